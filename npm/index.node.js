@@ -1,0 +1,3 @@
+import './wasm.node.js';
+
+export * from './index.js';

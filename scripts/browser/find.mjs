@@ -1,0 +1,106 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ask, isExecutable, which } from '../command.mjs';
+
+const require = createRequire(import.meta.url);
+const home = homedir();
+const windowsRoots = [process.env.PROGRAMFILES, process.env['PROGRAMFILES(X86)'], process.env.LOCALAPPDATA]
+  .filter((path) => path !== undefined);
+
+/** @returns {string | undefined} a Chromium or Chrome */
+export function findChromium() {
+  return firstOf([
+    () => process.env.CAPHOST_CHROMIUM,
+    () => process.env.CHROME_PATH,
+    ...['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'].map((name) => () => which(name)),
+    () => '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    () => '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    ...windowsRoots.map((base) => () => join(base, 'Google', 'Chrome', 'Application', 'chrome.exe')),
+    ...windowsRoots.map((base) => () => join(base, 'Chromium', 'Application', 'chrome.exe')),
+    () => playwrightExecutable('chromium'),
+    () => puppeteerCache('chrome', ['chrome', 'chrome.exe', 'Google Chrome for Testing']),
+  ]);
+}
+
+/**
+ * @param {string} chromium the browser it has to drive
+ * @returns {string | undefined} a chromedriver of the same major version
+ */
+export function findChromedriver(chromium) {
+  const wanted = majorVersion(chromium);
+  return firstOf([
+    () => process.env.CHROMEDRIVER,
+    () => join(dirname(chromium), 'chromedriver'),
+    () => which('chromedriver'),
+    () => '/usr/lib/chromium/chromedriver',
+    () => '/usr/lib/chromium-browser/chromedriver',
+    () => process.env.CHROMEWEBDRIVER && join(process.env.CHROMEWEBDRIVER, 'chromedriver'),
+    () => puppeteerCache('chromedriver', ['chromedriver', 'chromedriver.exe']),
+  ], (path) => majorVersion(path) === wanted);
+}
+
+/** @returns {string | undefined} */
+export function findFirefox() {
+  return firstOf([
+    () => process.env.CAPHOST_FIREFOX,
+    () => which('firefox'),
+    () => which('firefox-esr'),
+    () => '/Applications/Firefox.app/Contents/MacOS/firefox',
+    ...windowsRoots.map((base) => () => join(base, 'Mozilla Firefox', 'firefox.exe')),
+  ]);
+}
+
+/** @returns {string | undefined} WebKitGTK's WebDriver */
+export function findWebKitDriver() {
+  return firstOf([() => process.env.CAPHOST_WEBKIT_DRIVER, () => which('WebKitWebDriver')]);
+}
+
+/** @param {string} program @returns {string | undefined} such as `156.0.8078.79` */
+export function browserVersion(program) {
+  return /(\d+(?:\.\d+){3})/.exec(ask(program, ['--version']) ?? '')?.[1];
+}
+
+/** @param {string} program */
+const majorVersion = (program) => browserVersion(program)?.split('.')[0];
+
+/**
+ * @param {Array<() => string | undefined>} candidates
+ * @param {(path: string) => boolean} [suits]
+ */
+function firstOf(candidates, suits = () => true) {
+  for (const candidate of candidates) {
+    const path = candidate();
+    if (path && isExecutable(path) && suits(path)) return path;
+  }
+  return undefined;
+}
+
+/** @param {'chromium'} name */
+function playwrightExecutable(name) {
+  try {
+    /** @type {typeof import('playwright-core')} */
+    const playwright = require('playwright-core');
+    return playwright[name].executablePath();
+  } catch {
+    // Not installed yet.
+    return undefined;
+  }
+}
+
+/**
+ * Looks through what `@puppeteer/browsers` has downloaded, the newest first.
+ *
+ * @param {string} product
+ * @param {string[]} programs
+ */
+function puppeteerCache(product, programs) {
+  const folder = join(process.env.PUPPETEER_CACHE_DIR ?? join(home, '.cache', 'puppeteer'), product);
+  if (!existsSync(folder)) return undefined;
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => programs.some((program) => path.endsWith(program)))
+    .map((path) => join(folder, path))
+    .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+    .find(isExecutable);
+}

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../paths.mjs';
+
+/** Where each crate's sources are, by the name wasm-bindgen gives their copies. @type {Record<string, string>} */
+const crates = { caphost: root, 'caphost-demo': join(root, 'www') };
+
+/**
+ * wasm-bindgen copies the JavaScript modules that Rust names beside its glue. This sends an import
+ * of a copy to the module itself, so that importing it directly as well gives no second instance.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+export const oneCopyOfSnippets = {
+  name: 'one-copy-of-snippets',
+  setup(build) {
+    build.onResolve({ filter: /[\\/]snippets[\\/]/ }, ({ path }) => {
+      const [, crate = '', rest = ''] = /[\\/]snippets[\\/](.+)-[0-9a-f]{8,}[\\/](.+)$/.exec(path) ?? [];
+      const home = crates[crate];
+      const original = home && join(home, rest);
+      // Inline snippets exist nowhere else.
+      return original && existsSync(original) ? { path: original } : undefined;
+    });
+  },
+};

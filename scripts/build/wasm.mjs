@@ -1,0 +1,67 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { must } from '../command.mjs';
+import { root, targetDir } from '../paths.mjs';
+import { unlessDone } from './stamp.mjs';
+
+const target = 'wasm32-unknown-unknown';
+
+// What rustc uses by default for wasm32; stripped modules no longer say so themselves.
+const features = [
+  'bulk-memory',
+  'bulk-memory-opt',
+  'call-indirect-overlong',
+  'multivalue',
+  'mutable-globals',
+  'nontrapping-float-to-int',
+  'reference-types',
+  'sign-ext',
+].map((feature) => `--enable-${feature}`);
+
+/**
+ * Compiles a crate's library to wasm with its JavaScript glue.
+ *
+ * @param {object} options
+ * @param {string} options.crate
+ * @param {string} options.profile the cargo profile
+ * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
+ * @param {string} options.name
+ * @param {string[]} [options.bindgen] further arguments for wasm-bindgen
+ * @param {string[]} options.optimize arguments for wasm-opt
+ * @param {string} options.wasmBindgen the folder that holds the program
+ * @returns {Promise<boolean>} whether anything changed
+ */
+export async function buildWasm({ crate, profile, out, name, bindgen = [], optimize, wasmBindgen }) {
+  await must('cargo', [
+    'build', '--locked', '--lib', '--package', crate, '--profile', profile, '--target', target,
+  ], { toStderr: true });
+  const compiled = join(targetDir, target, profile, `${crate.replaceAll('-', '_')}.wasm`);
+  const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
+  return unlessDone({
+    name: `wasm-${name}`,
+    inputs: [compiled, join(root, 'package-lock.json'), import.meta.filename],
+    settings: [wasmBindgen, ...bindgen, ...optimize],
+    outputs: [join(out, `${name}.js`), join(out, `${name}_bg.wasm`)],
+  }, async () => {
+    const fresh = `${out}.fresh`;
+    rmSync(fresh, { recursive: true, force: true });
+    await must(join(wasmBindgen, 'wasm-bindgen'), [
+      compiled, '--target', 'web', '--out-dir', fresh, '--out-name', name, ...bindgen,
+    ], { quiet: true });
+    const module = join(fresh, `${name}_bg.wasm`);
+    const started = performance.now();
+    await must(process.execPath, [wasmOpt, module, '-o', `${module}.opt`, ...features, ...optimize], { quiet: true });
+    console.error(`build: wasm-opt took ${Math.round(performance.now() - started)} ms for ${name}`);
+    renameSync(`${module}.opt`, module);
+    rmSync(out, { recursive: true, force: true });
+    renameSync(fresh, out);
+  });
+}
+
+/** @param {string[]} files @param {string} folder copies those that exist */
+export function copyInto(files, folder) {
+  mkdirSync(folder, { recursive: true });
+  for (const file of files.filter((path) => existsSync(path))) {
+    copyFileSync(file, join(folder, /** @type {string} */ (file.split(/[\\/]/).at(-1))));
+  }
+}

@@ -1,0 +1,140 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { root, targetDir } from './paths.mjs';
+
+const windows = process.platform === 'win32';
+
+// rustup's shims are found even where a login shell has not put them on PATH.
+const shims = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'bin');
+if (!process.env.PATH?.split(delimiter).includes(shims) && existsSync(shims)) {
+  process.env.PATH = `${process.env.PATH ?? ''}${delimiter}${shims}`;
+}
+process.env.CARGO_TARGET_DIR = targetDir;
+
+/** Commands under way, so that none outlives this process. @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+
+/** @param {import('node:child_process').ChildProcess} child @param {NodeJS.Signals} signal */
+function signalGroup(child, signal) {
+  if (child.pid === undefined) return;
+  try {
+    // Each command leads its own group, so its children end with it.
+    process.kill(windows ? child.pid : -child.pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+process.on('exit', () => running.forEach((child) => signalGroup(child, 'SIGKILL')));
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  process.on(signal, () => process.exit(130));
+}
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string} [cwd] the repository when left out
+ * @property {Record<string, string | undefined>} [env] added to this process's own
+ * @property {boolean} [quiet] keep the output instead of showing it as it comes
+ * @property {boolean} [toStderr] show standard output on standard error
+ * @property {number} [timeoutMs] after which the command and its children are killed
+ *
+ * @typedef {object} RunResult
+ * @property {number} code 0 on success; 124 after a timeout, 127 when the command was not found
+ * @property {string} output standard output and standard error, in order of arrival
+ */
+
+/**
+ * Runs a command to its end, without standard input.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {RunOptions} [options]
+ * @returns {Promise<RunResult>}
+ */
+export function run(command, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd ?? root,
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: !windows,
+      shell: windows && !command.endsWith('.exe'),
+    });
+    running.add(child);
+    /** @type {string[]} */
+    const chunks = [];
+    let timedOut = false;
+    const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => {
+      timedOut = true;
+      signalGroup(child, 'SIGKILL');
+    }, options.timeoutMs);
+    const take = (/** @type {NodeJS.WriteStream} */ shown) => (/** @type {string} */ text) => {
+      chunks.push(text);
+      if (!options.quiet) shown.write(text);
+    };
+    child.stdout.setEncoding('utf8').on('data', take(options.toStderr ? process.stderr : process.stdout));
+    child.stderr.setEncoding('utf8').on('data', take(process.stderr));
+    const settle = (/** @type {number} */ code, text = '') => {
+      clearTimeout(timer);
+      running.delete(child);
+      resolve({ code, output: chunks.join('') + text });
+    };
+    child.once('error', (error) => settle(127, error.message));
+    child.once('close', (code) => settle(timedOut ? 124 : code ?? 1));
+  });
+}
+
+/**
+ * Runs a command that must succeed.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {RunOptions} [options]
+ * @returns {Promise<string>} its output
+ */
+export async function must(command, args, options = {}) {
+  const { code, output } = await run(command, args, options);
+  if (code === 0) return output;
+  const shown = options.quiet ? `\n${output.trim()}` : '';
+  throw new Error(`\`${[command, ...args].join(' ')}\` ended with ${code}${shown}`);
+}
+
+/**
+ * Asks a program a quick question.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {string | undefined} trimmed standard output, undefined when it failed
+ */
+export function ask(command, args) {
+  const { status, stdout } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 20_000,
+    shell: windows && !command.endsWith('.exe'),
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/** @param {string} path @returns {boolean} whether it is a file that can be run */
+export function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} name @returns {string | undefined} where PATH has it */
+export function which(name) {
+  const endings = windows ? ['.exe', '.cmd', '.bat'] : [''];
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .flatMap((folder) => endings.map((ending) => join(folder, name + ending)))
+    .find(isExecutable);
+}
