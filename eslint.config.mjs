@@ -1,0 +1,39 @@
+import js from '@eslint/js';
+import globals from 'globals';
+
+const nodeFiles = ['scripts/**/*.mjs', 'tests/**/*.mjs', 'npm/*.node.js', '*.mjs'];
+
+export default [
+  { ignores: ['pkg/**', 'pkg.fresh/**', 'target/**', 'www/dist/**', 'www/dist.fresh/**', 'node_modules/**'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    languageOptions: { ecmaVersion: 2024, sourceType: 'module' },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      'eqeqeq': ['error', 'always', { null: 'ignore' }],
+      'no-implicit-globals': 'error',
+      'no-shadow-restricted-names': 'error',
+      'no-throw-literal': 'error',
+      'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-useless-rename': 'error',
+      'no-var': 'error',
+      'object-shorthand': 'error',
+      'prefer-const': ['error', { destructuring: 'all' }],
+    },
+  },
+  {
+    files: ['npm/**/*.js', 'src/web/js/**/*.js', 'www/page/**/*.js', 'tests/**/*.js'],
+    languageOptions: { globals: { ...globals.browser, ...globals.worker } },
+  },
+  {
+    files: nodeFiles,
+    languageOptions: { globals: globals.node },
+  },
+  {
+    // What these hand to page.evaluate runs in a page. Handlers under test throw whatever a handler may.
+    files: ['tests/**/*.mjs', 'tests/**/*.js'],
+    languageOptions: { globals: { ...globals.browser } },
+    rules: { 'no-throw-literal': 'off' },
+  },
+];

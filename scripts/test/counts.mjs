@@ -1,0 +1,47 @@
+/**
+ * @typedef {object} Counts
+ * @property {number} passed
+ * @property {number} failed
+ * @property {number} skipped
+ */
+
+/**
+ * @param {string} output of cargo test or wasm-pack test
+ * @returns {Counts}
+ */
+export function countRustTests(output) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const [, passed, failed, ignored] of output.matchAll(/^test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored/gm)) {
+    counts.passed += Number(passed);
+    counts.failed += Number(failed);
+    counts.skipped += Number(ignored);
+  }
+  return counts;
+}
+
+/**
+ * @param {string} tap what Node's TAP reporter wrote
+ * @returns {Counts}
+ */
+export function countNodeTests(tap) {
+  const count = (/** @type {string} */ name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
+  return {
+    passed: count('pass'),
+    failed: count('fail') + count('cancelled'),
+    skipped: count('skipped') + count('todo'),
+  };
+}
+
+/**
+ * Reconciles what a suite counted with how it ended: one that failed before it could count its
+ * tests counts as one failure, and so does one that found none.
+ *
+ * @param {number} code its exit code
+ * @param {Counts} counts
+ * @returns {Counts & { note?: string }}
+ */
+export function settle(code, counts) {
+  if (code !== 0 && counts.failed === 0) return { ...counts, failed: 1, note: code === 124 ? 'ran out of time' : `ended with ${code}` };
+  if (code === 0 && counts.passed + counts.failed === 0) return { ...counts, failed: 1, note: 'found no test' };
+  return counts;
+}

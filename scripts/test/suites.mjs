@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { build } from '../build.mjs';
+import { lastMeasure, sizeBudget, sizeReport, totalGzip } from '../build/size.mjs';
+import { run } from '../command.mjs';
+import { root } from '../paths.mjs';
+import { setUpBuild, setUpTests } from '../setup.mjs';
+import { countRustTests, settle } from './counts.mjs';
+import { runNodeTests } from './node-tests.mjs';
+import { runWasmTests } from './wasm-tests.mjs';
+
+/**
+ * @typedef {import('./counts.mjs').Counts & { note?: string }} Outcome
+ *
+ * @typedef {object} Suite
+ * @property {string} name
+ * @property {string} about
+ * @property {boolean} [needsBuild]
+ * @property {(filters: string[]) => Promise<Outcome>} run
+ */
+
+const minute = 60_000;
+const wasm = ['--target', 'wasm32-unknown-unknown'];
+
+/** A check that has no tests to count: it counts as one. @param {number} code @returns {Outcome} */
+const oneCheck = (code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
+
+/** @param {string} command @param {string[]} args */
+const check = async (command, ...args) => oneCheck((await run(command, args, { timeoutMs: 20 * minute })).code);
+
+/** @param {string} tool @param {string[]} args */
+const nodeTool = (tool, ...args) => check(process.execPath, join(root, 'node_modules', tool), ...args);
+
+const tsc = (/** @type {string} */ project) => nodeTool('typescript/bin/tsc', '--project', project);
+
+/** @param {() => Promise<unknown>} work */
+async function succeeds(work) {
+  try {
+    await work();
+    return oneCheck(0);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return oneCheck(1);
+  }
+}
+
+/** In the order they run: what is quick and often wrong comes first. @type {Suite[]} */
+export const suites = [
+  { name: 'fmt', about: 'cargo fmt --check', run: () => check('cargo', 'fmt', '--all', '--check') },
+  { name: 'eslint', about: 'eslint', run: () => nodeTool('eslint/bin/eslint.js', '--max-warnings', '0', '.') },
+  {
+    name: 'clippy',
+    about: 'clippy, native, every feature and test',
+    run: () => check('cargo', 'clippy', '--locked', '--workspace', '--all-targets', '--all-features', '--', '-D', 'warnings'),
+  },
+  {
+    name: 'clippy-wasm',
+    about: 'clippy for wasm32',
+    run: () => check('cargo', 'clippy', '--locked', '--workspace', '--lib', '--tests', ...wasm, '--', '-D', 'warnings'),
+  },
+  {
+    name: 'rust',
+    about: 'cargo test, every feature',
+    run: async (filters) => {
+      const args = ['test', '--locked', '--workspace', '--all-features', '--no-fail-fast', ...filters];
+      const { code, output } = await run('cargo', args, { timeoutMs: 20 * minute });
+      return settle(code, countRustTests(output));
+    },
+  },
+  {
+    name: 'wasm',
+    about: 'wasm-pack test in headless Chromium',
+    run: async (filters) => runWasmTests({
+      tools: { ...await setUpBuild(), ...await setUpTests() },
+      filters,
+      timeoutMs: 15 * minute,
+    }),
+  },
+  { name: 'build', about: 'package, demo and gateway', run: () => succeeds(() => build()) },
+  {
+    name: 'size',
+    about: `host + agent within ${sizeBudget} bytes of gzip`,
+    needsBuild: true,
+    run: () => succeeds(async () => {
+      const parts = lastMeasure();
+      if (!parts) throw new Error('nothing was measured');
+      console.log(sizeReport(parts));
+      if (totalGzip(parts) > sizeBudget) throw new Error('the package is too large');
+    }),
+  },
+  { name: 'types-browser', about: 'tsc over what runs in a page', needsBuild: true, run: () => tsc('tsconfig.browser.json') },
+  { name: 'types-demo', about: 'tsc over the demo page', needsBuild: true, run: () => tsc('www/page/tsconfig.json') },
+  { name: 'types-node', about: 'tsc over scripts and tests', needsBuild: true, run: () => tsc('tsconfig.json') },
+  { name: 'types', about: 'the package in a strict TypeScript project', needsBuild: true, run: () => tsc('tests/types/tsconfig.json') },
+  {
+    name: 'node',
+    about: 'tests in Node',
+    needsBuild: true,
+    run: (filters) => runNodeTests('node', { filters, concurrency: 2, timeoutMs: 10 * minute }),
+  },
+  {
+    name: 'e2e',
+    about: 'tests in browsers, with the gateway',
+    needsBuild: true,
+    run: (filters) => runNodeTests('e2e', { filters, concurrency: 1, timeoutMs: 20 * minute }),
+  },
+];

@@ -1,0 +1,98 @@
+import { chromium as playwrightChromium } from 'playwright-core';
+import puppeteer from 'puppeteer-core';
+import { findChromium } from '../../../scripts/browser/find.mjs';
+import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
+
+/**
+ * @template Page
+ * @typedef {object} Launched
+ * @property {() => Promise<Page>} newPage an empty page in the same profile
+ * @property {() => Promise<void>} close ends this browser, and no other
+ * @property {string} version
+ */
+
+/**
+ * @typedef {object} LaunchOptions
+ * @property {string[]} [args] further command line flags
+ * @property {string} [executablePath] instead of the Chromium found
+ */
+
+/**
+ * What the pages of both clients have in common, as far as tests need it.
+ *
+ * @typedef {object} CommonPage
+ * @property {(url: string) => Promise<unknown>} goto
+ * @property {<Result, Argument = undefined>(work: ((argument: Argument) => Result) | string, argument?: Argument) => Promise<Awaited<Result>>} evaluate
+ * @property {(name: string, callback: (...args: any[]) => unknown) => Promise<unknown>} exposeFunction
+ * @property {() => Promise<unknown>} reload
+ * @property {() => Promise<void>} close
+ * @property {(event: 'close', listener: () => void) => unknown} once
+ * @property {(options: { path?: string, fullPage?: boolean }) => Promise<Uint8Array>} screenshot
+ */
+
+/** How long a browser may take to end by itself. */
+const closeGraceMs = 5000;
+
+function executable() {
+  const path = findChromium();
+  if (path === undefined) throw new Error('no Chromium found: `npm run setup` gets one');
+  return path;
+}
+
+/**
+ * @param {LaunchOptions} [options]
+ * @returns {Promise<Launched<import('puppeteer-core').Page> & { browser: import('puppeteer-core').Browser }>}
+ */
+export async function launchPuppeteer({ args = [], executablePath = executable() } = {}) {
+  const browser = await puppeteer.launch({ executablePath, headless: true, args: [...chromiumFlags(), ...args] });
+  const process = browser.process();
+  return {
+    browser,
+    version: await browser.version(),
+    newPage: () => browser.newPage(),
+    close: () => closeOrKill(() => browser.close(), () => process?.kill('SIGKILL')),
+  };
+}
+
+/**
+ * @param {LaunchOptions} [options]
+ * @returns {Promise<Launched<import('playwright-core').Page> & { browser: import('playwright-core').Browser, context: import('playwright-core').BrowserContext }>}
+ */
+export async function launchPlaywright({ args = [], executablePath = executable() } = {}) {
+  const browser = await playwrightChromium.launch({
+    executablePath,
+    headless: true,
+    // The flags say whether there is a sandbox.
+    chromiumSandbox: true,
+    args: [...chromiumFlags(), ...args],
+  });
+  const context = await browser.newContext();
+  return {
+    browser,
+    context,
+    version: browser.version(),
+    newPage: () => context.newPage(),
+    close: () => closeOrKill(() => browser.close()),
+  };
+}
+
+/**
+ * Both clients, for tests that hold for either: `for (const { name, launch } of automationClients) test(…)`.
+ *
+ * @type {ReadonlyArray<{ name: 'Puppeteer' | 'Playwright', launch: (options?: LaunchOptions) => Promise<Launched<CommonPage>> }>}
+ */
+export const automationClients = /** @type {any} */ ([
+  { name: 'Puppeteer', launch: launchPuppeteer },
+  { name: 'Playwright', launch: launchPlaywright },
+]);
+
+/** @param {() => Promise<void>} close @param {() => void} [kill] */
+async function closeOrKill(close, kill) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve(kill?.()), closeGraceMs);
+  });
+  await Promise.race([close(), late]);
+  clearTimeout(timer);
+}
