@@ -1,0 +1,213 @@
+/** @import { ABPResponse, CallEvent, CallState, CancelEvent, CancelResponse, HostEvent, ProgressInfo, ProgressEvent } from './types/protocol.js' */
+import { ResultBudget } from './result-budget.js';
+import { preview } from './preview.js';
+
+/**
+ * @typedef {object} Call
+ * @property {string} key unique over sessions, and over a callId used again later
+ * @property {string} callId
+ * @property {string} capability
+ * @property {string} sessionId
+ * @property {string | undefined} parentCallId
+ * @property {CallState} state
+ * @property {number} queuedAt unix milliseconds, like the other times
+ * @property {number | undefined} startedAt
+ * @property {number | undefined} endedAt
+ * @property {string} params a preview; the parameters themselves are not kept
+ * @property {ProgressInfo | undefined} progress
+ * @property {ABPResponse | undefined} response without its data once `released`
+ * @property {boolean} released the data was dropped to keep memory bounded
+ * @property {string | undefined} reason why the caller cancelled, if it said
+ * @property {CancelResponse[]} confirmations
+ */
+
+/** @typedef {Record<CallState, number>} Counts */
+
+const MAX_CONFIRMATIONS = 4;
+const MAX_TEXT = 2_000;
+
+/** What the host's events say about its calls: the newest `limit` of them in detail, all of them in number. */
+export class CallHistory {
+  /** Newest last. @type {Map<string, Call>} */
+  calls = new Map();
+  /** Agents by session. @type {Map<string, string>} */
+  agents = new Map();
+  /** @type {Counts} */
+  counts = { queued: 0, running: 0, completed: 0, cancelled: 0, failed: 0 };
+
+  /** The call that holds a session's callId at present, and the state it was counted under. @type {Map<string, { key: string, state: CallState }>} */
+  #active = new Map();
+  #serial = 0;
+  #budget = new ResultBudget();
+  #changed;
+  #limit;
+
+  /**
+   * @param {(call: Call, removed: boolean) => void} changed
+   * @param {number} [limit]
+   */
+  constructor(changed, limit = 100) {
+    this.#changed = changed;
+    this.#limit = limit;
+  }
+
+  /** @param {HostEvent} event */
+  take(event) {
+    if (event.type === 'call') this.#call(event);
+    else if (event.type === 'progress') this.#progress(event);
+    else if (event.type === 'cancel') this.confirm(event);
+    else if (event.type === 'session' && event.state === 'open') this.#agent(event.sessionId, event.agent?.name);
+  }
+
+  /** @param {string} sessionId */
+  agentOf(sessionId) {
+    return this.agents.get(sessionId) ?? 'unnamed agent';
+  }
+
+  /**
+   * The newest call a session made under this id.
+   * @param {string} sessionId
+   * @param {string} callId
+   * @returns {Call | undefined}
+   */
+  find(sessionId, callId) {
+    const active = this.#active.get(address(sessionId, callId));
+    if (active) return this.calls.get(active.key);
+    return this.#newest((call) => call.callId === callId && call.sessionId === sessionId);
+  }
+
+  /** Forgets every call that has ended. */
+  clearEnded() {
+    for (const call of [...this.calls.values()]) if (call.endedAt !== undefined) this.#remove(call);
+  }
+
+  /** @param {Pick<CancelEvent, 'sessionId' | 'callId' | 'response' | 'reason'>} confirmed */
+  confirm({ sessionId, callId, response, reason }) {
+    const call = this.find(sessionId, callId);
+    if (!call) return;
+    call.confirmations = [...call.confirmations, response].slice(-MAX_CONFIRMATIONS);
+    if (typeof reason === 'string') call.reason ??= reason.slice(0, MAX_TEXT);
+    this.#changed(call, false);
+  }
+
+  /** @param {CallEvent} event */
+  #call(event) {
+    const at = address(event.sessionId, event.callId);
+    let active = this.#active.get(at);
+    if (!active) {
+      active = { key: `${at} ${++this.#serial}`, state: event.state };
+      this.#active.set(at, active);
+      this.#add(active.key, event);
+    } else {
+      this.counts[active.state] -= 1;
+      active.state = event.state;
+    }
+    this.counts[event.state] += 1;
+    if (isFinal(event.state)) this.#active.delete(at);
+    const call = this.calls.get(active.key);
+    if (!call) return;
+    call.state = event.state;
+    if (event.state === 'running') call.startedAt = event.time;
+    if (isFinal(event.state)) this.#end(call, event);
+    this.#changed(call, false);
+  }
+
+  /**
+   * @param {string} key
+   * @param {CallEvent} event
+   */
+  #add(key, event) {
+    this.calls.set(key, {
+      key,
+      callId: event.callId,
+      capability: event.capability,
+      sessionId: event.sessionId,
+      parentCallId: event.parentCallId,
+      state: event.state,
+      queuedAt: event.time,
+      startedAt: undefined,
+      endedAt: undefined,
+      params: previewOf(event.params),
+      progress: undefined,
+      response: undefined,
+      released: false,
+      reason: undefined,
+      confirmations: [],
+    });
+    if (this.calls.size <= this.#limit) return;
+    // The oldest that has ended goes first, so that a long-running call stays in reach of its Cancel button.
+    const calls = [...this.calls.values()];
+    this.#remove(/** @type {Call} */ (calls.find((call) => call.endedAt !== undefined) ?? calls[0]));
+  }
+
+  /**
+   * @param {Call} call
+   * @param {CallEvent} event
+   */
+  #end(call, event) {
+    call.endedAt = event.time;
+    call.response = event.response;
+    if (typeof event.reason === 'string') call.reason ??= event.reason.slice(0, MAX_TEXT);
+    for (const other of this.#budget.keep(call)) this.#changed(other, false);
+  }
+
+  /** @param {Call} call */
+  #remove(call) {
+    this.calls.delete(call.key);
+    this.#budget.forget(call);
+    this.#changed(call, true);
+  }
+
+  /** @param {ProgressEvent} event */
+  #progress({ callId, sessionId, info }) {
+    const call = this.#newest(
+      (call) => call.callId === callId && call.endedAt === undefined && (!sessionId || call.sessionId === sessionId),
+    );
+    if (!call) return;
+    call.progress = info;
+    this.#changed(call, false);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string | undefined} name
+   */
+  #agent(sessionId, name) {
+    this.agents.set(sessionId, (name ?? 'unnamed agent').slice(0, 80));
+    // Names outlive their session, for the calls still shown; not for ever.
+    if (this.agents.size > 5 * this.#limit) {
+      const oldest = this.agents.keys().next().value;
+      if (oldest !== undefined) this.agents.delete(oldest);
+    }
+  }
+
+  /** @param {(call: Call) => boolean} wanted */
+  #newest(wanted) {
+    /** @type {Call | undefined} */
+    let found;
+    for (const call of this.calls.values()) if (wanted(call)) found = call;
+    return found;
+  }
+}
+
+/** @param {CallState} state */
+export function isFinal(state) {
+  return state !== 'queued' && state !== 'running';
+}
+
+/**
+ * @param {string} sessionId
+ * @param {string} callId
+ */
+function address(sessionId, callId) {
+  return `${sessionId} ${callId}`;
+}
+
+/** @param {unknown} params an agent's own object: reading it may run its getters */
+function previewOf(params) {
+  try {
+    return params === undefined ? 'none' : preview(params, '  ');
+  } catch {
+    return 'unreadable';
+  }
+}

@@ -1,0 +1,52 @@
+/** @import { Call } from './call-history.js' */
+/** @import { CallState, ProgressInfo } from './types/protocol.js' */
+import { duration } from './format.js';
+
+/** @type {Record<CallState, string>} */
+export const STATE_NAMES = {
+  queued: 'Queued',
+  running: 'Running',
+  completed: 'Completed',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+};
+
+/**
+ * Milliseconds a call has lasted; a call that never started lasted as long as it waited.
+ * @param {Call} call
+ * @param {number} [now]
+ */
+export function lasted(call, now = Date.now()) {
+  return (call.endedAt ?? now) - (call.startedAt ?? call.queuedAt);
+}
+
+/** @param {Call} call */
+export function stateText(call) {
+  if (call.state === 'queued') return 'Queued';
+  if (call.state === 'running') return 'Running';
+  const time = duration(lasted(call));
+  if (call.state === 'cancelled' && call.startedAt === undefined) return `Cancelled while queued, after ${time}`;
+  if (call.state === 'failed') return `Failed after ${time}`;
+  return `${STATE_NAMES[call.state]} ${call.state === 'cancelled' ? 'after' : 'in'} ${time}`;
+}
+
+/**
+ * 0 to 100, or undefined when the capability does not say.
+ * @param {ProgressInfo | undefined} info
+ */
+export function percentage(info) {
+  if (!info) return undefined;
+  const given = info.percentage ?? (info.total ? (100 * info.progress) / info.total : undefined);
+  return given === undefined || !Number.isFinite(given) ? undefined : Math.min(100, Math.max(0, given));
+}
+
+/** @param {Call} call */
+export function progressText(call) {
+  const info = call.progress;
+  if (!info) return '';
+  const percent = percentage(info);
+  const parts = [info.stage, info.status].filter((part) => typeof part === 'string' && part !== '');
+  if (percent !== undefined) parts.push(`${Math.floor(percent)} %`);
+  if (typeof info.estimatedRemaining === 'number') parts.push(`about ${duration(info.estimatedRemaining)} left`);
+  return parts.join(' · ').slice(0, 300);
+}

@@ -1,0 +1,187 @@
+/** @import { Schema } from '../types/protocol.js' */
+import { element } from '../dom.js';
+
+/**
+ * One input of a form.
+ * @typedef {object} Field
+ * @property {HTMLElement} element
+ * @property {() => unknown | Promise<unknown>} read its value; undefined leaves the property out
+ * @property {(path: string, value: unknown) => void} set `path` is '' for the field itself
+ */
+
+let serial = 0;
+
+/**
+ * A field for a property of a schema.
+ * @param {string} name
+ * @param {Schema} schema
+ * @param {boolean} required
+ * @returns {Field}
+ */
+export function fieldFor(name, schema, required) {
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (schema.enum) return choice(name, schema, required);
+  if (type === 'boolean') return tick(name, schema);
+  if (type === 'integer' || type === 'number') return number(name, schema, required, type === 'integer');
+  if (type === 'string') return text(name, schema, required);
+  if (type === 'object' && schema.properties) return group(name, schema, required);
+  return json(name, schema, required);
+}
+
+/**
+ * A label above its control, the schema's description below it.
+ * @param {string} name
+ * @param {HTMLElement} control
+ * @param {string} [description]
+ */
+export function labelled(name, control, description) {
+  control.id = `field-${++serial}`;
+  const row = element('div', { class: 'field' }, element('label', { for: control.id }, words(name)), control);
+  if (description) {
+    const hint = element('p', { class: 'hint', id: `${control.id}-hint` }, description);
+    control.setAttribute('aria-describedby', hint.id);
+    row.append(hint);
+  }
+  return row;
+}
+
+/**
+ * `pageSize` becomes "Page size".
+ * @param {string} name
+ */
+export function words(name) {
+  const spaced = name.replace(/([a-z0-9])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`).replace(/[_-]+/g, ' ');
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+}
+
+/** @type {(name: string, schema: Schema, required: boolean) => Field} */
+function choice(name, schema, required) {
+  const select = element('select', { name });
+  const values = schema.enum ?? [];
+  if (!required && schema.default === undefined) select.append(element('option', { value: '' }, 'default'));
+  for (const [index, value] of values.entries()) select.append(element('option', { value: index }, String(value)));
+  /** @param {unknown} value */
+  const set = (value) => {
+    if (values.includes(value)) select.value = String(values.indexOf(value));
+  };
+  set(schema.default);
+  return {
+    element: labelled(schema.title ?? name, select, schema.description),
+    read: () => (select.value === '' ? undefined : values[Number(select.value)]),
+    set: (_, value) => set(value),
+  };
+}
+
+/** @type {(name: string, schema: Schema) => Field} */
+function tick(name, schema) {
+  const box = element('input', { type: 'checkbox', name });
+  box.checked = schema.default === true;
+  const row = labelled(schema.title ?? name, box, schema.description);
+  row.classList.add('tick');
+  return { element: row, read: () => box.checked, set: (_, value) => (box.checked = value === true) };
+}
+
+/** @type {(name: string, schema: Schema, required: boolean, integer: boolean) => Field} */
+function number(name, schema, required, integer) {
+  const input = element('input', {
+    type: 'number',
+    name,
+    required,
+    inputmode: integer ? 'numeric' : 'decimal',
+    min: schema.minimum ?? (integer && schema.exclusiveMinimum !== undefined ? schema.exclusiveMinimum + 1 : undefined),
+    max: schema.maximum,
+    step: integer ? (schema.multipleOf ?? 1) : 'any',
+    value: typeof schema.default === 'number' ? schema.default : undefined,
+  });
+  return {
+    element: labelled(schema.title ?? name, input, schema.description),
+    read: () => (input.value === '' ? undefined : input.valueAsNumber),
+    set: (_, value) => (input.value = value === undefined ? '' : String(value)),
+  };
+}
+
+/** @type {(name: string, schema: Schema, required: boolean) => Field} */
+function text(name, schema, required) {
+  const long = /text|html|markdown|content|body/i.test(name);
+  const limits = { name, required, maxlength: schema.maxLength, spellcheck: 'false' };
+  const input = long ? element('textarea', { ...limits, rows: 4 }) : element('input', { ...limits, type: 'text' });
+  input.value = typeof schema.default === 'string' ? schema.default : '';
+  return {
+    element: labelled(schema.title ?? name, input, schema.description),
+    read: () => (input.value === '' && !required ? undefined : input.value),
+    set: (_, value) => (input.value = value === undefined ? '' : String(value)),
+  };
+}
+
+/** @type {(name: string, schema: Schema, required: boolean) => Field} */
+function group(name, schema, required) {
+  const fields = fieldsOf(schema);
+  const box = element('fieldset', {}, element('legend', {}, words(schema.title ?? name)));
+  box.append(...[...fields.values()].map((field) => field.element));
+  return {
+    element: box,
+    read: async () => {
+      const value = await readAll(fields);
+      return Object.keys(value).length > 0 || required ? value : undefined;
+    },
+    set: (path, value) => setAt(fields, path, value),
+  };
+}
+
+/** @type {(name: string, schema: Schema, required: boolean) => Field} */
+function json(name, schema, required) {
+  const input = element('textarea', { name, required, rows: 3, spellcheck: 'false', class: 'code', placeholder: 'JSON' });
+  if (schema.default !== undefined) input.value = JSON.stringify(schema.default);
+  input.addEventListener('input', () => input.setCustomValidity(isJson(input.value) ? '' : 'This field takes JSON.'));
+  return {
+    element: labelled(`${words(schema.title ?? name)} (JSON)`, input, schema.description),
+    read: () => (input.value.trim() === '' ? undefined : JSON.parse(input.value)),
+    set: (_, value) => (input.value = value === undefined ? '' : JSON.stringify(value)),
+  };
+}
+
+/** @param {string} text */
+function isJson(text) {
+  if (text.trim() === '') return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {Schema} schema of an object
+ * @param {(path: string, schema: Schema) => Field | undefined} [special] fields the caller makes itself
+ * @returns {Map<string, Field>}
+ */
+export function fieldsOf(schema, special = () => undefined) {
+  const required = new Set(schema.required ?? []);
+  const fields = new Map();
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    fields.set(name, special(name, property) ?? fieldFor(name, property, required.has(name)));
+  }
+  return fields;
+}
+
+/** @param {Map<string, Field>} fields */
+export async function readAll(fields) {
+  /** @type {Record<string, unknown>} */
+  const values = {};
+  for (const [name, field] of fields) {
+    const value = await field.read();
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+/**
+ * @param {Map<string, Field>} fields
+ * @param {string} path `options.pageSize`
+ * @param {unknown} value
+ */
+export function setAt(fields, path, value) {
+  const [name = '', ...rest] = path.split('.');
+  fields.get(name)?.set(rest.join('.'), value);
+}

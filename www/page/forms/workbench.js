@@ -1,0 +1,66 @@
+import { sampleMarkdown } from '../samples/markdown.js';
+import { sampleText } from '../samples/text.js';
+
+/**
+ * What the page adds to a capability's own schema: where sample data comes from, and sizes worth
+ * cancelling. Values name schema properties by path; one the schema does not have is left out.
+ * @typedef {object} Bench
+ * @property {string} title
+ * @property {Record<string, Source>} sources fields that are generated instead of typed
+ * @property {Preset[]} presets the first one is chosen at the start
+ */
+
+/** @typedef {{ kind: 'text', make: (kilobytes: number) => string } | { kind: 'picture' }} Source */
+
+/**
+ * @typedef {object} Preset
+ * @property {string} label
+ * @property {Record<string, unknown>} values a text source takes kilobytes, a picture `[width, height]`
+ */
+
+/** @type {Record<string, Bench>} */
+export const WORKBENCH = {
+  'convert.markdownToHtml': {
+    title: 'Markdown to HTML',
+    sources: { markdown: { kind: 'text', make: sampleMarkdown } },
+    presets: [
+      { label: 'Small', values: { markdown: 6, 'options.sanitize': true } },
+      { label: 'Large', values: { markdown: 8_000, 'options.sanitize': true } },
+    ],
+  },
+  'export.pdf': {
+    title: 'Document to PDF',
+    sources: { markdown: { kind: 'text', make: sampleMarkdown } },
+    presets: [
+      { label: 'Small', values: { markdown: 6, 'options.pageSize': 'a4', 'options.encoding': 'arraybuffer' } },
+      { label: 'Large', values: { markdown: 3_000, 'options.pageSize': 'a4', 'options.encoding': 'arraybuffer' } },
+    ],
+  },
+  'ai.summarize': {
+    title: 'Summarise a text',
+    sources: { text: { kind: 'text', make: sampleText } },
+    presets: [
+      { label: 'Small', values: { text: 8, sentences: 3 } },
+      { label: 'Large', values: { text: 2_000, sentences: 7 } },
+    ],
+  },
+  'image.process': {
+    title: 'Process an image',
+    sources: { image: { kind: 'picture' } },
+    presets: [
+      { label: 'Small', values: { image: [960, 640], 'resize.width': 480, blur: 2, grayscale: false, format: 'jpeg' } },
+      { label: 'Large', values: { image: [6000, 4000], 'resize.width': 4800, blur: 12, grayscale: false, format: 'png' } },
+    ],
+  },
+  'export.archive': {
+    title: 'Archive of CSV files',
+    sources: {},
+    presets: [
+      { label: 'Small', values: { megabytes: 1, files: 2 } },
+      { label: 'Large', values: { megabytes: 200, files: 8 } },
+    ],
+  },
+};
+
+/** @type {Bench} */
+export const PLAIN = { title: '', sources: {}, presets: [] };

@@ -1,0 +1,107 @@
+/** @import { Call } from '../call-history.js' */
+import { isFinal } from '../call-history.js';
+import { stateText } from '../call-text.js';
+import { element } from '../dom.js';
+
+const WINDOW_MS = 60_000;
+const LANES = 6;
+/** The strip moves by about a pixel in this time. */
+const STEP_MS = 100;
+/** A call of a millisecond still gets a mark to see. */
+const MIN_PERCENT = 0.35;
+
+/**
+ * @typedef {object} Bar
+ * @property {HTMLElement} element
+ * @property {HTMLElement} run
+ * @property {Call} call
+ * @property {number} lane
+ */
+
+/** The last minute at a glance: a bar per call, moving left. The list below says the same in words. */
+export class Strip {
+  /** @type {Map<string, Bar>} */
+  #bars = new Map();
+  /** What is drawn in each lane ends at this time. */
+  #ends = new Array(LANES).fill(0);
+  #origin = Date.now();
+  #track = element('div', { class: 'strip-track' });
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #clock;
+  #reveal;
+
+  /**
+   * @param {HTMLElement} container
+   * @param {(call: Call) => void} reveal
+   */
+  constructor(container, reveal) {
+    this.#reveal = reveal;
+    container.append(this.#track);
+  }
+
+  /** @param {Iterable<Call>} calls the calls there are, newest last */
+  draw(calls) {
+    const now = Date.now();
+    const shown = new Set();
+    for (const call of calls) {
+      if ((call.endedAt ?? now) < now - WINDOW_MS) continue;
+      shown.add(call.key);
+      this.#place(this.#bars.get(call.key) ?? this.#add(call), now);
+    }
+    for (const [key, bar] of this.#bars) {
+      if (shown.has(key)) continue;
+      bar.element.remove();
+      this.#bars.delete(key);
+    }
+    this.#track.style.transform = `translateX(${100 - percent(now - this.#origin)}%)`;
+    this.#runClock();
+  }
+
+  /**
+   * @param {Call} call
+   * @returns {Bar}
+   */
+  #add(call) {
+    const run = element('div', { class: 'strip-run' });
+    const bar = element('div', { class: 'strip-bar' }, run);
+    bar.addEventListener('click', () => this.#reveal(call));
+    const free = this.#ends.findIndex((end) => end < call.queuedAt - 300);
+    const lane = free === -1 ? this.#ends.indexOf(Math.min(...this.#ends)) : free;
+    bar.style.insetBlockStart = `${(100 * lane) / LANES}%`;
+    bar.style.insetInlineStart = `${percent(call.queuedAt - this.#origin)}%`;
+    this.#track.append(bar);
+    const made = { element: bar, run, call, lane };
+    this.#bars.set(call.key, made);
+    return made;
+  }
+
+  /**
+   * @param {Bar} bar
+   * @param {number} now
+   */
+  #place({ element: bar, run, call, lane }, now) {
+    const end = call.endedAt ?? now;
+    this.#ends[lane] = isFinal(call.state) ? Math.max(this.#ends[lane], end) : Infinity;
+    if (isFinal(call.state) && this.#ends[lane] === Infinity) this.#ends[lane] = end;
+    bar.dataset.state = call.state;
+    bar.title = `${call.capability}: ${stateText(call)}`;
+    const whole = end - call.queuedAt;
+    bar.style.inlineSize = `${Math.max(MIN_PERCENT, percent(whole))}%`;
+    const waited = call.startedAt === undefined ? whole : call.startedAt - call.queuedAt;
+    run.style.insetInlineStart = `${whole > 0 ? Math.min(100, (100 * waited) / whole) : 0}%`;
+  }
+
+  #runClock() {
+    if (this.#bars.size === 0) {
+      clearInterval(this.#clock);
+      this.#clock = undefined;
+    } else {
+      this.#clock ??= setInterval(() => this.draw([...this.#bars.values()].map((bar) => bar.call)), STEP_MS);
+    }
+  }
+}
+
+/** @param {number} ms */
+function percent(ms) {
+  return (100 * ms) / WINDOW_MS;
+}

@@ -1,0 +1,132 @@
+/** What the page reads of ABP 0.1 and of the host's events. */
+
+export interface ABPError {
+  code: string;
+  message: string;
+  details?: unknown;
+  retryable?: boolean;
+  retryAfter?: number;
+  alternatives?: string[];
+}
+
+export interface ABPResponse {
+  success: boolean;
+  data?: unknown;
+  error?: ABPError;
+  cancelled?: boolean;
+  metadata?: { duration?: number; cached?: boolean };
+}
+
+export interface CancelResponse {
+  callId: string;
+  cancelled: boolean;
+  reason?: string;
+  error?: ABPError;
+}
+
+export interface ProgressInfo {
+  operationId?: string;
+  progress: number;
+  total?: number;
+  percentage?: number;
+  status?: string;
+  stage?: string;
+  /** Milliseconds. */
+  estimatedRemaining?: number;
+}
+
+/** The part of JSON Schema the forms understand; anything else becomes a JSON field. */
+export interface Schema {
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  enum?: unknown[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  multipleOf?: number;
+  maxLength?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  not?: Schema;
+}
+
+export interface Capability {
+  name: string;
+  description?: string;
+  inputSchema?: Schema;
+  outputSchema?: Schema;
+}
+
+export interface Manifest {
+  abp: string;
+  app: { id: string; name: string; version: string; description?: string };
+  capabilities: Capability[];
+}
+
+export type CallState = 'queued' | 'running' | 'completed' | 'cancelled' | 'failed';
+
+export interface CallEvent {
+  type: 'call';
+  state: CallState;
+  callId: string;
+  capability: string;
+  sessionId: string;
+  parentCallId?: string;
+  /** Unix milliseconds. */
+  time: number;
+  params?: unknown;
+  response?: ABPResponse;
+  reason?: string;
+}
+
+export interface ProgressEvent {
+  type: 'progress';
+  callId: string;
+  sessionId?: string;
+  info: ProgressInfo;
+}
+
+export interface CancelEvent {
+  type: 'cancel';
+  callId: string;
+  sessionId: string;
+  response: CancelResponse;
+  reason?: string;
+}
+
+export interface SessionEvent {
+  type: 'session';
+  state: 'open' | 'closed';
+  sessionId: string;
+  agent?: { name: string; version: string };
+}
+
+export interface GatewayEvent {
+  type: 'gateway';
+  state: 'connecting' | 'connected' | 'disconnected';
+  url: string;
+}
+
+export type HostEvent =
+  | CallEvent
+  | ProgressEvent
+  | CancelEvent
+  | SessionEvent
+  | GatewayEvent
+  | { type: 'capabilities' };
+
+export interface Host {
+  expose(target?: Window): void;
+  acceptMessages(options: { allowedOrigins?: string[] }): void;
+  acceptPort(port: MessagePort): void;
+  connectGateway(url: string, options?: { token?: string }): void;
+  /** The operator's cancel: ends a call of any session. */
+  cancelCall(sessionId: string, callId: string, reason?: string): Promise<CancelResponse>;
+  observe(listener: (event: HostEvent) => void): () => void;
+  manifest(): Manifest;
+}
