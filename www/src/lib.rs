@@ -1,1 +1,19 @@
-//! The demo app.
+//! The demo app: capabilities that do the real thing, in Rust, and can be stopped at any moment.
+//!
+//! Each capability is a plain async function in a room of its own, `run(params, …, pace)`. It knows
+//! nothing of the browser: it takes its turns from a [`pace::Pace`], so it is tested natively.
+//!
+//! | module | capability |
+//! |---|---|
+//! | [`markdown`] | `convert.markdownToHtml` |
+//! | [`summary`] | `ai.summarize` |
+//! | [`picture`] | `image.process` |
+//! | [`archive`] | `export.archive` |
+
+pub mod archive;
+pub mod binary;
+pub mod failure;
+pub mod markdown;
+pub mod pace;
+pub mod picture;
+pub mod summary;

@@ -1,0 +1,62 @@
+//! `export.archive`: a zip of CSV files, generated row by row.
+//!
+//! Rows are deflated as they are made and handed on in parts of about 1 MiB, so memory does not grow
+//! with the archive. Where the parts go is the [`Sink`]'s business: in the browser, a Blob.
+
+mod plan;
+mod random;
+mod rows;
+mod sink;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use plan::{MAX_CSV_BYTES, Params};
+pub use sink::Sink;
+
+use crate::failure::Failure;
+use crate::pace::Pace;
+use plan::Plan;
+use serde::Serialize;
+
+/// JSON Schema of [`Params`].
+pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");
+/// JSON Schema of [`Archive`].
+pub const OUTPUT_SCHEMA: &str = include_str!("output.schema.json");
+
+const MIME_TYPE: &str = "application/zip";
+
+/// A finished archive, by reference.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Archive {
+    /// Where the archive can be read.
+    pub download_url: String,
+    /// `application/zip`
+    pub mime_type: &'static str,
+    /// Bytes of the archive.
+    pub size: u64,
+    /// A name for the archive.
+    pub filename: String,
+    /// How many CSV files are in it.
+    pub files: usize,
+    /// How many rows these have, headings aside.
+    pub rows: u64,
+    /// Bytes of the CSV files.
+    pub uncompressed_size: u64,
+}
+
+/// Generates an archive into `sink`, which is dropped with the future when the call is cancelled.
+pub async fn run<P: Pace>(params: Params, sink: impl Sink, pace: &P) -> Result<Archive, Failure> {
+    let plan = Plan::new(&params)?;
+    let (written, sink) = write::write(&plan, sink, pace).await?;
+    Ok(Archive {
+        download_url: sink.finish(MIME_TYPE)?,
+        mime_type: MIME_TYPE,
+        size: written.size,
+        filename: plan.filename,
+        files: plan.files,
+        rows: written.rows,
+        uncompressed_size: written.csv,
+    })
+}

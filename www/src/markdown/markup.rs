@@ -1,0 +1,40 @@
+//! Whether raw HTML in Markdown has elements open.
+
+/// Counts the elements that raw HTML opens and does not close.
+///
+/// Markdown lets an element start in one block and end in another, so a text may be cut only where
+/// nothing is open. The count errs towards "open": such a text is then converted in larger pieces.
+#[derive(Default)]
+pub struct OpenElements(usize);
+
+const VOID: [&str; 14] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+    "track", "wbr",
+];
+
+impl OpenElements {
+    /// Reads one piece of raw HTML.
+    pub fn read(&mut self, html: &str) {
+        for tag in html.split('<').skip(1) {
+            let (closes, name) = match tag.strip_prefix('/') {
+                Some(rest) => (true, rest),
+                None => (false, tag),
+            };
+            if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                continue;
+            }
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            let name = &name[..end.unwrap_or(name.len())];
+            if closes {
+                self.0 = self.0.saturating_sub(1);
+            } else if !VOID.iter().any(|void| void.eq_ignore_ascii_case(name)) {
+                self.0 += 1;
+            }
+        }
+    }
+
+    /// Whether everything that was opened is closed.
+    pub fn none(&self) -> bool {
+        self.0 == 0
+    }
+}

@@ -1,0 +1,124 @@
+//! Markdown to HTML in pieces that can be left between any two.
+
+use super::MAX_BYTES;
+use super::footnotes::Footnotes;
+use super::markup::OpenElements;
+use super::sanitize::sanitizer;
+use crate::failure::Failure;
+use crate::pace::Pace;
+use ammonia::Builder;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+
+/// Bytes of Markdown in one piece, as far as its blocks allow.
+const PIECE: usize = 8 * 1024;
+
+/// Events read between two checkpoints when a block is longer than a piece.
+const EVENTS: usize = 2048;
+
+/// Converts `markdown` to an HTML fragment.
+pub(crate) async fn render<P: Pace>(
+    markdown: &str,
+    sanitize: bool,
+    pace: &P,
+) -> Result<String, Failure> {
+    if markdown.len() > MAX_BYTES {
+        return Err(Failure::invalid(format!(
+            "markdown: {} bytes, at most {MAX_BYTES} are converted in one call",
+            markdown.len()
+        )));
+    }
+    let extensions = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS;
+    let mut pieces = Pieces::new(sanitize);
+    let mut events = Parser::new_ext(markdown, extensions).into_offset_iter();
+    let mut read = 0;
+    while let Some((event, range)) = events.next() {
+        read += 1;
+        if pieces.add(event, range.end) {
+            pace.progress(range.end.min(markdown.len()), markdown.len(), "converting");
+            pace.checkpoint().await;
+        } else if read % EVENTS == 0 {
+            pace.checkpoint().await;
+        }
+    }
+    pieces.flush(markdown.len());
+    pace.progress(markdown.len(), markdown.len(), "converting");
+    pace.checkpoint().await;
+    Ok(pieces.html)
+}
+
+struct Pieces<'a> {
+    html: String,
+    events: Vec<Event<'a>>,
+    footnotes: Footnotes<'a>,
+    open: OpenElements,
+    sanitizer: Option<Builder<'static>>,
+    depth: usize,
+    /// 1 inside a top-level list, whose items are pieces of their own; else 0.
+    base: usize,
+    /// Where the last piece ended, in bytes of Markdown.
+    start: usize,
+}
+
+impl<'a> Pieces<'a> {
+    fn new(sanitize: bool) -> Self {
+        Self {
+            html: String::new(),
+            events: Vec::new(),
+            footnotes: Footnotes::default(),
+            open: OpenElements::default(),
+            sanitizer: sanitize.then(sanitizer),
+            depth: 0,
+            base: 0,
+            start: 0,
+        }
+    }
+
+    /// Adds an event that ends at byte `end` of the text; whether that completed a piece.
+    fn add(&mut self, event: Event<'a>, end: usize) -> bool {
+        match &event {
+            Event::Start(Tag::List(first)) if self.depth == 0 && self.open.none() => {
+                let tag = match first {
+                    None => "<ul>\n".into(),
+                    Some(1) => "<ol>\n".into(),
+                    Some(first) => format!("<ol start=\"{first}\">\n"),
+                };
+                self.flush(self.start);
+                self.html.push_str(&tag);
+                (self.depth, self.base) = (1, 1);
+                return false;
+            }
+            Event::End(TagEnd::List(ordered)) if self.depth == 1 && self.base == 1 => {
+                self.flush(end);
+                self.html
+                    .push_str(if *ordered { "</ol>\n" } else { "</ul>\n" });
+                (self.depth, self.base) = (0, 0);
+                return true;
+            }
+            Event::Start(_) => self.depth += 1,
+            Event::End(_) => self.depth -= 1,
+            Event::Html(html) | Event::InlineHtml(html) => self.open.read(html),
+            _ => {}
+        }
+        self.events.push(self.footnotes.rewrite(event));
+        let complete = self.depth == self.base && self.open.none() && end >= self.start + PIECE;
+        if complete {
+            self.flush(end);
+        }
+        complete
+    }
+
+    fn flush(&mut self, end: usize) {
+        self.start = end;
+        match &self.sanitizer {
+            None => html::push_html(&mut self.html, self.events.drain(..)),
+            Some(sanitizer) => {
+                let mut piece = String::new();
+                html::push_html(&mut piece, self.events.drain(..));
+                self.html.push_str(&sanitizer.clean(&piece).to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `image.process`: PNG, JPEG and WebP in; resized, blurred, without colour; PNG, JPEG or WebP out.
+//!
+//! | part | one step is |
+//! |---|---|
+//! | PNG decoding and encoding | a row |
+//! | JPEG encoding | 8 or 16 rows, joined by restart markers |
+//! | resizing, blurring, orientation, grayscale | part of a row, or some rows |
+//! | JPEG and WebP decoding, WebP encoding | the whole image, which is why these have bounds of their own |
+
+mod blur;
+mod decode;
+mod encode;
+mod encode_jpeg;
+mod grayscale;
+mod linear;
+mod orient;
+mod params;
+mod resize;
+mod size;
+#[cfg(test)]
+mod tests;
+
+pub use params::{Blur, Fit, Format, Operations, Options, Params, Resize};
+
+pub(crate) use decode::{Decoded, decode};
+
+use crate::binary::{Encoding, Payload};
+use crate::failure::Failure;
+use crate::pace::Pace;
+use serde::Serialize;
+
+/// Most pixels of an image, coming in or going out.
+pub const MAX_PIXELS: u64 = 64_000_000;
+
+/// Most pixels where the whole image is one step: JPEG and WebP coming in.
+pub const MAX_PIXELS_DECODED_AT_ONCE: u64 = 26_000_000;
+
+/// Most pixels where the whole image is one step: WebP going out.
+pub const MAX_PIXELS_ENCODED_AT_ONCE: u64 = 8_000_000;
+
+/// JSON Schema of [`Params`].
+pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");
+/// JSON Schema of [`Processed`].
+pub const OUTPUT_SCHEMA: &str = include_str!("output.schema.json");
+
+/// A processed image.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Processed {
+    /// The image file.
+    pub image: Payload,
+    /// `image/png`, `image/jpeg` or `image/webp`.
+    pub mime_type: &'static str,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Bytes of the image file.
+    pub size: usize,
+    /// How the file is written in `image`.
+    pub encoding: Encoding,
+}
+
+/// Processes an image: decode, turn upright, resize, remove colour, blur, encode.
+pub async fn run<P: Pace>(params: Params, pace: &P) -> Result<Processed, Failure> {
+    let Params {
+        image,
+        operations,
+        options,
+    } = params;
+    operations.check()?;
+    options.check()?;
+    let file = image.bytes("image", pace).await?;
+    let Decoded {
+        mut pixels,
+        format,
+        orientation,
+    } = decode(&file, "image", pace).await?;
+    drop(file);
+    pixels = orient::orient(pixels, orientation, pace).await;
+    if let Some(resize) = &operations.resize {
+        pixels = resize::resize(pixels, resize, pace).await?;
+    }
+    if operations.grayscale {
+        grayscale::grayscale(&mut pixels, pace).await;
+    }
+    if let Some(blur) = &operations.blur {
+        pixels = blur::blur(pixels, blur.sigma(), pace).await;
+    }
+    let (width, height) = pixels.dimensions();
+    let format = options.format.unwrap_or(format);
+    let file = encode::encode(pixels, format, options.quality, pace).await?;
+    Ok(Processed {
+        mime_type: format.mime_type(),
+        width,
+        height,
+        size: file.len(),
+        encoding: options.encoding,
+        image: Payload::new(file, options.encoding, pace).await,
+    })
+}

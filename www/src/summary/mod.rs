@@ -1,0 +1,117 @@
+//! `ai.summarize`: the sentences that say most of what a long text says.
+//!
+//! LexRank: sentences are compared by the words they share (tf-idf cosine), and a sentence is as
+//! important as the sentences that resemble it. The work grows faster than the text: every
+//! sentence is compared with all that share a word with it. Nothing is random.
+
+mod compare;
+mod rank;
+mod select;
+mod sentences;
+mod stop_words;
+#[cfg(test)]
+mod tests;
+
+use crate::failure::Failure;
+use crate::pace::Pace;
+use serde::{Deserialize, Serialize};
+
+/// Most bytes of text in one call.
+pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Most sentences compared in one call.
+pub const MAX_SENTENCES: usize = 400_000;
+
+const MOST_ASKED_FOR: usize = 1000;
+
+/// JSON Schema of [`Params`].
+pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");
+/// JSON Schema of [`Summary`].
+pub const OUTPUT_SCHEMA: &str = include_str!("output.schema.json");
+
+/// What to summarise.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Params {
+    /// The text.
+    pub text: String,
+    /// How many of its sentences the summary has at most; 3 by default.
+    #[serde(default = "three")]
+    pub sentences: usize,
+}
+
+fn three() -> usize {
+    3
+}
+
+/// A summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// The chosen sentences, in the order of the text.
+    pub summary: String,
+    /// The same, one by one.
+    pub sentences: Vec<Chosen>,
+    /// Sentences in the text.
+    pub sentence_count: usize,
+    /// Words in the text.
+    pub word_count: usize,
+}
+
+/// A sentence of the summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Chosen {
+    /// The sentence.
+    pub text: String,
+    /// Which sentence of the text it is, from 0.
+    pub index: usize,
+    /// Its importance: 1 is that of an average sentence.
+    pub score: f32,
+}
+
+/// Summarises a text.
+pub async fn run<P: Pace>(params: Params, pace: &P) -> Result<Summary, Failure> {
+    let Params {
+        text,
+        sentences: wanted,
+    } = params;
+    if !(1..=MOST_ASKED_FOR).contains(&wanted) {
+        return Err(Failure::invalid(format!(
+            "sentences: {wanted}, must be 1 to {MOST_ASKED_FOR}"
+        )));
+    }
+    if text.len() > MAX_BYTES {
+        return Err(Failure::invalid(format!(
+            "text: {} bytes, at most {MAX_BYTES}",
+            text.len()
+        )));
+    }
+    let document = sentences::read(&text, pace).await?;
+    let graph = compare::compare(&document, pace).await;
+    let scores = rank::rank(&graph, pace).await;
+    let chosen = select::select(&document, &scores, wanted, pace).await;
+    let sentences: Vec<Chosen> = chosen
+        .into_iter()
+        .map(|index| Chosen {
+            text: document.sentences[index]
+                .text
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+            index,
+            score: scores[index],
+        })
+        .collect();
+    let summary = sentences
+        .iter()
+        .map(|chosen| chosen.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
+    Ok(Summary {
+        summary,
+        sentences,
+        sentence_count: document.sentences.len(),
+        word_count: document.word_count,
+    })
+}
