@@ -1,1 +1,29 @@
-//! caphost
+//! caphost is a capability host for browser apps.
+//!
+//! A web app offers *capabilities* that take seconds to minutes. An agent calls them, may stop each
+//! of them, and is told the truth about whether it stopped. See `README.md` for the whole picture.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`call`] | one call's life: id, states, ledger, deadlines, queue, parents and children |
+//! | [`capability`] | what a capability is: descriptor, registry, the future that runs it |
+//! | [`session`] | agents on a host: initialize, calls, cancels, shutdown |
+//! | [`agent`] | the caller's half: pending calls, cancels awaiting confirmation |
+//! | [`dialect`] | how a peer writes it: values to events and back |
+//! | [`transport`] | the seam between a wire and the rest, and an in-memory pair |
+//! | `web` | wasm32 only: JavaScript API, AbortSignal bridge, browser transports |
+//! | `gateway` | native only, feature `gateway`: `caphost serve` |
+//!
+//! The first five are sans-IO: events in, actions out, time passed in as an argument.
+
+pub mod agent;
+pub mod call;
+pub mod capability;
+pub mod dialect;
+pub mod session;
+pub mod transport;
+
+#[cfg(all(not(target_arch = "wasm32"), feature = "gateway"))]
+pub mod gateway;
+#[cfg(target_arch = "wasm32")]
+pub mod web;

@@ -1,0 +1,160 @@
+//! The ABP error, shared by every dialect.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// An error code of ABP 0.1, or one of the app's own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Code(Cow<'static, str>);
+
+macro_rules! codes {
+    ($($name:ident $retryable:literal $doc:literal;)*) => {
+        impl Code {
+            $(#[doc = $doc] pub const $name: Code = Code(Cow::Borrowed(stringify!($name)));)*
+
+            /// Whether repeating the same request may succeed. A code of the app's own is not
+            /// retryable unless its error says so.
+            pub fn retryable(&self) -> bool {
+                const RETRYABLE: &[&str] = &[$(if $retryable { stringify!($name) } else { "" }),*];
+                RETRYABLE.contains(&self.as_str())
+            }
+        }
+    };
+}
+
+codes! {
+    NOT_INITIALIZED true "There is no session: `initialize` first.";
+    ALREADY_INITIALIZED false "There is a session already.";
+    SESSION_EXPIRED true "The session has ended.";
+    SESSION_INVALID true "No such session.";
+    UNKNOWN_CAPABILITY false "No capability of that name is registered.";
+    CAPABILITY_UNAVAILABLE true "The capability is registered and cannot be used right now.";
+    REQUIREMENT_NOT_MET false "A requirement of the capability is not met.";
+    PRECONDITION_FAILED false "The app is not in a state in which the call makes sense.";
+    INVALID_PARAMS false "A parameter, an option or a message is malformed.";
+    MISSING_PARAM false "A required parameter is missing.";
+    INVALID_TYPE false "A parameter has the wrong type.";
+    PERMISSION_DENIED false "The user or the app refused.";
+    PERMISSION_REQUIRED true "The user must grant a permission first.";
+    OPERATION_FAILED false "The capability's own code failed.";
+    TIMEOUT true "No answer in time: the outcome is unknown.";
+    CANCELLED false "The operation was cancelled.";
+    RATE_LIMITED true "Too many requests, or too many calls in flight.";
+    NOT_IMPLEMENTED false "No such message or method.";
+    BROWSER_ERROR false "The browser refused something the capability needs.";
+    NOT_SUPPORTED false "The peer, the browser or the protocol version does not support it.";
+    INTERNAL_ERROR false "The host itself failed.";
+    TRANSPORT_ERROR true "The message could not be carried.";
+    DISCONNECTED true "The other side is gone: the outcome is unknown.";
+}
+
+impl Code {
+    /// The code as it stands on the wire.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Code {
+    fn from(code: String) -> Self {
+        Code(Cow::Owned(code))
+    }
+}
+
+impl From<&'static str> for Code {
+    fn from(code: &'static str) -> Self {
+        Code(Cow::Borrowed(code))
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why something did not work. `P` is the shell's payload type, used for `details` only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error<P = ()> {
+    /// What a program decides on.
+    pub code: Code,
+    /// What a person reads.
+    pub message: Cow<'static, str>,
+    /// Whether repeating the same request may succeed.
+    pub retryable: bool,
+    /// Milliseconds to wait before a retry.
+    pub retry_after: Option<Millis>,
+    /// Names of capabilities that may serve instead.
+    pub alternatives: Vec<String>,
+    /// Anything else: for bad parameters, the path of what is wrong.
+    pub details: Option<P>,
+}
+
+use super::Millis;
+
+impl<P> Error<P> {
+    /// An error whose `retryable` follows from its code.
+    pub fn new(code: impl Into<Code>, message: impl Into<Cow<'static, str>>) -> Self {
+        let code = code.into();
+        let retryable = code.retryable();
+        Error {
+            code,
+            message: message.into(),
+            retryable,
+            retry_after: None,
+            alternatives: Vec::new(),
+            details: None,
+        }
+    }
+
+    /// [`Code::INVALID_PARAMS`] with a message.
+    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(Code::INVALID_PARAMS, message)
+    }
+
+    /// A handler returns this to say that it stopped by itself: its call counts as cancelled.
+    pub fn cancelled() -> Self {
+        Error::new(Code::CANCELLED, "The capability stopped by itself")
+    }
+
+    /// Adds `details`.
+    pub fn with_details(mut self, details: P) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// The same error for another payload type; `details` are lost.
+    pub fn retype<Q>(self) -> Error<Q> {
+        Error {
+            code: self.code,
+            message: self.message,
+            retryable: self.retryable,
+            retry_after: self.retry_after,
+            alternatives: self.alternatives,
+            details: None,
+        }
+    }
+}
+
+impl<P> fmt::Display for Error<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code.as_str())?;
+        f.write_str(": ")?;
+        f.write_str(&self.message)
+    }
+}
+
+impl<P: fmt::Debug> std::error::Error for Error<P> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retryable_follows_the_code() {
+        assert!(Error::<()>::new(Code::NOT_INITIALIZED, "").retryable);
+        assert!(Error::<()>::new(Code::DISCONNECTED, "").retryable);
+        assert!(!Error::<()>::new(Code::UNKNOWN_CAPABILITY, "").retryable);
+        assert!(!Error::<()>::new("MY_APP_BROKE".to_string(), "").retryable);
+    }
+}

@@ -1,0 +1,22 @@
+//! One call's life, and the rules every transport and dialect share.
+
+mod deadline;
+mod error;
+mod id;
+mod ledger;
+mod outcome;
+mod queue;
+
+pub use deadline::Deadlines;
+pub use error::{Code, Error};
+pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
+pub use ledger::{CancelAnswer, Ledger, Standing};
+pub use outcome::{Outcome, Response};
+pub use queue::Queue;
+
+/// Milliseconds since an origin of the shell's choosing that never goes back: `performance.now()`
+/// in a browser, time since start in the gateway.
+pub type Millis = f64;
+
+/// Names one call inside a host. Never reused while the host lives, and never shown to a peer.
+pub type CallKey = u32;

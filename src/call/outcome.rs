@@ -1,0 +1,51 @@
+//! How a call ended.
+
+use super::{Code, Error, Millis};
+
+/// The one end of a call. The first event that ends it decides; nothing changes it later.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome<P> {
+    /// The handler returned data.
+    Completed(P),
+    /// The handler failed, or the call was refused.
+    Failed(Error<P>),
+    /// It was stopped: by a cancel, a timeout, a shutdown, a lost transport, or by itself.
+    Cancelled,
+}
+
+impl<P> Outcome<P> {
+    /// Whether the response says `cancelled: true`.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Outcome::Cancelled)
+    }
+}
+
+impl<P> From<Result<P, Error<P>>> for Outcome<P> {
+    /// A handler that reports [`Code::CANCELLED`] has stopped by itself.
+    fn from(result: Result<P, Error<P>>) -> Self {
+        match result {
+            Ok(data) => Outcome::Completed(data),
+            Err(error) if error.code == Code::CANCELLED => Outcome::Cancelled,
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+}
+
+/// What the caller is told: the outcome, and how long the call took on the host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response<P> {
+    /// How it ended.
+    pub outcome: Outcome<P>,
+    /// Milliseconds from acceptance to the end; `None` for a call that was refused.
+    pub duration: Option<Millis>,
+}
+
+impl<P> Response<P> {
+    /// The response to a call that was never accepted.
+    pub fn refused(error: Error<P>) -> Self {
+        Response {
+            outcome: Outcome::Failed(error),
+            duration: None,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The slots of one capability, and the calls that wait for one.
+
+use std::collections::VecDeque;
+
+use super::CallKey;
+
+/// First come, first served, over a fixed number of slots.
+#[derive(Debug, Default)]
+pub struct Queue {
+    limit: Option<usize>,
+    taken: usize,
+    waiting: VecDeque<CallKey>,
+}
+
+impl Queue {
+    /// `limit` is how many calls may run at once; `None` for any number.
+    pub fn new(limit: Option<usize>) -> Self {
+        Queue {
+            limit,
+            ..Queue::default()
+        }
+    }
+
+    /// Takes a slot for `key`, or puts it in line. True when it got the slot.
+    pub fn enter(&mut self, key: CallKey) -> bool {
+        let free = self.limit.is_none_or(|limit| self.taken < limit);
+        if free && self.waiting.is_empty() {
+            self.taken += 1;
+            return true;
+        }
+        self.waiting.push_back(key);
+        false
+    }
+
+    /// Gives a slot back; the next call in line, if any, has it from now on.
+    pub fn leave(&mut self) -> Option<CallKey> {
+        debug_assert!(self.taken > 0);
+        let next = self.waiting.pop_front();
+        if next.is_none() {
+            self.taken -= 1;
+        }
+        next
+    }
+
+    /// Takes a waiting call out of the line. False when it was not in it.
+    pub fn abandon(&mut self, key: CallKey) -> bool {
+        let found = self.waiting.iter().position(|waiting| *waiting == key);
+        found.and_then(|index| self.waiting.remove(index)).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serves_in_order_and_skips_the_abandoned() {
+        let mut queue = Queue::new(Some(1));
+        assert!(queue.enter(1));
+        assert!(!queue.enter(2));
+        assert!(!queue.enter(3));
+        assert!(queue.abandon(2));
+        assert!(!queue.abandon(2));
+        assert_eq!(queue.leave(), Some(3));
+        assert_eq!(queue.leave(), None);
+        assert!(queue.enter(4));
+    }
+}

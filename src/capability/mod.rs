@@ -1,0 +1,7 @@
+//! What a capability is: its descriptor, the registry of them, and the future that runs a call.
+
+mod registry;
+mod task;
+
+pub use registry::{Descriptor, Registered, Registry};
+pub use task::Task;

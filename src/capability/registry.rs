@@ -1,0 +1,87 @@
+//! The capabilities a host offers.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::call::Queue;
+
+/// What the core must know of a capability. The full ABP descriptor is `document`, which it only
+/// passes on.
+#[derive(Clone, Debug)]
+pub struct Descriptor<P> {
+    /// Dot-notation name, unique in its host.
+    pub name: Rc<str>,
+    /// How many calls of it may run at once; the others wait. `None` for any number.
+    pub concurrency: Option<usize>,
+    /// Whether it can be used right now.
+    pub available: bool,
+    /// Whether parameters must pass the shell's check before a call is queued.
+    pub checked: bool,
+    /// The `Capability` object of ABP 0.1.
+    pub document: P,
+}
+
+/// A capability in the registry, shared with the calls made of it: those accepted before it was
+/// unregistered still run.
+#[derive(Debug)]
+pub struct Registered<P, H> {
+    /// What peers are told.
+    pub descriptor: Descriptor<P>,
+    /// What runs it; opaque to the core.
+    pub handler: H,
+    pub(crate) slots: RefCell<Queue>,
+    pub(crate) gone: Cell<bool>,
+}
+
+/// Capabilities by name.
+#[derive(Debug)]
+pub struct Registry<P, H> {
+    by_name: BTreeMap<Rc<str>, Rc<Registered<P, H>>>,
+}
+
+impl<P, H> Default for Registry<P, H> {
+    fn default() -> Self {
+        Registry {
+            by_name: BTreeMap::new(),
+        }
+    }
+}
+
+impl<P, H> Registry<P, H> {
+    /// Adds a capability. False when the name is taken.
+    pub fn register(&mut self, descriptor: Descriptor<P>, handler: H) -> bool {
+        if self.by_name.contains_key(&descriptor.name) {
+            return false;
+        }
+        let slots = RefCell::new(Queue::new(descriptor.concurrency));
+        let registered = Registered {
+            slots,
+            handler,
+            gone: Cell::new(false),
+            descriptor,
+        };
+        self.by_name
+            .insert(registered.descriptor.name.clone(), Rc::new(registered));
+        true
+    }
+
+    /// Removes a capability. False when there is none of that name.
+    pub fn unregister(&mut self, name: &str) -> bool {
+        let removed = self.by_name.remove(name);
+        if let Some(registered) = &removed {
+            registered.gone.set(true);
+        }
+        removed.is_some()
+    }
+
+    /// The capability of that name.
+    pub fn get(&self, name: &str) -> Option<&Rc<Registered<P, H>>> {
+        self.by_name.get(name)
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Rc<Registered<P, H>>> {
+        self.by_name.values()
+    }
+}

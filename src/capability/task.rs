@@ -1,0 +1,123 @@
+//! The future of one call, which a cancel drops at once.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+type LocalFuture<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// Holds a future so that somebody else than its executor can end it.
+///
+/// `AbortHandle::abort` of the futures crate only sets a flag, and the future is dropped at its
+/// next poll. A confirmed cancel promises more: when [`Task::stop`] returns, the future has been
+/// dropped and its drop guards have run. The one exception is a future that stops itself while it
+/// is being polled: it is dropped at the end of that poll.
+pub struct Task<T> {
+    future: RefCell<Option<LocalFuture<T>>>,
+    stopped: Cell<bool>,
+}
+
+impl<T> Task<T> {
+    /// Wraps a future; nothing is polled yet.
+    pub fn new(future: impl Future<Output = T> + 'static) -> Self {
+        Task {
+            future: RefCell::new(Some(Box::pin(future))),
+            stopped: Cell::new(false),
+        }
+    }
+
+    /// Polls the future. `Ready(None)` once it has been stopped.
+    pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        // The future is out of the cell while it runs, so that it may stop itself or be stopped
+        // by something it calls, without a borrow in the way.
+        let Some(mut future) = self.future.take() else {
+            return Poll::Ready(None);
+        };
+        let polled = future.as_mut().poll(context);
+        if self.stopped.get() {
+            return Poll::Ready(None);
+        }
+        match polled {
+            Poll::Ready(output) => {
+                self.stopped.set(true);
+                Poll::Ready(Some(output))
+            }
+            Poll::Pending => {
+                self.future.replace(Some(future));
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Drops the future, or has it dropped at the end of the poll it is in.
+    pub fn stop(&self) {
+        self.stopped.set(true);
+        let future = self.future.take();
+        drop(future);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+    use std::task::Waker;
+
+    struct Guard(Rc<Cell<bool>>);
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.set(true);
+        }
+    }
+
+    fn poll<T>(task: &Task<T>) -> Poll<Option<T>> {
+        task.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn stop_drops_the_future_before_it_returns() {
+        let dropped = Rc::new(Cell::new(false));
+        let guard = Guard(dropped.clone());
+        let task = Task::new(async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        });
+        assert!(poll(&task).is_pending());
+        assert!(!dropped.get());
+        task.stop();
+        assert!(dropped.get());
+        assert_eq!(poll(&task), Poll::Ready(None));
+    }
+
+    #[test]
+    fn a_future_that_stops_itself_is_dropped_at_the_end_of_that_poll() {
+        let dropped = Rc::new(Cell::new(false));
+        let guard = Guard(dropped.clone());
+        let slot: Rc<RefCell<Option<Rc<Task<()>>>>> = Rc::default();
+        let inner = slot.clone();
+        let seen = dropped.clone();
+        let task = Rc::new(Task::new(async move {
+            let _guard = guard;
+            inner.borrow().as_ref().unwrap().stop();
+            assert!(!seen.get());
+            std::future::pending::<()>().await;
+        }));
+        slot.replace(Some(task.clone()));
+        assert_eq!(poll(&task), Poll::Ready(None));
+        assert!(dropped.get());
+    }
+
+    #[test]
+    fn a_result_that_comes_with_the_stop_is_dropped() {
+        let slot: Rc<RefCell<Option<Rc<Task<u8>>>>> = Rc::default();
+        let inner = slot.clone();
+        let task = Rc::new(Task::new(async move {
+            inner.borrow().as_ref().unwrap().stop();
+            7
+        }));
+        slot.replace(Some(task.clone()));
+        assert_eq!(poll(&task), Poll::Ready(None));
+    }
+}

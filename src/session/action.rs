@@ -1,0 +1,147 @@
+//! What the host asks its shell to do.
+
+use std::rc::Rc;
+
+use super::{Agent, ConnectionId, ElicitationKey, Initialized};
+use crate::call::{CallId, CallKey, CancelAnswer, Error, Response};
+
+/// Who is waiting for a call's response.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplyTo<P> {
+    /// An agent, under the id its request came with.
+    Agent(ConnectionId, Option<P>),
+    /// The capability that made the call: the shell hands it over by the child's key.
+    Parent,
+}
+
+/// Why a handler is stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// Text for logs and the handler, never for decisions.
+    pub reason: Option<Rc<str>>,
+}
+
+/// The state a call has come to, for whoever watches the host.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallState<P> {
+    /// Accepted, waiting for its turn. Carries the parameters.
+    Queued(P),
+    /// Its handler runs.
+    Running,
+    /// It ended.
+    Ended(Response<P>, Option<Rc<str>>),
+}
+
+/// A step in a call's life.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallEvent<P> {
+    /// The session it belongs to.
+    pub session: Rc<str>,
+    /// The call.
+    pub id: CallId,
+    /// The call that made it, if a capability did.
+    pub parent: Option<CallId>,
+    /// What was called.
+    pub capability: Rc<str>,
+    /// What happened.
+    pub state: CallState<P>,
+}
+
+/// An answer to one of an agent's requests other than a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer<P> {
+    /// To `initialize`.
+    Initialized(Result<Initialized<P>, Error<P>>),
+    /// To a cancel: the callId as it was given, and what came of it.
+    Cancelled(P, Result<CancelAnswer, Error<P>>),
+    /// To `shutdown`.
+    ShutDown(Result<(), Error<P>>),
+}
+
+/// One thing to do. `P` is the payload type, `H` what runs a capability.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action<P, H> {
+    /// Call [`super::HostState::run_ready`] soon, but not before the current event has been dealt
+    /// with: what is cancelled until then never starts.
+    Wake,
+    /// Check the parameters, then report with [`super::HostState::checked`].
+    Check {
+        key: CallKey,
+        capability: Rc<str>,
+        params: P,
+    },
+    /// Run the handler, then report with [`super::HostState::settle`].
+    Start {
+        key: CallKey,
+        id: CallId,
+        capability: Rc<str>,
+        handler: H,
+        params: P,
+    },
+    /// Drop the future, fire the signal; before any later action, and for good.
+    Stop { key: CallKey, stop: Stop },
+    /// Give a call's response to whoever waits for it.
+    Respond {
+        key: CallKey,
+        to: ReplyTo<P>,
+        response: Response<P>,
+    },
+    /// Answer a request, under the id it came with.
+    Answer {
+        to: ConnectionId,
+        id: Option<P>,
+        answer: Answer<P>,
+    },
+    /// Tell an agent how far its call is. `token` is the agent's, if it gave one.
+    Progress {
+        to: ConnectionId,
+        id: CallId,
+        token: Option<P>,
+        info: P,
+    },
+    /// Ask an agent, under an id made from the key.
+    Elicit {
+        to: ConnectionId,
+        key: ElicitationKey,
+        request: P,
+    },
+    /// Tell an agent that its answer is no longer wanted.
+    Withdraw {
+        to: ConnectionId,
+        key: ElicitationKey,
+    },
+    /// Hand the answer over to whoever asked; a cancelled one is [`crate::call::Outcome::Cancelled`].
+    Elicited {
+        key: ElicitationKey,
+        response: Response<P>,
+    },
+    /// Send an agent a notification.
+    Notify {
+        to: ConnectionId,
+        event: Rc<str>,
+        data: Option<P>,
+    },
+    /// The set of capabilities has changed.
+    CapabilitiesChanged {
+        to: ConnectionId,
+        added: Vec<Rc<str>>,
+        removed: Vec<Rc<str>>,
+    },
+    /// For whoever watches: a call went on. Only sent while [`super::HostState::watch`] is on.
+    Call(CallEvent<P>),
+    /// For whoever watches: a call made progress.
+    Progressed { id: CallId, info: P },
+    /// For whoever watches: a cancel was answered.
+    CancelAnswered {
+        session: Rc<str>,
+        id: CallId,
+        answer: CancelAnswer,
+        reason: Option<Rc<str>>,
+    },
+    /// For whoever watches: a session opened (`true`) or closed.
+    Session {
+        session: Rc<str>,
+        agent: Agent,
+        open: bool,
+    },
+}

@@ -1,0 +1,132 @@
+//! Questions from the app to an agent.
+
+use super::state::DeadlineOf;
+use super::{Action, ConnectionId, ElicitationKey, HostState};
+use crate::call::{CallKey, Code, Error, Millis, Outcome, Response};
+
+pub(super) struct Elicitation {
+    pub connection: ConnectionId,
+    pub call: Option<CallKey>,
+}
+
+impl<P: Clone, H: Clone> HostState<P, H> {
+    /// A running call asks its agent. Answered with [`Action::Elicited`] under the key returned.
+    pub fn elicit(
+        &mut self,
+        call: CallKey,
+        request: P,
+        timeout: Option<Millis>,
+        now: Millis,
+    ) -> ElicitationKey {
+        match self.calls.get(&call).map(|it| it.connection) {
+            Some(connection) => self.ask(connection, Some(call), request, timeout, now),
+            None => {
+                let key = self.next_key();
+                self.elicited(key, Outcome::Cancelled);
+                key
+            }
+        }
+    }
+
+    /// The app asks the agent of a connection, outside any call.
+    pub fn ask(
+        &mut self,
+        connection: ConnectionId,
+        call: Option<CallKey>,
+        request: P,
+        timeout: Option<Millis>,
+        now: Millis,
+    ) -> ElicitationKey {
+        let key = self.next_key();
+        let Some(session) = self.session(connection) else {
+            self.elicited(key, Outcome::Failed(super::state::not_initialized()));
+            return key;
+        };
+        if !session.features.elicitation {
+            let error = Error::new(Code::NOT_SUPPORTED, "The agent takes no questions");
+            self.elicited(key, Outcome::Failed(error));
+            return key;
+        }
+        self.elicitations.insert(key, Elicitation { connection, call });
+        if let Some(call) = call.and_then(|call| self.calls.get_mut(&call)) {
+            call.elicitations.push(key);
+        }
+        if let Some(timeout) = timeout {
+            self.deadlines.insert(now + timeout, DeadlineOf::Elicitation(key));
+        }
+        self.actions.push_back(Action::Elicit {
+            to: connection,
+            key,
+            request,
+        });
+        key
+    }
+
+    /// An agent has answered. An answer nobody waits for, or from another agent, is dropped.
+    pub fn answered(
+        &mut self,
+        connection: ConnectionId,
+        key: ElicitationKey,
+        result: Result<P, Error<P>>,
+    ) {
+        let asked = self.elicitations.get(&key);
+        if asked.is_some_and(|asked| asked.connection == connection) {
+            self.remove(key);
+            self.elicited(key, result.into());
+        }
+    }
+
+    /// Questions that wait for an answer.
+    pub fn pending_elicitations(&self) -> usize {
+        self.elicitations.len()
+    }
+
+    pub(super) fn withdraw(&mut self, key: ElicitationKey) {
+        if let Some(asked) = self.remove(key) {
+            let to = asked.connection;
+            self.actions.push_back(Action::Withdraw { to, key });
+            self.elicited(key, Outcome::Cancelled);
+        }
+    }
+
+    pub(super) fn elicitation_timed_out(&mut self, key: ElicitationKey) {
+        if let Some(asked) = self.remove(key) {
+            let to = asked.connection;
+            self.actions.push_back(Action::Withdraw { to, key });
+            let error = Error::new(Code::TIMEOUT, "The agent did not answer in time");
+            self.elicited(key, Outcome::Failed(error));
+        }
+    }
+
+    /// The session is over: nobody will answer any more.
+    pub(super) fn disown_elicitations(&mut self, connection: ConnectionId) {
+        let pending = self.elicitations.iter();
+        let mut keys: Vec<_> = pending
+            .filter(|(_, asked)| asked.connection == connection)
+            .map(|(key, _)| *key)
+            .collect();
+        keys.sort_unstable();
+        for key in keys {
+            self.remove(key);
+            let error = Error::new(Code::DISCONNECTED, "The agent is gone");
+            self.elicited(key, Outcome::Failed(error));
+        }
+    }
+
+    fn remove(&mut self, key: ElicitationKey) -> Option<Elicitation> {
+        let asked = self.elicitations.remove(&key)?;
+        if let Some(call) = asked.call.and_then(|call| self.calls.get_mut(&call)) {
+            call.elicitations.retain(|it| *it != key);
+        }
+        self.forget_deadline();
+        Some(asked)
+    }
+
+    fn elicited(&mut self, key: ElicitationKey, outcome: Outcome<P>) {
+        let response = Response {
+            outcome,
+            duration: None,
+        };
+        self.actions.push_back(Action::Elicited { key, response });
+    }
+}

@@ -1,0 +1,81 @@
+//! The bounds of a host.
+
+/// Every bound, with its default. Message size and nesting depth are enforced by the shells,
+/// which alone see the bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Ended calls remembered per session, 10 000: a cancel that comes later than this many calls
+    /// is answered `Operation not found`.
+    pub remembered: usize,
+    /// Calls in flight per session, 16 384: a few hundred bytes each, so about 5 MB.
+    pub in_flight: usize,
+    /// Sessions open at once, 1 000: agents of one page, or of one app behind a gateway.
+    pub sessions: usize,
+    /// Requests per second per session, 100 000, with a burst of the same size: far above what a
+    /// transport carries, low enough to stop a loop gone wrong.
+    pub requests_per_second: f64,
+    /// Characters or bytes in one message, 16 MiB: a 10 MB file as base64, and room around it.
+    pub message_bytes: usize,
+    /// Levels of nesting in parameters and data, 128: what JSON parsers commonly allow.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            remembered: 10_000,
+            in_flight: 16_384,
+            sessions: 1_000,
+            requests_per_second: 100_000.0,
+            message_bytes: 16 << 20,
+            depth: 128,
+        }
+    }
+}
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rate {
+    tokens: f64,
+    at: f64,
+}
+
+impl Rate {
+    pub(super) fn full(limits: &Limits, now: f64) -> Self {
+        Rate {
+            tokens: limits.requests_per_second,
+            at: now,
+        }
+    }
+
+    /// Takes one token, or says how many milliseconds to wait for it.
+    pub(super) fn take(&mut self, limits: &Limits, now: f64) -> Result<(), f64> {
+        let per_ms = limits.requests_per_second / 1_000.0;
+        let earned = (now - self.at).max(0.0) * per_ms;
+        self.tokens = (self.tokens + earned).min(limits.requests_per_second);
+        self.at = now;
+        if self.tokens >= 1.0 {
+            self.tokens -= 1.0;
+            return Ok(());
+        }
+        Err(((1.0 - self.tokens) / per_ms).ceil())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_refills_with_time() {
+        let limits = Limits {
+            requests_per_second: 2.0,
+            ..Limits::default()
+        };
+        let mut rate = Rate::full(&limits, 0.0);
+        assert_eq!(rate.take(&limits, 0.0), Ok(()));
+        assert_eq!(rate.take(&limits, 0.0), Ok(()));
+        assert_eq!(rate.take(&limits, 0.0), Err(500.0));
+        assert_eq!(rate.take(&limits, 500.0), Ok(()));
+    }
+}

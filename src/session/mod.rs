@@ -1,0 +1,29 @@
+//! Agents on a host: initialize, calls, cancels, shutdown.
+//!
+//! [`HostState`] is a pure state machine. Its methods are the events; each puts what is to be done
+//! into a queue of [`Action`]s, which the shell takes out with [`HostState::poll_action`] until it
+//! is empty, *after* it has let go of every borrow: an action may run an app's code, which may
+//! call back. Executing actions strictly in the order they come out is all the shell must do for
+//! the rules of a call to hold.
+
+mod action;
+mod calls;
+mod connection;
+mod elicitation;
+mod limits;
+mod state;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use action::{Action, Answer, CallEvent, CallState, ReplyTo, Stop};
+pub use calls::{CallRequest, Cancelled};
+pub use connection::{Agent, Features, Initialize, Initialized};
+pub use limits::Limits;
+pub use state::{Counters, HostState};
+
+/// Names one agent's connection to a host. Never reused while the host lives.
+pub type ConnectionId = u32;
+
+/// Names one question to an agent. Never reused while the host lives.
+pub type ElicitationKey = u32;
