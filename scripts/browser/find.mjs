@@ -52,11 +52,6 @@ export function findFirefox() {
   ]);
 }
 
-/** @returns {string | undefined} WebKitGTK's WebDriver */
-export function findWebKitDriver() {
-  return firstOf([() => process.env.CAPHOST_WEBKIT_DRIVER, () => which('WebKitWebDriver')]);
-}
-
 /** @param {string} program @returns {string | undefined} such as `156.0.8078.79` */
 export function browserVersion(program) {
   return /(\d+(?:\.\d+){3})/.exec(ask(program, ['--version']) ?? '')?.[1];

@@ -7,7 +7,7 @@ import { filesUnder, unlessDone } from './stamp.mjs';
 import { buildWasm, copyInto } from './wasm.mjs';
 
 const page = join(root, 'www', 'page');
-const manifestLink = '<link rel="abp-manifest" href="/abp.json">';
+const manifestLink = /<link rel="abp-manifest" href="\/abp\.json"\s*\/?>/;
 
 /**
  * Builds the demo page into www/dist/: its wasm, its modules bundled, its other files as they are,
@@ -37,7 +37,7 @@ export async function buildDemo(wasmBindgen) {
 async function assemble(glue) {
   const html = join(page, 'index.html');
   if (!existsSync(html)) throw new Error('www/page/index.html is missing');
-  if (!readFileSync(html, 'utf8').includes(manifestLink)) throw new Error(`www/page/index.html must hold ${manifestLink}`);
+  if (!manifestLink.test(readFileSync(html, 'utf8'))) throw new Error('www/page/index.html must link to /abp.json as abp-manifest');
   const fresh = `${demoDir}.fresh`;
   rmSync(fresh, { recursive: true, force: true });
   await bundle(glue, fresh);

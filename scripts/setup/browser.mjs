@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { browserVersion, findChromedriver, findChromium } from '../browser/find.mjs';
-import { must, run, which } from '../command.mjs';
+import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
 
 /**
@@ -12,18 +12,12 @@ import { root } from '../paths.mjs';
  * @returns {Promise<string>} its path
  */
 export async function ensureChromium(say) {
-  const present = findChromium();
-  if (present !== undefined) return present;
-  if (debianAsRoot()) {
-    await installFromDebian(say, ['chromium', 'chromium-driver']);
-  } else {
-    say('no Chromium found: downloading one with playwright-core (about a minute)');
-    const cli = join(root, 'node_modules', 'playwright-core', 'cli.js');
-    await must(process.execPath, [cli, 'install', 'chromium'], { toStderr: true });
+  for (const get of [undefined, installFromDebian, downloadWithPlaywright]) {
+    await get?.(say, ['chromium', 'chromium-driver']);
+    const found = findChromium();
+    if (found !== undefined) return found;
   }
-  const found = findChromium();
-  if (found === undefined) throw new Error('no Chromium could be had: install one, or name it in CAPHOST_CHROMIUM');
-  return found;
+  throw new Error('no Chromium could be had: install one, or name it in CAPHOST_CHROMIUM');
 }
 
 /**
@@ -36,25 +30,39 @@ export async function ensureChromium(say) {
 export async function ensureChromedriver(chromium, say) {
   const present = findChromedriver(chromium);
   if (present !== undefined) return present;
-  if (debianAsRoot() && chromium.startsWith('/usr/')) {
-    await installFromDebian(say, ['chromium-driver']);
-  } else {
-    const version = browserVersion(chromium);
-    if (version === undefined) return undefined;
-    say(`no chromedriver for ${chromium}: downloading ${version} (a few seconds)`);
-    const cli = join(root, 'node_modules', '@puppeteer', 'browsers', 'lib', 'main-cli.js');
-    const cache = process.env.PUPPETEER_CACHE_DIR ?? join(homedir(), '.cache', 'puppeteer');
-    await run(process.execPath, [cli, 'install', `chromedriver@${version}`, '--path', cache], { toStderr: true });
-  }
+  if (chromium.startsWith('/usr/')) await installFromDebian(say, ['chromium-driver']);
+  const installed = findChromedriver(chromium);
+  const version = browserVersion(chromium);
+  if (installed !== undefined || version === undefined) return installed;
+  say(`downloading chromedriver ${version}, for ${chromium} (a few seconds)`);
+  const cli = join(root, 'node_modules', '@puppeteer', 'browsers', 'lib', 'main-cli.js');
+  const cache = process.env.PUPPETEER_CACHE_DIR ?? join(homedir(), '.cache', 'puppeteer');
+  await run(process.execPath, [cli, 'install', `chromedriver@${version}`, '--path', cache], { toStderr: true });
   return findChromedriver(chromium);
 }
 
-const debianAsRoot = () => existsSync('/etc/debian_version') && process.getuid?.() === 0 && which('apt-get') !== undefined;
-
 /** @param {(line: string) => void} say @param {string[]} packages */
 async function installFromDebian(say, packages) {
+  if (!isRoot() || !isDebian()) return;
   say(`installing the Debian packages ${packages.join(' and ')} (about a minute)`);
   const options = { toStderr: true, env: { DEBIAN_FRONTEND: 'noninteractive' } };
-  await must('apt-get', ['update', '-q'], options);
-  await must('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages], options);
+  await run('apt-get', ['update', '-q'], options);
+  await run('apt-get', ['install', '-y', '-q', ...packages], options);
+}
+
+/** @param {(line: string) => void} say */
+async function downloadWithPlaywright(say) {
+  say('downloading Chromium with playwright-core (about a minute)');
+  const cli = join(root, 'node_modules', 'playwright-core', 'cli.js');
+  // Only root can install the system libraries it needs as well.
+  const dependencies = process.platform === 'linux' && isRoot() ? ['--with-deps'] : [];
+  await run(process.execPath, [cli, 'install', ...dependencies, 'chromium'], { toStderr: true });
+}
+
+const isRoot = () => process.getuid?.() === 0;
+
+/** Debian itself: what Ubuntu calls `chromium` is a snap, which does not work in a container. */
+function isDebian() {
+  const release = '/etc/os-release';
+  return existsSync(release) && /^ID="?debian"?$/m.test(readFileSync(release, 'utf8'));
 }

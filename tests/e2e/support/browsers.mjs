@@ -1,6 +1,6 @@
 import { chromium as playwrightChromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
-import { findChromium } from '../../../scripts/browser/find.mjs';
+import { findChromium, findFirefox } from '../../../scripts/browser/find.mjs';
 import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
 
 /**
@@ -45,6 +45,11 @@ function executable() {
  */
 export async function launchPuppeteer({ args = [], executablePath = executable() } = {}) {
   const browser = await puppeteer.launch({ executablePath, headless: true, args: [...chromiumFlags(), ...args] });
+  return launchedByPuppeteer(browser);
+}
+
+/** @param {import('puppeteer-core').Browser} browser */
+async function launchedByPuppeteer(browser) {
   const process = browser.process();
   return {
     browser,
@@ -52,6 +57,16 @@ export async function launchPuppeteer({ args = [], executablePath = executable()
     newPage: () => browser.newPage(),
     close: () => closeOrKill(() => browser.close(), () => process?.kill('SIGKILL')),
   };
+}
+
+/**
+ * @param {LaunchOptions} [options]
+ * @returns {Promise<Launched<import('puppeteer-core').Page> & { browser: import('puppeteer-core').Browser } | undefined>} undefined where no Firefox is installed
+ */
+export async function launchFirefox({ args = [], executablePath = findFirefox() } = {}) {
+  if (executablePath === undefined) return undefined;
+  const browser = await puppeteer.launch({ browser: 'firefox', executablePath, headless: true, args });
+  return launchedByPuppeteer(browser);
 }
 
 /**
