@@ -35,7 +35,7 @@ export class CallHistory {
   /** @type {Counts} */
   counts = { queued: 0, running: 0, completed: 0, cancelled: 0, failed: 0 };
 
-  /** The call that holds a session's callId at present, and the state it was counted under. @type {Map<string, { key: string, state: CallState }>} */
+  /** The calls in flight, by session and callId, whether in `calls` or not. @type {Map<string, { key: string, state: CallState, queuedAt: number }>} */
   #active = new Map();
   #serial = 0;
   #budget = new ResultBudget();
@@ -95,17 +95,16 @@ export class CallHistory {
     const at = address(event.sessionId, event.callId);
     let active = this.#active.get(at);
     if (!active) {
-      active = { key: `${at} ${++this.#serial}`, state: event.state };
+      active = { key: `${at} ${++this.#serial}`, state: event.state, queuedAt: event.time };
       this.#active.set(at, active);
-      this.#add(active.key, event);
     } else {
       this.counts[active.state] -= 1;
       active.state = event.state;
     }
     this.counts[event.state] += 1;
     if (isFinal(event.state)) this.#active.delete(at);
-    const call = this.calls.get(active.key);
-    if (!call) return;
+    // One that had to give way while it was in flight comes back with its next event.
+    const call = this.calls.get(active.key) ?? this.#add(active.key, event, active.queuedAt);
     call.state = event.state;
     if (event.state === 'running') call.startedAt = event.time;
     if (isFinal(event.state)) this.#end(call, event);
@@ -115,29 +114,38 @@ export class CallHistory {
   /**
    * @param {string} key
    * @param {CallEvent} event
+   * @param {number} queuedAt
+   * @returns {Call}
    */
-  #add(key, event) {
-    this.calls.set(key, {
+  #add(key, event, queuedAt) {
+    if (this.calls.size >= this.#limit) this.#remove(this.#dispensable());
+    /** @type {Call} */
+    const call = {
       key,
       callId: event.callId,
       capability: event.capability,
       sessionId: event.sessionId,
       parentCallId: event.parentCallId,
       state: event.state,
-      queuedAt: event.time,
+      queuedAt,
       startedAt: undefined,
       endedAt: undefined,
-      params: previewOf(event.params),
+      params: event.state === 'queued' ? previewOf(event.params) : 'not kept',
       progress: undefined,
       response: undefined,
       released: false,
       reason: undefined,
       confirmations: [],
-    });
-    if (this.calls.size <= this.#limit) return;
-    // The oldest that has ended goes first, so that a long-running call stays in reach of its Cancel button.
+    };
+    this.calls.set(key, call);
+    return call;
+  }
+
+  /** The oldest that has ended, else the oldest still waiting: what runs stays in reach of its Cancel button. */
+  #dispensable() {
     const calls = [...this.calls.values()];
-    this.#remove(/** @type {Call} */ (calls.find((call) => call.endedAt !== undefined) ?? calls[0]));
+    const found = calls.find((call) => call.endedAt !== undefined) ?? calls.find((call) => call.state === 'queued');
+    return /** @type {Call} */ (found ?? calls[0]);
   }
 
   /**

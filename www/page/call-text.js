@@ -47,6 +47,6 @@ export function progressText(call) {
   const percent = percentage(info);
   const parts = [info.stage, info.status].filter((part) => typeof part === 'string' && part !== '');
   if (percent !== undefined) parts.push(`${Math.floor(percent)} %`);
-  if (typeof info.estimatedRemaining === 'number') parts.push(`about ${duration(info.estimatedRemaining)} left`);
+  if (typeof info.estimatedRemaining === 'number' && call.state === 'running') parts.push(`about ${Math.ceil(info.estimatedRemaining / 1000)} s left`);
   return parts.join(' · ').slice(0, 300);
 }

@@ -44,6 +44,7 @@ function drawn() {
     guide.dataset.closedOnce = 'true';
     guide.open = false;
   }
+  byId('timeline-foot').hidden = history.calls.size === 0;
   byId('empty').hidden = history.calls.size > 0;
 }
 

@@ -20,7 +20,7 @@ await page.evaluate(async () => {
     protocolVersion: '0.1',
     features: { notifications: false, progress: false, elicitation: false },
   });
-  const call = abp.call('ai.summarize', { text: document.body.innerText }, { callId: 'first' });
+  const call = abp.call('export.archive', { megabytes: 200 }, { callId: 'first' });
   const confirmation = await abp.cancel('first', 'changed my mind');
   return { confirmation, response: await call };
 });`,
@@ -34,9 +34,9 @@ const agent = await connectWebSocket('${socket}', {
   agent: { name: 'my agent', version: '1.0' },
 });
 const abort = new AbortController();
-const call = agent.call('convert.markdownToHtml', { markdown: '# Tides' }, { signal: abort.signal });
-abort.abort('changed my mind');
-console.log(await call); // { success: false, cancelled: true }, or the result if it was first`,
+const call = agent.call('export.archive', { megabytes: 200 }, { signal: abort.signal });
+setTimeout(() => abort.abort('changed my mind'), 500);
+console.log(await call); // { success: false, cancelled: true }`,
     ],
   ];
 }

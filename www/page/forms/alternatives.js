@@ -25,7 +25,7 @@ export function alternativesOf(schema) {
  */
 export function chooseOne(names, fields) {
   let chosen = names[0] ?? '';
-  const box = element('fieldset', { class: 'segments' }, element('legend', {}, 'Give'));
+  const box = element('fieldset', { class: 'segments' }, element('legend', {}, 'Input'));
   const group = `from-${names.join('-')}-${Math.random().toString(36).slice(2)}`;
   const show = () => {
     for (const name of names) {

@@ -118,7 +118,8 @@ export class CapabilityForm {
     for (const [index, preset] of presets.entries()) {
       const radio = element('input', { type: 'radio', name: group, value: preset.label });
       radio.checked = index === 0;
-      radio.addEventListener('change', () => this.#apply(preset));
+      // Also when it is chosen already: it undoes what was edited since.
+      radio.addEventListener('click', () => this.#apply(preset));
       box.append(element('label', {}, radio, element('span', {}, preset.label)));
     }
     if (presets[0]) this.#apply(presets[0]);

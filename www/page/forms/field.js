@@ -9,6 +9,8 @@ import { element } from '../dom.js';
  * @property {(path: string, value: unknown) => void} set `path` is '' for the field itself
  */
 
+const ACRONYMS = /^(?:html|pdf|csv|json|url|id)$/;
+
 let serial = 0;
 
 /**
@@ -30,13 +32,13 @@ export function fieldFor(name, schema, required) {
 
 /**
  * A label above its control, the schema's description below it.
- * @param {string} name
+ * @param {string} label
  * @param {HTMLElement} control
  * @param {string} [description]
  */
-export function labelled(name, control, description) {
+export function labelled(label, control, description) {
   control.id = `field-${++serial}`;
-  const row = element('div', { class: 'field' }, element('label', { for: control.id }, words(name)), control);
+  const row = element('div', { class: 'field' }, element('label', { for: control.id }, label), control);
   if (description) {
     const hint = element('p', { class: 'hint', id: `${control.id}-hint` }, description);
     control.setAttribute('aria-describedby', hint.id);
@@ -46,12 +48,21 @@ export function labelled(name, control, description) {
 }
 
 /**
- * `pageSize` becomes "Page size".
+ * `pageSize` becomes "Page size", `html` "HTML".
  * @param {string} name
  */
 export function words(name) {
+  if (ACRONYMS.test(name)) return name.toUpperCase();
   const spaced = name.replace(/([a-z0-9])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`).replace(/[_-]+/g, ' ');
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+}
+
+/**
+ * @param {string} name
+ * @param {Schema} schema
+ */
+export function titleOf(name, schema) {
+  return schema.title ?? words(name);
 }
 
 /** @type {(name: string, schema: Schema, required: boolean) => Field} */
@@ -66,7 +77,7 @@ function choice(name, schema, required) {
   };
   set(schema.default);
   return {
-    element: labelled(schema.title ?? name, select, schema.description),
+    element: labelled(titleOf(name, schema), select, schema.description),
     read: () => (select.value === '' ? undefined : values[Number(select.value)]),
     set: (_, value) => set(value),
   };
@@ -76,7 +87,7 @@ function choice(name, schema, required) {
 function tick(name, schema) {
   const box = element('input', { type: 'checkbox', name });
   box.checked = schema.default === true;
-  const row = labelled(schema.title ?? name, box, schema.description);
+  const row = labelled(titleOf(name, schema), box, schema.description);
   row.classList.add('tick');
   return { element: row, read: () => box.checked, set: (_, value) => (box.checked = value === true) };
 }
@@ -94,7 +105,7 @@ function number(name, schema, required, integer) {
     value: typeof schema.default === 'number' ? schema.default : undefined,
   });
   return {
-    element: labelled(schema.title ?? name, input, schema.description),
+    element: labelled(titleOf(name, schema), input, schema.description),
     read: () => (input.value === '' ? undefined : input.valueAsNumber),
     set: (_, value) => (input.value = value === undefined ? '' : String(value)),
   };
@@ -107,7 +118,7 @@ function text(name, schema, required) {
   const input = long ? element('textarea', { ...limits, rows: 4 }) : element('input', { ...limits, type: 'text' });
   input.value = typeof schema.default === 'string' ? schema.default : '';
   return {
-    element: labelled(schema.title ?? name, input, schema.description),
+    element: labelled(titleOf(name, schema), input, schema.description),
     read: () => (input.value === '' && !required ? undefined : input.value),
     set: (_, value) => (input.value = value === undefined ? '' : String(value)),
   };
@@ -116,7 +127,7 @@ function text(name, schema, required) {
 /** @type {(name: string, schema: Schema, required: boolean) => Field} */
 function group(name, schema, required) {
   const fields = fieldsOf(schema);
-  const box = element('fieldset', {}, element('legend', {}, words(schema.title ?? name)));
+  const box = element('fieldset', {}, element('legend', {}, titleOf(name, schema)));
   box.append(...[...fields.values()].map((field) => field.element));
   return {
     element: box,
@@ -134,7 +145,7 @@ function json(name, schema, required) {
   if (schema.default !== undefined) input.value = JSON.stringify(schema.default);
   input.addEventListener('input', () => input.setCustomValidity(isJson(input.value) ? '' : 'This field takes JSON.'));
   return {
-    element: labelled(`${words(schema.title ?? name)} (JSON)`, input, schema.description),
+    element: labelled(`${titleOf(name, schema)} (JSON)`, input, schema.description),
     read: () => (input.value.trim() === '' ? undefined : JSON.parse(input.value)),
     set: (_, value) => (input.value = value === undefined ? '' : JSON.stringify(value)),
   };

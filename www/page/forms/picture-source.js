@@ -3,7 +3,7 @@
 import { element, setText } from '../dom.js';
 import { size } from '../format.js';
 import { drawPicture } from '../samples/picture.js';
-import { labelled, words } from './field.js';
+import { labelled, titleOf } from './field.js';
 
 /**
  * An image: drawn on a canvas at the size asked for, or a file of the reader's. Its bytes are made
@@ -29,7 +29,7 @@ export function pictureSource(name, schema) {
   for (const input of [width, height, file]) input.addEventListener('change', describe);
 
   const measures = element('div', { class: 'pair' }, labelled('Drawn width, px', width), labelled('Drawn height, px', height));
-  const box = element('fieldset', {}, element('legend', {}, words(schema.title ?? name)));
+  const box = element('fieldset', {}, element('legend', {}, titleOf(name, schema)));
   box.append(canvas, measures, labelled('Or your own file', file), state);
   drawPicture(canvas, 640, 427);
   return {

@@ -2,7 +2,7 @@
 /** @import { Schema } from '../types/protocol.js' */
 import { element, setText } from '../dom.js';
 import { count } from '../format.js';
-import { labelled, words } from './field.js';
+import { labelled, titleOf } from './field.js';
 
 const EDITABLE = 40_000;
 const SHOWN = 1_500;
@@ -16,7 +16,7 @@ const SHOWN = 1_500;
  * @returns {Field}
  */
 export function textSource(name, schema, make) {
-  const title = words(schema.title ?? name);
+  const title = titleOf(name, schema);
   // A sample ends with its paragraph, a little beyond the length asked for.
   const longest = Math.max(1, Math.floor((schema.maxLength ?? 60_000_000) / 1000) - 10);
   const area = element('textarea', { name, rows: 7, spellcheck: 'false' });
@@ -35,15 +35,13 @@ export function textSource(name, schema, make) {
   };
   const describe = () => {
     const all = count((whole ?? area.value).length);
-    setText(state, whole ? `${all} characters, generated; this is the beginning. Up to 40 kB can be edited.` : `${all} characters. Edit it, or paste your own.`);
+    setText(state, whole ? `${all} characters, generated; this is how it begins. Up to 40 kB can be edited.` : `${all} characters. Edit it, or paste your own.`);
   };
   area.addEventListener('input', describe);
   length.addEventListener('change', generate);
 
-  const size = labelled('Sample length, kB', length);
-  size.classList.add('inline');
   const row = labelled(title, area, schema.description);
-  row.append(size, state);
+  row.append(element('div', { class: 'source' }, state, labelled('Sample length, kB', length)));
   return {
     element: row,
     read: () => whole ?? area.value,

@@ -17,7 +17,7 @@ const STYLE =
 export function showHtml(data) {
   const html = String(data.html);
   const shown = html.slice(0, MAX_RENDERED);
-  const frame = element('iframe', { class: 'document', sandbox: '', title: 'Converted document', loading: 'lazy' });
+  const frame = element('iframe', { class: 'document', sandbox: '', title: 'Converted document' });
   frame.srcdoc = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${STYLE}</style>${shown}`;
   const cut = shown.length < html.length ? `; the frame shows the first ${count(shown.length)}` : '';
   const caption = element('p', { class: 'caption' }, `${count(html.length)} characters of HTML${cut}`);

@@ -15,7 +15,7 @@ export async function showPdf(data) {
   const name = typeof data.filename === 'string' ? data.filename : 'document.pdf';
   const pages = typeof data.pageCount === 'number' ? `${plural(data.pageCount, 'page')}, ` : '';
   const result = element('div', { class: 'result' });
-  if (navigator.pdfViewerEnabled) result.append(element('iframe', { class: 'document', src: url, title: `PDF, ${name}` }));
+  if (navigator.pdfViewerEnabled) result.append(element('iframe', { class: 'document', src: `${url}#navpanes=0&view=FitH`, title: `PDF, ${name}` }));
   result.append(
     element('p', { class: 'caption' }, `${pages}${size(blob.size)}`, saveLink(url, name)),
   );

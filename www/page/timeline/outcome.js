@@ -1,7 +1,10 @@
 /** @import { Call } from '../call-history.js' */
-/** @import { CancelResponse } from '../types/protocol.js' */
+/** @import { ABPResponse } from '../types/protocol.js' */
 import { element, icon, setText } from '../dom.js';
 import { preview } from '../preview.js';
+
+/** A call can be cancelled without a cancel request. */
+const UNASKED = 'None asked for: a timeout, an abort in the page, or the end of the session.';
 
 /**
  * The cancel confirmation beside the call's response, and whether the two agree: a call's first
@@ -25,11 +28,10 @@ export class Outcome {
   /** @param {Call} call */
   update(call) {
     const { confirmations, response } = call;
-    const failed = call.state === 'failed';
-    this.element.hidden = confirmations.length === 0 && call.state !== 'cancelled' && !failed;
+    this.element.hidden = confirmations.length === 0 && call.state !== 'cancelled';
     if (this.element.hidden) return;
-    setText(this.#confirmation, confirmations.map((one) => line(one)).join('\n') || noConfirmation(call));
-    setText(this.#response, response ? preview(response) : 'not yet');
+    setText(this.#confirmation, confirmations.map((one) => preview(one)).join('\n') || UNASKED);
+    setText(this.#response, response ? line(response) : 'not yet');
     this.#verdict.hidden = confirmations.length === 0 || !response;
     if (!response) return;
     const agree = confirmations.every((one) => one.cancelled === (response.cancelled === true));
@@ -39,13 +41,11 @@ export class Outcome {
   }
 }
 
-/** @param {CancelResponse} confirmation */
-function line(confirmation) {
-  return preview(confirmation);
-}
-
-/** @param {Call} call */
-function noConfirmation(call) {
-  if (call.state === 'failed') return 'none: nobody asked for a cancel';
-  return 'none asked for: a timeout, an abort in the page, or the end of the session';
+/**
+ * The response without the data, which has a place of its own.
+ * @param {ABPResponse} response
+ */
+function line(response) {
+  const fields = Object.entries(response).filter(([, value]) => value !== undefined);
+  return `{ ${fields.map(([name, value]) => `"${name}": ${name === 'data' ? '{…}' : preview(value)}`).join(', ')} }`;
 }

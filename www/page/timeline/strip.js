@@ -3,7 +3,7 @@ import { isFinal } from '../call-history.js';
 import { stateText } from '../call-text.js';
 import { element } from '../dom.js';
 
-const WINDOW_MS = 60_000;
+const WINDOW_MS = 30_000;
 const LANES = 6;
 /** The strip moves by about a pixel in this time. */
 const STEP_MS = 100;
@@ -16,14 +16,16 @@ const MIN_PERCENT = 0.35;
  * @property {HTMLElement} run
  * @property {Call} call
  * @property {number} lane
+ * @property {boolean} settled drawn in its final state
  */
 
-/** The last minute at a glance: a bar per call, moving left. The list below says the same in words. */
+/** The last half minute at a glance: a bar per call, moving left. The list below says the same in words. */
 export class Strip {
   /** @type {Map<string, Bar>} */
   #bars = new Map();
   /** What is drawn in each lane ends at this time. */
   #ends = new Array(LANES).fill(0);
+  #serial = 0;
   #origin = Date.now();
   #track = element('div', { class: 'strip-track' });
   /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -66,23 +68,25 @@ export class Strip {
     const bar = element('div', { class: 'strip-bar' }, run);
     bar.addEventListener('click', () => this.#reveal(call));
     const free = this.#ends.findIndex((end) => end < call.queuedAt - 300);
-    const lane = free === -1 ? this.#ends.indexOf(Math.min(...this.#ends)) : free;
+    const lane = free === -1 ? this.#serial++ % LANES : free;
     bar.style.insetBlockStart = `${(100 * lane) / LANES}%`;
     bar.style.insetInlineStart = `${percent(call.queuedAt - this.#origin)}%`;
     this.#track.append(bar);
-    const made = { element: bar, run, call, lane };
+    const made = { element: bar, run, call, lane, settled: false };
     this.#bars.set(call.key, made);
     return made;
   }
 
   /**
-   * @param {Bar} bar
+   * @param {Bar} placed
    * @param {number} now
    */
-  #place({ element: bar, run, call, lane }, now) {
+  #place(placed, now) {
+    if (placed.settled) return;
+    const { element: bar, run, call, lane } = placed;
     const end = call.endedAt ?? now;
-    this.#ends[lane] = isFinal(call.state) ? Math.max(this.#ends[lane], end) : Infinity;
-    if (isFinal(call.state) && this.#ends[lane] === Infinity) this.#ends[lane] = end;
+    placed.settled = isFinal(call.state);
+    this.#ends[lane] = placed.settled ? end : Infinity;
     bar.dataset.state = call.state;
     bar.title = `${call.capability}: ${stateText(call)}`;
     const whole = end - call.queuedAt;

@@ -5,13 +5,18 @@ import { CallCard } from './call-card.js';
 /** Often enough for a stopwatch with hundredths that nobody reads. */
 const TICK_MS = 100;
 
-/** The list of calls, newest first. Changes are drawn once per frame, however many there were. */
+/** Drawing may take one part in so many of the page's time: the rest is for the calls. */
+const DRAWING_SHARE = 6;
+
+/** The list of calls, newest first. Changes are drawn together, at most once per frame. */
 export class Timeline {
   /** @type {Map<string, CallCard>} */
   #cards = new Map();
   /** @type {Set<Call>} */
   #changed = new Set();
-  #frame = 0;
+  #scheduled = false;
+  /** No drawing before this time, after one that took long. */
+  #notBefore = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #clock;
   #list;
@@ -34,7 +39,7 @@ export class Timeline {
   /** @param {Call} call added, changed or removed */
   change(call) {
     this.#changed.add(call);
-    this.#frame ||= requestAnimationFrame(() => this.#draw());
+    this.#schedule();
     // No frames are drawn in a hidden page; what has come and gone meanwhile need not be.
     if (this.#changed.size > 1000) {
       for (const one of this.#changed) if (!this.#known(one)) this.#changed.delete(one);
@@ -60,9 +65,18 @@ export class Timeline {
     return this.#history.calls.has(call.key) || this.#cards.has(call.key);
   }
 
+  #schedule() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const wait = this.#notBefore - performance.now();
+    const draw = () => requestAnimationFrame(() => this.#draw());
+    if (wait > 0) setTimeout(draw, wait);
+    else draw();
+  }
+
   #draw() {
-    cancelAnimationFrame(this.#frame);
-    this.#frame = 0;
+    const start = performance.now();
+    this.#scheduled = false;
     const changed = [...this.#changed];
     this.#changed.clear();
     for (const call of changed) this.#drawCall(call);
@@ -71,6 +85,8 @@ export class Timeline {
     this.#list.hidden = newest === null;
     this.#runClock();
     this.#options.drawn();
+    const end = performance.now();
+    this.#notBefore = end + DRAWING_SHARE * (end - start);
   }
 
   /** @param {Call} call */
