@@ -1,0 +1,19 @@
+//! The caller's half: pending calls, and cancels that await their confirmation.
+//!
+//! [`AgentState`] is a pure state machine like [`crate::session::HostState`]: its methods are the
+//! events, and each puts what is to be done into a queue of [`Action`]s. Whatever the host does or
+//! fails to do, every call and every cancel settles exactly once, and the two never contradict
+//! each other.
+
+mod calls;
+mod cancels;
+mod replies;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use calls::Outgoing;
+pub use state::{Action, AgentOptions, AgentState, CancelOutcome, Request, Settled};
+
+/// Names one request of an agent; its text is the envelope's id. Never reused.
+pub type RequestKey = u32;

@@ -93,6 +93,13 @@ impl Ledger {
         self.ended.insert(id.clone(), cancelled);
     }
 
+    /// Makes room for an id that is used again: only an agent's own record ever needs it.
+    pub fn forget(&mut self, id: &str) {
+        if self.ended.remove(id).is_some() {
+            self.order.retain(|it| it.as_str() != id);
+        }
+    }
+
     /// How many calls are in flight.
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()

@@ -1,0 +1,41 @@
+//! The Agentic Browser Protocol, version 0.1, as an envelope on a wire:
+//! `{ type, id?, timestamp, payload }`.
+//!
+//! One file for each half's reading, one for what the two write.
+
+mod from_agent;
+mod from_app;
+mod write;
+
+pub use from_agent::{FromAgent, Malformed, Received, read as read_from_agent};
+pub use from_app::{FromApp, read as read_from_app};
+pub use write::*;
+
+/// The only protocol version there is.
+pub const VERSION: &str = "0.1";
+
+/// The event that tells an agent of a changed set of capabilities.
+pub const CAPABILITIES_CHANGED: &str = "notifications/capabilities/list_changed";
+
+/// The event that tells an agent that a question was withdrawn; its data is `{ id }`.
+pub const ELICITATION_WITHDRAWN: &str = "notifications/elicitation/withdrawn";
+
+/// The types of envelope.
+pub mod kind {
+    #![allow(missing_docs)]
+    pub const INITIALIZE: &str = "initialize";
+    pub const INITIALIZE_RESULT: &str = "initialize-result";
+    pub const CALL: &str = "capabilities/call";
+    pub const CALL_RESULT: &str = "capabilities/call-result";
+    pub const CANCEL: &str = "capabilities/cancel";
+    pub const CANCEL_RESULT: &str = "capabilities/cancel-result";
+    pub const SHUTDOWN: &str = "shutdown";
+    /// Ours: sent only to a peer whose `shutdown` carried an id.
+    pub const SHUTDOWN_RESULT: &str = "shutdown-result";
+    pub const NOTIFICATION: &str = "notification";
+    pub const PROGRESS: &str = "progress";
+    pub const ELICITATION_REQUEST: &str = "elicitation/request";
+    pub const ELICITATION_RESPONSE: &str = "elicitation/response";
+    /// Ours: the answer to what is no message of the protocol.
+    pub const ERROR: &str = "error";
+}
