@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { countNodeTests, countRustTests, settle } from '../../../scripts/test/counts.mjs';
+
+describe('counting tests', () => {
+  test('adds up every binary of a cargo run', () => {
+    const output = [
+      'running 2 tests',
+      'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s',
+      'test result: FAILED. 3 passed; 1 failed; 4 ignored; 0 measured; 0 filtered out',
+    ].join('\n');
+    assert.deepEqual(countRustTests(output), { passed: 5, failed: 1, skipped: 4 });
+  });
+
+  test("counts a cancelled test of Node's as failed", () => {
+    const tap = '# tests 6\n# suites 1\n# pass 3\n# fail 1\n# cancelled 1\n# skipped 1\n# todo 0\n';
+    assert.deepEqual(countNodeTests(tap), { passed: 3, failed: 2, skipped: 1 });
+  });
+
+  test('a suite that broke off is a failure', () => {
+    assert.equal(settle(101, { passed: 7, failed: 0, skipped: 0 }).failed, 1);
+  });
+
+  test('a suite that found nothing is a failure', () => {
+    assert.equal(settle(0, { passed: 0, failed: 0, skipped: 0 }).failed, 1);
+  });
+
+  test('a failure already counted is not counted twice', () => {
+    assert.deepEqual(settle(101, { passed: 7, failed: 2, skipped: 0 }), { passed: 7, failed: 2, skipped: 0 });
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { lockedVersion, packageDir } from '../../../scripts/paths.mjs';
+
+/** Every module that importing a file loads at once. @param {string} file @param {Set<string>} [seen] @returns {Set<string>} */
+function loadedBy(file, seen = new Set()) {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const text = readFileSync(join(packageDir, file), 'utf8');
+  for (const [, name = ''] of text.matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)) loadedBy(name, seen);
+  return seen;
+}
+
+/** @param {string} text */
+const modulesHolding = (text) => readdirSync(packageDir)
+  .filter((name) => name.endsWith('.js') && readFileSync(join(packageDir, name), 'utf8').includes(text));
+
+describe('the npm package', () => {
+  const { exports, version } = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
+
+  test('exports the host, the agent and the automation client, each with its types', () => {
+    for (const entry of ['.', './agent', './automation']) {
+      const targets = /** @type {string[]} */ (Object.values(exports[entry]));
+      assert.deepEqual(Object.keys(exports[entry]), ['types', 'node', 'default']);
+      assert.deepEqual(targets.filter((path) => !existsSync(join(packageDir, path))), []);
+    }
+    assert.equal(version, lockedVersion('caphost'));
+  });
+
+  test('names its one wasm module relative to the module that loads it', () => {
+    for (const entry of ['index', 'agent']) {
+      for (const variant of [`${entry}.js`, `${entry}.node.js`]) {
+        const loaders = [...loadedBy(variant)].filter((name) => modulesHolding('new URL("./caphost_bg.wasm",import.meta.url)').includes(name));
+        assert.ok(loaders.length > 0, variant);
+      }
+    }
+    assert.deepEqual(readdirSync(packageDir).filter((name) => name.endsWith('.wasm')), ['caphost_bg.wasm']);
+  });
+
+  test('shares one copy of the glue between the host and the agent', () => {
+    const glue = modulesHolding('instantiateStreaming');
+    for (const [host, agent] of [['index.js', 'agent.js'], ['index.node.js', 'agent.node.js']]) {
+      const used = (/** @type {string} */ entry) => glue.filter((name) => loadedBy(entry).has(name));
+      assert.equal(used(String(host)).length, 1);
+      assert.deepEqual(used(String(agent)), used(String(host)));
+    }
+  });
+
+  test('loads the schema validator only when it is asked for', () => {
+    const validators = modulesHolding('unevaluatedProperties');
+    assert.ok(validators.length > 0);
+    for (const entry of ['index.js', 'agent.js', 'automation.js', 'index.node.js', 'agent.node.js', 'automation.node.js']) {
+      assert.deepEqual(validators.filter((name) => loadedBy(entry).has(name)), [], entry);
+    }
+  });
+
+  test('imports nothing but itself and Node', () => {
+    for (const name of readdirSync(packageDir).filter((file) => file.endsWith('.js'))) {
+      const imported = [...readFileSync(join(packageDir, name), 'utf8').matchAll(/\b(?:from|import)\s*\(?"([^"]+)"/g)].map(([, path = '']) => path);
+      assert.deepEqual(imported.filter((path) => !/^(\.\/|node:|ws$)/.test(path)), [], name);
+    }
+  });
+});
