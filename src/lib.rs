@@ -27,3 +27,5 @@ pub mod transport;
 pub mod gateway;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
+#[cfg(target_arch = "wasm32")]
+pub use web::{App, CallContext, Capability, Error, Host, Progress};

@@ -299,6 +299,35 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
+    /// Progress of the running calls that `is_meant` picks by callId and token.
+    pub fn progress_of(&mut self, info: P, is_meant: impl Fn(&CallId, Option<&P>) -> bool) {
+        let meant = self.calls.iter().filter(|(_, call)| is_meant(&call.id, call.token.as_ref()));
+        let keys: Vec<_> = meant.map(|(key, _)| *key).collect();
+        if keys.is_empty() {
+            self.counters.late_progress += 1;
+        }
+        for key in keys {
+            self.progress(key, info.clone());
+        }
+    }
+
+    /// A child call that makes no sense: answered under the key returned.
+    pub fn refuse_child(&mut self, error: Error<P>) -> CallKey {
+        let key = self.next_key();
+        self.actions.push_back(Action::Respond {
+            key,
+            to: ReplyTo::Parent,
+            response: Response::refused(error),
+        });
+        key
+    }
+
+    /// A capability cancels a call it has made.
+    pub fn cancel_child(&mut self, key: CallKey, reason: Option<Rc<str>>, now: Millis) {
+        let responses = self.cancel_tree(key, &Stop { reason }, now);
+        self.actions.extend(responses);
+    }
+
     /// Whether a call is in flight.
     pub fn is_in_flight(&self, key: CallKey) -> bool {
         self.calls.contains_key(&key)

@@ -1,0 +1,124 @@
+//! What a Rust capability is given for one call.
+
+use std::rc::Rc;
+
+use futures::channel::oneshot;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::JsValue;
+use web_sys::{AbortController, AbortSignal};
+
+use super::builder::Progress;
+use super::host::{Inner, now};
+use super::{Error, random};
+use crate::call::{CallId, Code, Millis, Outcome, Response};
+use crate::dialect::Value;
+use crate::session::CallRequest;
+
+/// One call, as its handler sees it.
+///
+/// A handler needs no code for cancellation: when its call is cancelled, its future is dropped,
+/// and with it everything it holds. [`CallContext::signal`] carries the cancel on to JavaScript,
+/// and [`CallContext::checkpoint`] lets a cancel in during a long computation.
+#[derive(Clone)]
+pub struct CallContext {
+    pub(super) host: Rc<Inner>,
+    pub(super) key: u32,
+    pub(super) id: CallId,
+}
+
+impl CallContext {
+    /// The call's id, unique in its session.
+    pub fn call_id(&self) -> &str {
+        self.id.as_str()
+    }
+
+    /// Gives the event loop its turn if about 8 ms have passed since it last had it, and costs
+    /// next to nothing otherwise. Put one into every loop that may run long: a cancel that arrives
+    /// meanwhile is honoured here.
+    pub async fn checkpoint(&self) {
+        super::checkpoint::checkpoint().await;
+    }
+
+    /// Reports progress to the agent, if it wants any.
+    pub fn progress(&self, progress: Progress) {
+        let info = JsValue::object(&progress.0);
+        self.host.with(|state| state.progress(self.key, info));
+    }
+
+    /// A signal that fires when the call is cancelled, for `fetch` and its like.
+    pub fn signal(&self) -> Result<AbortSignal, Error> {
+        let existing = self.host.controllers.borrow().get(&self.key).cloned();
+        let controller = match existing {
+            Some(controller) => controller,
+            None => {
+                let failed = |_| Error::new(Code::BROWSER_ERROR, "There is no AbortController");
+                let controller = AbortController::new().map_err(failed)?;
+                let mut controllers = self.host.controllers.borrow_mut();
+                controllers.insert(self.key, controller.clone());
+                controller
+            }
+        };
+        Ok(controller.signal())
+    }
+
+    /// Calls another capability of this host as a child: it is cancelled with this call, and its
+    /// own end leaves this call alone.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        capability: &str,
+        params: &impl Serialize,
+        timeout: Option<Millis>,
+    ) -> Result<T, Error> {
+        let serializer = serde_wasm_bindgen::Serializer::json_compatible();
+        let params = params
+            .serialize(&serializer)
+            .map_err(|error| Error::invalid_params(error.to_string()))?;
+        let request = CallRequest {
+            id: random::call_id(),
+            capability: capability.into(),
+            params,
+            timeout,
+            token: None,
+        };
+        let data = self
+            .await_response(|host| host.state.borrow_mut().call_from(self.key, request, now()))
+            .await?;
+        serde_wasm_bindgen::from_value(data)
+            .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
+    }
+
+    /// Asks the agent, and waits for its answer's `data`. The question is withdrawn when the call
+    /// is cancelled.
+    pub async fn elicit<T: DeserializeOwned>(&self, request: &impl Serialize) -> Result<T, Error> {
+        let serializer = serde_wasm_bindgen::Serializer::json_compatible();
+        let request = request
+            .serialize(&serializer)
+            .map_err(|error| Error::invalid_params(error.to_string()))?;
+        let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
+        let data = self
+            .await_response(|host| {
+                host.state.borrow_mut().elicit(self.key, request, timeout, now())
+            })
+            .await?;
+        serde_wasm_bindgen::from_value(data)
+            .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
+    }
+
+    async fn await_response(&self, ask: impl FnOnce(&Inner) -> u32) -> Result<JsValue, Error> {
+        let (sender, receiver) = oneshot::channel::<Response<JsValue>>();
+        let key = ask(&self.host);
+        self.host.waiting.borrow_mut().insert(key, sender);
+        self.host.drive();
+        let response = receiver.await.map_err(|_| Error::cancelled())?;
+        match response.outcome {
+            Outcome::Completed(data) => Ok(data),
+            Outcome::Failed(error) => Err(error),
+            // A child that was cancelled by itself has not stopped its parent: it is an error of
+            // the operation, which the parent may take or leave.
+            Outcome::Cancelled => {
+                Err(Error::new(Code::OPERATION_FAILED, "The call this one waited for was cancelled"))
+            }
+        }
+    }
+}

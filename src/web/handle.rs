@@ -1,0 +1,276 @@
+//! What the JavaScript glue calls.
+
+use std::rc::{Rc, Weak};
+
+use js_sys::Function;
+use wasm_bindgen::prelude::*;
+
+use super::host::{Handler, Host, Inner, now};
+use super::{App, Error, random};
+use crate::call::{CallId, Code};
+use crate::dialect::{Value, abp};
+use crate::session::{CallRequest, Limits};
+
+/// A host, from JavaScript's side. Everything takes `&self` and survives being called back into.
+#[wasm_bindgen]
+pub struct HostHandle(pub(super) Weak<Inner>);
+
+/// Makes a host out of the options of `createHost`, and gives its JavaScript object.
+#[wasm_bindgen(js_name = newHost)]
+pub fn new_host(options: &JsValue) -> Result<JsValue, JsValue> {
+    let app = Value::get(options, "app").unwrap_or(JsValue::UNDEFINED);
+    let limits = limits(options).map_err(|error| thrown(&error))?;
+    let host = Host::with_limits(App(app), limits).map_err(|error| thrown(&error))?;
+    Ok(host.as_js())
+}
+
+fn limits(options: &JsValue) -> Result<Limits, Error> {
+    let number = |key: &str| match Value::get(options, key) {
+        None => Ok(None),
+        Some(given) => match given.as_number().filter(|number| *number >= 0.0) {
+            Some(number) => Ok(Some(number)),
+            None => Err(Error::invalid_params(format!("{key} is a number, not negative"))),
+        },
+    };
+    let default = Limits::default();
+    let whole = |key: &str, default: usize| number(key).map(|it| it.map_or(default, |it| it as usize));
+    Ok(Limits {
+        remembered: whole("maxRemembered", default.remembered)?,
+        in_flight: whole("maxInFlight", default.in_flight)?,
+        sessions: whole("maxSessions", default.sessions)?,
+        requests_per_second: number("maxRequestsPerSecond")?.unwrap_or(default.requests_per_second),
+        message_bytes: whole("maxMessageBytes", default.message_bytes)?,
+        depth: whole("maxDepth", default.depth)?,
+    })
+}
+
+#[wasm_bindgen]
+impl HostHandle {
+    pub fn register(&self, name: &str, options: &JsValue, handler: Function) -> Result<(), JsValue> {
+        let host = self.0.upgrade().ok_or_else(|| thrown(&closed()))?;
+        let registered = host.register(name, options, Handler::Js(handler));
+        registered.map_err(|error| thrown(&error))
+    }
+
+    pub fn unregister(&self, name: &str) -> bool {
+        self.with(|host| host.with(|state| state.unregister(name))).unwrap_or(false)
+    }
+
+    /// The `Capability` documents, by name.
+    pub fn documents(&self) -> Vec<JsValue> {
+        self.with(|host| {
+            let state = host.state.borrow();
+            state.registry().iter().map(|it| it.descriptor.document.clone()).collect()
+        })
+        .unwrap_or_default()
+    }
+
+    pub fn connect(&self) -> u32 {
+        self.with(|host| host.with(|state| state.connect())).unwrap_or(0)
+    }
+
+    pub fn receive(&self, connection: u32, envelope: &JsValue) {
+        self.with(|host| host.receive(connection, envelope));
+    }
+
+    pub fn disconnect(&self, connection: u32) {
+        self.with(|host| host.with(|state| state.disconnect(connection, now())));
+    }
+
+    #[wasm_bindgen(js_name = sessionId)]
+    pub fn session_id(&self, connection: u32) -> Option<String> {
+        let id = self.with(|host| host.state.borrow().session_id(connection));
+        id.flatten().map(|id| id.to_string())
+    }
+
+    #[wasm_bindgen(js_name = runReady)]
+    pub fn run_ready(&self) {
+        self.with(|host| host.with(|state| state.run_ready()));
+    }
+
+    pub fn tick(&self) {
+        self.with(|host| {
+            host.armed.set(f64::INFINITY);
+            host.with(|state| state.handle_timeout(now()));
+        });
+    }
+
+    /// Polls a Rust capability's future.
+    pub fn poll(&self, key: u32) {
+        self.with(|host| host.poll(key));
+    }
+
+    /// A JavaScript handler has returned.
+    pub fn settle(&self, key: u32, data: JsValue) {
+        self.with(|host| host.settle(key, Ok(data)));
+    }
+
+    /// A JavaScript handler has thrown `error`; `aborted` when that is an AbortError of its own.
+    pub fn fail(&self, key: u32, error: &JsValue, aborted: bool) {
+        let error = if aborted { Error::cancelled() } else { error_of(error) };
+        self.with(|host| host.settle(key, Err(error)));
+    }
+
+    /// The schema check of a call is done.
+    pub fn checked(&self, key: u32, verdict: &JsValue) {
+        let result = super::perform::verdict_of(verdict);
+        self.with(|host| host.with(|state| state.checked(key, result, now())));
+    }
+
+    pub fn progress(&self, key: u32, info: JsValue) {
+        self.with(|host| host.with(|state| state.progress(key, info)));
+    }
+
+    /// A JavaScript handler calls: the key its answer will come under.
+    #[wasm_bindgen(js_name = callFrom)]
+    pub fn call_from(&self, parent: u32, envelope: &JsValue) -> u32 {
+        let call = |host: Rc<Inner>| {
+            let mut state = host.state.borrow_mut();
+            match abp::read_from_agent(envelope).map(|received| received.message) {
+                Ok(abp::FromAgent::Call { call, capability, params, timeout, token }) => {
+                    let id = call.unwrap_or_else(random::call_id);
+                    let request = CallRequest { id, capability, params, timeout, token };
+                    state.call_from(parent, request, now())
+                }
+                Ok(_) => 0,
+                Err(malformed) => state.refuse_child(malformed.error),
+            }
+        };
+        self.with(call).unwrap_or(0)
+    }
+
+    /// A handler cancels a call it has made.
+    #[wasm_bindgen(js_name = cancelKey)]
+    pub fn cancel_key(&self, key: u32, reason: Option<String>) {
+        let reason = reason.map(|reason| reason.into());
+        self.with(|host| host.with(|state| state.cancel_child(key, reason, now())));
+    }
+
+    /// Progress the app reports by the operation's name: a progress token or a callId.
+    #[wasm_bindgen(js_name = notifyProgress)]
+    pub fn notify_progress(&self, info: JsValue) {
+        let Some(operation) = Value::get(&info, "operationId") else { return };
+        let text = operation.as_string();
+        self.with(|host| {
+            host.with(|state| {
+                state.progress_of(info, |id, token| {
+                    token == Some(&operation) || text.as_deref() == Some(id.as_str())
+                });
+            });
+        });
+    }
+
+    /// A JavaScript handler asks the agent: the key its answer will come under.
+    pub fn elicit(&self, call: u32, request: JsValue) -> u32 {
+        let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
+        self.with(|host| host.state.borrow_mut().elicit(call, request, timeout, now()))
+            .unwrap_or(0)
+    }
+
+    /// The app asks the agent of a connection: the key its answer will come under.
+    pub fn ask(&self, connection: u32, request: JsValue) -> u32 {
+        let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
+        self.with(|host| host.state.borrow_mut().ask(connection, None, request, timeout, now()))
+            .unwrap_or(0)
+    }
+
+    /// Does what the last [`HostHandle::call_from`], `elicit` or `ask` has led to.
+    pub fn drive(&self) {
+        self.with(|host| host.drive());
+    }
+
+    pub fn notify(&self, event: &str, data: JsValue) {
+        let data = (!data.is_undefined()).then_some(data);
+        self.with(|host| host.with(|state| state.notify(event.into(), data)));
+    }
+
+    /// The app cancels a call of one of its agents: a `CancelResponse`.
+    #[wasm_bindgen(js_name = cancelCall)]
+    pub fn cancel_call(&self, session: &str, call: &str, reason: Option<String>) -> JsValue {
+        let answer = self.with(|host| {
+            let reason = reason.map(|reason| reason.into());
+            host.with(|state| match state.connection_of(session) {
+                Some(connection) => state.cancel_here(connection, call, reason, now()),
+                None => Err(Error::new(Code::SESSION_INVALID, "There is no such session")),
+            })
+        });
+        abp::cancel_response(call.into(), &answer.unwrap_or_else(|| Err(closed())))
+    }
+
+    pub fn watch(&self, on: bool) {
+        self.with(|host| host.state.borrow_mut().watch(on));
+    }
+
+    /// A fresh callId.
+    #[wasm_bindgen(js_name = newCallId)]
+    pub fn new_call_id(&self) -> String {
+        CallId::to_string(&random::call_id())
+    }
+
+    /// What is held and what was counted, for tests and the curious.
+    pub fn stats(&self) -> JsValue {
+        let stats = self.with(|host| {
+            let state = host.state.borrow();
+            let counters = state.counters();
+            let number = |number: u64| JsValue::from(number as f64);
+            JsValue::object(&[
+                ("inFlight", number(state.in_flight() as u64)),
+                ("sessions", number(state.sessions() as u64)),
+                ("elicitations", number(state.pending_elicitations() as u64)),
+                ("tasks", number(host.tasks.borrow().len() as u64)),
+                ("calls", number(counters.calls)),
+                ("cancelled", number(counters.cancelled)),
+                ("lateResults", number(counters.late_results)),
+                ("lateProgress", number(counters.late_progress)),
+            ])
+        });
+        stats.unwrap_or_default()
+    }
+
+    /// Lets go of the host; every call after this does nothing.
+    pub fn release(&self) {
+        self.with(|host| host.release());
+    }
+
+    fn with<T>(&self, work: impl FnOnce(Rc<Inner>) -> T) -> Option<T> {
+        self.0.upgrade().map(work)
+    }
+}
+
+fn closed() -> Error {
+    Error::new(Code::NOT_INITIALIZED, "The host is closed")
+}
+
+/// What a handler threw, as an error: its code is kept, anything without one is the operation's
+/// failure. Nothing of it but text, numbers and plain details is passed on.
+pub(super) fn error_of(thrown: &JsValue) -> Error {
+    let text = |key: &str| {
+        let value = if thrown.is_object() { js_sys::Reflect::get(thrown, &key.into()).ok() } else { None };
+        value.and_then(|it| it.as_string())
+    };
+    let message = text("message").or_else(|| thrown.as_string());
+    let message = message.unwrap_or_else(|| "The capability failed".into());
+    let code = text("code").filter(|code| !code.is_empty() && code.len() <= 128);
+    let code = code.map_or(Code::OPERATION_FAILED, Code::from);
+    let mut error = Error::new(code, message);
+    if let Some(retryable) = Value::get(thrown, "retryable").and_then(|it| it.as_boolean()) {
+        error.retryable = retryable;
+    }
+    error.retry_after = Value::get(thrown, "retryAfter").and_then(|it| it.as_number());
+    error.details = Value::get(thrown, "details").filter(|details| {
+        super::sys::inspect(details, 32, 65_536.0).is_none()
+    });
+    error
+}
+
+/// An error as JavaScript throws it.
+pub(super) fn thrown(error: &Error) -> JsValue {
+    let thrown = js_sys::Error::new(&error.message);
+    for (key, value) in [
+        ("code", JsValue::from(error.code.as_str())),
+        ("retryable", error.retryable.into()),
+    ] {
+        let _ = js_sys::Reflect::set(&thrown, &key.into(), &value);
+    }
+    thrown.into()
+}

@@ -1,0 +1,151 @@
+/**
+ * Agents that post messages to this window: a parent page, an opener, a frame.
+ *
+ * An agent of ours offers a MessagePort with its `initialize`; it is answered there, and no other
+ * script of either page hears more. A plain ABP agent is answered where it asked.
+ */
+import { acceptPort, HOST_CLOSED } from './accept-port.js';
+import { Connection } from './connection.js';
+import { replacement, transferables } from './transfer.js';
+
+const TYPES = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response'];
+
+/** How often to look whether an agent's window is still there: nothing announces its end. */
+const LOOK_EVERY = 500;
+
+/**
+ * @typedef {object} Peer
+ * @property {string} origin
+ * @property {Connection | undefined} connection for a plain agent
+ * @property {Map<unknown, () => void>} ports by the id of the initialize that brought them
+ */
+
+/**
+ * @param {import('./host.js').Host} host
+ * @param {{ allowedOrigins?: string[] }} options
+ * @returns {() => void} stops it
+ */
+export function acceptMessages(host, { allowedOrigins = [globalThis.location.origin] }) {
+  if (!Array.isArray(allowedOrigins) || !allowedOrigins.every((it) => typeof it === 'string')) {
+    throw Object.assign(new Error('allowedOrigins is an array of origins'), { code: 'INVALID_PARAMS' });
+  }
+  /** @type {Map<any, Peer>} */
+  const peers = new Map();
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let looking;
+
+  /** @param {MessageEvent} event */
+  const onMessage = (event) => {
+    const { source, origin, data, ports } = event;
+    // Silence for a wrong origin, for ourselves, and for what is not meant for us.
+    if (!allowedOrigins.includes(origin) || !source || !isForUs(data)) return;
+    const known = peers.get(source);
+    // Another document in the same window is another agent.
+    if (known && known.origin !== origin) forget(source);
+    const peer = known?.origin === origin ? known : greet(source, origin);
+    if (data.type === 'initialize' && ports[0]) {
+      // Asked again because the answer was slow: it is on its way on the first port.
+      if (!peer.ports.has(data.id)) peer.ports.set(data.id, adopt(ports[0], data, peer));
+      return;
+    }
+    peer.connection ??= new Connection(host, reply(source, origin, () => peer.connection));
+    peer.connection.receive(data);
+  };
+
+  /**
+   * @param {any} source
+   * @param {string} origin
+   */
+  const greet = (source, origin) => {
+    /** @type {Peer} */
+    const peer = { origin, connection: undefined, ports: new Map() };
+    peers.set(source, peer);
+    looking ??= setInterval(look, LOOK_EVERY);
+    return peer;
+  };
+
+  /**
+   * @param {MessagePort} port
+   * @param {any} initialize
+   * @param {Peer} peer
+   */
+  const adopt = (port, initialize, peer) =>
+    acceptPort(
+      host,
+      port,
+      () => peer.ports.delete(initialize.id),
+      (connection) => connection.receive(initialize),
+    );
+
+  /** @param {any} source */
+  const forget = (source) => {
+    const peer = peers.get(source);
+    peers.delete(source);
+    peer?.connection?.close();
+    for (const close of peer?.ports.values() ?? []) close();
+  };
+
+  const look = () => {
+    for (const source of peers.keys()) if (source.closed) forget(source);
+    if (peers.size === 0) {
+      clearInterval(looking);
+      looking = undefined;
+    }
+  };
+
+  const onHide = () => {
+    for (const [source, peer] of peers) {
+      if (peer.connection) reply(source, peer.origin, () => undefined)({ ...HOST_CLOSED, timestamp: Date.now() });
+    }
+  };
+
+  addEventListener('message', onMessage);
+  addEventListener('pagehide', onHide);
+  return () => {
+    removeEventListener('message', onMessage);
+    removeEventListener('pagehide', onHide);
+    onHide();
+    clearInterval(looking);
+    for (const source of [...peers.keys()]) forget(source);
+  };
+}
+
+/**
+ * A window hears all sorts of things. Ours are the messages of the protocol, and what looks like
+ * one of a type that is not.
+ *
+ * @param {any} data
+ */
+function isForUs(data) {
+  if (typeof data !== 'object' || data === null || typeof data.type !== 'string') return false;
+  return TYPES.includes(data.type) || (data.id !== undefined && 'timestamp' in data && 'payload' in data && !isFromApp(data.type));
+}
+
+/**
+ * What an app says is no message to a host, and is not answered: two hosts would go on for ever.
+ *
+ * @param {string} type
+ */
+function isFromApp(type) {
+  return type.endsWith('-result') || ['notification', 'progress', 'elicitation/request', 'error'].includes(type);
+}
+
+/**
+ * @param {any} source
+ * @param {string} origin
+ * @param {() => Connection | undefined} connection
+ * @returns {(envelope: any) => void}
+ */
+function reply(source, origin, connection) {
+  // An opaque origin has no name to post to.
+  const targetOrigin = origin === 'null' ? '*' : origin;
+  return (envelope) => {
+    try {
+      const wanted = connection()?.wantsTransfer(envelope) ?? false;
+      source.postMessage(envelope, { targetOrigin, transfer: transferables(envelope.payload, wanted) });
+    } catch (error) {
+      const instead = replacement(envelope, error);
+      if (instead) source.postMessage(instead, { targetOrigin });
+    }
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Agents on a MessagePort, a Worker, the inside of a worker, or an extension's port.
+ */
+import { Connection } from './connection.js';
+import { replacement, transferables } from './transfer.js';
+
+/** What agents are told when their host goes away: a port itself cannot say so everywhere. */
+export const HOST_CLOSED = { type: 'notification', payload: { event: 'notifications/host/closed' } };
+
+/**
+ * @param {import('./host.js').Host} host
+ * @param {any} port
+ * @param {() => void} [gone] called when the port is closed by the other side
+ * @param {(connection: Connection) => void} [opened]
+ * @returns {() => void} closes it
+ */
+export function acceptPort(host, port, gone, opened) {
+  const extension = typeof port.onMessage?.addListener === 'function';
+  /** @param {any} envelope */
+  const send = (envelope) => {
+    try {
+      if (extension) port.postMessage(envelope);
+      else port.postMessage(envelope, transferables(envelope.payload, connection.wantsTransfer(envelope)));
+    } catch (error) {
+      const instead = replacement(envelope, error);
+      if (instead) port.postMessage(instead);
+    }
+  };
+  const connection = new Connection(host, send);
+  opened?.(connection);
+  /** @param {{ data: unknown }} event */
+  const onMessage = (event) => connection.receive(event.data);
+  const onHide = () => post(port, HOST_CLOSED);
+  const onClose = () => {
+    close();
+    gone?.();
+  };
+  const close = () => {
+    if (extension) {
+      port.onMessage.removeListener(onExtensionMessage);
+      port.disconnect?.();
+    } else {
+      port.removeEventListener('message', onMessage);
+      port.removeEventListener('close', onClose);
+      post(port, HOST_CLOSED);
+      // A worker is not ours to end, and has no close that spares it.
+      if (port instanceof MessagePort) port.close();
+    }
+    globalThis.removeEventListener?.('pagehide', onHide);
+    connection.close();
+  };
+  /** @param {unknown} message */
+  const onExtensionMessage = (message) => connection.receive(message);
+  if (extension) {
+    port.onMessage.addListener(onExtensionMessage);
+    port.onDisconnect?.addListener(onClose);
+  } else {
+    port.addEventListener('message', onMessage);
+    port.addEventListener('close', onClose);
+    port.start?.();
+  }
+  globalThis.addEventListener?.('pagehide', onHide);
+  return close;
+}
+
+/**
+ * @param {any} port
+ * @param {object} envelope
+ */
+function post(port, envelope) {
+  try {
+    port.postMessage({ ...envelope, timestamp: Date.now() });
+  } catch {
+    // Gone already.
+  }
+}

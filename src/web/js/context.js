@@ -1,0 +1,68 @@
+/**
+ * What a JavaScript capability is given for one call.
+ */
+import { abortWith } from './platform.js';
+
+export class Context {
+  /** @type {AbortController | undefined} */
+  #controller;
+  /** @type {{ reason?: string } | undefined} */
+  #stopped;
+  #host;
+  #key;
+
+  /**
+   * @param {import('./host.js').Host} host
+   * @param {number} key
+   * @param {string} callId
+   */
+  constructor(host, key, callId) {
+    this.#host = host;
+    this.#key = key;
+    this.callId = callId;
+  }
+
+  /** Fires when the call is cancelled. Made when it is first asked for: most handlers never do. */
+  get signal() {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped) abortWith(this.#controller, this.#stopped.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** @param {object} info a ProgressInfo without its operationId */
+  progress = (info) => {
+    if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
+    this.#host.guard.enter(() => this.#host.handle.progress(this.#key, info));
+  };
+
+  /**
+   * Calls another capability as a child of this call.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {{ timeout?: number, callId?: string, signal?: AbortSignal }} [options]
+   * @returns {Promise<any>} an ABPResponse
+   */
+  call = (capability, params = {}, { signal, ...options } = {}) =>
+    this.#host.callFrom(this.#key, { capability, params, options }, signal);
+
+  /**
+   * Asks the agent.
+   *
+   * @param {object} request
+   * @returns {Promise<any>} an ABPResponse
+   */
+  elicit = (request) => this.#host.await((handle) => handle.elicit(this.#key, request));
+
+  /**
+   * The call was cancelled.
+   *
+   * @param {string} [reason]
+   */
+  stop(reason) {
+    this.#stopped = { reason };
+    if (this.#controller) abortWith(this.#controller, reason);
+  }
+}

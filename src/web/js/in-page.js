@@ -1,0 +1,184 @@
+/**
+ * `window.abp`: the ABP 0.1 object, for automation clients and scripts of the page itself.
+ */
+import { Connection } from './connection.js';
+import { reasonText } from './host.js';
+
+const CAPABILITIES_CHANGED = 'notifications/capabilities/list_changed';
+
+/**
+ * @param {import('./host.js').Host} host
+ * @param {any} target
+ * @returns {() => void} takes it away again
+ */
+export function exposeAbp(host, target) {
+  /** @type {Map<string, (payload: any) => void>} */
+  const waiting = new Map();
+  let next = 0;
+  const connection = new Connection(host, (envelope) => {
+    const resolve = waiting.get(/** @type {string} */ (envelope.id));
+    if (resolve) {
+      waiting.delete(/** @type {string} */ (envelope.id));
+      resolve(envelope.payload);
+    } else {
+      callBack(target, envelope, connection);
+    }
+  });
+
+  /**
+   * @param {string} type
+   * @param {unknown} payload
+   * @returns {Promise<any>}
+   */
+  const request = (type, payload) =>
+    new Promise((resolve) => {
+      const id = String((next += 1));
+      waiting.set(id, resolve);
+      connection.receive({ type, id, timestamp: Date.now(), payload });
+    });
+
+  const abp = {
+    protocolVersion: '0.1',
+    app: host.app,
+    get sessionId() {
+      return host.guard.enter(() => host.handle.sessionId(connection.number)) ?? null;
+    },
+    get initialized() {
+      return this.sessionId !== null;
+    },
+
+    /** @param {any} params */
+    async initialize(params) {
+      const result = await request('initialize', params);
+      if (result.error) throw Object.assign(new Error(result.error.message), result.error);
+      return result;
+    },
+
+    /** @param {{ reason?: string }} [params] */
+    async shutdown(params) {
+      await request('shutdown', params);
+    },
+
+    /**
+     * @param {string} capability
+     * @param {object} [params]
+     * @param {{ timeout?: number, progressToken?: string, callId?: string, signal?: AbortSignal }} [options]
+     */
+    async call(capability, params, options) {
+      const signal = options?.signal;
+      if (!signal) return request('capabilities/call', { capability, params, options });
+      if (signal.aborted) return { success: false, cancelled: true };
+      const { signal: _, ...rest } = /** @type {any} */ (options);
+      rest.callId ??= host.guard.enter(() => host.handle.newCallId());
+      const abort = () => void abp.cancel(rest.callId, reasonText(signal.reason));
+      signal.addEventListener('abort', abort);
+      try {
+        return await request('capabilities/call', { capability, params, options: rest });
+      } finally {
+        signal.removeEventListener('abort', abort);
+      }
+    },
+
+    /**
+     * @param {string | { callId: string, reason?: string }} call
+     * @param {string} [reason]
+     */
+    cancel(call, reason) {
+      const payload = typeof call === 'object' && call !== null ? call : { callId: call, reason };
+      return request('capabilities/cancel', payload);
+    },
+
+    async listCapabilities() {
+      return host.documents();
+    },
+
+    /** @param {string} name */
+    async describeCapability(name) {
+      return host.documents().find((it) => it.name === name) ?? null;
+    },
+
+    /** @param {string} name */
+    async supports(name) {
+      const found = host.documents().find((it) => it.name === name);
+      if (!found) return { supported: false, available: false, reason: `There is no capability "${name}"` };
+      const { available, requirements, features, alternatives } = found;
+      return { supported: true, available, requirements, features, ...(alternatives && { alternatives }) };
+    },
+
+    /**
+     * @param {string} event
+     * @param {unknown} [data]
+     */
+    notify(event, data) {
+      host.notify(event, data);
+    },
+
+    /** @param {{ operationId: string }} info a ProgressInfo */
+    notifyProgress(info) {
+      host.guard.enter(() => host.handle.notifyProgress(info));
+    },
+
+    /** @param {object} request */
+    elicit(request) {
+      return host.await((handle) => handle.ask(connection.number, request));
+    },
+  };
+  Object.freeze(abp);
+  Object.defineProperty(target, 'abp', { value: abp, configurable: true, enumerable: true, writable: false });
+  const link = linkManifest(host, target.document);
+  return () => {
+    if (target.abp === abp) delete target.abp;
+    link?.remove();
+    connection.close();
+  };
+}
+
+/**
+ * Hands what the host says unasked to the functions an automation client has exposed.
+ *
+ * @param {any} target
+ * @param {import('./connection.js').Envelope} envelope
+ * @param {Connection} connection
+ */
+async function callBack(target, { type, id, payload }, connection) {
+  try {
+    if (type === 'progress') await target.__abp_progress?.(payload);
+    else if (type === 'notification') {
+      const changed = payload.event === CAPABILITIES_CHANGED && target.__abp_capabilities_changed;
+      if (changed) await changed(payload.data);
+      else await target.__abp_notification?.(payload);
+    } else if (type === 'elicitation/request') {
+      const error = { code: 'NOT_SUPPORTED', message: 'No __abp_elicitation is exposed', retryable: false };
+      const answer = target.__abp_elicitation ? await target.__abp_elicitation(payload) : { success: false, error };
+      connection.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload: answer ?? {} });
+    }
+  } catch (error) {
+    if (type !== 'elicitation/request') return;
+    const failure = { code: 'OPERATION_FAILED', message: String(error), retryable: false };
+    connection.receive({ type: 'elicitation/response', id, payload: { success: false, error: failure } });
+  }
+}
+
+/**
+ * A page whose server announces no manifest gets one made of what is registered.
+ *
+ * @param {import('./host.js').Host} host
+ * @param {Document | undefined} document
+ */
+function linkManifest(host, document) {
+  if (!document?.head || document.querySelector('link[rel="abp-manifest"]')) return undefined;
+  const link = document.createElement('link');
+  link.rel = 'abp-manifest';
+  const update = () => {
+    link.href = `data:application/json,${encodeURIComponent(JSON.stringify(host.manifest()))}`;
+  };
+  update();
+  document.head.append(link);
+  const stop = host.onChanged(update);
+  return {
+    remove() {
+      stop();
+      link.remove();
+    },
+  };
+}

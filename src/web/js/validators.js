@@ -1,0 +1,86 @@
+/**
+ * Checks parameters against JSON Schemas. The validator is loaded when the first schema that needs
+ * one is registered; until it is there, calls wait, and can be cancelled meanwhile.
+ */
+
+/**
+ * @typedef {{ code: string, message: string, details?: { path: string, errors?: string[] } }} Verdict
+ * @typedef {(params: unknown) => Verdict | null} Check
+ */
+
+/** @type {Promise<(schema: any) => Check> | undefined} */
+let loading;
+
+function load() {
+  loading ??= import('./json-schema.js').then(
+    ({ compile }) => compile,
+    (error) => {
+      loading = undefined;
+      throw error;
+    },
+  );
+  return loading;
+}
+
+export class Validators {
+  /** @type {Map<string, { check?: Check, schema: any }>} */
+  #byName = new Map();
+
+  /** @param {(key: number, verdict: Verdict | null) => void} report */
+  constructor(report) {
+    this.report = report;
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} schema
+   */
+  set(name, schema) {
+    const entry = { schema };
+    this.#byName.set(name, entry);
+    // A failed load is tried again by the first call.
+    if (schema !== undefined) this.#compile(entry).catch(() => {});
+  }
+
+  /** @param {string} name */
+  delete(name) {
+    this.#byName.delete(name);
+  }
+
+  /**
+   * @param {number} key
+   * @param {string} name
+   * @param {unknown} params
+   * @returns {Verdict | null | undefined} undefined when it will be reported later
+   */
+  check(key, name, params) {
+    const entry = this.#byName.get(name);
+    if (!entry) return null;
+    if (entry.check) return run(entry.check, params);
+    this.#compile(entry).then(
+      (check) => this.report(key, run(check, params)),
+      () => this.report(key, { code: 'INTERNAL_ERROR', message: 'The schema validator could not be loaded' }),
+    );
+    return undefined;
+  }
+
+  /** @param {{ check?: Check, schema: any }} entry */
+  async #compile(entry) {
+    const compile = await load();
+    entry.check ??= compile(entry.schema);
+    return entry.check;
+  }
+}
+
+/**
+ * @param {Check} check
+ * @param {unknown} params
+ * @returns {Verdict | null}
+ */
+function run(check, params) {
+  try {
+    return check(params);
+  } catch (error) {
+    return { code: 'INVALID_PARAMS', message: `The parameters cannot be checked: ${error}` };
+  }
+}

@@ -1,0 +1,98 @@
+//! What agents send.
+
+use std::rc::Rc;
+
+use wasm_bindgen::JsValue;
+
+use super::host::{Inner, now};
+use super::{Error, inspect, random, sys};
+use crate::call::Code;
+use crate::dialect::{Value, abp};
+use crate::session::CallRequest;
+use abp::{FromAgent, Malformed, Received};
+
+impl Inner {
+    /// One envelope from an agent.
+    pub fn receive(&self, connection: u32, envelope: &JsValue) {
+        let limits = *self.state.borrow().limits();
+        let read = abp::read_from_agent(envelope).and_then(|received| {
+            match inspect::message(envelope, &limits) {
+                Ok(()) => Ok(received),
+                Err(error) => Err(Malformed {
+                    kind: Value::get(envelope, "type").and_then(|it| it.as_text()),
+                    id: received.id,
+                    given: None,
+                    error,
+                }),
+            }
+        });
+        match read {
+            Ok(received) => self.take(connection, received),
+            Err(malformed) => {
+                let refusal = self.refusal(connection, malformed);
+                self.js.post(connection, &refusal);
+            }
+        }
+    }
+
+    /// Without a session, that there is none comes before what else is wrong.
+    fn refusal(&self, connection: u32, mut malformed: Malformed<JsValue>) -> JsValue {
+        let in_session = [abp::kind::CALL, abp::kind::CANCEL];
+        let needs_session = malformed.kind.as_deref().is_some_and(|it| in_session.contains(&it));
+        if needs_session && self.state.borrow().session_id(connection).is_none() {
+            let message = "There is no session: call initialize first";
+            malformed.error = Error::new(Code::NOT_INITIALIZED, message);
+        }
+        abp::refusal(&malformed, sys::unix())
+    }
+
+    fn take(&self, connection: u32, received: Received<JsValue>) {
+        let Received { id, message } = received;
+        let now = now();
+        match message {
+            FromAgent::Initialize(params) => {
+                let session: Rc<str> = random::call_id().as_str().into();
+                self.with(|state| state.initialize(connection, id, params, session, now));
+            }
+            FromAgent::Call { call, capability, params, timeout, token } => {
+                let request = CallRequest {
+                    id: call.unwrap_or_else(random::call_id),
+                    capability,
+                    params,
+                    timeout,
+                    token,
+                };
+                self.with(|state| state.call(connection, id, request, now));
+            }
+            FromAgent::Cancel { given, call, reason } => {
+                self.with(|state| state.cancel(connection, id, given, &call, reason, now));
+            }
+            FromAgent::Shutdown { reason } => {
+                self.with(|state| state.shutdown(connection, id, reason, now));
+            }
+            FromAgent::Elicited(response) => {
+                let key = id.and_then(|id| id.as_string());
+                let key = key.and_then(|id| id.strip_prefix("elicitation-")?.parse().ok());
+                if let Some(key) = key {
+                    let result = answer_of(&response);
+                    self.with(|state| state.answered(connection, key, result));
+                }
+            }
+        }
+    }
+}
+
+/// An `ABPResponse` to a question.
+fn answer_of(response: &JsValue) -> Result<JsValue, Error> {
+    let says = |key: &str| Value::get(response, key).and_then(|it| it.as_boolean());
+    if says("success") == Some(true) {
+        return Ok(Value::get(response, "data").unwrap_or(JsValue::UNDEFINED));
+    }
+    if says("cancelled") == Some(true) {
+        return Err(Error::cancelled());
+    }
+    Err(Value::get(response, "error").map_or_else(
+        || Error::new(Code::OPERATION_FAILED, "The agent did not answer the question"),
+        |error| super::handle::error_of(&error),
+    ))
+}

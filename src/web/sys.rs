@@ -1,0 +1,72 @@
+//! The raw bindings to the JavaScript beside this module. None of these functions throws.
+
+use js_sys::Function;
+use wasm_bindgen::prelude::*;
+
+use super::HostHandle;
+
+#[wasm_bindgen(module = "/src/web/js/host.js")]
+extern "C" {
+    /// The host as JavaScript sees it: the object `createHost` returns.
+    #[wasm_bindgen(js_name = Host)]
+    #[derive(Clone)]
+    pub type JsHost;
+
+    #[wasm_bindgen(constructor, js_class = "Host")]
+    pub(super) fn new(handle: HostHandle, app: &JsValue) -> JsHost;
+
+    #[wasm_bindgen(method)]
+    pub(super) fn wake(this: &JsHost);
+    #[wasm_bindgen(method)]
+    pub(super) fn arm(this: &JsHost, milliseconds: f64);
+    #[wasm_bindgen(method)]
+    pub(super) fn start(this: &JsHost, key: u32, id: &str, handler: &Function, params: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn stop(this: &JsHost, key: u32, reason: Option<&str>);
+    #[wasm_bindgen(method)]
+    pub(super) fn ended(this: &JsHost, key: u32);
+    #[wasm_bindgen(method)]
+    pub(super) fn post(this: &JsHost, connection: u32, envelope: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn check(this: &JsHost, key: u32, name: &str, params: &JsValue) -> JsValue;
+    #[wasm_bindgen(method)]
+    pub(super) fn answer(this: &JsHost, key: u32, response: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn emit(this: &JsHost, event: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn schedule(this: &JsHost, key: u32);
+
+    #[wasm_bindgen(method)]
+    pub fn expose(this: &JsHost, target: &JsValue);
+    #[wasm_bindgen(method, js_name = acceptMessages)]
+    pub fn accept_messages(this: &JsHost, options: &JsValue);
+    #[wasm_bindgen(method, js_name = acceptPort)]
+    pub fn accept_port(this: &JsHost, port: &JsValue);
+    #[wasm_bindgen(method, js_name = connectGateway)]
+    pub fn connect_gateway(this: &JsHost, url: &str, options: &JsValue);
+    #[wasm_bindgen(method)]
+    pub fn manifest(this: &JsHost) -> JsValue;
+    #[wasm_bindgen(method)]
+    pub fn close(this: &JsHost);
+}
+
+#[wasm_bindgen(module = "/src/web/js/platform.js")]
+extern "C" {
+    /// Milliseconds that never go back.
+    pub(super) fn now() -> f64;
+    /// Unix milliseconds.
+    pub(super) fn unix() -> f64;
+    /// Fills with random bytes fit for identifiers.
+    #[wasm_bindgen(js_name = fillRandom)]
+    pub(super) fn fill_random(bytes: &mut [u8]);
+    /// An object's own properties in a new object.
+    pub(super) fn copy(object: &JsValue) -> JsValue;
+    /// What is wrong with a value that is to be sent, if anything.
+    pub(super) fn inspect(value: &JsValue, depth: u32, size: f64) -> Option<String>;
+    /// Fires an `AbortController` with the reason a caller gave, if any.
+    #[wasm_bindgen(js_name = abortWith)]
+    pub(super) fn abort_with(controller: &web_sys::AbortController, reason: Option<&str>);
+    /// Runs a callback in a task of its own, after what waits in the event loop.
+    #[wasm_bindgen(js_name = inNextTask)]
+    pub(super) fn in_next_task(callback: &Function);
+}
