@@ -8,6 +8,7 @@ mod builder;
 mod checkpoint;
 mod context;
 mod executor;
+mod files;
 mod handle;
 mod host;
 mod inspect;
