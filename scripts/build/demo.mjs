@@ -17,7 +17,8 @@ const manifestLink = /<link rel="abp-manifest" href="\/abp\.json"\s*\/?>/;
  */
 export async function buildDemo(wasmBindgen) {
   const glue = join(glueDir, 'demo');
-  await buildWasm({ crate: 'caphost-demo', profile: 'demo', out: glue, name: 'caphost_demo', optimize: ['-O3'], wasmBindgen });
+  // Without wasm-opt: it takes half a minute, and its -O3 makes the module larger once compressed.
+  await buildWasm({ crate: 'caphost-demo', profile: 'demo', out: glue, name: 'caphost_demo', wasmBindgen });
   await unlessDone({
     name: 'demo',
     inputs: [

@@ -27,11 +27,11 @@ const features = [
  * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
  * @param {string} options.name
  * @param {string[]} [options.bindgen] further arguments for wasm-bindgen
- * @param {string[]} options.optimize arguments for wasm-opt
+ * @param {string[]} [options.optimize] arguments for wasm-opt, which is left out without them
  * @param {string} options.wasmBindgen the folder that holds the program
  * @returns {Promise<boolean>} whether anything changed
  */
-export async function buildWasm({ crate, profile, out, name, bindgen = [], optimize, wasmBindgen }) {
+export async function buildWasm({ crate, profile, out, name, bindgen = [], optimize = [], wasmBindgen }) {
   await must('cargo', [
     'build', '--locked', '--lib', '--package', crate, '--profile', profile, '--target', target,
   ], { toStderr: true });
@@ -48,11 +48,11 @@ export async function buildWasm({ crate, profile, out, name, bindgen = [], optim
     await must(join(wasmBindgen, 'wasm-bindgen'), [
       compiled, '--target', 'web', '--out-dir', fresh, '--out-name', name, ...bindgen,
     ], { quiet: true });
-    const module = join(fresh, `${name}_bg.wasm`);
-    const started = performance.now();
-    await must(process.execPath, [wasmOpt, module, '-o', `${module}.opt`, ...features, ...optimize], { quiet: true });
-    console.error(`build: wasm-opt took ${Math.round(performance.now() - started)} ms for ${name}`);
-    renameSync(`${module}.opt`, module);
+    if (optimize.length > 0) {
+      const module = join(fresh, `${name}_bg.wasm`);
+      await must(process.execPath, [wasmOpt, module, '-o', `${module}.opt`, ...features, ...optimize], { quiet: true });
+      renameSync(`${module}.opt`, module);
+    }
     rmSync(out, { recursive: true, force: true });
     renameSync(fresh, out);
   });
