@@ -32,6 +32,14 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => process.exit(130));
 }
 
+// A signal to npm ends the shell it started us with, and that shell does not pass it on.
+if (process.env.npm_lifecycle_event !== undefined && !windows) {
+  const shell = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== shell) process.kill(process.pid, 'SIGTERM');
+  }, 500).unref();
+}
+
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd] the repository when left out
