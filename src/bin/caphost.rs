@@ -1,1 +1,5 @@
-fn main() {}
+//! The command line of caphost.
+
+fn main() -> std::process::ExitCode {
+    caphost::gateway::command::main()
+}

@@ -1,0 +1,83 @@
+//! Peers that go away, and the end of it all.
+
+use super::{Action, CloseCode, PeerId, Relay};
+use crate::call::{Code, Error};
+use crate::gateway::wire::{Failure, Header, Outgoing};
+
+const APP_GONE: &str = "The app disconnected before it confirmed";
+const STOPPING: &str = "The gateway is shutting down";
+
+impl Relay {
+    pub(super) fn gone(&mut self, peer: PeerId) {
+        if self.agents.contains_key(&peer) {
+            self.agent_gone(peer);
+        } else {
+            self.app_gone(peer);
+        }
+    }
+
+    fn agent_gone(&mut self, peer: PeerId) {
+        let Some(agent) = self.agents.remove(&peer) else {
+            return;
+        };
+        self.pending.take_all(agent.pending);
+        let Some(bound) = agent.app else { return };
+        if let Some(app) = self.apps.get_mut(&bound) {
+            app.agents.remove(&agent.handle);
+        }
+        let header = Header {
+            kind: "agent/closed",
+            id: None,
+            agent: Some(&agent.handle),
+            timestamp: &self.timestamp,
+        };
+        let message = Outgoing::new(header, "{}", None);
+        self.actions.push_back(Action::Send {
+            peer: bound,
+            message,
+        });
+    }
+
+    fn app_gone(&mut self, peer: PeerId) {
+        let Some(app) = self.apps.remove(&peer) else {
+            return;
+        };
+        let mut agents: Vec<_> = app.agents.into_values().collect();
+        agents.sort_unstable();
+        let error = Error::new(
+            Code::DISCONNECTED,
+            "The app disconnected: the outcome is unknown",
+        );
+        for agent in agents {
+            self.dismiss(agent, APP_GONE, &error);
+            self.close(agent, CloseCode::APP_GONE, "The app disconnected");
+        }
+    }
+
+    pub(super) fn shutdown(&mut self) {
+        self.stopping = true;
+        let mut agents: Vec<_> = self.agents.keys().copied().collect();
+        agents.sort_unstable();
+        let error = Error::new(
+            Code::DISCONNECTED,
+            "The gateway is shutting down: the outcome is unknown",
+        );
+        for agent in agents {
+            self.dismiss(agent, STOPPING, &error);
+            self.close(agent, CloseCode::GOING_AWAY, STOPPING);
+        }
+        for peer in std::mem::take(&mut self.apps).into_keys() {
+            self.close(peer, CloseCode::GOING_AWAY, STOPPING);
+        }
+    }
+
+    /// Answers whatever an agent waits for, cancels first, and forgets it.
+    fn dismiss(&mut self, peer: PeerId, cancel_reason: &str, error: &Failure) {
+        let Some(agent) = self.agents.remove(&peer) else {
+            return;
+        };
+        for entry in self.pending.take_all(agent.pending) {
+            self.fail(&entry, cancel_reason, error);
+        }
+    }
+}

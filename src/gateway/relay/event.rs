@@ -1,0 +1,112 @@
+//! What the relay is told, and what it asks for.
+
+use super::super::wire::{Envelope, Outgoing, Refusal};
+
+/// Names one connection. Later connections have greater ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PeerId(pub u64);
+
+/// The time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Now {
+    /// Milliseconds on a clock that never goes back.
+    pub monotonic_ms: f64,
+    /// Unix milliseconds, for timestamps.
+    pub unix_ms: u64,
+}
+
+/// What has happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// An agent has connected.
+    AgentJoined {
+        /// Its connection.
+        peer: PeerId,
+        /// The app id it asked for.
+        app: Option<String>,
+    },
+    /// An app has connected; it still has to register.
+    AppJoined {
+        /// Its connection.
+        peer: PeerId,
+        /// Whether it has shown a token, or needs none.
+        authorised: bool,
+    },
+    /// A well-formed message has come.
+    Message {
+        /// From whom.
+        peer: PeerId,
+        /// The message.
+        envelope: Envelope<'a>,
+    },
+    /// Something that is not a message has come.
+    Refused {
+        /// From whom.
+        peer: PeerId,
+        /// What is wrong with it.
+        refusal: Box<Refusal>,
+    },
+    /// The queue to a peer has grown past half of its limit, or is short again.
+    Congested {
+        /// To whom.
+        peer: PeerId,
+        /// Which of both.
+        congested: bool,
+    },
+    /// An app had long enough to register.
+    RegisterTimeout {
+        /// The app's connection.
+        peer: PeerId,
+    },
+    /// A connection has ended, or is taken for dead.
+    Gone {
+        /// Which one.
+        peer: PeerId,
+    },
+    /// The gateway stops.
+    Shutdown,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Action {
+    /// Send a message.
+    Send {
+        /// To whom.
+        peer: PeerId,
+        /// The message.
+        message: Outgoing,
+    },
+    /// Close a connection after what was sent on it. The relay has forgotten the peer.
+    Close {
+        /// Which one.
+        peer: PeerId,
+        /// Why, for programs.
+        code: CloseCode,
+        /// Why, for people; at most 123 bytes go out.
+        reason: String,
+    },
+}
+
+/// A WebSocket close code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloseCode(pub u16);
+
+impl CloseCode {
+    /// The peer has closed.
+    pub const NORMAL: CloseCode = CloseCode(1000);
+    /// The gateway stops.
+    pub const GOING_AWAY: CloseCode = CloseCode(1001);
+    /// Not the WebSocket protocol.
+    pub const PROTOCOL: CloseCode = CloseCode(1002);
+    /// A text frame that is not UTF-8.
+    pub const NOT_TEXT: CloseCode = CloseCode(1007);
+    /// The peer broke a rule: it may not register, or it does not read.
+    pub const POLICY: CloseCode = CloseCode(1008);
+    /// A message past the limit of what is read.
+    pub const TOO_BIG: CloseCode = CloseCode(1009);
+    /// Too many peers: try again later.
+    pub const TRY_AGAIN: CloseCode = CloseCode(1013);
+    /// The agent's app has disconnected.
+    pub const APP_GONE: CloseCode = CloseCode(4001);
+}

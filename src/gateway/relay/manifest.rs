@@ -1,0 +1,106 @@
+//! What apps offer: choosing one, and its manifest.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::apps::App;
+use super::{PeerId, Relay};
+use crate::call::{Code, Error};
+use crate::gateway::wire::Failure;
+
+/// Who an app is.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct AppInfo {
+    pub id: String,
+    pub name: String,
+    pub version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// One capability, as the manifest shows it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CapabilityInfo {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Box<RawValue>>,
+}
+
+/// What an app has registered.
+#[derive(Clone, Debug)]
+pub(super) struct Registration {
+    pub app: AppInfo,
+    pub capabilities: Vec<CapabilityInfo>,
+}
+
+#[derive(Serialize)]
+struct Manifest<'a> {
+    abp: &'static str,
+    app: &'a AppInfo,
+    capabilities: &'a [CapabilityInfo],
+}
+
+/// Whose manifest is shown when several apps are connected and none is named.
+const PREFERRED_APP: &str = "caphost-demo";
+
+impl Relay {
+    /// `/abp.json` of the app named; of the only one, or the demo app, when none is.
+    pub fn manifest(&self, wanted: Option<&str>) -> Option<String> {
+        let peer = match wanted {
+            Some(id) => self.latest(id),
+            None => self
+                .choose_app(None)
+                .ok()
+                .or_else(|| self.latest(PREFERRED_APP)),
+        }?;
+        let Registration { app, capabilities } = self.apps.get(&peer)?.registration.as_ref()?;
+        serde_json::to_string(&Manifest {
+            abp: "0.1",
+            app,
+            capabilities,
+        })
+        .ok()
+    }
+
+    /// The app a new session is bound to.
+    pub(super) fn choose_app(&self, wanted: Option<&str>) -> Result<PeerId, Failure> {
+        let disconnected = |message: String| Error::new(Code::DISCONNECTED, message);
+        if let Some(id) = wanted {
+            let none = || disconnected(format!("No app with id {id:?} is connected"));
+            return self.latest(id).ok_or_else(none);
+        }
+        let mut ids: Vec<_> = self.apps.values().filter_map(app_id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        match ids[..] {
+            [] => Err(disconnected("No app is connected".into())),
+            [id] => self
+                .latest(id)
+                .ok_or_else(|| disconnected("No app is connected".into())),
+            _ => {
+                let message = "Several apps are connected: name one with `?app=`";
+                Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
+            }
+        }
+    }
+
+    /// The most recent connection of that app.
+    fn latest(&self, id: &str) -> Option<PeerId> {
+        let mut connections = self.apps.iter().rev();
+        connections
+            .find(|(_, app)| app_id(app) == Some(id))
+            .map(|(peer, _)| *peer)
+    }
+}
+
+fn app_id(app: &App) -> Option<&str> {
+    app.registration
+        .as_ref()
+        .map(|registration| registration.app.id.as_str())
+}

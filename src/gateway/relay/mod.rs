@@ -1,0 +1,164 @@
+//! Who talks to whom: agents' requests re-issued to apps, answers mapped back.
+//!
+//! A state machine without sockets, timers or clocks: [`Relay::handle`] takes an [`Event`] and the
+//! time, [`Relay::next_action`] gives what is to be done, in order. Per peer the order of messages
+//! is the order of the actions, so an app's `cancel-result` reaches its agent before the
+//! `call-result` that follows it.
+
+mod agents;
+mod answers;
+mod apps;
+mod departures;
+mod event;
+mod manifest;
+mod pending;
+mod rate;
+mod registration;
+mod requests;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt::Write;
+
+pub use event::{Action, CloseCode, Event, Now, PeerId};
+
+use super::limits::Limits;
+use super::tokens::Tokens;
+use super::wire::{Failure, Header, Outgoing, Subject, failed};
+use agents::Agent;
+use apps::App;
+use pending::Pending;
+
+/// What the relay has met that nobody is told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Answers of apps to nothing that is pending: late, repeated, or never asked for.
+    pub answers_dropped: u64,
+    /// Messages of apps for agents that are gone.
+    pub strays_dropped: u64,
+    /// Messages refused, of agents and apps.
+    pub refused: u64,
+    /// Requests passed on to apps.
+    pub relayed: u64,
+}
+
+/// The relay.
+pub struct Relay {
+    limits: Limits,
+    tokens: Tokens,
+    agents: HashMap<PeerId, Agent>,
+    /// Ordered by connection: of two with the same app id, the later one is the more recent.
+    apps: BTreeMap<PeerId, App>,
+    pending: Pending,
+    counters: Counters,
+    issued: u64,
+    stopping: bool,
+    actions: VecDeque<Action>,
+    now: Now,
+    timestamp: String,
+}
+
+impl Relay {
+    /// A relay with nobody on it.
+    pub fn new(limits: Limits, tokens: Tokens) -> Self {
+        Relay {
+            limits,
+            tokens,
+            agents: HashMap::new(),
+            apps: BTreeMap::new(),
+            pending: Pending::default(),
+            counters: Counters::default(),
+            issued: 0,
+            stopping: false,
+            actions: VecDeque::new(),
+            now: Now::default(),
+            timestamp: String::new(),
+        }
+    }
+
+    /// Takes what has happened at time `now`.
+    pub fn handle(&mut self, event: Event<'_>, now: Now) {
+        self.now = now;
+        self.timestamp.clear();
+        let _ = write!(self.timestamp, "{}", now.unix_ms);
+        match event {
+            Event::AgentJoined { peer, app } => self.agent_joined(peer, app),
+            Event::AppJoined { peer, authorised } => self.app_joined(peer, authorised),
+            Event::Message { peer, envelope } if self.agents.contains_key(&peer) => {
+                self.agent_message(peer, &envelope);
+            }
+            Event::Message { peer, envelope } => self.app_message(peer, &envelope),
+            Event::Refused { peer, refusal } if self.agents.contains_key(&peer) => {
+                self.refuse(peer, &refusal.subject, &refusal.error);
+            }
+            Event::Refused { peer, refusal } => self.app_refused(peer, *refusal),
+            Event::Congested { peer, congested } => {
+                if let Some(app) = self.apps.get_mut(&peer) {
+                    app.congested = congested;
+                }
+            }
+            Event::RegisterTimeout { peer } => self.register_timeout(peer),
+            Event::Gone { peer } => self.gone(peer),
+            Event::Shutdown => self.shutdown(),
+        }
+    }
+
+    /// The next thing to do.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// What nobody was told of.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Requests and questions that wait for an answer.
+    pub fn in_flight(&self) -> usize {
+        let questions = self.agents.values().map(|agent| agent.questions.len());
+        self.pending.len() + questions.sum::<usize>()
+    }
+
+    /// Connected agents, and connected apps.
+    pub fn peers(&self) -> (usize, usize) {
+        (self.agents.len(), self.apps.len())
+    }
+
+    fn send(&mut self, peer: PeerId, kind: &str, id: Option<&str>, payload: &str) {
+        let header = Header {
+            kind,
+            id,
+            agent: None,
+            timestamp: &self.timestamp,
+        };
+        let message = Outgoing::new(header, payload, None);
+        self.actions.push_back(Action::Send { peer, message });
+    }
+
+    fn close(&mut self, peer: PeerId, code: CloseCode, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.actions.push_back(Action::Close { peer, code, reason });
+    }
+
+    /// Tells a peer that its message was refused, and goes on.
+    fn refuse(&mut self, peer: PeerId, subject: &Subject, error: &Failure) {
+        // An error is never answered with an error: two peers could go on for ever.
+        if subject.kind.as_deref() == Some("error") {
+            return;
+        }
+        self.counters.refused += 1;
+        let (kind, payload) = failed(subject, error);
+        let id = subject
+            .id
+            .as_deref()
+            .or((kind == "error").then_some("null"));
+        self.send(peer, kind, id, &payload);
+    }
+
+    /// A number never used before, for ids of the relay's own.
+    fn issue(&mut self) -> u64 {
+        self.issued += 1;
+        self.issued
+    }
+}

@@ -1,0 +1,134 @@
+//! Apps that register and change what they offer.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::manifest::{AppInfo, CapabilityInfo, Registration};
+use super::{CloseCode, PeerId, Relay};
+use crate::call::{Code, Error};
+use crate::gateway::tokens::Role;
+use crate::gateway::wire::{Envelope, Failure, error_json};
+
+/// Characters of an app's id.
+const MAX_APP_ID_CHARS: usize = 128;
+
+#[derive(Deserialize)]
+struct Register<'a> {
+    #[serde(borrow)]
+    app: &'a RawValue,
+    #[serde(borrow)]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow)]
+    token: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Update<'a> {
+    #[serde(borrow)]
+    capabilities: &'a RawValue,
+}
+
+impl Relay {
+    pub(super) fn register(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+        let Some(app) = self.apps.get(&peer) else {
+            return;
+        };
+        if app.registration.is_some() {
+            let error = Error::new(
+                Code::ALREADY_INITIALIZED,
+                "This connection has registered its app",
+            );
+            return self.refuse(peer, &envelope.subject(), &error);
+        }
+        let registration = match self.read_registration(envelope, app.authorised) {
+            Ok(registration) => registration,
+            Err(error) => return self.refuse_app(peer, envelope.id, &error),
+        };
+        let payload = json!({ "appId": registration.app.id }).to_string();
+        if let Some(app) = self.apps.get_mut(&peer) {
+            app.registration = Some(registration);
+        }
+        self.send(peer, "app/registered", envelope.id, &payload);
+    }
+
+    fn read_registration(
+        &self,
+        envelope: &Envelope<'_>,
+        authorised: bool,
+    ) -> Result<Registration, Failure> {
+        let register: Register = read(envelope.object()?, "")?;
+        if !authorised && !self.tokens.allow(Role::App, register.token.as_deref()) {
+            let message = "A valid token of role app is needed";
+            return Err(Error::new(Code::PERMISSION_DENIED, message));
+        }
+        let app: AppInfo = read(register.app.get(), "app")?;
+        let length = app.id.chars().count();
+        if !(1..=MAX_APP_ID_CHARS).contains(&length) || app.id.chars().any(char::is_control) {
+            let message =
+                format!("`app.id` must have 1 to {MAX_APP_ID_CHARS} printable characters");
+            return Err(
+                Error::invalid_params(message).with_details(Box::new(json!({ "path": "app.id" })))
+            );
+        }
+        let capabilities = match register.capabilities {
+            Some(capabilities) => read_capabilities(capabilities)?,
+            None => Vec::new(),
+        };
+        Ok(Registration { app, capabilities })
+    }
+
+    pub(super) fn update(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+        let read = envelope.object().and_then(|payload| {
+            let update: Update = read(payload, "")?;
+            read_capabilities(update.capabilities)
+        });
+        match read {
+            Ok(capabilities) => {
+                let app = self.apps.get_mut(&peer);
+                if let Some(registration) = app.and_then(|app| app.registration.as_mut()) {
+                    registration.capabilities = capabilities;
+                }
+            }
+            Err(error) => self.refuse(peer, &envelope.subject(), &error),
+        }
+    }
+
+    pub(super) fn register_timeout(&mut self, peer: PeerId) {
+        if self
+            .apps
+            .get(&peer)
+            .is_some_and(|app| app.registration.is_none())
+        {
+            let seconds = self.limits.register_timeout.as_secs_f64();
+            let message = format!("No `app/register` within {seconds} s");
+            self.refuse_app(peer, None, &Error::new(Code::TIMEOUT, message));
+        }
+    }
+
+    /// Tells an app that it may not register, and closes.
+    pub(super) fn refuse_app(&mut self, peer: PeerId, id: Option<&str>, error: &Failure) {
+        self.counters.refused += 1;
+        let payload = json!({ "error": error_json(error) }).to_string();
+        self.send(peer, "app/refused", id, &payload);
+        self.close(peer, CloseCode::POLICY, error.message.clone());
+        self.apps.remove(&peer);
+    }
+}
+
+fn read_capabilities(list: &RawValue) -> Result<Vec<CapabilityInfo>, Failure> {
+    let items: Vec<&RawValue> = read(list.get(), "capabilities")?;
+    let read_one =
+        |(index, item): (usize, &&RawValue)| read(item.get(), &format!("capabilities[{index}]"));
+    items.iter().enumerate().map(read_one).collect()
+}
+
+fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let at = if path.is_empty() { "payload" } else { path };
+        Error::invalid_params(format!("`{at}`: {error}"))
+            .with_details(Box::new(json!({ "path": at })))
+    })
+}

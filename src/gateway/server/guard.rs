@@ -1,0 +1,208 @@
+//! Who may reach the gateway from a browser: `Host` and `Origin`.
+
+use std::net::IpAddr;
+
+/// The names and origins accepted.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    port: u16,
+    loopback: bool,
+    names: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Guard {
+    /// For a gateway on `port`, bound to a loopback address or not. `origins` may connect besides
+    /// its own, and their hosts count as names of the gateway.
+    pub fn new(port: u16, loopback: bool, host: &str, origins: &[String]) -> Self {
+        let origins: Vec<_> = origins
+            .iter()
+            .map(|origin| origin.to_ascii_lowercase())
+            .collect();
+        let hosts = origins
+            .iter()
+            .filter_map(|origin| Some(name_of(origin.split_once("://")?.1)));
+        let mut names: Vec<_> = hosts.map(str::to_string).collect();
+        names.push(host.to_ascii_lowercase());
+        Guard {
+            port,
+            loopback,
+            names,
+            origins,
+        }
+    }
+
+    /// Whether a request's `Host` is a name of ours. A page whose own name was rebound to our
+    /// address sends that name.
+    pub fn accepts_host(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let name = name_of(&host);
+        if let Some(address) = address_of(name) {
+            // No address can be rebound.
+            return !self.loopback || address.is_loopback() || self.is_named(name);
+        }
+        is_localhost(name) || self.is_named(name)
+    }
+
+    /// Whether a page of `origin` may open a WebSocket, in a request to `host`.
+    pub fn accepts_origin(&self, origin: &str, host: &str) -> bool {
+        let origin = origin.to_ascii_lowercase();
+        if self.origins.contains(&origin) {
+            return true;
+        }
+        let Some(authority) = origin
+            .strip_prefix("http://")
+            .or_else(|| origin.strip_prefix("https://"))
+        else {
+            return false;
+        };
+        if authority == host.to_ascii_lowercase() {
+            return true;
+        }
+        let name = name_of(authority);
+        let default_port = if origin.starts_with("https:") {
+            443
+        } else {
+            80
+        };
+        let port = match &authority[name.len()..] {
+            "" => Some(default_port),
+            port => port.strip_prefix(':').and_then(|port| port.parse().ok()),
+        };
+        let loopback = is_localhost(name) || address_of(name).is_some_and(|it| it.is_loopback());
+        loopback && port == Some(self.port)
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+}
+
+/// Checks a value of `--allow-origin`.
+pub fn parse_origin(text: &str) -> Result<String, String> {
+    let origin = text.strip_suffix('/').unwrap_or(text);
+    let named = origin.split_once("://").is_some_and(|(scheme, host)| {
+        !scheme.is_empty() && !host.is_empty() && !host.contains(['/', '*', ' '])
+    });
+    if named || origin == "null" {
+        return Ok(origin.to_string());
+    }
+    Err("expected an origin such as https://example.com:8443".into())
+}
+
+/// `host` without its port.
+fn name_of(host: &str) -> &str {
+    if host.starts_with('[') {
+        return host.find(']').map_or(host, |end| &host[..=end]);
+    }
+    host.rsplit_once(':').map_or(host, |(name, _)| name)
+}
+
+fn address_of(name: &str) -> Option<IpAddr> {
+    let bare = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    match bare {
+        Some(v6) => v6.parse().ok().map(IpAddr::V6),
+        None => name.parse().ok().map(IpAddr::V4),
+    }
+}
+
+fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_loopback_only_loopback_names_are_ours() {
+        let guard = Guard::new(8787, true, "127.0.0.1", &["https://app.example".into()]);
+        for ours in [
+            "localhost:8787",
+            "127.0.0.1:8787",
+            "127.9.9.9",
+            "[::1]:8787",
+            "LOCALHOST",
+            "demo.localhost:1",
+            "app.example",
+        ] {
+            assert!(guard.accepts_host(ours), "{ours}");
+        }
+        for foreign in [
+            "evil.example:8787",
+            "192.168.1.2:8787",
+            "localhost.evil.example",
+            "",
+            "127.0.0.1.evil.example",
+            "[::2]:8787",
+            "[::1",
+            "evillocalhost",
+        ] {
+            assert!(!guard.accepts_host(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn elsewhere_addresses_are_ours_and_names_must_be_known() {
+        let guard = Guard::new(80, false, "gateway.example", &[]);
+        assert!(guard.accepts_host("192.168.1.2") && guard.accepts_host("gateway.example:80"));
+        assert!(!guard.accepts_host("evil.example"));
+    }
+
+    #[test]
+    fn origins_are_our_own_loopback_of_our_port_or_allowed() {
+        let guard = Guard::new(
+            8787,
+            true,
+            "127.0.0.1",
+            &["https://app.example".into(), "null".into()],
+        );
+        let host = "127.0.0.1:8787";
+        for ours in [
+            "http://127.0.0.1:8787",
+            "http://localhost:8787",
+            "http://[::1]:8787",
+            "https://APP.example",
+            "null",
+        ] {
+            assert!(guard.accepts_origin(ours, host), "{ours}");
+        }
+        for foreign in [
+            "http://evil.example",
+            "http://evil.example:8787",
+            "http://localhost:9000",
+            "http://localhost",
+            "https://app.example.evil",
+            "file://",
+            "",
+            "http://127.0.0.1:8787.evil.example",
+        ] {
+            assert!(!guard.accepts_origin(foreign, host), "{foreign}");
+        }
+        let plain = Guard::new(80, true, "localhost", &[]);
+        assert!(plain.accepts_origin("http://localhost", "127.0.0.1"));
+        assert!(!plain.accepts_origin("null", "127.0.0.1"));
+    }
+
+    #[test]
+    fn an_allowed_origin_is_a_scheme_and_a_host() {
+        assert_eq!(
+            parse_origin("https://a.example/").as_deref(),
+            Ok("https://a.example")
+        );
+        assert!(parse_origin("chrome-extension://abc").is_ok() && parse_origin("null").is_ok());
+        for bad in [
+            "*",
+            "a.example",
+            "https://",
+            "https://*.example",
+            "https://a/b",
+            "://a",
+        ] {
+            assert!(parse_origin(bad).is_err(), "{bad}");
+        }
+    }
+}

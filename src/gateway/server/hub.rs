@@ -1,0 +1,173 @@
+//! The relay, and the queues it writes into.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::watch;
+
+use super::outbox::{Outbox, Pushed};
+use crate::gateway::limits::Limits;
+use crate::gateway::relay::{Action, CloseCode, Counters, Event, Now, PeerId, Relay};
+use crate::gateway::tokens::Tokens;
+
+/// What all connections share.
+pub struct Hub {
+    /// The bounds.
+    pub limits: Limits,
+    /// Who may connect as what.
+    pub tokens: Tokens,
+    state: Mutex<State>,
+    started: Instant,
+    last_peer: AtomicU64,
+    connections: watch::Sender<usize>,
+}
+
+struct State {
+    relay: Relay,
+    outboxes: HashMap<PeerId, Arc<Outbox>>,
+}
+
+/// Counts a connection while it lives.
+pub struct Connected(Arc<Hub>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.connections.send_modify(|count| *count -= 1);
+    }
+}
+
+impl Hub {
+    /// A hub with nobody on it.
+    pub fn new(limits: Limits, tokens: Tokens) -> Self {
+        let relay = Relay::new(limits.clone(), tokens.clone());
+        Hub {
+            limits,
+            tokens,
+            state: Mutex::new(State {
+                relay,
+                outboxes: HashMap::new(),
+            }),
+            started: Instant::now(),
+            last_peer: AtomicU64::new(0),
+            connections: watch::Sender::new(0),
+        }
+    }
+
+    /// Adds a connection; `joined` makes the event that tells the relay.
+    pub fn join(
+        self: &Arc<Self>,
+        joined: impl FnOnce(PeerId) -> Event<'static>,
+    ) -> (PeerId, Arc<Outbox>, Connected) {
+        let peer = PeerId(self.last_peer.fetch_add(1, Ordering::Relaxed) + 1);
+        let outbox = Arc::new(Outbox::new(self.limits.queued_bytes));
+        self.connections.send_modify(|count| *count += 1);
+        self.state().outboxes.insert(peer, outbox.clone());
+        self.handle(joined(peer));
+        (peer, outbox, Connected(self.clone()))
+    }
+
+    /// Tells the relay what has happened, and does what it asks for.
+    pub fn handle(&self, event: Event<'_>) {
+        let now = self.now();
+        let mut state = self.state();
+        let State { relay, outboxes } = &mut *state;
+        if let Event::Gone { peer } = event {
+            outboxes.remove(&peer);
+        }
+        relay.handle(event, now);
+        while let Some(action) = relay.next_action() {
+            match action {
+                Action::Send { peer, message } => {
+                    let Some(outbox) = outboxes.get(&peer) else {
+                        continue;
+                    };
+                    match outbox.push(message) {
+                        Pushed::Queued => {}
+                        Pushed::Congested => {
+                            relay.handle(
+                                Event::Congested {
+                                    peer,
+                                    congested: true,
+                                },
+                                now,
+                            );
+                        }
+                        Pushed::Overflow => {
+                            let limit = self.limits.queued_bytes;
+                            tracing::warn!(
+                                peer = peer.0,
+                                limit,
+                                "peer does not read: disconnected"
+                            );
+                            let reason = format!("More than {limit} bytes were left unread");
+                            outbox.close(CloseCode::POLICY, reason);
+                            outboxes.remove(&peer);
+                            relay.handle(Event::Gone { peer }, now);
+                        }
+                    }
+                }
+                Action::Close { peer, code, reason } => {
+                    tracing::debug!(peer = peer.0, code = code.0, reason, "closing");
+                    if let Some(outbox) = outboxes.remove(&peer) {
+                        outbox.close(code, reason);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The queue to a peer is no longer congested, unless it is again by now.
+    pub fn relieved(&self, peer: PeerId, outbox: &Outbox) {
+        let now = self.now();
+        let mut state = self.state();
+        let congested = outbox.is_congested();
+        state
+            .relay
+            .handle(Event::Congested { peer, congested }, now);
+    }
+
+    /// See [`Relay::manifest`].
+    pub fn manifest(&self, app: Option<&str>) -> Option<String> {
+        self.state().relay.manifest(app)
+    }
+
+    /// See [`Relay::counters`].
+    pub fn counters(&self) -> Counters {
+        self.state().relay.counters()
+    }
+
+    /// See [`Relay::in_flight`].
+    pub fn in_flight(&self) -> usize {
+        self.state().relay.in_flight()
+    }
+
+    /// See [`Relay::peers`].
+    pub fn peers(&self) -> (usize, usize) {
+        self.state().relay.peers()
+    }
+
+    /// Waits until no connection is left.
+    pub async fn deserted(&self) {
+        let _ = self
+            .connections
+            .subscribe()
+            .wait_for(|count| *count == 0)
+            .await;
+    }
+
+    fn now(&self) -> Now {
+        let unix = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Now {
+            monotonic_ms: self.started.elapsed().as_secs_f64() * 1_000.0,
+            unix_ms: unix.as_millis() as u64,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

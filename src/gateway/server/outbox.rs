@@ -1,0 +1,230 @@
+//! What waits to be written to one peer.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+
+use crate::gateway::relay::CloseCode;
+use crate::gateway::wire::Outgoing;
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Messages come and go.
+    Open,
+    /// Nothing is queued any more; what is queued is written, then the close frame.
+    Closing,
+    /// Nothing more is written.
+    Over,
+}
+
+/// What became of a message pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// It waits.
+    Queued,
+    /// It waits, and with it the queue has passed half of its limit.
+    Congested,
+    /// There was no room for it: the queue is over.
+    Overflow,
+}
+
+/// What is to be written next.
+#[derive(Debug)]
+pub enum Step {
+    /// A message, and what to give to [`Outbox::written`] afterwards.
+    Message(Outgoing, usize),
+    /// The close frame, the last of all.
+    Close(CloseCode, String),
+}
+
+/// A queue bounded in bytes, which counts a message until it is written.
+#[derive(Debug)]
+pub struct Outbox {
+    limit: usize,
+    queue: Mutex<Queue>,
+    wake: Notify,
+    phase: watch::Sender<Phase>,
+    congested: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    messages: VecDeque<Outgoing>,
+    bytes: usize,
+    close: Option<(CloseCode, String)>,
+}
+
+impl Outbox {
+    /// An empty queue for at most `limit` bytes, or one message.
+    pub fn new(limit: usize) -> Self {
+        Outbox {
+            limit,
+            queue: Mutex::default(),
+            wake: Notify::new(),
+            phase: watch::Sender::new(Phase::Open),
+            congested: watch::Sender::new(false),
+        }
+    }
+
+    /// Queues a message. After [`Outbox::close`] it is dropped.
+    pub fn push(&self, message: Outgoing) -> Pushed {
+        let mut queue = self.queue();
+        if *self.phase.borrow() != Phase::Open {
+            return Pushed::Queued;
+        }
+        let cost = message.cost();
+        if queue.bytes > 0 && queue.bytes + cost > self.limit {
+            drop(queue);
+            self.end();
+            return Pushed::Overflow;
+        }
+        queue.bytes += cost;
+        queue.messages.push_back(message);
+        let congested = queue.bytes > self.limit / 2 && !self.congested.send_replace(true);
+        drop(queue);
+        self.wake.notify_one();
+        if congested {
+            Pushed::Congested
+        } else {
+            Pushed::Queued
+        }
+    }
+
+    /// Closes after what is queued. The first reason given is the one sent.
+    pub fn close(&self, code: CloseCode, reason: String) {
+        let mut queue = self.queue();
+        if queue.close.is_none() {
+            queue.close = Some((code, reason));
+        }
+        self.phase.send_if_modified(|phase| {
+            let open = *phase == Phase::Open;
+            *phase = (*phase).max(Phase::Closing);
+            open
+        });
+        drop(queue);
+        self.wake.notify_one();
+    }
+
+    /// Drops what is queued: nothing more is written.
+    pub fn end(&self) {
+        let mut queue = self.queue();
+        queue.messages.clear();
+        queue.bytes = 0;
+        self.phase.send_replace(Phase::Over);
+        self.congested.send_replace(false);
+    }
+
+    /// Takes out what is next, if there is anything.
+    pub fn pop(&self) -> Option<Step> {
+        let mut queue = self.queue();
+        match queue.messages.pop_front() {
+            Some(message) => {
+                let cost = message.cost();
+                Some(Step::Message(message, cost))
+            }
+            None => queue
+                .close
+                .take()
+                .map(|(code, reason)| Step::Close(code, reason)),
+        }
+    }
+
+    /// Waits for what is next.
+    pub async fn next(&self) -> Step {
+        loop {
+            if let Some(step) = self.pop() {
+                return step;
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    /// A message that was taken out has been written. Whether the queue is short again, having
+    /// been congested.
+    pub fn written(&self, cost: usize) -> bool {
+        let mut queue = self.queue();
+        queue.bytes = queue.bytes.saturating_sub(cost);
+        queue.bytes < self.limit / 4 && self.congested.send_if_modified(std::mem::take)
+    }
+
+    /// Whether the queue has passed half of its limit and is not short again.
+    pub fn is_congested(&self) -> bool {
+        *self.congested.borrow()
+    }
+
+    /// Waits until the queue is not congested.
+    pub async fn short(&self) {
+        let _ = self
+            .congested
+            .subscribe()
+            .wait_for(|congested| !congested)
+            .await;
+    }
+
+    /// Waits until the connection has come as far as `phase`.
+    pub async fn reached(&self, phase: Phase) {
+        let _ = self.phase.subscribe().wait_for(|now| *now >= phase).await;
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::wire::Header;
+
+    fn message(bytes: usize) -> Outgoing {
+        let header = Header {
+            kind: "progress",
+            id: None,
+            agent: None,
+            timestamp: "0",
+        };
+        Outgoing::new(header, &"x".repeat(bytes), None)
+    }
+
+    #[test]
+    fn a_queue_says_when_it_is_long_and_when_it_is_short_again() {
+        let outbox = Outbox::new(10_000);
+        assert_eq!(outbox.push(message(4_000)), Pushed::Queued);
+        assert_eq!(outbox.push(message(2_000)), Pushed::Congested);
+        assert_eq!(outbox.push(message(2_000)), Pushed::Queued);
+        let mut short = Vec::new();
+        while let Some(Step::Message(_, cost)) = outbox.pop() {
+            short.push(outbox.written(cost));
+        }
+        assert_eq!(short, [false, true, false]);
+    }
+
+    #[test]
+    fn a_queue_past_its_limit_is_over() {
+        let outbox = Outbox::new(10_000);
+        assert_eq!(
+            outbox.push(message(20_000)),
+            Pushed::Congested,
+            "one message always fits"
+        );
+        assert_eq!(outbox.push(message(1)), Pushed::Overflow);
+        assert!(outbox.pop().is_none());
+        assert_eq!(*outbox.phase.borrow(), Phase::Over);
+    }
+
+    #[test]
+    fn the_close_frame_comes_after_what_was_queued_and_nothing_after_it() {
+        let outbox = Outbox::new(10_000);
+        outbox.push(message(1));
+        outbox.close(CloseCode::APP_GONE, "first".into());
+        outbox.close(CloseCode::GOING_AWAY, "second".into());
+        outbox.push(message(2));
+        assert!(matches!(outbox.pop(), Some(Step::Message(..))));
+        assert!(
+            matches!(outbox.pop(), Some(Step::Close(CloseCode::APP_GONE, reason)) if reason == "first")
+        );
+        assert!(outbox.pop().is_none());
+    }
+}

@@ -1,0 +1,250 @@
+//! Reading an envelope. The payload stays text.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Failure, Request, scan};
+use crate::call::Error;
+use crate::gateway::limits::Limits;
+
+/// How much of a message that is not read as a whole is searched for its id.
+const PEEK_BYTES: usize = 64 << 10;
+
+/// A well-formed message. `id`, `timestamp` and `payload` are JSON text, checked to be valid.
+#[derive(Debug)]
+pub struct Envelope<'a> {
+    /// Its `type`.
+    pub kind: Cow<'a, str>,
+    /// A string or a number; `null` counts as absent.
+    pub id: Option<&'a str>,
+    /// The agent it belongs to, on an app's wire.
+    pub agent: Option<Cow<'a, str>>,
+    /// A number.
+    pub timestamp: Option<&'a str>,
+    /// Anything; `null` counts as absent.
+    pub payload: Option<&'a str>,
+    /// The bytes all of these lie in, where they may be kept instead of copied.
+    pub shared: Option<&'a Bytes>,
+}
+
+/// What a message that is refused was about, as far as it could be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subject {
+    /// Its `type`.
+    pub kind: Option<String>,
+    /// Its `id`, as JSON.
+    pub id: Option<String>,
+    /// The agent it belongs to, on an app's wire.
+    pub agent: Option<String>,
+    /// The `callId` in its payload, as JSON.
+    pub call_id: Option<String>,
+}
+
+/// A message that is not a well-formed envelope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// What it was about.
+    pub subject: Subject,
+    /// What is wrong with it.
+    pub error: Failure,
+}
+
+/// Why a text is not an envelope. Of what is not an object the type is not believed.
+struct Fault {
+    error: Failure,
+    not_an_object: bool,
+}
+
+impl From<Failure> for Fault {
+    fn from(error: Failure) -> Self {
+        Fault {
+            error,
+            not_an_object: false,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Raw<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    agent: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads one text frame. `shared`, when given, is the buffer `text` lies in.
+    pub fn read(
+        text: &'a str,
+        shared: Option<&'a Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, Box<Refusal>> {
+        Self::check(text, shared, limits).map_err(|fault| {
+            let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
+            let mut subject = Subject::peek(head, limits);
+            if fault.not_an_object {
+                subject.kind = None;
+            }
+            Box::new(Refusal {
+                subject,
+                error: fault.error,
+            })
+        })
+    }
+
+    fn check(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Result<Self, Fault> {
+        if text.len() > limits.message_bytes {
+            return Err(too_large(text.len(), limits).into());
+        }
+        if scan::too_deep(text.as_bytes(), limits.depth) {
+            let message = format!("The message nests deeper than {} levels", limits.depth);
+            let details = json!({ "limit": "depth", "max": limits.depth });
+            return Err(Error::invalid_params(message)
+                .with_details(Box::new(details))
+                .into());
+        }
+        // A struct would be read from an array as well.
+        if !text
+            .trim_start_matches([' ', '\t', '\n', '\r'])
+            .starts_with('{')
+        {
+            return Err(match serde_json::from_str::<&RawValue>(text) {
+                Ok(_) => not_an_object("The message must be a JSON object".into()),
+                Err(error) => not_an_object(format!("The message is not valid JSON: {error}")),
+            });
+        }
+        let raw: Raw<'a> = serde_json::from_str(text)
+            .map_err(|error| not_an_object(format!("The message is not valid JSON: {error}")))?;
+        let kind = raw.kind.ok_or_else(|| wrong("type", "is missing"))?;
+        Ok(Envelope {
+            kind: string(kind).ok_or_else(|| wrong("type", "must be a string"))?,
+            id: raw.id.map(|id| check_id(id.get(), limits)).transpose()?,
+            agent: match raw.agent {
+                Some(agent) => {
+                    Some(string(agent).ok_or_else(|| wrong("agent", "must be a string"))?)
+                }
+                None => None,
+            },
+            timestamp: match raw.timestamp.map(RawValue::get) {
+                Some(number) if is_number(number) => Some(number),
+                Some(_) => return Err(wrong("timestamp", "must be a number").into()),
+                None => None,
+            },
+            payload: raw.payload.map(RawValue::get),
+            shared,
+        })
+    }
+
+    /// The payload, if it is an object.
+    pub fn object(&self) -> Result<&'a str, Failure> {
+        match self.payload {
+            Some(payload) if payload.starts_with('{') => Ok(payload),
+            Some(_) => Err(wrong("payload", "must be an object")),
+            None => Err(wrong("payload", "is missing")),
+        }
+    }
+
+    /// What it is about, for an answer that refuses it.
+    pub fn subject(&self) -> Subject {
+        let cancel = self.kind == Request::Cancel.kind();
+        let payload = self.payload.filter(|_| cancel);
+        Subject {
+            kind: Some(self.kind.to_string()),
+            id: self.id.map(str::to_string),
+            agent: self.agent.as_deref().map(str::to_string),
+            call_id: payload.and_then(|payload| call_id(payload.as_bytes())),
+        }
+    }
+}
+
+impl Subject {
+    /// What the message that starts with `head` is about.
+    pub fn peek(head: &[u8], limits: &Limits) -> Self {
+        let mut found = Subject::default();
+        scan::members(head, |key, value| {
+            let text = || std::str::from_utf8(value).ok();
+            let string = || text().and_then(|text| serde_json::from_str::<String>(text).ok());
+            match key {
+                b"type" => found.kind = string(),
+                b"agent" => found.agent = string(),
+                b"id" => {
+                    let id = text().and_then(|text| check_id(text, limits).ok());
+                    found.id = id.map(str::to_string);
+                }
+                b"payload" => found.call_id = call_id(value),
+                _ => {}
+            }
+        });
+        found
+    }
+}
+
+/// The refusal of a message of `bytes` bytes.
+pub(super) fn too_large(bytes: usize, limits: &Limits) -> Failure {
+    let max = limits.message_bytes;
+    Error::invalid_params(format!(
+        "The message has {bytes} bytes; at most {max} are accepted"
+    ))
+    .with_details(Box::new(json!({ "limit": "messageBytes", "max": max })))
+}
+
+fn not_an_object(message: String) -> Fault {
+    Fault {
+        error: Error::invalid_params(message),
+        not_an_object: true,
+    }
+}
+
+fn wrong(field: &str, what: &str) -> Failure {
+    Error::invalid_params(format!("`{field}` {what}"))
+        .with_details(Box::new(json!({ "path": field })))
+}
+
+fn check_id<'a>(id: &'a str, limits: &Limits) -> Result<&'a str, Failure> {
+    if id.len() > limits.id_bytes {
+        return Err(wrong(
+            "id",
+            &format!("is longer than {} bytes", limits.id_bytes),
+        ));
+    }
+    let valid = is_number(id) || serde_json::from_str::<Cow<str>>(id).is_ok();
+    if valid {
+        Ok(id)
+    } else {
+        Err(wrong("id", "must be a string or a number"))
+    }
+}
+
+fn call_id(payload: &[u8]) -> Option<String> {
+    let mut found = None;
+    scan::members(payload, |key, value| {
+        if key == b"callId" && value.len() <= 1024 {
+            let text = std::str::from_utf8(value).ok();
+            found = text.filter(|text| serde_json::from_str::<Cow<str>>(text).is_ok());
+        }
+    });
+    found.map(str::to_string)
+}
+
+fn string<'a>(raw: &'a RawValue) -> Option<Cow<'a, str>> {
+    #[derive(Deserialize)]
+    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str::<Borrowed<'a>>(raw.get())
+        .ok()
+        .map(|it| it.0)
+}
+
+fn is_number(json: &str) -> bool {
+    json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        && serde_json::from_str::<&RawValue>(json).is_ok()
+}

@@ -1,0 +1,17 @@
+//! The ABP envelope as JSON text: `{ type, id?, agent?, timestamp, payload }`.
+
+mod envelope;
+mod kind;
+mod reply;
+mod scan;
+
+use serde_json::Value;
+
+use crate::call::Error;
+
+pub use envelope::{Envelope, Refusal, Subject};
+pub use kind::Request;
+pub use reply::{Header, Outgoing, cancel_not_confirmed, error_json, failed};
+
+/// An error of the gateway's own, its details as JSON.
+pub type Failure = Error<Box<Value>>;

@@ -1,0 +1,169 @@
+//! Looking at JSON bytes without parsing them: no recursion, no allocation to speak of.
+
+/// Whether brackets nest deeper than `limit` levels outside strings. Says nothing about whether the
+/// text is valid.
+pub fn too_deep(text: &[u8], limit: usize) -> bool {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'"' => at = end_of_string(text, at),
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Calls `member` with the raw key (without quotes) and the raw value of each member of the object
+/// `text` starts with, until the text ends or stops making sense. A value that is cut off is not
+/// reported.
+pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&'a [u8], &'a [u8])) {
+    let mut at = skip_space(text, 0);
+    if text.get(at) != Some(&b'{') {
+        return;
+    }
+    loop {
+        at = skip_space(text, at + 1);
+        if text.get(at) != Some(&b'"') {
+            return;
+        }
+        let key_end = end_of_string(text, at);
+        let Some(key) = text.get(at + 1..key_end) else {
+            return;
+        };
+        at = skip_space(text, key_end + 1);
+        if text.get(at) != Some(&b':') {
+            return;
+        }
+        let start = skip_space(text, at + 1);
+        let Some(end) = end_of_value(text, start) else {
+            return;
+        };
+        member(key, &text[start..end]);
+        at = skip_space(text, end);
+        if text.get(at) != Some(&b',') {
+            return;
+        }
+    }
+}
+
+/// The index of the closing quote of the string that opens at `at`, or the text's length.
+fn end_of_string(text: &[u8], at: usize) -> usize {
+    let mut at = at + 1;
+    while at < text.len() {
+        match text[at] {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
+}
+
+fn end_of_value(text: &[u8], start: usize) -> Option<usize> {
+    match *text.get(start)? {
+        b'"' => {
+            let end = end_of_string(text, start);
+            (end < text.len()).then_some(end + 1)
+        }
+        b'{' | b'[' => {
+            let mut depth = 0usize;
+            let mut at = start;
+            while at < text.len() {
+                match text[at] {
+                    b'"' => at = end_of_string(text, at),
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => {
+                        depth -= 1;
+                        if depth == 0 {
+                            return Some(at + 1);
+                        }
+                    }
+                    _ => {}
+                }
+                at += 1;
+            }
+            None
+        }
+        _ => {
+            let ends =
+                |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+            let length = text[start..].iter().position(ends)?;
+            (length > 0).then_some(start + length)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        members(text.as_bytes(), |key, value| {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            found.push((text(key), text(value)));
+        });
+        found
+    }
+
+    #[test]
+    fn depth_counts_brackets_outside_strings() {
+        assert!(!too_deep(br#"{"a":["[[[[[[", "\"[[["]}"#, 2));
+        assert!(too_deep(br#"{"a":[[]]}"#, 2));
+        assert!(too_deep(&[b'['; 10_000], 128));
+        assert!(!too_deep(b"]]]][[", 2));
+        assert!(!too_deep(br#""unclosed \"#, 1));
+    }
+
+    #[test]
+    fn members_are_found_around_nested_values() {
+        let pairs = found(r#" { "type" : "x\"y", "payload":{"id":[1,"}"]} , "id": 7 }"#);
+        let expected = [
+            ("type", r#""x\"y""#),
+            ("payload", r#"{"id":[1,"}"]}"#),
+            ("id", "7"),
+        ];
+        assert_eq!(
+            pairs,
+            expected.map(|(key, value)| (key.to_string(), value.to_string()))
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_cut_off_gives_what_came_before() {
+        assert_eq!(found(r#"{"id":"1","payload":{"a":[1,2"#).len(), 1);
+        assert_eq!(found(r#"{"id":"1"#).len(), 0);
+        assert_eq!(found(r#"{"id":12"#).len(), 0);
+        assert_eq!(found(r#"{"id":"1\"#).len(), 0);
+        for hostile in [
+            "",
+            "{",
+            "[",
+            "{\"",
+            "{\"a\"",
+            "{\"a\":",
+            "{,}",
+            "{\"a\":}",
+            "{\"a\":]}",
+            "nul",
+        ] {
+            assert_eq!(found(hostile).len(), 0, "{hostile}");
+        }
+    }
+}
