@@ -6,6 +6,7 @@
 //! | module | capability |
 //! |---|---|
 //! | [`markdown`] | `convert.markdownToHtml` |
+//! | [`pdf`] | `export.pdf` |
 //! | [`summary`] | `ai.summarize` |
 //! | [`picture`] | `image.process` |
 //! | [`archive`] | `export.archive` |
@@ -15,5 +16,6 @@ pub mod binary;
 pub mod failure;
 pub mod markdown;
 pub mod pace;
+pub mod pdf;
 pub mod picture;
 pub mod summary;

@@ -33,6 +33,11 @@ impl OpenElements {
         }
     }
 
+    /// How many elements are open.
+    pub fn count(&self) -> usize {
+        self.0
+    }
+
     /// Whether everything that was opened is closed.
     pub fn none(&self) -> bool {
         self.0 == 0

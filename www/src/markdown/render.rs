@@ -32,9 +32,9 @@ pub(crate) async fn render<P: Pace>(
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
     let mut pieces = Pieces::new(sanitize);
-    let mut events = Parser::new_ext(markdown, extensions).into_offset_iter();
+    let events = Parser::new_ext(markdown, extensions).into_offset_iter();
     let mut read = 0;
-    while let Some((event, range)) = events.next() {
+    for (event, range) in events {
         read += 1;
         if pieces.add(event, range.end) {
             pace.progress(range.end.min(markdown.len()), markdown.len(), "converting");

@@ -141,7 +141,9 @@ async fn at_once<P: Pace>(
 }
 
 fn to_rgba(row: &[u8], channels: usize, out: &mut [u8]) {
-    let pixels = row.chunks_exact(channels).zip(out.chunks_exact_mut(4));
+    let pixels = row
+        .chunks_exact(channels)
+        .zip(out.as_chunks_mut::<4>().0.iter_mut());
     match channels {
         1 => pixels.for_each(|(gray, out)| out.copy_from_slice(&[gray[0], gray[0], gray[0], 255])),
         2 => pixels

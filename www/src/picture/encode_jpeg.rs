@@ -34,7 +34,7 @@ pub async fn encode_jpeg<P: Pace>(
     let (mut file, mut meter) = (Vec::new(), Meter::default());
     for (index, strip) in pixels.chunks(block * width * 4).enumerate() {
         let rows = strip.len() / (width * 4);
-        let rgb: Vec<u8> = strip.chunks_exact(4).flat_map(on_white).collect();
+        let rgb: Vec<u8> = strip.as_chunks::<4>().0.iter().flat_map(on_white).collect();
         let mut part = Vec::with_capacity(rgb.len() / 4 + 1024);
         let mut encoder = Encoder::new(&mut part, quality);
         encoder.set_sampling_factor(sampling);
@@ -60,7 +60,7 @@ pub async fn encode_jpeg<P: Pace>(
     Ok(file)
 }
 
-fn on_white(pixel: &[u8]) -> [u8; 3] {
+fn on_white(pixel: &[u8; 4]) -> [u8; 3] {
     let opacity = u32::from(pixel[3]);
     [pixel[0], pixel[1], pixel[2]]
         .map(|value| ((u32::from(value) * opacity + 255 * (255 - opacity) + 127) / 255) as u8)

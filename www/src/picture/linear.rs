@@ -3,7 +3,12 @@
 /// Reads a row of RGBA bytes. Colour is multiplied by opacity, so that what cannot be seen does not
 /// shine through when pixels are mixed.
 pub fn read(row: &[u8], out: &mut [f32]) {
-    for (pixel, out) in row.chunks_exact(4).zip(out.chunks_exact_mut(4)) {
+    for (pixel, out) in row
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .zip(out.as_chunks_mut::<4>().0.iter_mut())
+    {
         let opacity = f32::from(pixel[3]) / 255.0;
         out[0] = f32::from(pixel[0]) * opacity;
         out[1] = f32::from(pixel[1]) * opacity;
@@ -14,7 +19,12 @@ pub fn read(row: &[u8], out: &mut [f32]) {
 
 /// Writes such a row as RGBA bytes again.
 pub fn write(row: &[f32], out: &mut [u8]) {
-    for (pixel, out) in row.chunks_exact(4).zip(out.chunks_exact_mut(4)) {
+    for (pixel, out) in row
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .zip(out.as_chunks_mut::<4>().0.iter_mut())
+    {
         let opacity = pixel[3].clamp(0.0, 255.0) / 255.0;
         let scale = if opacity > 0.0 { 1.0 / opacity } else { 0.0 };
         // Float to integer conversions saturate.

@@ -58,7 +58,7 @@ pub async fn resize<P: Pace>(
             continue;
         }
         linear::read(row, &mut source);
-        for (mix, pixel) in columns.iter().zip(narrow.chunks_exact_mut(4)) {
+        for (mix, pixel) in columns.iter().zip(narrow.as_chunks_mut::<4>().0.iter_mut()) {
             pixel.copy_from_slice(&mixed(mix, &source));
             if meter.due(mix.weights.len() * 4) {
                 pace.checkpoint().await;
@@ -99,7 +99,12 @@ pub async fn resize<P: Pace>(
 
 fn mixed(mix: &Mix, row: &[f32]) -> [f32; 4] {
     let mut sum = [0.0f32; 4];
-    for (pixel, weight) in row[mix.start * 4..].chunks_exact(4).zip(&mix.weights) {
+    for (pixel, weight) in row[mix.start * 4..]
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .zip(&mix.weights)
+    {
         for channel in 0..4 {
             sum[channel] += weight * pixel[channel];
         }

@@ -1,0 +1,39 @@
+//! HTML text to a tree, a little at a time.
+
+use crate::markdown::OpenElements;
+use crate::pace::Pace;
+use ego_tree::Tree;
+use html5ever::driver::{ParseOpts, parse_document};
+use html5ever::tendril::{StrTendril, TendrilSink};
+use scraper::{Html, HtmlTreeSink, Node};
+
+/// Bytes parsed between two checkpoints.
+const STEP: usize = 4 * 1024;
+
+/// An element may cost as many looks as it has elements around it: with more than this many, fewer
+/// bytes are parsed at once.
+const SHALLOW: usize = 256;
+
+pub async fn parse<P: Pace>(html: &str, pace: &P) -> Html {
+    let mut parser = parse_document(HtmlTreeSink::new(empty(html)), ParseOpts::default());
+    let mut open = OpenElements::default();
+    let mut at = 0;
+    while at < html.len() {
+        let step = (STEP * SHALLOW / (SHALLOW + open.count())).max(16);
+        let end = html.ceil_char_boundary(at + step);
+        open.read(&html[at..end]);
+        parser.process(StrTendril::from(&html[at..end]));
+        at = end;
+        pace.progress(at, html.len(), "reading");
+        pace.checkpoint().await;
+    }
+    parser.finish()
+}
+
+/// A tree with room for all of `html`, because moving a large one takes longer than a step may.
+fn empty(html: &str) -> Html {
+    let tags = html.bytes().filter(|&byte| byte == b'<').count();
+    let mut tree = Html::new_document();
+    tree.tree = Tree::with_capacity(Node::Document, tags + 16);
+    tree
+}
