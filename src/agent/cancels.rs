@@ -1,11 +1,9 @@
-//! Cancels, and the ends of a session.
+//! Cancels, from being asked for to being confirmed or not.
 
+use super::outcomes::End;
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
 use crate::call::{CallId, Code, Error, Millis};
-
-/// What a probe asks to cancel: any ABP host answers that it knows no such call.
-const PROBE: &str = "caphost.probe";
 
 pub(super) struct PendingCancel {
     pub call: CallId,
@@ -20,16 +18,18 @@ impl<P: Clone> AgentState<P> {
     pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Millis) -> RequestKey {
         if let Some((code, message)) = self.closed.clone() {
             let key = self.next_key();
-            let reason = (code == Code::DISCONNECTED).then_some(message);
-            let outcome = CancelOutcome::failed(reason, Error::new(code, message));
+            let outcome = CancelOutcome::failed(message, Error::new(code, message));
             self.actions.push_back(Action::SettleCancel(key, outcome));
             return key;
         }
-        let of = self.by_id.get(call.as_str()).copied();
-        let unsent = of.and_then(|of| self.calls.get(&of)).is_some_and(|it| it.unsent.is_some());
+        let of = self.by_id.get(&call).copied();
+        let unsent = of
+            .and_then(|of| self.calls.get(&of))
+            .is_some_and(|it| it.unsent.is_some());
         if unsent && let Some(of) = of {
             let key = self.next_key();
-            self.actions.push_back(Action::SettleCancel(key, CancelOutcome::CANCELLED));
+            self.actions
+                .push_back(Action::SettleCancel(key, CancelOutcome::CANCELLED));
             self.settle(of, Settled::Cancelled);
             return key;
         }
@@ -38,7 +38,11 @@ impl<P: Clone> AgentState<P> {
 
     /// Cancels a pending call on the agent's own account; its response tells what came of it.
     pub(super) fn cancel_quietly(&mut self, of: RequestKey, reason: Option<String>, now: Millis) {
-        let Some(pending) = self.calls.get_mut(&of).filter(|pending| !pending.cancel_sent) else {
+        let Some(pending) = self
+            .calls
+            .get_mut(&of)
+            .filter(|pending| !pending.cancel_sent)
+        else {
             return;
         };
         pending.cancel_sent = true;
@@ -55,9 +59,18 @@ impl<P: Clone> AgentState<P> {
         now: Millis,
     ) -> RequestKey {
         let key = self.next_key();
-        self.cancels.insert(key, PendingCancel { call: call.clone(), of, wanted });
-        self.deadlines.insert(now + self.options.grace, DeadlineOf::Cancel(key));
-        self.actions.push_back(Action::Send(key, Request::Cancel { call, reason }));
+        self.cancels.insert(
+            key,
+            PendingCancel {
+                call: call.clone(),
+                of,
+                wanted,
+            },
+        );
+        self.deadlines
+            .insert(now + self.options.grace, DeadlineOf::Cancel(key));
+        self.actions
+            .push_back(Action::Send(key, Request::Cancel { call, reason }));
         key
     }
 
@@ -65,16 +78,14 @@ impl<P: Clone> AgentState<P> {
         let Some(cancel) = self.cancels.remove(&key) else {
             return;
         };
-        // The call's own response may have told meanwhile.
-        let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
-            let error = Error::new(Code::TIMEOUT, "The app did not confirm the cancel in time");
-            CancelOutcome::failed(Some("No confirmation from the app"), error)
-        });
         if cancel.wanted {
+            // The call's own response may have told meanwhile.
+            let known = self.known_outcome(&cancel.call);
+            let outcome = known.unwrap_or_else(CancelOutcome::unconfirmed);
             self.actions.push_back(Action::SettleCancel(key, outcome));
         }
         if let Some(of) = cancel.of {
-            self.call_unanswered(of, 0.0);
+            self.call_unanswered(of);
         }
     }
 
@@ -82,117 +93,79 @@ impl<P: Clone> AgentState<P> {
         let Some(cancel) = self.cancels.remove(&key) else {
             return;
         };
-        self.forget_deadline();
+        self.forget_deadlines(1);
         if cancel.wanted {
             let message = error.message.to_string();
-            let outcome = CancelOutcome::failed(Some(&message), error);
+            let outcome = CancelOutcome::failed(&message, error);
             self.actions.push_back(Action::SettleCancel(key, outcome));
         }
     }
 
-    /// What is known here of a call that has settled.
+    /// What a cancel of a call that has settled may say, whatever the host says.
     pub(super) fn known_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
-        use crate::call::Standing::Ended;
-        match self.outcomes.standing(call.as_str()) {
-            Ended { cancelled: true } => Some(CancelOutcome::CANCELLED),
-            Ended { cancelled: false } => {
-                Some(CancelOutcome::refused("Operation already completed"))
-            }
-            _ => None,
-        }
+        Some(match self.outcomes.get(call)? {
+            End::Cancelled => CancelOutcome::CANCELLED,
+            End::Answered => CancelOutcome::refused("Operation already completed"),
+            End::Unknown => CancelOutcome::unconfirmed(),
+        })
     }
 
-    /// Ends the session: the host cancels and answers what is in flight.
-    pub fn shutdown(&mut self, reason: Option<String>, now: Millis) {
-        if self.closed.is_some() || self.shutting_down.is_some() {
-            if self.closed.is_some() {
-                self.actions.push_back(Action::SettleShutdown);
+    /// A cancel-result. `lost_session` when the host says that there is no session.
+    pub fn cancelled(
+        &mut self,
+        key: RequestKey,
+        confirmed: bool,
+        reason: Option<String>,
+        error: Option<P>,
+        lost_session: bool,
+    ) {
+        if self.life.answered(key) {
+            if lost_session {
+                self.disconnected();
             }
             return;
         }
-        self.flush(now);
-        let key = self.next_key();
-        self.shutting_down = Some(key);
-        // A plain ABP host does not answer a shutdown; with nothing pending, half a second must do.
-        let soon = self.options.grace.min(500.0);
-        self.deadlines.insert(now + soon, DeadlineOf::Shutdown(false));
-        self.deadlines.insert(now + self.options.grace, DeadlineOf::Shutdown(true));
-        self.actions.push_back(Action::Send(key, Request::Shutdown { reason }));
-    }
-
-    pub(super) fn shutdown_unanswered(&mut self, last: bool) {
-        if self.shutting_down.is_some() && (last || self.calls.is_empty()) {
-            self.close(Code::NOT_INITIALIZED, "The session was shut down");
-        }
-    }
-
-    /// The transport is gone: everything pending settles, its outcome unknown.
-    pub fn disconnected(&mut self) {
-        self.close(Code::DISCONNECTED, "The app is disconnected: the outcome is unknown");
-    }
-
-    pub(super) fn close(&mut self, code: Code, message: &'static str) {
-        if self.closed.is_some() {
-            return;
-        }
-        self.closed = Some((code, message));
-        let unknown = "The app is disconnected: the outcome is unknown";
-        let mut cancels: Vec<_> = self.cancels.drain().collect();
-        cancels.sort_unstable_by_key(|(key, _)| *key);
-        for (key, cancel) in cancels.into_iter().filter(|(_, cancel)| cancel.wanted) {
-            let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
-                CancelOutcome::failed(Some(unknown), Error::new(Code::DISCONNECTED, unknown))
-            });
-            self.actions.push_back(Action::SettleCancel(key, outcome));
-        }
-        let mut calls: Vec<_> = self.calls.keys().copied().collect();
-        calls.sort_unstable();
-        for key in calls {
-            self.settle(key, Settled::Failed(Error::new(Code::DISCONNECTED, unknown)));
-        }
-        if self.shutting_down.take().is_some() {
-            self.actions.push_back(Action::SettleShutdown);
-        }
-        self.watching = false;
-    }
-
-    /// Asks the host for a sign of life, and takes it for gone when none comes within `within`, or
-    /// when it has forgotten the session.
-    pub fn probe(&mut self, within: Millis, now: Millis) {
-        if let Some(id) = CallId::parse(PROBE).ok().filter(|_| self.closed.is_none()) {
-            let key = self.send_cancel(id, None, None, false, now);
-            self.deadlines.insert(now + within, DeadlineOf::Probe(key));
-        }
-    }
-
-    /// Starts to look for life, if that is wanted and not under way.
-    pub(super) fn watch(&mut self, now: Millis) {
-        if let Some(liveness) = self.options.liveness.filter(|_| !self.watching) {
-            self.watching = true;
-            self.heard = now;
-            self.deadlines.insert(now + liveness / 2.0, DeadlineOf::Liveness);
-        }
-    }
-
-    pub(super) fn look_for_life(&mut self, now: Millis) {
-        let Some(liveness) = self.options.liveness.filter(|_| self.closed.is_none()) else {
+        let Some(cancel) = self.cancels.remove(&key) else {
             return;
         };
-        if self.calls.is_empty() {
-            self.watching = false;
-            return;
+        self.forget_deadlines(1);
+        let of = cancel.of.and_then(|of| self.calls.get_mut(&of));
+        let said = of.as_ref().and_then(|pending| pending.refused.as_deref());
+        let said = said.map(CancelOutcome::refused);
+        // The first that tells how a call ended wins, whatever comes after it.
+        let outcome = match said.or_else(|| self.known_outcome(&cancel.call)) {
+            Some(known) if known.cancelled != confirmed => known,
+            _ => CancelOutcome {
+                cancelled: confirmed,
+                reason: reason.filter(|_| !confirmed),
+                error: error.filter(|_| !confirmed).map(Ok),
+            },
+        };
+        if let Some(of) = cancel.of {
+            if outcome.cancelled {
+                let confirmation = Action::SettleCancel(key, outcome);
+                self.actions.extend(cancel.wanted.then_some(confirmation));
+                self.settle(of, Settled::Cancelled);
+                return;
+            }
+            // One that could not be carried out, which its error says, claims nothing.
+            if let Some(pending) = self.calls.get_mut(&of)
+                && cancel.wanted
+                && outcome.error.is_none()
+            {
+                pending.refused = Some(outcome.reason.clone().unwrap_or_default());
+            }
         }
-        let silent = now - self.heard;
-        if silent >= liveness / 2.0 {
-            self.probe(liveness / 2.0, now);
-        }
-        self.deadlines.insert(now + liveness / 2.0, DeadlineOf::Liveness);
-    }
-
-    pub(super) fn lost(&mut self) {
-        if self.closed.is_none() {
-            self.actions.push_back(Action::Lost);
+        let answer = Action::SettleCancel(key, outcome);
+        self.actions.extend(cancel.wanted.then_some(answer));
+        if lost_session && self.shutting_down.is_none() && !self.calls.is_empty() {
             self.disconnected();
         }
+    }
+
+    /// The error of a call whose cancel was refused and which then counts as cancelled.
+    pub(super) fn contradiction() -> Error<P> {
+        let message = "The app contradicts itself: it refused to cancel the call, and cancelled it";
+        Error::new(Code::INTERNAL_ERROR, message)
     }
 }

@@ -5,15 +5,19 @@
 //! fails to do, every call and every cancel settles exactly once, and the two never contradict
 //! each other.
 
+mod action;
 mod calls;
 mod cancels;
+mod end;
+mod liveness;
+mod outcomes;
 mod replies;
 mod state;
 #[cfg(test)]
 mod tests;
 
-pub use calls::Outgoing;
-pub use state::{Action, AgentOptions, AgentState, CancelOutcome, Request, Settled};
+pub use action::{Action, CancelOutcome, Outgoing, Request, Settled};
+pub use state::{AgentOptions, AgentState};
 
 /// Names one request of an agent; its text is the envelope's id. Never reused.
 pub type RequestKey = u32;

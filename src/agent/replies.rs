@@ -1,17 +1,23 @@
 //! What comes back from the host.
 
-use super::{Action, AgentState, CancelOutcome, RequestKey, Settled};
+use super::{Action, AgentState, RequestKey, Settled};
 use crate::call::{Code, Error, Millis};
 
 impl<P: Clone> AgentState<P> {
     /// Something, anything, was heard of the host.
     pub fn heard(&mut self, now: Millis) {
-        self.heard = now;
+        self.life.heard(now);
     }
 
     /// A call-result. `response` is the host's, or `None` when it sent none that makes sense.
     pub fn called(&mut self, key: RequestKey, response: Option<P>, cancelled: bool) {
+        let Some(pending) = self.calls.get(&key) else {
+            return;
+        };
         let settled = match response {
+            Some(_) if cancelled && pending.refused.is_some() => {
+                Settled::Failed(Self::contradiction())
+            }
             Some(_) if cancelled => Settled::Cancelled,
             Some(response) => Settled::Response(response),
             None => Settled::Failed(Error::new(
@@ -22,54 +28,14 @@ impl<P: Clone> AgentState<P> {
         self.settle(key, settled);
     }
 
-    /// A cancel-result. `lost_session` when the host says that there is no session.
-    pub fn cancelled(
-        &mut self,
-        key: RequestKey,
-        confirmed: bool,
-        reason: Option<String>,
-        error: Option<P>,
-        lost_session: bool,
-    ) {
-        let Some(cancel) = self.cancels.remove(&key) else {
-            return;
-        };
-        self.forget_deadline();
-        // The first that tells how a call ended wins, whatever comes after it.
-        let outcome = match self.known_outcome(&cancel.call) {
-            Some(known) if known.cancelled != confirmed => known,
-            _ => CancelOutcome {
-                cancelled: confirmed,
-                reason: reason.filter(|_| !confirmed),
-                error: error.filter(|_| !confirmed).map(Ok),
-            },
-        };
-        let confirmed = outcome.cancelled;
-        if cancel.wanted {
-            self.actions.push_back(Action::SettleCancel(key, outcome));
-        }
-        if confirmed && let Some(of) = cancel.of {
-            self.settle(of, Settled::Cancelled);
-        }
-        if lost_session && self.shutting_down.is_none() {
-            self.lost();
-        }
-    }
-
-    /// The host has refused a request as no message of the protocol.
-    pub fn refused(&mut self, key: RequestKey, payload: P) {
+    /// The host has refused a request as no message of the protocol: the `ABPResponse` it said so
+    /// with, if it is one.
+    pub fn refused(&mut self, key: RequestKey, response: Option<P>) {
         if self.calls.contains_key(&key) {
-            self.settle(key, Settled::Response(payload));
-        } else if self.cancels.contains_key(&key) {
+            self.called(key, response, false);
+        } else if !self.life.answered(key) {
             let message = "The app refused the message";
             self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));
-        }
-    }
-
-    /// The host has ended the session.
-    pub fn shut_down(&mut self) {
-        if self.shutting_down.is_some() {
-            self.close(Code::NOT_INITIALIZED, "The session was shut down");
         }
     }
 
@@ -79,5 +45,4 @@ impl<P: Clone> AgentState<P> {
             self.actions.push_back(Action::Progress(*key, info));
         }
     }
-
 }

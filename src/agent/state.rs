@@ -1,11 +1,13 @@
-//! The agent's state, and what it asks its shell to do.
+//! The agent's state.
 
 use std::collections::{HashMap, VecDeque};
 
-use super::RequestKey;
-use super::calls::{Outgoing, Pending};
+use super::calls::Pending;
 use super::cancels::PendingCancel;
-use crate::call::{CallId, Code, Deadlines, Error, Ledger, Millis};
+use super::liveness::Liveness;
+use super::outcomes::Outcomes;
+use super::{Action, RequestKey};
+use crate::call::{CallId, Code, Deadlines, Millis};
 
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,91 +36,6 @@ impl Default for AgentOptions {
     }
 }
 
-/// How a call ends for its caller.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Settled<P> {
-    /// With the host's response, as it came.
-    Response(P),
-    /// Cancelled, and that is a fact: never sent, or confirmed by the host.
-    Cancelled,
-    /// Without an answer that means anything.
-    Failed(Error<P>),
-}
-
-/// What came of a cancel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CancelOutcome<P> {
-    /// True only for a confirmed fact.
-    pub cancelled: bool,
-    /// Why not.
-    pub reason: Option<String>,
-    /// The host's error, as it came.
-    pub error: Option<Result<P, Error<P>>>,
-}
-
-impl<P> CancelOutcome<P> {
-    pub(super) const CANCELLED: Self = CancelOutcome {
-        cancelled: true,
-        reason: None,
-        error: None,
-    };
-
-    pub(super) fn refused(reason: &str) -> Self {
-        CancelOutcome {
-            cancelled: false,
-            reason: Some(reason.into()),
-            error: None,
-        }
-    }
-
-    pub(super) fn failed(reason: Option<&str>, error: Error<P>) -> Self {
-        CancelOutcome {
-            cancelled: false,
-            reason: reason.map(Into::into),
-            error: Some(Err(error)),
-        }
-    }
-}
-
-/// Something to send.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Request<P> {
-    /// A call.
-    Call(Outgoing<P>),
-    /// A cancel of a call.
-    Cancel {
-        /// Its callId.
-        call: CallId,
-        /// For logs and the handler.
-        reason: Option<String>,
-    },
-    /// The end of the session.
-    Shutdown {
-        /// For logs.
-        reason: Option<String>,
-    },
-}
-
-/// One thing to do, strictly in the order they come out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action<P> {
-    /// Call [`AgentState::flush`] soon, but not before the current event has been dealt with:
-    /// what is aborted until then is never sent.
-    Wake,
-    /// Send a request under this id.
-    Send(RequestKey, Request<P>),
-    /// Settle a call.
-    Settle(RequestKey, Settled<P>),
-    /// Settle a cancel.
-    SettleCancel(RequestKey, CancelOutcome<P>),
-    /// Settle a shutdown.
-    SettleShutdown,
-    /// Hand progress to a call's listener.
-    Progress(RequestKey, P),
-    /// The host counts as gone: close the transport.
-    Lost,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeadlineOf {
     /// The host should have timed the call out: cancel it.
@@ -127,12 +44,10 @@ pub(super) enum DeadlineOf {
     Call(RequestKey),
     /// The cancel stays unconfirmed.
     Cancel(RequestKey),
-    /// The shutdown has had time enough; whether that is final.
-    Shutdown(bool),
-    /// Look whether the host has been heard of.
-    Liveness,
-    /// A sign of life was demanded by now.
-    Probe(RequestKey),
+    /// Look whether everything has been answered that a shutdown waits for.
+    Shutdown,
+    /// A shutdown waits no longer.
+    Close,
 }
 
 /// One agent on one transport. `P` is the payload type, opaque here.
@@ -142,13 +57,12 @@ pub struct AgentState<P> {
     pub(super) by_id: HashMap<CallId, RequestKey>,
     pub(super) unsent: VecDeque<RequestKey>,
     pub(super) cancels: HashMap<RequestKey, PendingCancel>,
-    pub(super) outcomes: Ledger,
+    pub(super) outcomes: Outcomes,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: VecDeque<Action<P>>,
     pub(super) closed: Option<(Code, &'static str)>,
     pub(super) shutting_down: Option<RequestKey>,
-    pub(super) heard: Millis,
-    pub(super) watching: bool,
+    pub(super) life: Liveness,
     pub(super) waking: bool,
     next: RequestKey,
 }
@@ -162,13 +76,12 @@ impl<P: Clone> AgentState<P> {
             by_id: HashMap::new(),
             unsent: VecDeque::new(),
             cancels: HashMap::new(),
-            outcomes: Ledger::new(options.remembered),
+            outcomes: Outcomes::new(options.remembered),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
             closed: None,
             shutting_down: None,
-            heard: 0.0,
-            watching: false,
+            life: Liveness::default(),
             waking: false,
             next: 0,
         }
@@ -193,48 +106,66 @@ impl<P: Clone> AgentState<P> {
         self.cancels.len()
     }
 
+    /// Outcomes remembered.
+    pub fn remembered(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// Deadlines held, those of what has settled meanwhile included.
+    pub fn deadlines(&self) -> usize {
+        self.deadlines.len()
+    }
+
     /// When to call [`AgentState::handle_timeout`] next; `None` for never, as things stand.
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, cancels) = (&self.calls, &self.cancels);
         let closing = self.shutting_down.is_some();
-        let watching = self.watching;
-        self.deadlines.next(|key| match key {
-            DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains_key(&key),
-            DeadlineOf::Cancel(key) | DeadlineOf::Probe(key) => cancels.contains_key(&key),
-            DeadlineOf::Shutdown(_) => closing,
-            DeadlineOf::Liveness => watching,
-        })
+        let next = self
+            .deadlines
+            .next(|key| live(calls, cancels, closing, key));
+        [next, self.life.next()]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min)
     }
 
     /// Deals with what has come to its deadline.
     pub fn handle_timeout(&mut self, now: Millis) {
         while let Some(key) = self.deadlines.pop_expired(now) {
             match key {
-                DeadlineOf::Backstop(key) => self.backstop(key, now),
-                DeadlineOf::Call(key) => self.call_unanswered(key, now),
+                DeadlineOf::Backstop(key) => self.cancel_quietly(key, None, now),
+                DeadlineOf::Call(key) => self.call_unanswered(key),
                 DeadlineOf::Cancel(key) => self.cancel_unanswered(key),
-                DeadlineOf::Shutdown(last) => self.shutdown_unanswered(last),
-                DeadlineOf::Liveness => self.look_for_life(now),
-                DeadlineOf::Probe(key) => {
-                    if self.cancels.contains_key(&key) {
-                        self.lost();
-                    }
-                }
+                DeadlineOf::Shutdown => self.shutdown_soon(now),
+                DeadlineOf::Close => self.shutdown_unanswered(),
             }
         }
+        self.look_for_life(now);
     }
 
-    pub(super) fn forget_deadline(&mut self) {
+    /// Notes that `count` deadlines of something settled will never matter.
+    pub(super) fn forget_deadlines(&mut self, count: usize) {
         let (calls, cancels) = (&self.calls, &self.cancels);
-        self.deadlines.forget(|key| match key {
-            DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains_key(&key),
-            DeadlineOf::Cancel(key) | DeadlineOf::Probe(key) => cancels.contains_key(&key),
-            DeadlineOf::Shutdown(_) | DeadlineOf::Liveness => true,
-        });
+        for _ in 0..count {
+            self.deadlines.forget(|key| live(calls, cancels, true, key));
+        }
     }
 
     pub(super) fn next_key(&mut self) -> RequestKey {
         self.next = self.next.wrapping_add(1);
         self.next
+    }
+}
+
+fn live<P>(
+    calls: &HashMap<RequestKey, Pending<P>>,
+    cancels: &HashMap<RequestKey, PendingCancel>,
+    closing: bool,
+    key: DeadlineOf,
+) -> bool {
+    match key {
+        DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains_key(&key),
+        DeadlineOf::Cancel(key) => cancels.contains_key(&key),
+        DeadlineOf::Shutdown | DeadlineOf::Close => closing,
     }
 }

@@ -1,1 +1,151 @@
+//! Each rule of the agent's half, on its own.
 
+mod calls;
+mod cancels;
+mod ends;
+mod liveness;
+mod timeouts;
+
+use super::*;
+use crate::call::{CallId, Millis};
+
+type State = AgentState<&'static str>;
+type Step = Action<&'static str>;
+
+/// An agent, the time, and what it has asked for.
+struct Agent {
+    state: State,
+    now: Millis,
+}
+
+impl Agent {
+    fn new() -> Self {
+        Agent::with(AgentOptions::default())
+    }
+
+    fn with(options: AgentOptions) -> Self {
+        Agent {
+            state: AgentState::new(options),
+            now: 1_000.0,
+        }
+    }
+
+    fn make(&mut self, call: Outgoing<&'static str>) -> RequestKey {
+        self.state.call(call)
+    }
+
+    /// A call that has been sent.
+    fn sent(&mut self, id: &str) -> RequestKey {
+        self.sent_call(call(id))
+    }
+
+    fn sent_call(&mut self, call: Outgoing<&'static str>) -> RequestKey {
+        let key = self.make(call);
+        self.state.flush(self.now);
+        self.actions();
+        key
+    }
+
+    /// The key of a cancel that has been sent.
+    fn cancel(&mut self, call: &str) -> RequestKey {
+        let key = self.state.cancel(id(call), None, self.now);
+        assert_eq!(self.actions(), [sends_cancel(key, call)]);
+        key
+    }
+
+    fn abort(&mut self, key: RequestKey) {
+        self.state.abort(key, Some("enough".into()), self.now);
+    }
+
+    fn confirm(&mut self, cancel: RequestKey) {
+        self.state.cancelled(cancel, true, None, None, false);
+    }
+
+    fn refuse(&mut self, cancel: RequestKey, reason: &str) {
+        self.state
+            .cancelled(cancel, false, Some(reason.into()), None, false);
+    }
+
+    fn answer(&mut self, call: RequestKey, response: &'static str) {
+        self.state
+            .called(call, Some(response), response == "cancelled");
+    }
+
+    /// Lets time pass, deadline by deadline.
+    fn wait(&mut self, milliseconds: Millis) {
+        let until = self.now + milliseconds;
+        while let Some(next) = self.state.next_deadline().filter(|next| *next <= until) {
+            assert!(next > self.now - 1e-9, "a deadline lies in the past");
+            self.now = next;
+            self.state.handle_timeout(next);
+        }
+        self.now = until;
+    }
+
+    fn actions(&mut self) -> Vec<Action<&'static str>> {
+        std::iter::from_fn(|| self.state.poll_action()).collect()
+    }
+
+    /// Nothing is held any more, except what is remembered.
+    fn assert_at_rest(&mut self) {
+        assert_eq!((self.state.pending(), self.state.pending_cancels()), (0, 0));
+        assert_eq!(self.state.next_deadline(), None);
+        assert_eq!(self.actions(), []);
+    }
+}
+
+fn id(text: &str) -> CallId {
+    CallId::parse(text).unwrap()
+}
+
+fn call(text: &str) -> Outgoing<&'static str> {
+    Outgoing {
+        id: id(text),
+        capability: "export.pdf".into(),
+        params: Some("params"),
+        timeout: None,
+        progress: false,
+    }
+}
+
+fn sends_cancel(key: RequestKey, call: &str) -> Action<&'static str> {
+    Action::Send(
+        key,
+        Request::Cancel {
+            call: id(call),
+            reason: None,
+        },
+    )
+}
+
+fn cancelled(key: RequestKey) -> Action<&'static str> {
+    Action::Settle(key, Settled::Cancelled)
+}
+
+fn responded(key: RequestKey, response: &'static str) -> Action<&'static str> {
+    Action::Settle(key, Settled::Response(response))
+}
+
+fn confirmed(key: RequestKey) -> Action<&'static str> {
+    Action::SettleCancel(key, CancelOutcome::CANCELLED)
+}
+
+fn refused(key: RequestKey, reason: &str) -> Action<&'static str> {
+    Action::SettleCancel(key, CancelOutcome::refused(reason))
+}
+
+/// The code of what a call, or a cancel, failed with.
+fn failure(action: &Step) -> Option<&str> {
+    match action {
+        Action::Settle(_, Settled::Failed(error)) => Some(error.code.as_str()),
+        Action::SettleCancel(
+            _,
+            CancelOutcome {
+                cancelled: false,
+                error: Some(Err(error)),
+                ..
+            },
+        ) => Some(error.code.as_str()),
+        _ => None,
+    }
+}

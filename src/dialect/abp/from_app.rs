@@ -46,7 +46,11 @@ pub fn read<V: Value>(envelope: &V) -> Option<(Option<V>, FromApp<V>)> {
         kind::INITIALIZE_RESULT => FromApp::Initialized(payload),
         kind::CALL_RESULT => FromApp::Called {
             cancelled: says("cancelled") == Some(true) && says("success") != Some(true),
-            response: says("success").map(|_| payload.clone()),
+            // One that succeeded was not cancelled, whatever else it says.
+            response: says("success").map(|succeeded| match says("cancelled") {
+                Some(true) if succeeded => payload.extended(&[("cancelled", V::boolean(false))]),
+                _ => payload.clone(),
+            }),
         },
         kind::CANCEL_RESULT => FromApp::Cancelled {
             cancelled: says("cancelled") == Some(true),

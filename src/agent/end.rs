@@ -1,0 +1,87 @@
+//! The end of a session: asked for, or suffered.
+
+use super::state::DeadlineOf;
+use super::{Action, AgentState, CancelOutcome, Request, Settled};
+use crate::call::{Code, Deadlines, Error, Millis};
+
+const UNKNOWN: &str = "The app is disconnected: the outcome is unknown";
+
+impl<P: Clone> AgentState<P> {
+    /// Ends the session: the host cancels and answers what is in flight.
+    pub fn shutdown(&mut self, reason: Option<String>, now: Millis) {
+        if self.closed.is_some() || self.shutting_down.is_some() {
+            return;
+        }
+        self.flush(now);
+        let key = self.next_key();
+        self.shutting_down = Some(key);
+        self.deadlines
+            .insert(now + self.soon(), DeadlineOf::Shutdown);
+        self.deadlines
+            .insert(now + self.options.grace, DeadlineOf::Close);
+        self.actions
+            .push_back(Action::Send(key, Request::Shutdown { reason }));
+    }
+
+    /// A plain ABP host does not answer a shutdown. Once nothing is pending, half a second must do.
+    fn soon(&self) -> Millis {
+        self.options.grace.min(500.0)
+    }
+
+    pub(super) fn shutdown_soon(&mut self, now: Millis) {
+        if self.calls.is_empty() {
+            self.shutdown_unanswered();
+        } else {
+            self.deadlines
+                .insert(now + self.soon(), DeadlineOf::Shutdown);
+        }
+    }
+
+    pub(super) fn shutdown_unanswered(&mut self) {
+        if self.shutting_down.is_some() {
+            self.close(Code::NOT_INITIALIZED, "The session was shut down");
+        }
+    }
+
+    /// The host has ended the session.
+    pub fn shut_down(&mut self) {
+        self.shutdown_unanswered();
+    }
+
+    /// The transport is gone: everything pending settles, its outcome unknown.
+    pub fn disconnected(&mut self) {
+        if self.shutting_down.is_some() && self.calls.is_empty() {
+            self.shutdown_unanswered();
+        } else {
+            self.close(Code::DISCONNECTED, "The app is disconnected");
+        }
+    }
+
+    fn close(&mut self, code: Code, message: &'static str) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.closed = Some((code.clone(), message));
+        let mut cancels: Vec<_> = self.cancels.drain().collect();
+        cancels.sort_unstable_by_key(|(key, _)| *key);
+        for (key, cancel) in cancels.into_iter().filter(|(_, cancel)| cancel.wanted) {
+            let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
+                CancelOutcome::failed(UNKNOWN, Error::new(Code::DISCONNECTED, UNKNOWN))
+            });
+            self.actions.push_back(Action::SettleCancel(key, outcome));
+        }
+        let mut calls: Vec<_> = self.calls.keys().copied().collect();
+        calls.sort_unstable();
+        for key in calls {
+            self.settle(
+                key,
+                Settled::Failed(Error::new(Code::DISCONNECTED, UNKNOWN)),
+            );
+        }
+        self.shutting_down = None;
+        self.unsent.clear();
+        self.life.end();
+        self.deadlines = Deadlines::default();
+        self.actions.push_back(Action::Closed(code));
+    }
+}

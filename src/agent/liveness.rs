@@ -1,0 +1,121 @@
+//! Whether the host still lives, where the transport does not tell.
+
+use super::{Action, AgentState, Request, RequestKey};
+use crate::call::{CallId, Millis};
+
+/// What a probe asks to cancel: a host that knows cancels answers that it knows no such call.
+const PROBE: &str = "caphost.probe";
+
+/// The first probe comes early: only of a host that has answered one does a later silence mean
+/// something, because to answer cancels is optional.
+const FIRST_LOOK: Millis = 250.0;
+
+/// How many times longer a host may be silent that has never answered a probe.
+const BENEFIT_OF_DOUBT: f64 = 4.0;
+
+#[derive(Default)]
+pub(super) struct Liveness {
+    heard: Millis,
+    /// When to look next; `None` while no call is pending.
+    look_at: Option<Millis>,
+    probe: Option<Probe>,
+    /// It has answered a probe.
+    answers: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Probe {
+    key: RequestKey,
+    sent: Millis,
+    due: Millis,
+}
+
+impl Liveness {
+    /// A call has been sent.
+    pub fn begin(&mut self, wanted: Option<Millis>, now: Millis) {
+        if let Some(liveness) = wanted.filter(|_| self.look_at.is_none()) {
+            self.heard = now;
+            let half = liveness / 2.0;
+            self.look_at = Some(
+                now + if self.answers {
+                    half
+                } else {
+                    half.min(FIRST_LOOK)
+                },
+            );
+        }
+    }
+
+    /// No call is pending.
+    pub fn rest(&mut self) {
+        self.look_at = None;
+    }
+
+    pub fn end(&mut self) {
+        self.rest();
+        self.probe = None;
+    }
+
+    pub fn heard(&mut self, now: Millis) {
+        self.heard = now;
+    }
+
+    /// Whether that key is a probe's.
+    pub fn answered(&mut self, key: RequestKey) -> bool {
+        let answered = self.probe.take_if(|probe| probe.key == key).is_some();
+        self.answers |= answered;
+        answered
+    }
+
+    pub fn next(&self) -> Option<Millis> {
+        let due = self.probe.map(|probe| probe.due);
+        [self.look_at, due].into_iter().flatten().reduce(f64::min)
+    }
+}
+
+impl<P: Clone> AgentState<P> {
+    /// Asks the host for a sign of life, which it has `within` milliseconds to give.
+    pub fn probe(&mut self, within: Millis, now: Millis) {
+        let Ok(call) = CallId::parse(PROBE) else {
+            return;
+        };
+        if self.closed.is_none() && !self.by_id.contains_key(&call) {
+            let key = self.next_key();
+            self.life.probe = Some(Probe {
+                key,
+                sent: now,
+                due: now + within,
+            });
+            let request = Request::Cancel { call, reason: None };
+            self.actions.push_back(Action::Send(key, request));
+        }
+    }
+
+    pub(super) fn look_for_life(&mut self, now: Millis) {
+        let life = &mut self.life;
+        if let Some(probe) = life.probe.take_if(|probe| probe.due <= now)
+            && life.heard <= probe.sent
+        {
+            let doubt = self
+                .options
+                .liveness
+                .map_or(f64::INFINITY, |it| it * BENEFIT_OF_DOUBT);
+            if life.answers || now - life.heard >= doubt {
+                self.disconnected();
+                return;
+            }
+        }
+        let (Some(at), Some(liveness)) = (life.look_at, self.options.liveness) else {
+            return;
+        };
+        if at > now {
+            return;
+        }
+        let half = liveness / 2.0;
+        life.look_at = Some(now + half);
+        let silent = now - life.heard >= half;
+        if life.probe.is_none() && (silent || !life.answers) {
+            self.probe(half, now);
+        }
+    }
+}

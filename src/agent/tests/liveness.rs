@@ -1,0 +1,149 @@
+use super::*;
+use crate::call::Code;
+
+const PROBE: &str = "caphost.probe";
+
+fn watching() -> Agent {
+    Agent::with(AgentOptions {
+        liveness: Some(30_000.0),
+        ..AgentOptions::default()
+    })
+}
+
+/// One that has answered the first probe of a pending call, and the key of that call.
+fn known_to_answer() -> (Agent, RequestKey) {
+    let mut agent = watching();
+    let key = agent.sent("a");
+    agent.wait(250.0);
+    assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
+    answers(&mut agent, key + 1);
+    (agent, key)
+}
+
+fn answers(agent: &mut Agent, probe: RequestKey) {
+    agent.state.heard(agent.now);
+    agent.refuse(probe, "Operation not found");
+    assert_eq!(agent.actions(), []);
+}
+
+fn assert_lost(agent: &mut Agent) {
+    let actions = agent.actions();
+    assert_eq!(failure(&actions[0]), Some("DISCONNECTED"));
+    assert_eq!(actions[1..], [Action::Closed(Code::DISCONNECTED)]);
+    agent.assert_at_rest();
+}
+
+#[test]
+fn short_calls_are_never_probed() {
+    let mut agent = watching();
+    for name in ["a", "b", "c"] {
+        let key = agent.sent(name);
+        agent.wait(200.0);
+        agent.answer(key, "data");
+        assert_eq!(agent.actions(), [responded(key, "data")]);
+        agent.assert_at_rest();
+    }
+}
+
+#[test]
+fn a_silent_host_is_asked_for_a_sign_of_life_and_given_up_without_one() {
+    let (mut agent, key) = known_to_answer();
+    agent.wait(14_000.0);
+    assert_eq!(agent.actions(), []);
+    agent.wait(1_000.0);
+    assert_eq!(agent.actions(), [sends_cancel(key + 2, PROBE)]);
+    agent.wait(14_999.0);
+    assert_eq!(agent.actions(), []);
+    agent.wait(1.0);
+    assert_lost(&mut agent);
+}
+
+#[test]
+fn a_host_that_answers_may_take_its_time() {
+    let (mut agent, key) = known_to_answer();
+    for probe in 2..10 {
+        agent.wait(15_000.0);
+        assert_eq!(agent.actions(), [sends_cancel(key + probe, PROBE)]);
+        answers(&mut agent, key + probe);
+    }
+    agent.answer(key, "data");
+    assert_eq!(agent.actions(), [responded(key, "data")]);
+    agent.assert_at_rest();
+}
+
+#[test]
+fn any_message_is_a_sign_of_life() {
+    let (mut agent, key) = known_to_answer();
+    for _ in 0..100 {
+        agent.wait(10_000.0);
+        agent.state.heard(agent.now);
+        agent.state.progress("a", "some");
+        let alone = |action: &Action<&str>| matches!(action, Action::Progress(it, _) if *it == key);
+        assert!(agent.actions().iter().all(alone));
+    }
+}
+
+#[test]
+fn a_host_that_knows_no_cancels_is_given_the_benefit_of_the_doubt() {
+    let mut agent = watching();
+    agent.sent("a");
+    agent.wait(119_000.0);
+    let probes = agent.actions();
+    assert!(
+        probes
+            .iter()
+            .all(|action| matches!(action, Action::Send(..))),
+        "{probes:?}"
+    );
+    assert!(probes.len() < 10);
+    agent.wait(20_000.0);
+    let actions = agent.actions();
+    assert_eq!(failure(&actions[actions.len() - 2]), Some("DISCONNECTED"));
+    assert_eq!(actions.last(), Some(&Action::Closed(Code::DISCONNECTED)));
+    agent.assert_at_rest();
+}
+
+#[test]
+fn without_calls_nobody_is_watched() {
+    let (mut agent, key) = known_to_answer();
+    agent.answer(key, "data");
+    agent.actions();
+    agent.wait(1e6);
+    agent.assert_at_rest();
+}
+
+#[test]
+fn a_probe_finds_out_about_a_host_that_has_forgotten_the_session() {
+    let mut agent = Agent::new();
+    let key = agent.sent("a");
+    agent.state.probe(2_000.0, agent.now);
+    assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
+    agent
+        .state
+        .cancelled(key + 1, false, None, Some("NOT_INITIALIZED"), true);
+    assert_lost(&mut agent);
+}
+
+#[test]
+fn an_unanswered_probe_counts_only_against_a_host_that_answered_one() {
+    let mut agent = Agent::new();
+    let key = agent.sent("a");
+    agent.state.probe(2_000.0, agent.now);
+    agent.wait(2_000.0);
+    assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
+    agent.state.probe(2_000.0, agent.now);
+    agent.actions();
+    answers(&mut agent, key + 2);
+    agent.state.probe(2_000.0, agent.now);
+    agent.actions();
+    agent.wait(2_000.0);
+    assert_lost(&mut agent);
+}
+
+#[test]
+fn a_probe_never_cancels_a_call_of_that_name() {
+    let mut agent = Agent::new();
+    agent.sent(PROBE);
+    agent.state.probe(2_000.0, agent.now);
+    assert_eq!(agent.actions(), []);
+}
