@@ -38,7 +38,7 @@ mod tests {
         assert_eq!(rate.take(2.0, 0.0), Ok(()));
         assert_eq!(rate.take(2.0, 0.0), Ok(()));
         assert_eq!(rate.take(2.0, 0.0), Err(500.0));
-        assert_eq!(rate.take(2.0, 499.0), Err(1.0));
+        assert_eq!(rate.take(2.0, 250.0), Err(250.0));
         assert_eq!(rate.take(2.0, 500.0), Ok(()));
         assert_eq!(rate.take(2.0, 60_000.0), Ok(()));
     }

@@ -1,0 +1,164 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn an_app_registers_first_once_and_well() {
+    let mut bench = Bench::with(
+        Limits::default(),
+        Tokens::new(vec!["app=secret".parse().unwrap()]),
+    );
+    let join = |bench: &mut Bench, peer| {
+        bench.event(Event::AppJoined {
+            peer: PeerId(peer),
+            authorised: false,
+        })
+    };
+    join(&mut bench, 1);
+    assert_eq!(
+        code(only(
+            &bench.send(1, json!({ "type": "app/update", "payload": {} })),
+            1
+        )),
+        "NOT_INITIALIZED"
+    );
+    let mut good = register("demo");
+    good["payload"]["token"] = json!("secret");
+    assert_eq!(
+        only(&bench.send(1, good.clone()), 1)["payload"],
+        json!({ "appId": "demo" })
+    );
+    assert_eq!(
+        code(only(&bench.send(1, good.clone()), 1)),
+        "ALREADY_INITIALIZED"
+    );
+
+    let mut bads = Vec::new();
+    for (pointer, value) in [
+        ("/payload/token", json!("wrong")),
+        ("/payload/token", json!(7)),
+        ("/payload/app/id", json!("")),
+        ("/payload/app/id", json!("a\nb")),
+        ("/payload/app", json!([])),
+        ("/payload/capabilities", json!({})),
+        ("/payload/capabilities/0/name", json!(1)),
+        ("/timestamp", json!("x")),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(pointer).unwrap() = value;
+        bads.push(bad);
+    }
+    bads.push(register("demo"));
+    for (bad, peer) in bads.into_iter().zip(10..) {
+        join(&mut bench, peer);
+        let seen = bench.send(peer, bad.clone());
+        assert!(
+            matches!(&seen[0], Seen::Message(_, message) if message["type"] == "app/refused"),
+            "{bad} {seen:?}"
+        );
+        assert_eq!(seen[1], Seen::Closed(peer, 1008));
+    }
+    join(&mut bench, 50);
+    let seen = bench.event(Event::RegisterTimeout { peer: PeerId(50) });
+    assert_eq!(seen[1], Seen::Closed(50, 1008));
+    assert!(
+        bench
+            .event(Event::RegisterTimeout { peer: PeerId(1) })
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_malformed_message_of_an_app_disturbs_nothing_else() {
+    let mut bench = Bench::session();
+    let waiting = bench.relayed(3, call("wait", "w"));
+    let agent = waiting["agent"].as_str().unwrap().to_string();
+    let no_agent = json!({ "type": "progress", "payload": {} });
+    for (text, expected) in [
+        ("garbage".to_string(), "INVALID_PARAMS"),
+        (no_agent.to_string(), "INVALID_PARAMS"),
+        (
+            json!({ "type": "nonsense", "agent": agent, "payload": {} }).to_string(),
+            "NOT_IMPLEMENTED",
+        ),
+        (
+            json!({ "type": "initialize", "payload": {} }).to_string(),
+            "NOT_IMPLEMENTED",
+        ),
+        (
+            json!({ "type": "progress", "agent": agent, "payload": 7 }).to_string(),
+            "INVALID_PARAMS",
+        ),
+        (
+            json!({ "type": "elicitation/request", "agent": agent, "payload": {} }).to_string(),
+            "INVALID_PARAMS",
+        ),
+        (
+            json!({ "type": "app/update", "payload": { "capabilities": 7 } }).to_string(),
+            "INVALID_PARAMS",
+        ),
+    ] {
+        let seen = bench.text(1, &text);
+        assert_eq!(
+            (only(&seen, 1)["type"].as_str(), code(only(&seen, 1))),
+            (Some("error"), expected),
+            "{text}"
+        );
+    }
+    // An error is not answered with an error.
+    assert!(
+        bench
+            .send(1, json!({ "type": "error", "id": null, "payload": {} }))
+            .is_empty()
+    );
+    assert!(
+        bench
+            .text(1, r#"{"type":"error","timestamp":"x","payload":{}}"#)
+            .is_empty()
+    );
+    goes_on(&mut bench, 2);
+    only(
+        &bench.send(1, answer(&waiting, "capabilities/call-result", json!({}))),
+        3,
+    );
+}
+
+#[test]
+fn an_answer_that_cannot_be_relayed_settles_its_request() {
+    let mut bench = Bench::session();
+    let first = bench.relayed(2, call("1", "c"));
+    let second = bench.relayed(2, cancel("2", "c"));
+    let third = bench.relayed(2, call("3", "d"));
+    let seen = bench.send(
+        1,
+        answer(&first, "capabilities/call-result", json!("no object")),
+    );
+    assert!(
+        matches!(&seen[0], Seen::Message(2, it) if it["id"] == "1" && code(it) == "TRANSPORT_ERROR")
+    );
+    assert!(matches!(&seen[1], Seen::Message(1, it) if it["type"] == "error"));
+    bench.limits.message_bytes = 1_000;
+    let large = answer(
+        &second,
+        "capabilities/cancel-result",
+        json!({ "callId": "c", "cancelled": true }),
+    );
+    let large = large
+        .to_string()
+        .replacen('{', &format!(r#"{{"pad":"{}","#, "x".repeat(1_000)), 1);
+    let seen = bench.text(1, &large);
+    assert!(
+        matches!(&seen[0], Seen::Message(2, it) if it["id"] == "2" && it["payload"]["cancelled"] == false && code(it) == "TRANSPORT_ERROR")
+    );
+    let refused = answer(
+        &third,
+        "error",
+        json!({ "success": false, "error": { "code": "NOT_IMPLEMENTED" } }),
+    );
+    let seen = bench.send(1, refused);
+    assert_eq!(
+        (only(&seen, 2)["type"].as_str(), code(only(&seen, 2))),
+        (Some("capabilities/call-result"), "NOT_IMPLEMENTED")
+    );
+    assert_eq!(bench.relay.in_flight(), 0);
+}

@@ -1,0 +1,125 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn nesting_and_size_are_refused_under_the_id() {
+    let mut bench = Bench::session();
+    bench.limits.message_bytes = 100_000;
+    let deep = format!(
+        r#"{{"type":"capabilities/call","id":"deep","payload":{}{}}}"#,
+        "[".repeat(10_000),
+        "]".repeat(10_000)
+    );
+    let large = format!(
+        r#"{{"type":"capabilities/cancel","id":"large","payload":{{"callId":"c","reason":"{}"}}}}"#,
+        "x".repeat(100_000)
+    );
+    let seen = bench.text(2, &deep);
+    assert_eq!(
+        (&only(&seen, 2)["id"], &only(&seen, 2)["type"]),
+        (&json!("deep"), &json!("capabilities/call-result"))
+    );
+    assert_eq!(
+        only(&seen, 2)["payload"]["error"]["details"]["limit"],
+        "depth"
+    );
+    let seen = bench.text(2, &large);
+    assert_eq!(
+        (&only(&seen, 2)["id"], &only(&seen, 2)["type"]),
+        (&json!("large"), &json!("capabilities/cancel-result"))
+    );
+    assert_eq!(
+        only(&seen, 2)["payload"]["error"]["details"]["limit"],
+        "messageBytes"
+    );
+    let long_id = call(&"i".repeat(300), "c");
+    assert_eq!(code(only(&bench.send(2, long_id), 2)), "INVALID_PARAMS");
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn the_limits_of_one_agent_are_its_own() {
+    let limits = Limits {
+        in_flight: 2,
+        requests_per_second: 6.0,
+        ..Limits::default()
+    };
+    let mut bench = Bench {
+        limits: limits.clone(),
+        relay: Relay::new(limits, Tokens::default()),
+        ..Bench::new()
+    };
+    bench.app(1, "demo");
+    for agent in [2, 3] {
+        bench.agent(agent, None);
+        bench.relayed(agent, request("initialize", "i", json!({})));
+    }
+    bench.relayed(2, call("1", "a"));
+    bench.relayed(2, call("2", "b"));
+    let seen = bench.send(2, call("3", "c"));
+    assert_eq!(code(only(&seen, 2)), "RATE_LIMITED");
+    assert_eq!(
+        only(&seen, 2)["payload"]["error"]["details"]["limit"],
+        "inFlight"
+    );
+    bench.relayed(2, cancel("4", "a"));
+    bench.relayed(2, cancel("5", "b"));
+    let seen = bench.send(2, cancel("6", "b"));
+    let error = &only(&seen, 2)["payload"]["error"];
+    assert_eq!(
+        (&error["details"]["limit"], error["retryAfter"].as_f64()),
+        (&json!("requestsPerSecond"), Some(167.0))
+    );
+    bench.relayed(3, call("1", "a"));
+    bench.now.monotonic_ms += 1_000.0;
+    assert_eq!(
+        only(&bench.send(2, cancel("7", "b")), 2)["payload"]["error"]["details"]["limit"],
+        "inFlight"
+    );
+}
+
+#[test]
+fn too_many_peers_are_told_so() {
+    let limits = Limits {
+        sessions: 1,
+        apps: 1,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    bench.app(1, "demo");
+    bench.agent(2, None);
+    let app = bench.event(Event::AppJoined {
+        peer: PeerId(4),
+        authorised: true,
+    });
+    for (seen, peer) in [(bench.agent(3, None), 3), (app, 4)] {
+        assert!(
+            matches!(&seen[0], Seen::Message(to, message) if *to == peer && code(message) == "RATE_LIMITED")
+        );
+        assert_eq!(seen[1], Seen::Closed(peer, 1013));
+    }
+    bench.gone(2);
+    assert!(bench.agent(5, None).is_empty());
+}
+
+#[test]
+fn a_congested_app_gets_cancels_but_no_calls() {
+    let mut bench = Bench::session();
+    bench.event(Event::Congested {
+        peer: PeerId(1),
+        congested: true,
+    });
+    let seen = bench.send(2, call("1", "c"));
+    assert_eq!(code(only(&seen, 2)), "RATE_LIMITED");
+    assert_eq!(
+        only(&seen, 2)["payload"]["error"]["retryAfter"].as_f64(),
+        Some(1_000.0)
+    );
+    bench.relayed(2, cancel("2", "c"));
+    bench.event(Event::Congested {
+        peer: PeerId(1),
+        congested: false,
+    });
+    goes_on(&mut bench, 2);
+}
