@@ -11,6 +11,8 @@
 //! | [`picture`] | `image.process` |
 //! | [`archive`] | `export.archive` |
 
+#[cfg(target_arch = "wasm32")]
+mod app;
 pub mod archive;
 pub mod binary;
 pub mod failure;
@@ -18,4 +20,5 @@ pub mod markdown;
 pub mod pace;
 pub mod pdf;
 pub mod picture;
+pub mod stages;
 pub mod summary;

@@ -16,8 +16,12 @@ pub use sink::Sink;
 
 use crate::failure::Failure;
 use crate::pace::Pace;
+use crate::stages::Weights;
 use plan::Plan;
 use serde::Serialize;
+
+/// The stages of the work.
+pub const STAGES: Weights = &[("writing rows", 1)];
 
 /// JSON Schema of [`Params`].
 pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");

@@ -16,10 +16,14 @@ pub(crate) use render::render;
 
 use crate::failure::Failure;
 use crate::pace::Pace;
+use crate::stages::Weights;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of Markdown in one call, because finding its blocks is one step.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// The stages of the work.
+pub const STAGES: Weights = &[("converting", 1)];
 
 /// JSON Schema of [`Params`].
 pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");

@@ -41,12 +41,22 @@ use crate::binary::{Encoding, Payload};
 use crate::failure::Failure;
 use crate::markdown;
 use crate::pace::Pace;
+use crate::stages::Weights;
 use flow::Flow;
 use serde::{Deserialize, Serialize};
 use walk::Walk;
 
 /// Most bytes of HTML or Markdown in one call.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// The stages of the work.
+pub const STAGES: Weights = &[
+    ("converting", 5),
+    ("reading", 15),
+    ("laying out", 60),
+    ("writing pages", 15),
+    ("embedding fonts", 5),
+];
 
 /// JSON Schema of [`Params`].
 pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");

@@ -3,7 +3,7 @@
 use super::file::File;
 use crate::failure::Failure;
 use crate::pace::{Meter, Pace};
-use crate::picture::{self, Decoded};
+use crate::picture::{self, Decoded, Nowhere};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use image::metadata::Orientation;
@@ -46,7 +46,7 @@ pub async fn embed<P: Pace>(
             height: height.into(),
         }));
     }
-    let Ok(Decoded { pixels, .. }) = picture::decode(image, "image", pace).await else {
+    let Ok(Decoded { pixels, .. }) = picture::decode(image, "image", &Nowhere, pace).await else {
         return Ok(None);
     };
     let (width, height) = pixels.dimensions();

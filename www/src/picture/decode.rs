@@ -1,7 +1,8 @@
 //! Image files to pixels.
 
+use super::elsewhere::Elsewhere;
 use super::params::Format;
-use super::{MAX_PIXELS, MAX_PIXELS_DECODED_AT_ONCE};
+use super::{MANY_PIXELS_DECODED_AT_ONCE, MAX_PIXELS, MAX_PIXELS_DECODED_AT_ONCE};
 use crate::failure::Failure;
 use crate::pace::{Meter, Pace};
 use image::codecs::{jpeg::JpegDecoder, webp::WebPDecoder};
@@ -20,31 +21,28 @@ pub(crate) struct Decoded {
 }
 
 /// Reads an image file. `name` is the parameter it came in.
-pub(crate) async fn decode<P: Pace>(file: &[u8], name: &str, pace: &P) -> Result<Decoded, Failure> {
+pub(crate) async fn decode<P: Pace>(
+    file: &[u8],
+    name: &str,
+    elsewhere: &impl Elsewhere,
+    pace: &P,
+) -> Result<Decoded, Failure> {
     pace.progress(0, 1, "decoding");
     pace.checkpoint().await;
-    let upright = Orientation::NoTransforms;
+    let failed = |error| unreadable(name, error);
     let (pixels, format, orientation) = match image::guess_format(file) {
-        Ok(ImageFormat::Png) => (png(file, name, pace).await?, Format::Png, upright),
+        Ok(ImageFormat::Png) => (
+            png(file, name, pace).await?,
+            Format::Png,
+            Orientation::NoTransforms,
+        ),
         Ok(ImageFormat::Jpeg) => {
-            let mut decoder =
-                JpegDecoder::new(Cursor::new(file)).map_err(|error| unreadable(name, error))?;
-            let orientation = decoder.orientation().unwrap_or(upright);
-            (
-                at_once(decoder, name, pace).await?,
-                Format::Jpeg,
-                orientation,
-            )
+            let decoder = JpegDecoder::new(Cursor::new(file)).map_err(failed)?;
+            other(decoder, file, Format::Jpeg, name, elsewhere, pace).await?
         }
         Ok(ImageFormat::WebP) => {
-            let mut decoder =
-                WebPDecoder::new(Cursor::new(file)).map_err(|error| unreadable(name, error))?;
-            let orientation = decoder.orientation().unwrap_or(upright);
-            (
-                at_once(decoder, name, pace).await?,
-                Format::Webp,
-                orientation,
-            )
+            let decoder = WebPDecoder::new(Cursor::new(file)).map_err(failed)?;
+            other(decoder, file, Format::Webp, name, elsewhere, pace).await?
         }
         _ => {
             return Err(Failure::invalid(format!(
@@ -58,6 +56,28 @@ pub(crate) async fn decode<P: Pace>(file: &[u8], name: &str, pace: &P) -> Result
         format,
         orientation,
     })
+}
+
+/// Reads a file whose decoder here cannot be left halfway.
+async fn other<P: Pace>(
+    mut decoder: impl ImageDecoder,
+    file: &[u8],
+    format: Format,
+    name: &str,
+    elsewhere: &impl Elsewhere,
+    pace: &P,
+) -> Result<(RgbaImage, Format, Orientation), Failure> {
+    let (width, height) = decoder.dimensions();
+    within(name, width, height, MAX_PIXELS)?;
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    if u64::from(width) * u64::from(height) > MANY_PIXELS_DECODED_AT_ONCE {
+        let pixels = elsewhere.decode(file, format, (width, height), pace).await;
+        if let Some(pixels) = pixels.filter(|pixels| pixels.dimensions() == (width, height)) {
+            return Ok((pixels, format, orientation));
+        }
+    }
+    let pixels = at_once(decoder, name, pace).await?;
+    Ok((pixels, format, orientation))
 }
 
 async fn png<P: Pace>(file: &[u8], name: &str, pace: &P) -> Result<RgbaImage, Failure> {
@@ -101,7 +121,6 @@ async fn png<P: Pace>(file: &[u8], name: &str, pace: &P) -> Result<RgbaImage, Fa
     Ok(pixels)
 }
 
-/// Reads a file whose decoder cannot be left halfway.
 async fn at_once<P: Pace>(
     decoder: impl ImageDecoder,
     name: &str,

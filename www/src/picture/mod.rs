@@ -5,10 +5,11 @@
 //! | PNG decoding and encoding | a row |
 //! | JPEG encoding | 8 or 16 rows, joined by restart markers |
 //! | resizing, blurring, orientation, grayscale | part of a row, or some rows |
-//! | JPEG and WebP decoding, WebP encoding | the whole image, which is why these have bounds of their own |
+//! | JPEG and WebP decoding, WebP encoding | the whole image: only small ones are; larger ones are decoded [elsewhere](Elsewhere), if that is possible |
 
 mod blur;
 mod decode;
+mod elsewhere;
 mod encode;
 mod encode_jpeg;
 mod grayscale;
@@ -20,6 +21,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 
+pub use elsewhere::{Elsewhere, Nowhere};
 pub use params::{Blur, Fit, Format, Operations, Options, Params, Resize};
 
 pub(crate) use decode::{Decoded, decode};
@@ -27,16 +29,30 @@ pub(crate) use decode::{Decoded, decode};
 use crate::binary::{Encoding, Payload};
 use crate::failure::Failure;
 use crate::pace::Pace;
+use crate::stages::Weights;
 use serde::Serialize;
 
 /// Most pixels of an image, coming in or going out.
 pub const MAX_PIXELS: u64 = 64_000_000;
 
-/// Most pixels where the whole image is one step: JPEG and WebP coming in.
+/// Most pixels of a JPEG or WebP coming in that is decoded here, which is one step.
 pub const MAX_PIXELS_DECODED_AT_ONCE: u64 = 26_000_000;
 
-/// Most pixels where the whole image is one step: WebP going out.
-pub const MAX_PIXELS_ENCODED_AT_ONCE: u64 = 8_000_000;
+/// More pixels of a JPEG or WebP are decoded elsewhere, if that is possible.
+pub const MANY_PIXELS_DECODED_AT_ONCE: u64 = 1_500_000;
+
+/// Most pixels of a WebP going out, which is one step.
+pub const MAX_PIXELS_ENCODED_AT_ONCE: u64 = 3_000_000;
+
+/// The stages of the work.
+pub const STAGES: Weights = &[
+    ("decoding", 15),
+    ("turning upright", 5),
+    ("resizing", 25),
+    ("removing colour", 5),
+    ("blurring", 30),
+    ("encoding", 20),
+];
 
 /// JSON Schema of [`Params`].
 pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");
@@ -62,7 +78,11 @@ pub struct Processed {
 }
 
 /// Processes an image: decode, turn upright, resize, remove colour, blur, encode.
-pub async fn run<P: Pace>(params: Params, pace: &P) -> Result<Processed, Failure> {
+pub async fn run<P: Pace>(
+    params: Params,
+    elsewhere: &impl Elsewhere,
+    pace: &P,
+) -> Result<Processed, Failure> {
     let Params {
         image,
         operations,
@@ -75,7 +95,7 @@ pub async fn run<P: Pace>(params: Params, pace: &P) -> Result<Processed, Failure
         mut pixels,
         format,
         orientation,
-    } = decode(&file, "image", pace).await?;
+    } = decode(&file, "image", elsewhere, pace).await?;
     drop(file);
     pixels = orient::orient(pixels, orientation, pace).await;
     if let Some(resize) = &operations.resize {

@@ -46,7 +46,7 @@ fn process_at(
     let params = serde_json::from_value(
         json!({"image": image, "operations": operations, "options": options}),
     );
-    finish(run(params.expect("parameters"), pace))
+    finish(run(params.expect("parameters"), &Nowhere, pace))
 }
 
 fn pixels(processed: &Processed) -> RgbaImage {
@@ -380,7 +380,45 @@ fn each_part_of_the_work_can_be_left_after_little_of_it() {
     let image = base64::engine::general_purpose::STANDARD.encode(&source);
     let params: Params =
         serde_json::from_value(json!({"image": image, "operations": {"blur": 12}})).unwrap();
-    assert!(stop_after(blurred / 2, run(params, &pace)).is_none());
+    assert!(stop_after(blurred / 2, run(params, &Nowhere, &pace)).is_none());
     assert_eq!(pace.checkpoints(), blurred / 2);
     assert_eq!(pace.reports().last().unwrap().2, "blurring");
+}
+
+/// Answers with a picture of one colour, if it has any.
+struct Studio(Option<Rgba<u8>>);
+
+impl Elsewhere for Studio {
+    async fn decode<P: Pace>(
+        &self,
+        file: &[u8],
+        format: Format,
+        size: (u32, u32),
+        pace: &P,
+    ) -> Option<RgbaImage> {
+        assert_eq!(
+            (format, &file[..2]),
+            (Format::Jpeg, [0xff, 0xd8].as_slice())
+        );
+        pace.checkpoint().await;
+        self.0
+            .map(|colour| RgbaImage::from_pixel(size.0, size.1, colour))
+    }
+}
+
+#[test]
+fn a_large_jpeg_is_decoded_elsewhere_if_that_is_possible() {
+    let of = |width, height, elsewhere: Studio| {
+        let flat = RgbaImage::from_pixel(width, height, Rgba([200, 0, 0, 255]));
+        let image = base64::engine::general_purpose::STANDARD.encode(file(flat, ImageFormat::Jpeg));
+        let params = json!({"image": image, "operations": {"resize": {"width": 1}}, "options": {"format": "png", "encoding": "arraybuffer"}});
+        let params = serde_json::from_value(params).unwrap();
+        let processed = finish(run(params, &elsewhere, &Counting::default())).unwrap();
+        let pixel = *pixels(&processed).get_pixel(0, 0);
+        if pixel[2] > 100 { "elsewhere" } else { "here" }
+    };
+    let blue = Some(Rgba([0, 0, 200, 255]));
+    assert_eq!(of(1500, 1200, Studio(blue)), "elsewhere");
+    assert_eq!(of(1500, 1200, Studio(None)), "here");
+    assert_eq!(of(100, 100, Studio(blue)), "here");
 }

@@ -14,6 +14,7 @@ mod tests;
 
 use crate::failure::Failure;
 use crate::pace::Pace;
+use crate::stages::Weights;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of text in one call.
@@ -23,6 +24,13 @@ pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 pub const MAX_SENTENCES: usize = 400_000;
 
 const MOST_ASKED_FOR: usize = 1000;
+
+/// The stages of the work.
+pub const STAGES: Weights = &[
+    ("reading", 20),
+    ("comparing sentences", 70),
+    ("ranking", 10),
+];
 
 /// JSON Schema of [`Params`].
 pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");

@@ -1,0 +1,115 @@
+//! The app in the browser: the capabilities, offered by a caphost host.
+
+mod bitmap;
+mod blob;
+mod turns;
+
+use crate::failure::Failure;
+use crate::{archive, markdown, pdf, picture, summary};
+use bitmap::Bitmaps;
+use blob::Blobs;
+use caphost::{App, CallContext, Capability, Error, Host};
+use turns::Turns;
+use wasm_bindgen::prelude::*;
+
+/// Starts the demo app; the host, for the page to expose and connect.
+#[wasm_bindgen(js_name = createDemo)]
+pub fn create_demo() -> Result<JsValue, JsValue> {
+    host().map(|host| host.as_js()).map_err(thrown)
+}
+
+/// The ABP manifest of the demo app as JSON text. Needs no page.
+#[wasm_bindgen]
+pub fn manifest() -> Result<String, JsValue> {
+    let host = host().map_err(thrown)?;
+    let manifest = js_sys::JSON::stringify(&host.manifest());
+    host.close();
+    manifest.map(String::from)
+}
+
+fn host() -> Result<Host, Error> {
+    let app = App::new("caphost-demo", "Caphost demo", env!("CARGO_PKG_VERSION"));
+    let host = Host::new(app.description("Capabilities that take a while and can be stopped"))?;
+
+    let capability = Capability::new("convert.markdownToHtml")
+        .description(
+            "Converts Markdown (CommonMark, tables, footnotes, task lists) to an HTML fragment",
+        )
+        .input_schema(markdown::INPUT_SCHEMA)
+        .output_schema(markdown::OUTPUT_SCHEMA)
+        .concurrency(4);
+    host.register(
+        capability,
+        |params: markdown::Params, context: CallContext| async move {
+            markdown::run(params, &Turns::new(context, markdown::STAGES))
+                .await
+                .map_err(error)
+        },
+    )?;
+
+    let capability = Capability::new("export.pdf")
+        .description("Exports HTML or Markdown as a paginated PDF file whose text can be selected")
+        .input_schema(pdf::INPUT_SCHEMA)
+        .output_schema(pdf::OUTPUT_SCHEMA)
+        .concurrency(2);
+    host.register(
+        capability,
+        |params: pdf::Params, context: CallContext| async move {
+            pdf::run(params, &Turns::new(context, pdf::STAGES))
+                .await
+                .map_err(error)
+        },
+    )?;
+
+    let capability = Capability::new("ai.summarize")
+        .description("Summarises a long text by the sentences that say most of what it says")
+        .input_schema(summary::INPUT_SCHEMA)
+        .output_schema(summary::OUTPUT_SCHEMA)
+        .concurrency(2);
+    host.register(
+        capability,
+        |params: summary::Params, context: CallContext| async move {
+            summary::run(params, &Turns::new(context, summary::STAGES))
+                .await
+                .map_err(error)
+        },
+    )?;
+
+    let capability = Capability::new("image.process")
+        .description("Resizes, blurs, removes the colour of and converts a PNG, JPEG or WebP image")
+        .input_schema(picture::INPUT_SCHEMA)
+        .output_schema(picture::OUTPUT_SCHEMA)
+        .concurrency(2);
+    host.register(
+        capability,
+        |params: picture::Params, context: CallContext| async move {
+            let turns = Turns::new(context, picture::STAGES);
+            picture::run(params, &Bitmaps, &turns).await.map_err(error)
+        },
+    )?;
+
+    let capability = Capability::new("export.archive")
+        .description("Generates a zip archive of CSV files, up to 500 MB of them, and answers with a reference to it")
+        .input_schema(archive::INPUT_SCHEMA)
+        .output_schema(archive::OUTPUT_SCHEMA)
+        .concurrency(2);
+    host.register(
+        capability,
+        |params: archive::Params, context: CallContext| async move {
+            let turns = Turns::new(context, archive::STAGES);
+            archive::run(params, Blobs::new(), &turns)
+                .await
+                .map_err(error)
+        },
+    )?;
+
+    Ok(host)
+}
+
+fn error(failure: Failure) -> Error {
+    Error::new(failure.code, failure.message)
+}
+
+fn thrown(error: Error) -> JsValue {
+    js_sys::Error::new(&error.to_string()).into()
+}
