@@ -1,0 +1,11 @@
+//! The gateway over real sockets: a WebSocket client as the app, another as the agent.
+
+#![cfg(all(not(target_arch = "wasm32"), feature = "gateway"))]
+
+mod bad_input;
+mod binary;
+mod departures;
+mod http;
+mod relaying;
+mod slow_peers;
+mod support;
