@@ -18,7 +18,11 @@ impl<P: Clone> AgentState<P> {
     pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Millis) -> RequestKey {
         if let Some((code, message)) = self.closed.clone() {
             let key = self.next_key();
-            let outcome = CancelOutcome::failed(message, Error::new(code, message));
+            let mut outcome = CancelOutcome::failed(message, Error::new(code.clone(), message));
+            if code == Code::NOT_INITIALIZED {
+                // Without a session the answer is the error alone.
+                outcome.reason = None;
+            }
             self.actions.push_back(Action::SettleCancel(key, outcome));
             return key;
         }
