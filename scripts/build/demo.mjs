@@ -74,6 +74,7 @@ async function bundle(glue, outdir) {
     external: ['/caphost/*'],
     chunkNames: '[name]-[hash]',
     charset: 'utf8',
+    logOverride: { 'duplicate-object-key': 'silent' },
     plugins: [oneCopyOfSnippets, {
       name: 'glue-beside-the-page',
       setup({ onResolve }) {

@@ -23,7 +23,7 @@ export async function buildPackage(wasmBindgen) {
     name: 'caphost',
     // npm/wasm.js says where the module is.
     bindgen: ['--omit-default-module-path'],
-    optimize: ['-Oz'],
+    optimize: ['-Oz', '--converge', '--strip-producers', '--strip-target-features'],
     wasmBindgen,
   });
   await unlessDone({
@@ -47,7 +47,7 @@ export async function buildPackage(wasmBindgen) {
 async function assemble(glue) {
   const fresh = `${packageDir}.fresh`;
   rmSync(fresh, { recursive: true, force: true });
-  const names = Object.values(entries);
+  const names = Object.values(entries).filter((name) => existsSync(join(sources, `${name}.js`)));
   const browser = await bundle(fresh, names.map((name) => `${name}.js`), 'chunk');
   // Node never loads the browser's variants, so keeping the two apart leaves fewer, larger chunks.
   const node = await bundle(fresh, names.map((name) => `${name}.node.js`), 'node');
@@ -87,6 +87,8 @@ async function bundle(outdir, files, chunk) {
     legalComments: 'none',
     charset: 'utf8',
     metafile: true,
+    // wasm-bindgen repeats a module in its list of imports, with the same content each time.
+    logOverride: { 'duplicate-object-key': 'silent' },
     plugins: [oneCopyOfSnippets],
   });
   return metafile;

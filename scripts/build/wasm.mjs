@@ -32,8 +32,9 @@ const features = [
  * @returns {Promise<boolean>} whether anything changed
  */
 export async function buildWasm({ crate, profile, out, name, bindgen = [], optimize = [], wasmBindgen }) {
+  // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
   await must('cargo', [
-    'build', '--locked', '--lib', '--package', crate, '--profile', profile, '--target', target,
+    'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
   ], { toStderr: true });
   const compiled = join(targetDir, target, profile, `${crate.replaceAll('-', '_')}.wasm`);
   const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
