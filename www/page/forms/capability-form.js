@@ -86,7 +86,7 @@ export class CapabilityForm {
     const form = element('form', { 'aria-label': this.#capability.name });
     if (bench.presets.length > 0) form.append(this.#presets(bench.presets));
     for (const [name, field] of this.#fields) if (!alternatives.includes(name)) form.append(field.element);
-    form.append(this.#problem, element('div', { class: 'actions' }, call, halfway), this.#latest.element);
+    form.append(element('div', { class: 'foot' }, this.#problem, element('div', { class: 'actions' }, call, halfway), this.#latest.element));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       void this.#submit(form, event.submitter === halfway);

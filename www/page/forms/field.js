@@ -21,6 +21,8 @@ let serial = 0;
  * @returns {Field}
  */
 export function fieldFor(name, schema, required) {
+  const simple = (schema.anyOf ?? schema.oneOf)?.find((option) => option.type === 'number' || option.type === 'string');
+  if (!schema.type && simple) return fieldFor(name, { ...simple, ...schema, anyOf: undefined, oneOf: undefined }, required);
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (schema.enum) return choice(name, schema, required);
   if (type === 'boolean') return tick(name, schema);
@@ -127,12 +129,15 @@ function text(name, schema, required) {
 /** @type {(name: string, schema: Schema, required: boolean) => Field} */
 function group(name, schema, required) {
   const fields = fieldsOf(schema);
+  const needed = (schema.anyOf ?? []).flatMap((option) => option.required ?? []);
   const box = element('fieldset', {}, element('legend', {}, titleOf(name, schema)));
   box.append(...[...fields.values()].map((field) => field.element));
   return {
     element: box,
     read: async () => {
       const value = await readAll(fields);
+      // Its defaults alone are not worth sending when the part that matters was left blank.
+      if (!required && needed.length > 0 && !needed.some((name) => name in value)) return undefined;
       return Object.keys(value).length > 0 || required ? value : undefined;
     },
     set: (path, value) => setAt(fields, path, value),

@@ -48,8 +48,8 @@ export const WORKBENCH = {
     title: 'Process an image',
     sources: { image: { kind: 'picture' } },
     presets: [
-      { label: 'Small', values: { image: [960, 640], 'resize.width': 480, blur: 2, grayscale: false, format: 'jpeg' } },
-      { label: 'Large', values: { image: [6000, 4000], 'resize.width': 4800, blur: 12, grayscale: false, format: 'png' } },
+      { label: 'Small', values: picture([960, 640], 480, 2) },
+      { label: 'Large', values: picture([6000, 4000], 4800, 12) },
     ],
   },
   'export.archive': {
@@ -61,6 +61,22 @@ export const WORKBENCH = {
     ],
   },
 };
+
+/**
+ * @param {[width: number, height: number]} image
+ * @param {number} width it is resized to
+ * @param {number} blur
+ */
+function picture(image, width, blur) {
+  return {
+    image,
+    'operations.resize.width': width,
+    'operations.blur': blur,
+    'operations.grayscale': false,
+    'options.format': 'jpeg',
+    'options.encoding': 'arraybuffer',
+  };
+}
 
 /** @type {Bench} */
 export const PLAIN = { title: '', sources: {}, presets: [] };

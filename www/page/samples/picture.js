@@ -73,7 +73,10 @@ function drawLighthouse(context, x, base, height) {
   }
   context.fillStyle = '#ffe9a8';
   context.fillRect(x - half * 0.4, base - tall, half * 0.8, tall / 7);
-  context.fillStyle = 'rgb(255 233 168 / 0.25)';
+  const beam = context.createLinearGradient(x, 0, x + tall * 2, 0);
+  beam.addColorStop(0, 'rgb(255 233 168 / 0.45)');
+  beam.addColorStop(1, 'rgb(255 233 168 / 0)');
+  context.fillStyle = beam;
   context.beginPath();
   context.moveTo(x, base - tall * 0.95);
   context.lineTo(x + tall * 2, base - tall * 1.25);
