@@ -16,6 +16,8 @@ pub struct Outgoing<P> {
     pub timeout: Option<Millis>,
     /// Whether progress is wanted; its token is the callId.
     pub progress: bool,
+    /// Whether the data of the response shall be moved rather than copied, where that can be done.
+    pub transfer: bool,
 }
 
 /// How a call ends for its caller.

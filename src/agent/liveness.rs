@@ -28,6 +28,8 @@ struct Probe {
     key: RequestKey,
     sent: Millis,
     due: Millis,
+    /// Silence is an answer too.
+    sure: bool,
 }
 
 impl Liveness {
@@ -74,8 +76,9 @@ impl Liveness {
 }
 
 impl<P: Clone> AgentState<P> {
-    /// Asks the host for a sign of life, which it has `within` milliseconds to give.
-    pub fn probe(&mut self, within: Millis, now: Millis) {
+    /// Asks the host for a sign of life, which it has `within` milliseconds to give. If `sure`, it
+    /// is known to answer cancels, and is gone if it does not.
+    pub fn probe(&mut self, within: Millis, sure: bool, now: Millis) {
         let Ok(call) = CallId::parse(PROBE) else {
             return;
         };
@@ -85,6 +88,7 @@ impl<P: Clone> AgentState<P> {
                 key,
                 sent: now,
                 due: now + within,
+                sure,
             });
             let request = Request::Cancel { call, reason: None };
             self.actions.push_back(Action::Send(key, request));
@@ -100,7 +104,7 @@ impl<P: Clone> AgentState<P> {
                 .options
                 .liveness
                 .map_or(f64::INFINITY, |it| it * BENEFIT_OF_DOUBT);
-            if life.answers || now - life.heard >= doubt {
+            if probe.sure || life.answers || now - life.heard >= doubt {
                 self.disconnected();
                 return;
             }
@@ -115,7 +119,7 @@ impl<P: Clone> AgentState<P> {
         life.look_at = Some(now + half);
         let silent = now - life.heard >= half;
         if life.probe.is_none() && (silent || !life.answers) {
-            self.probe(half, now);
+            self.probe(half, false, now);
         }
     }
 }

@@ -105,6 +105,7 @@ fn call(text: &str) -> Outgoing<&'static str> {
         params: Some("params"),
         timeout: None,
         progress: false,
+        transfer: false,
     }
 }
 

@@ -73,6 +73,7 @@ impl AgentHandle {
 
     /// Makes a call; `aborted` says that its signal has fired already. Its key, or 0 if `id` can be
     /// no callId. What it leads to is done by [`AgentHandle::drive`].
+    #[allow(clippy::too_many_arguments)]
     pub fn call(
         &self,
         id: Option<String>,
@@ -80,6 +81,7 @@ impl AgentHandle {
         params: JsValue,
         timeout: f64,
         progress: bool,
+        transfer: bool,
         aborted: bool,
     ) -> RequestKey {
         let id = match id.map(|id| CallId::parse(&id)) {
@@ -97,6 +99,7 @@ impl AgentHandle {
             params: Some(params),
             timeout: Some(timeout).filter(|it| it.is_finite()),
             progress,
+            transfer,
         })
     }
 
@@ -125,9 +128,9 @@ impl AgentHandle {
         self.drive(shell);
     }
 
-    /// Asks for a sign of life.
-    pub fn probe(&self, shell: &AgentShell, within: f64) {
-        self.state.borrow_mut().probe(within, now());
+    /// Asks for a sign of life; `sure` if the host is known to give it.
+    pub fn probe(&self, shell: &AgentShell, within: f64, sure: bool) {
+        self.state.borrow_mut().probe(within, sure, now());
         self.drive(shell);
     }
 

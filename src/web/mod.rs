@@ -4,6 +4,7 @@
 //! no rule of its own. Every call out of JavaScript into Rust goes through one guard, so that a
 //! trap settles what is pending instead of leaving it for ever.
 
+mod agent;
 mod builder;
 mod checkpoint;
 mod context;
@@ -18,6 +19,7 @@ mod receive;
 mod sys;
 mod value;
 
+pub use agent::AgentHandle;
 pub use builder::{App, Capability, Progress};
 pub use context::CallContext;
 pub use handle::HostHandle;

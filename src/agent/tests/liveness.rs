@@ -116,7 +116,7 @@ fn without_calls_nobody_is_watched() {
 fn a_probe_finds_out_about_a_host_that_has_forgotten_the_session() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
-    agent.state.probe(2_000.0, agent.now);
+    agent.state.probe(2_000.0, false, agent.now);
     assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
     agent
         .state
@@ -128,13 +128,13 @@ fn a_probe_finds_out_about_a_host_that_has_forgotten_the_session() {
 fn an_unanswered_probe_counts_only_against_a_host_that_answered_one() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
-    agent.state.probe(2_000.0, agent.now);
+    agent.state.probe(2_000.0, false, agent.now);
     agent.wait(2_000.0);
     assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
-    agent.state.probe(2_000.0, agent.now);
+    agent.state.probe(2_000.0, false, agent.now);
     agent.actions();
     answers(&mut agent, key + 2);
-    agent.state.probe(2_000.0, agent.now);
+    agent.state.probe(2_000.0, false, agent.now);
     agent.actions();
     agent.wait(2_000.0);
     assert_lost(&mut agent);
@@ -144,6 +144,16 @@ fn an_unanswered_probe_counts_only_against_a_host_that_answered_one() {
 fn a_probe_never_cancels_a_call_of_that_name() {
     let mut agent = Agent::new();
     agent.sent(PROBE);
-    agent.state.probe(2_000.0, agent.now);
+    agent.state.probe(2_000.0, false, agent.now);
     assert_eq!(agent.actions(), []);
+}
+
+#[test]
+fn an_unanswered_probe_counts_against_a_host_known_to_answer() {
+    let mut agent = Agent::new();
+    agent.sent("a");
+    agent.state.probe(2_000.0, true, agent.now);
+    agent.actions();
+    agent.wait(2_000.0);
+    assert_lost(&mut agent);
 }

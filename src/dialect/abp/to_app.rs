@@ -13,6 +13,7 @@ pub fn request<V: Value>(key: RequestKey, request: Request<V>, timestamp: Millis
             options.extend(call.timeout.map(|timeout| ("timeout", V::number(timeout))));
             let token = call.progress.then(|| V::text(call.id.as_str()));
             options.extend(token.map(|token| ("progressToken", token)));
+            options.extend(call.transfer.then(|| ("transfer", V::boolean(true))));
             let mut fields = vec![("capability", V::text(&call.capability))];
             fields.extend(call.params.map(|params| ("params", params)));
             fields.push(("options", V::object(&options)));
@@ -76,6 +77,7 @@ mod tests {
             params: None,
             timeout: None,
             progress: false,
+            transfer: false,
         }
     }
 
@@ -95,12 +97,13 @@ mod tests {
             params: Some(json!({ "html": "" })),
             timeout: Some(50.0),
             progress: true,
+            transfer: true,
             ..call()
         };
         let expected = json!({
             "capability": "export.pdf",
             "params": { "html": "" },
-            "options": { "callId": "c", "timeout": 50.0, "progressToken": "c" },
+            "options": { "callId": "c", "timeout": 50.0, "progressToken": "c", "transfer": true },
         });
         assert_eq!(request(1, Request::Call(full), 1.0)["payload"], expected);
     }

@@ -1,0 +1,62 @@
+/**
+ * Agents: callers of another page's, worker's or server's capabilities.
+ */
+import { open } from '../src/web/js/open.js';
+import { portMessenger } from '../src/web/js/port.js';
+import { openSocket, socketMessenger } from '../src/web/js/socket.js';
+import { windowMessenger } from '../src/web/js/window.js';
+import { load } from './wasm.js';
+
+export { Agent } from '../src/web/js/agent.js';
+
+/** Where nothing tells that the peer is gone. */
+const LIVENESS = 30_000;
+
+/** @type {() => any} */
+let defaultSocket = () => globalThis.WebSocket;
+
+/**
+ * Says where a platform without a WebSocket of its own gets one.
+ *
+ * @param {() => any} from
+ */
+export function socketFrom(from) {
+  defaultSocket = from;
+}
+
+/**
+ * Connects over a messenger, which is made only when it can be listened to.
+ *
+ * @param {() => import('../src/web/js/messenger.js').Messenger | Promise<import('../src/web/js/messenger.js').Messenger>} messenger
+ * @param {import('../src/web/js/open.js').OpenOptions} options
+ */
+export async function connect(messenger, options) {
+  const { AgentHandle } = await load();
+  return open(AgentHandle, await messenger(), options);
+}
+
+/**
+ * @param {Window} win
+ * @param {import('../src/web/js/open.js').OpenOptions & { origin?: string }} [options]
+ */
+export async function connectWindow(win, options = {}) {
+  return connect(() => windowMessenger(win, options.origin ?? location.origin), { liveness: LIVENESS, ...options });
+}
+
+/**
+ * @param {any} port
+ * @param {import('../src/web/js/open.js').OpenOptions} [options]
+ */
+export async function connectPort(port, options = {}) {
+  return connect(() => portMessenger(port), { liveness: LIVENESS, ...options });
+}
+
+/**
+ * @param {string | URL} url
+ * @param {import('../src/web/js/open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: import('../src/web/js/messenger.js').Messenger }} [options]
+ */
+export async function connectWebSocket(url, options = {}) {
+  const { token, transport } = options;
+  const Socket = transport ? undefined : (options.WebSocket ?? (await defaultSocket()));
+  return connect(() => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
+}

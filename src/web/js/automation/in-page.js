@@ -1,0 +1,124 @@
+/**
+ * What runs in the page. Each function is sent there as text, so none may name anything outside of
+ * itself.
+ */
+
+/** Whether an app is there, after waiting for a moment. */
+export const waitFor = () =>
+  new Promise((resolve) => {
+    let looks = 10;
+    const look = () => {
+      const found = typeof (/** @type {any} */ (window).abp?.initialize) === 'function';
+      looks -= 1;
+      if (found || looks === 0) resolve(found);
+      else setTimeout(look, 25);
+    };
+    look();
+  });
+
+export const loadingState = () => document.readyState;
+
+/** What belongs to one connection in one document. */
+export const makeDesk = () => ({ slow: new Map(), next: 0, leave: () => {} });
+
+/**
+ * Resolves with true when the document is left, with false to be asked again.
+ *
+ * @param {any} desk
+ */
+export const untilDeparture = (desk) =>
+  new Promise((resolve) => {
+    const left = () => done(true);
+    const timer = setTimeout(() => done(false), 20_000);
+    const done = (/** @type {boolean} */ over) => {
+      clearTimeout(timer);
+      removeEventListener('pagehide', left);
+      resolve(over);
+    };
+    addEventListener('pagehide', left);
+    desk.leave = left;
+  });
+
+/** @param {any} desk */
+export const sendAway = (desk) => desk.leave();
+
+/**
+ * Does what an envelope asks for.
+ *
+ * @param {any} desk
+ * @param {string | number} task an encoded envelope, or the number of one that was not done in time
+ * @returns {Promise<string | number | undefined>} the answer's payload as JSON; a number to ask
+ *   again with; undefined where there is no app
+ */
+export const perform = async (desk, task) => {
+  const answerTo = async (/** @type {string} */ text) => {
+    const { token, binaries, message } = JSON.parse(text);
+    const fromBase64 = (/** @type {string} */ base64) => {
+      const Bytes = /** @type {any} */ (Uint8Array);
+      return Bytes.fromBase64?.(base64) ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    };
+    const { type, payload } = JSON.parse(message, (_, value) => {
+      if (typeof value !== 'string' || !token || !value.startsWith(token)) return value;
+      const { content, view } = binaries[Number(value.slice(token.length))];
+      const bytes = fromBase64(content);
+      return view ? bytes : bytes.buffer;
+    });
+    const { abp } = /** @type {any} */ (window);
+    if (!abp) return undefined;
+    try {
+      if (type === 'initialize') return await abp.initialize(payload);
+      if (type === 'capabilities/call') return await abp.call(payload.capability, payload.params, payload.options);
+      if (type === 'shutdown') return (await abp.shutdown(payload)) ?? {};
+      const { callId, reason } = payload;
+      if (typeof abp.cancel !== 'function') {
+        throw Object.assign(new Error('The app cannot cancel calls'), { code: 'NOT_SUPPORTED' });
+      }
+      const answer = await Promise.resolve(abp.cancel(callId, reason)).catch((error) => error);
+      // Some apps take an object.
+      const misunderstood = answer?.cancelled !== true && answer?.callId !== callId && !answer?.error;
+      return misunderstood ? await abp.cancel({ callId, reason }) : answer;
+    } catch (/** @type {any} */ thrown) {
+      const { code, details, retryable } = Object(thrown);
+      const message = String(thrown?.message ?? thrown);
+      const error = { code: typeof code === 'string' ? code : 'OPERATION_FAILED', message, details, retryable: retryable === true };
+      if (type === 'capabilities/call') return { success: false, error };
+      return type === 'initialize' ? { error } : { callId: payload.callId, cancelled: false, reason: message, error };
+    }
+  };
+
+  const asText = (/** @type {any} */ answer) => {
+    const toBase64 = (/** @type {Uint8Array} */ bytes) => {
+      const native = /** @type {any} */ (bytes).toBase64?.();
+      if (native !== undefined) return native;
+      const pieces = [];
+      for (let at = 0; at < bytes.length; at += 0x8000) pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
+      return btoa(pieces.join(''));
+    };
+    const encode = (/** @type {string} */ _, /** @type {any} */ value) => {
+      const binary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+      if (!binary) return value;
+      const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+      return { content: toBase64(bytes), mimeType: 'application/octet-stream', encoding: 'base64', size: bytes.length };
+    };
+    try {
+      // What is no answer at all is told apart from no app.
+      return JSON.stringify(answer, encode) ?? 'null';
+    } catch (error) {
+      const message = `The app answered with what cannot be sent: ${error}`;
+      return JSON.stringify({ success: false, error: { code: 'OPERATION_FAILED', message, retryable: false } });
+    }
+  };
+
+  const answered = typeof task === 'string' ? answerTo(task) : desk.slow.get(task);
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve(desk), 20_000);
+  });
+  const first = await Promise.race([answered, late]);
+  clearTimeout(timer);
+  if (typeof task === 'number') desk.slow.delete(task);
+  if (first !== desk) return first === undefined && !(/** @type {any} */ (window).abp) ? undefined : asText(first);
+  desk.next += 1;
+  desk.slow.set(desk.next, answered);
+  return desk.next;
+};

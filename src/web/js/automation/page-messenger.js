@@ -1,0 +1,221 @@
+/**
+ * `window.abp` of a page that Puppeteer or Playwright drives: envelopes become evaluations, and
+ * their results become envelopes.
+ */
+import { abpError } from '../errors.js';
+import { exposeCallbacks } from './callbacks.js';
+import { encode } from './encode.js';
+import { loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
+
+/**
+ * What both libraries have in common, as far as it is needed.
+ *
+ * @typedef {object} Page
+ * @property {(work: any, argument?: any) => Promise<any>} evaluate
+ * @property {(work: any, argument?: any) => Promise<Desk>} evaluateHandle
+ * @property {(name: string, callback: (...args: any[]) => any) => Promise<any>} exposeFunction
+ * @property {(event: any, listener: (...args: any[]) => void) => any} on
+ * @property {(event: any, listener: (...args: any[]) => void) => any} off
+ * @property {() => boolean} [isClosed]
+ * @property {() => any} [browser]
+ * @property {() => any} [context]
+ *
+ * @typedef {{ evaluate: (work: any, argument?: any) => Promise<any>, dispose: () => Promise<void> }} Desk
+ *   an object in the page's document: it goes with it, so nothing meant for one document ever
+ *   reaches another
+ */
+
+/** Pause between attempts while the page is navigating. */
+const RETRY = 50;
+/** How long a document has to show that it is still there. */
+const SIGN_OF_LIFE = 5000;
+
+export class PageMessenger {
+  /** @type {((envelope: any) => void) | undefined} */
+  onmessage = undefined;
+  /** @type {((error?: Error) => void) | undefined} */
+  onclose = undefined;
+  /** @type {Map<unknown, (response: any) => void>} */
+  questions = new Map();
+  #page;
+  /** @type {Desk | undefined} */
+  #desk;
+  #closed = false;
+  /** @type {(() => void)[]} */
+  #release = [];
+  /** @type {Set<Promise<unknown>>} */
+  #calls = new Set();
+
+  /** @param {Page} page */
+  constructor(page) {
+    if (typeof page?.evaluate !== 'function' || typeof page.evaluateHandle !== 'function') {
+      throw abpError('INVALID_PARAMS', 'That is no page of Puppeteer or Playwright');
+    }
+    this.#page = page;
+    this.#listen(page, 'close', this.#gone);
+    // A crash: Playwright's name for it, and Puppeteer's.
+    this.#listen(page, 'crash', this.#gone);
+    this.#listen(page, 'error', this.#gone);
+    this.#listen(page.browser?.() ?? page.context?.()?.browser?.(), 'disconnected', this.#gone);
+  }
+
+  /** @param {import('../messenger.js').Envelope} envelope */
+  post(envelope) {
+    const { type, id, payload } = envelope;
+    if (type === 'elicitation/response') {
+      this.questions.get(id)?.(payload);
+      this.questions.delete(id);
+      return;
+    }
+    const text = encode(envelope);
+    if (type === 'initialize') void this.#connect(id, text);
+    else if (type === 'shutdown') void this.#shutDown(id, text);
+    else this.#request(`${type}-result`, id, text);
+  }
+
+  close() {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.onmessage = this.onclose = undefined;
+    for (const release of this.#release) release();
+    for (const answer of this.questions.values()) answer(undefined);
+    this.questions.clear();
+    this.#leave(this.#desk);
+  }
+
+  /**
+   * Waits for an app, and opens the session. A navigation meanwhile only means to begin again.
+   *
+   * @param {string | undefined} id
+   * @param {string} text
+   */
+  async #connect(id, text) {
+    while (!this.#closed) {
+      if (this.#page.isClosed?.()) return this.#gone();
+      try {
+        if (!(await this.#page.evaluate(waitFor))) continue;
+        const activate = await exposeCallbacks(this.#page, this);
+        const loading = (await this.#page.evaluate(loadingState)) === 'loading';
+        const desk = await this.#page.evaluateHandle(makeDesk);
+        this.#desk = desk;
+        const departed = this.#untilDeparted(desk);
+        const payload = await this.#perform(desk, text);
+        if (payload === undefined) {
+          this.#leave(desk);
+          continue;
+        }
+        if (this.#closed) {
+          // Too late: what has been opened is not left behind.
+          if (payload.sessionId) await this.#perform(desk, encode({ type: 'shutdown', timestamp: Date.now(), payload: {} }));
+          this.#leave(desk);
+          return;
+        }
+        if (!payload.error) {
+          activate();
+          this.#release.push(activate.undo);
+          this.#watchLoads(desk, loading);
+          void departed.then(this.#gone);
+        }
+        this.onmessage?.({ type: 'initialize-result', id, payload });
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, RETRY));
+      }
+    }
+  }
+
+  /**
+   * @param {string} type of the answer
+   * @param {string | undefined} id
+   * @param {string} text
+   */
+  #request(type, id, text) {
+    const desk = this.#desk;
+    if (!desk) return;
+    const answered = this.#perform(desk, text).then((payload) => {
+      // Without `window.abp` there is no app any more.
+      if (payload === undefined) this.#gone();
+      else this.onmessage?.({ type, id, payload });
+    }, this.#gone);
+    if (type !== 'capabilities/call-result') return;
+    this.#calls.add(answered);
+    void answered.then(() => this.#calls.delete(answered));
+  }
+
+  /**
+   * @param {string | undefined} id
+   * @param {string} text
+   */
+  async #shutDown(id, text) {
+    const desk = this.#desk;
+    // Not connected yet: whatever is opened after this is closed again.
+    if (!desk) return;
+    try {
+      await this.#perform(desk, text);
+    } catch {
+      return this.#gone();
+    }
+    await Promise.all(this.#calls);
+    this.onmessage?.({ type: 'shutdown-result', id, payload: {} });
+  }
+
+  /**
+   * In slices: no single evaluation takes long enough for Puppeteer's protocol timeout.
+   *
+   * @param {Desk} desk
+   * @param {string} text
+   * @returns {Promise<any>} a payload, or undefined where there is no `window.abp`
+   */
+  async #perform(desk, text) {
+    let answer = await desk.evaluate(perform, text);
+    while (typeof answer === 'number') answer = await desk.evaluate(perform, answer);
+    return answer === undefined ? undefined : JSON.parse(answer);
+  }
+
+  /** Settles when the document is left, or lost. @param {Desk} desk */
+  async #untilDeparted(desk) {
+    try {
+      while (!(await desk.evaluate(untilDeparture)));
+    } catch {
+      // Lost.
+    }
+  }
+
+  /**
+   * A page that has loaded another document has lost ours, even if nothing else says so.
+   *
+   * @param {Desk} desk
+   * @param {boolean} loading ours has not been loaded completely
+   */
+  #watchLoads(desk, loading) {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    let first = loading;
+    this.#listen(this.#page, 'domcontentloaded', () => {
+      if (!first) {
+        timer ??= setTimeout(this.#gone, SIGN_OF_LIFE);
+        desk.evaluate(loadingState).then(() => {
+          clearTimeout(timer);
+          timer = undefined;
+        }, this.#gone);
+      }
+      first = false;
+    });
+    this.#release.push(() => clearTimeout(timer));
+  }
+
+  /** @param {Desk | undefined} desk */
+  #leave(desk) {
+    // Gone already is as good.
+    desk?.evaluate(sendAway).then(() => desk.dispose()).catch(() => {});
+  }
+
+  #gone = () => this.onclose?.(abpError('DISCONNECTED', 'The page is gone'));
+
+  /** @param {any} target @param {string} event @param {() => void} listener */
+  #listen(target, event, listener) {
+    if (typeof target?.on !== 'function') return;
+    target.on(event, listener);
+    this.#release.push(() => target.off(event, listener));
+  }
+}

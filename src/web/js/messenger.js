@@ -1,0 +1,17 @@
+/**
+ * The one seam between an agent and a transport.
+ *
+ * @typedef {object} Messenger
+ * @property {(envelope: Envelope, transfer?: Transferable[]) => void} post throws when the envelope
+ *   cannot be sent; once the peer is gone, what is posted is dropped
+ * @property {() => void} close lets go of everything; neither callback is called any more
+ * @property {((envelope: any) => void) | undefined} onmessage set by the agent
+ * @property {((error?: Error) => void) | undefined} onclose set by the agent; called once, when the
+ *   peer is gone, with what went wrong if that is known
+ * @property {((certain: boolean) => void) | undefined} [onsuspect] set by the agent; called when
+ *   the peer may be gone. If `certain`, it is unless it says something soon.
+ *
+ * @typedef {{ type: string, id?: string, timestamp: number, payload: any }} Envelope
+ */
+
+export {};

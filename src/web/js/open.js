@@ -1,0 +1,66 @@
+/**
+ * Opens a session: `initialize`, and an Agent if the app agrees.
+ */
+import { Agent } from './agent.js';
+import { abpError } from './errors.js';
+
+/**
+ * @typedef {object} OpenOptions
+ * @property {{ name: string, version: string }} [agent] who calls
+ * @property {string[]} [requestedCapabilities]
+ * @property {number} [connectTimeout] milliseconds until it is given up: 10 000
+ * @property {number} [grace] milliseconds the app has to confirm a cancel: 5 000
+ * @property {number} [liveness] milliseconds of silence after which the app counts as gone, while calls are pending
+ * @property {(event: string, data: any) => void} [onNotification]
+ * @property {(request: any, context: { signal: AbortSignal }) => any} [onElicitation]
+ */
+
+/**
+ * @param {any} AgentHandle
+ * @param {import('./messenger.js').Messenger} messenger
+ * @param {OpenOptions} options
+ * @returns {Promise<Agent>}
+ */
+export function open(AgentHandle, messenger, options) {
+  const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, onElicitation } = options;
+  const { connectTimeout = 10_000, grace = 5000, liveness = Infinity } = options;
+  const id = AgentHandle.newId();
+  const features = { notifications: true, progress: true, elicitation: onElicitation !== undefined };
+  const payload = { agent, protocolVersion: '0.1', features, ...(requestedCapabilities && { requestedCapabilities }) };
+
+  return new Promise((resolve, reject) => {
+    /** @param {Error} error */
+    const fail = (error) => {
+      clearTimeout(timer);
+      messenger.close();
+      reject(error);
+    };
+    const timer = setTimeout(() => {
+      // Should it answer after all, it shall not keep a session that nobody uses.
+      try {
+        messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason: 'Not answered in time' } });
+      } catch {
+        // It never was there.
+      }
+      fail(abpError('TIMEOUT', `No app answered within ${connectTimeout} ms`));
+    }, connectTimeout);
+    messenger.onmessage = (envelope) => {
+      if (envelope?.id !== id) return;
+      const { error, sessionId } = envelope.payload ?? {};
+      if (error) {
+        fail(Object.assign(abpError(String(error.code), String(error.message)), error));
+      } else if (envelope.type !== 'initialize-result' || typeof sessionId !== 'string') {
+        fail(abpError('TRANSPORT_ERROR', 'The app answered initialize with something else'));
+      } else {
+        clearTimeout(timer);
+        resolve(new Agent(new AgentHandle(grace, liveness), messenger, envelope.payload, options));
+      }
+    };
+    messenger.onclose = (error) => fail(error ?? abpError('DISCONNECTED', 'The app disconnected'));
+    try {
+      messenger.post({ type: 'initialize', id, timestamp: Date.now(), payload });
+    } catch (error) {
+      fail(abpError('INVALID_PARAMS', `initialize cannot be sent: ${error}`));
+    }
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * A MessagePort, a Worker, the inside of a worker, or an extension's port.
+ */
+import { abpError } from './errors.js';
+
+/**
+ * @param {any} port
+ * @param {boolean} [ours] it was made here, and is closed when the session is over
+ * @returns {import('./messenger.js').Messenger}
+ */
+export function portMessenger(port, ours = false) {
+  const extension = typeof port?.onMessage?.addListener === 'function';
+  if (typeof port?.postMessage !== 'function') throw abpError('INVALID_PARAMS', 'That is no port');
+  const stop = new AbortController();
+
+  /** @type {import('./messenger.js').Messenger} */
+  const messenger = {
+    onmessage: undefined,
+    onclose: undefined,
+    post: extension ? (envelope) => port.postMessage(envelope) : (envelope, transfer = []) => port.postMessage(envelope, transfer),
+    close() {
+      stop.abort();
+      messenger.onmessage = messenger.onclose = undefined;
+      if (ours) port.close();
+    },
+  };
+  /** @param {unknown} envelope */
+  const receive = (envelope) => messenger.onmessage?.(envelope);
+  const gone = () => messenger.onclose?.();
+
+  if (extension) {
+    listen(port.onMessage, receive);
+    listen(port.onDisconnect, gone);
+  } else if (port.addEventListener) {
+    const { signal } = stop;
+    port.addEventListener('message', (/** @type {MessageEvent} */ event) => receive(event.data), { signal });
+    port.addEventListener('close', gone, { signal });
+    // An answer was lost, and nobody can tell which.
+    port.addEventListener('messageerror', gone, { signal });
+    port.start?.();
+  } else {
+    on('message', receive);
+    on('messageerror', gone);
+    on('exit', gone);
+  }
+  return messenger;
+
+  /** @param {any} event @param {(...args: any[]) => void} listener */
+  function listen(event, listener) {
+    event?.addListener(listener);
+    stop.signal.addEventListener('abort', () => event?.removeListener(listener));
+  }
+
+  /** A worker of Node. @param {string} name @param {(...args: any[]) => void} listener */
+  function on(name, listener) {
+    port.on(name, listener);
+    stop.signal.addEventListener('abort', () => port.off(name, listener));
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What the app asks, until it is answered or withdrawn.
+ */
+import { failure } from './errors.js';
+
+export class Questions {
+  /** @type {Map<unknown, AbortController>} */
+  #open = new Map();
+
+  /**
+   * @param {import('./messenger.js').Messenger} messenger
+   * @param {((request: any, context: { signal: AbortSignal }) => any) | undefined} answer
+   */
+  constructor(messenger, answer) {
+    this.messenger = messenger;
+    this.answer = answer;
+  }
+
+  /**
+   * @param {any} id
+   * @param {any} request
+   */
+  async ask(id, request) {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    const payload = await this.#answerTo(request, controller.signal);
+    // Withdrawn meanwhile, or the session is over.
+    if (!this.#open.delete(id)) return;
+    const envelope = { type: 'elicitation/response', id, timestamp: Date.now(), payload };
+    try {
+      this.messenger.post(envelope);
+    } catch (error) {
+      this.messenger.post({ ...envelope, payload: failure('OPERATION_FAILED', `The answer cannot be sent: ${error}`) });
+    }
+  }
+
+  /**
+   * @param {any} request
+   * @param {AbortSignal} signal fires when the answer is not wanted any more
+   * @returns {Promise<any>} an ABPResponse
+   */
+  async #answerTo(request, signal) {
+    if (!this.answer) return failure('NOT_SUPPORTED', 'The agent answers no questions');
+    try {
+      const answer = await this.answer(request, { signal });
+      return typeof answer?.success === 'boolean' ? answer : { success: true, data: answer };
+    } catch (/** @type {any} */ error) {
+      return failure(typeof error?.code === 'string' ? error.code : 'OPERATION_FAILED', String(error?.message ?? error));
+    }
+  }
+
+  /** @param {unknown} id */
+  withdraw(id) {
+    this.#open.get(id)?.abort();
+    this.#open.delete(id);
+  }
+
+  close() {
+    for (const id of [...this.#open.keys()]) this.withdraw(id);
+  }
+}

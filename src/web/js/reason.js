@@ -1,0 +1,12 @@
+/**
+ * A reason is passed on only if it is a string, or an Error's message.
+ *
+ * @param {unknown} reason
+ * @returns {string | undefined}
+ */
+export function reasonText(reason) {
+  if (typeof reason === 'string') return reason;
+  // The default reason of an abort says nothing.
+  if (reason instanceof DOMException && reason.name === 'AbortError') return undefined;
+  return reason instanceof Error ? reason.message : undefined;
+}

@@ -1,0 +1,143 @@
+/**
+ * A frame, a popup, an opener, a parent page.
+ *
+ * Each `initialize` brings a MessagePort. A host of ours answers there, and that port is the
+ * connection from then on. A plain ABP host answers with a window message, and window messages of
+ * that window and origin are the connection.
+ */
+import { abpError } from './errors.js';
+import { portMessenger } from './port.js';
+
+/** Milliseconds between attempts while the window may still be loading: doubled up to the second. */
+const RETRY = [25, 250];
+/** How often to look whether the window is still there: nothing announces its end. */
+const LOOK_EVERY = 300;
+/** How long a refusal is held back that an earlier attempt of ours may have caused. */
+const DOUBT = 500;
+
+/**
+ * @param {Window} win
+ * @param {string} origin whom to speak to; `*` for whoever is there
+ * @returns {import('./messenger.js').Messenger}
+ */
+export function windowMessenger(win, origin) {
+  let target = origin === '*' ? '*' : originOf(origin);
+  const stop = new AbortController();
+  const { signal } = stop;
+  /** @type {MessagePort[]} */
+  const offered = [];
+  /** @type {import('./messenger.js').Messenger | undefined} */
+  let port;
+  /** @type {any} */
+  let initialize;
+  let plain = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let looking;
+
+  /** @type {import('./messenger.js').Messenger} */
+  const messenger = {
+    onmessage: undefined,
+    onclose: undefined,
+    onsuspect: undefined,
+    post(envelope, transfer = []) {
+      if (port) port.post(envelope, transfer);
+      else if (envelope.type !== 'initialize') win.postMessage(envelope, { targetOrigin: target, transfer });
+      else {
+        initialize = envelope;
+        offer(RETRY[0]);
+        looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
+      }
+    },
+    close() {
+      messenger.onmessage = messenger.onclose = messenger.onsuspect = undefined;
+      stop.abort();
+      settle();
+      clearInterval(looking);
+      port?.close();
+    },
+  };
+  const gone = () => messenger.onclose?.();
+
+  /** @param {number} pause */
+  const offer = (pause) => {
+    const { port1, port2 } = new MessageChannel();
+    offered.push(port1);
+    port1.onmessage = ({ data }) => adopt(port1, data);
+    win.postMessage(initialize, { targetOrigin: target, transfer: [port2] });
+    timer = setTimeout(() => offer(Math.min(pause * 2, RETRY[1])), pause);
+  };
+
+  /** Ends the attempts. @param {MessagePort} [kept] */
+  const settle = (kept) => {
+    clearTimeout(timer);
+    for (const other of offered.splice(0)) if (other !== kept) other.close();
+  };
+
+  /** @param {MessagePort} answered @param {unknown} envelope */
+  const adopt = (answered, envelope) => {
+    if (port || plain) return;
+    answered.onmessage = null;
+    settle(answered);
+    port = portMessenger(answered, true);
+    port.onmessage = (next) => messenger.onmessage?.(next);
+    port.onclose = gone;
+    watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
+    messenger.onmessage?.(envelope);
+  };
+
+  addEventListener('message', ({ source, origin: from, data }) => {
+    if (port || source !== win || (target !== '*' && from !== target)) return;
+    if (!plain) {
+      if (data?.id === undefined || data.id !== initialize?.id || !isAnswer(data)) return;
+      if (data.payload?.error?.code === 'ALREADY_INITIALIZED' && offered.length > 1) {
+        clearTimeout(timer);
+        timer = setTimeout(() => messenger.onmessage?.(data), DOUBT);
+        return;
+      }
+      plain = true;
+      settle();
+      // An opaque origin has no name to post to.
+      if (from !== 'null') target = from;
+      watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
+    }
+    messenger.onmessage?.(data);
+  }, { signal });
+  return messenger;
+}
+
+/** @param {any} envelope */
+const isAnswer = ({ type }) => type === 'initialize-result' || type === 'error';
+
+/** @param {string} origin */
+function originOf(origin) {
+  try {
+    const { origin: exact } = new URL(origin);
+    if (exact !== 'null') return exact;
+  } catch {
+    // Told below.
+  }
+  throw abpError('INVALID_PARAMS', `Not an origin: ${origin}`);
+}
+
+/**
+ * A frame that loads has, or may have, another document than before.
+ *
+ * @param {Window} win
+ * @param {AbortSignal} signal
+ * @param {() => void} gone
+ * @param {() => void} suspect
+ */
+function watchFrame(win, signal, gone, suspect) {
+  const frame = [...document.querySelectorAll('iframe')].find((it) => it.contentWindow === win);
+  // Null for a document of another origin.
+  const known = frame?.contentDocument;
+  let loaded = known?.readyState === 'complete';
+  frame?.addEventListener('load', () => {
+    if (loaded || (known && frame.contentDocument !== known)) return gone();
+    loaded = true;
+    // The first load of a frame not known to be complete may be that of the document we speak to.
+    return frame.contentDocument && frame.contentDocument === known ? undefined : suspect();
+  }, { signal });
+}
