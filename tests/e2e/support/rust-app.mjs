@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { build as bundle } from 'esbuild';
+import { oneCopyOfSnippets } from '../../../scripts/build/snippets.mjs';
+import { buildWasm, copyInto } from '../../../scripts/build/wasm.mjs';
+import { glueDir, root } from '../../../scripts/paths.mjs';
+import { setUpBuild } from '../../../scripts/setup.mjs';
+
+/**
+ * Builds tests/rust-app as a Rust author would: cargo, wasm-bindgen, a bundler.
+ *
+ * @returns {Promise<string>} the folder of its module
+ */
+export async function buildRustApp() {
+  const { wasmBindgen } = await setUpBuild();
+  const glue = join(glueDir, 'rust-app');
+  await buildWasm({ crate: 'caphost-test-app', profile: 'demo', out: glue, name: 'caphost_test_app', wasmBindgen });
+  const outdir = join(glueDir, 'rust-app-bundle');
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: [join(glue, 'caphost_test_app.js')],
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    logOverride: { 'duplicate-object-key': 'silent' },
+    plugins: [oneCopyOfSnippets],
+  });
+  copyInto([join(glue, 'caphost_test_app_bg.wasm')], outdir);
+  return outdir;
+}
