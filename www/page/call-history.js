@@ -16,6 +16,7 @@ import { preview } from './preview.js';
  * @property {string} params a preview; the parameters themselves are not kept
  * @property {ProgressInfo | undefined} progress
  * @property {ABPResponse | undefined} response without its data once `released`
+ * @property {boolean} received the response is the caller's own copy of it
  * @property {boolean} released the data was dropped to keep memory bounded
  * @property {string | undefined} reason why the caller cancelled, if it said
  * @property {CancelResponse[]} confirmations
@@ -90,6 +91,21 @@ export class CallHistory {
     this.#changed(call, false);
   }
 
+  /**
+   * The response as the caller has it. The host's own may have lost its buffers, which are moved to
+   * a caller that asks for it.
+   * @param {string} sessionId
+   * @param {string} callId
+   * @param {ABPResponse} response
+   */
+  receive(sessionId, callId, response) {
+    const call = this.find(sessionId, callId);
+    if (call?.endedAt === undefined) return;
+    call.received = true;
+    this.#respond(call, response);
+    this.#changed(call, false);
+  }
+
   /** @param {CallEvent} event */
   #call(event) {
     const at = address(event.sessionId, event.callId);
@@ -133,6 +149,7 @@ export class CallHistory {
       params: event.state === 'queued' ? previewOf(event.params) : 'not kept',
       progress: undefined,
       response: undefined,
+      received: false,
       released: false,
       reason: undefined,
       confirmations: [],
@@ -154,8 +171,16 @@ export class CallHistory {
    */
   #end(call, event) {
     call.endedAt = event.time;
-    call.response = event.response;
     if (typeof event.reason === 'string') call.reason ??= event.reason.slice(0, MAX_TEXT);
+    this.#respond(call, event.response);
+  }
+
+  /**
+   * @param {Call} call
+   * @param {ABPResponse | undefined} response
+   */
+  #respond(call, response) {
+    call.response = response;
     for (const other of this.#budget.keep(call)) this.#changed(other, false);
   }
 

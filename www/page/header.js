@@ -8,6 +8,7 @@ const GATEWAY = {
   connecting: 'Connecting to the gateway',
   connected: 'Gateway connected',
   disconnected: 'Gateway out of reach, trying again',
+  refused: 'Refused by the gateway',
 };
 
 /** The state of the gateway, who is connected, and how many calls ended how. */
@@ -36,8 +37,8 @@ export class Header {
     if (event.type === 'gateway') {
       this.#gateway.dataset.state = event.state;
       this.#gateway.title = event.url;
-      setIcon(this.#gatewayIcon, `gateway-${event.state}`);
-      setText(this.#gatewayText, GATEWAY[event.state]);
+      setIcon(this.#gatewayIcon, `gateway-${event.state === 'refused' ? 'disconnected' : event.state}`);
+      setText(this.#gatewayText, event.error ? `${GATEWAY[event.state]}: ${event.error.message}` : GATEWAY[event.state]);
     } else if (event.type === 'session') {
       if (event.state === 'open') this.#sessions.set(event.sessionId, event.agent?.name ?? 'unnamed agent');
       else this.#sessions.delete(event.sessionId);

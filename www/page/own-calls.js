@@ -28,20 +28,21 @@ export class OwnCalls {
    * @param {string} capability
    * @param {Record<string, unknown>} params
    * @param {{ cancelHalfway: boolean }} options
-   * @returns the call's response
+   * @returns {Promise<void>} fulfilled when the call is over
    */
-  start(capability, params, { cancelHalfway }) {
+  async start(capability, params, { cancelHalfway }) {
     const callId = newCallId();
     const controller = new AbortController();
     const transfer = Object.values(params).filter((value) => value instanceof ArrayBuffer);
-    return this.#agent.call(capability, params, {
+    const response = await this.#agent.call(capability, params, {
       callId,
-      transfer,
+      ...(transfer.length > 0 ? { transfer } : {}),
       signal: controller.signal,
       onProgress: (info) => {
         if (cancelHalfway && (percentage(info) ?? 0) >= 50) controller.abort('Cancelled by the page halfway');
       },
     });
+    if (this.sessionId !== null) this.#history.receive(this.sessionId, callId, response);
   }
 
   /**

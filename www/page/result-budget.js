@@ -11,10 +11,11 @@ export class ResultBudget {
   #weight = 0;
 
   /**
-   * @param {Call} call just ended
+   * @param {Call} call just answered
    * @returns {Call[]} the calls whose data was dropped for it
    */
   keep(call) {
+    this.forget(call);
     const weight = weigh(call.response?.data);
     if (weight <= FREE_WEIGHT) return [];
     this.#held.set(call, weight);

@@ -7,6 +7,8 @@
  */
 export async function toBlob(value, mimeType) {
   if (value instanceof Blob) return value;
+  const buffer = ArrayBuffer.isView(value) ? value.buffer : value;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === 0) throw new Error('its bytes were moved to the agent that asked for them');
   if (value instanceof ArrayBuffer) return new Blob([value], { type: mimeType });
   if (ArrayBuffer.isView(value)) return new Blob([/** @type {ArrayBufferView<ArrayBuffer>} */ (value)], { type: mimeType });
   if (typeof value === 'string') {

@@ -31,6 +31,7 @@ export class CallCard {
   #result;
   #details;
   #cancelling = false;
+  #opened = false;
 
   /**
    * @param {Call} call
@@ -61,7 +62,6 @@ export class CallCard {
 
   update() {
     const call = this.#call;
-    const before = this.element.dataset.state;
     this.element.dataset.state = call.state;
     setIcon(this.#node, call.state);
     setText(this.#state, STATE_NAMES[call.state]);
@@ -73,9 +73,13 @@ export class CallCard {
     if (error) this.#error.replaceChildren(element('code', {}, String(error.code)), ` ${String(error.message).slice(0, 2000)}`);
     const completed = call.state === 'completed';
     this.#result.element.hidden = !completed;
-    if (completed) this.#result.update(String(call.released));
-    if (completed && before !== 'completed' && this.#options.own) this.#result.open();
-    this.#details.update(`${call.state} ${call.released}`);
+    const version = `${call.state} ${call.received} ${call.released}`;
+    if (completed) this.#result.update(version);
+    if (completed && call.received && !this.#opened) {
+      this.#opened = true;
+      this.#result.open();
+    }
+    this.#details.update(version);
     this.tick();
   }
 

@@ -108,8 +108,9 @@ export interface SessionEvent {
 
 export interface GatewayEvent {
   type: 'gateway';
-  state: 'connecting' | 'connected' | 'disconnected';
+  state: 'connecting' | 'connected' | 'disconnected' | 'refused';
   url: string;
+  error?: ABPError;
 }
 
 export type HostEvent =
