@@ -1,7 +1,7 @@
 //! Large images decoded by the browser, which does so on a thread of its own.
 
 use crate::pace::Pace;
-use crate::picture::{Elsewhere, Format};
+use crate::picture::{Elsewhere, Format, blank};
 use image::RgbaImage;
 use js_sys::{Array, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -55,13 +55,8 @@ async fn read<P: Pace>(
     let bytes = Array::of1(&Uint8Array::from(file));
     let blob = Blob::new_with_u8_array_sequence_and_options(&bytes, &kind)?;
     let options = js_sys::Object::new();
-    for option in [
-        "imageOrientation",
-        "premultiplyAlpha",
-        "colorSpaceConversion",
-    ] {
-        Reflect::set(&options, &option.into(), &"none".into())?;
-    }
+    // Nothing else: other options cost the page's thread time.
+    Reflect::set(&options, &"imageOrientation".into(), &"none".into())?;
     let bitmap = JsFuture::from(create_image_bitmap(&blob, &options)?).await?;
     let bitmap = Closed(bitmap.dyn_into::<ImageBitmap>()?);
     if (bitmap.0.width(), bitmap.0.height()) != (width, height) {
@@ -71,7 +66,7 @@ async fn read<P: Pace>(
     let rows = (STRIP / width).clamp(1, height);
     let context = context(width, rows)?;
     let stride = width as usize * 4;
-    let mut pixels = RgbaImage::new(width, height);
+    let mut pixels = blank(width, height, pace).await;
     for (number, strip) in pixels.chunks_mut(rows as usize * stride).enumerate() {
         let top = number as u32 * rows;
         let count = (strip.len() / stride) as u32;

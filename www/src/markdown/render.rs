@@ -4,10 +4,14 @@ use super::MAX_BYTES;
 use super::footnotes::Footnotes;
 use super::markup::OpenElements;
 use super::sanitize::sanitizer;
+use super::sections::{self, LastBlock, References};
 use crate::failure::Failure;
 use crate::pace::Pace;
 use ammonia::Builder;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{BrokenLink, Event, Options, Parser, Tag, TagEnd, html};
+
+/// Bytes of Markdown parsed at once, as far as its blocks allow.
+const SECTION: usize = 32 * 1024;
 
 /// Bytes of Markdown in one piece, as far as its blocks allow.
 const PIECE: usize = 8 * 1024;
@@ -31,22 +35,58 @@ pub(crate) async fn render<P: Pace>(
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
+    let references = references(markdown, extensions, pace).await;
+    // A footnote is known only in the section that holds it.
+    let whole = markdown.contains("[^");
     let mut pieces = Pieces::new(sanitize);
-    let events = Parser::new_ext(markdown, extensions).into_offset_iter();
-    let mut read = 0;
-    for (event, range) in events {
-        read += 1;
-        if pieces.add(event, range.end) {
-            pace.progress(range.end.min(markdown.len()), markdown.len(), "converting");
-            pace.checkpoint().await;
-        } else if read % EVENTS == 0 {
-            pace.checkpoint().await;
+    let (mut start, mut least) = (0, SECTION);
+    while start < markdown.len() {
+        let end = match whole {
+            true => markdown.len(),
+            false => sections::end(markdown, start, least),
+        };
+        let section = &markdown[start..end];
+        let elsewhere = |link: BrokenLink<'_>| references.find(&link.reference);
+        let parser = Parser::new_with_broken_link_callback(section, extensions, Some(elsewhere));
+        let (mut events, mut last) = (Vec::new(), LastBlock::default());
+        for (event, range) in parser.into_offset_iter() {
+            last.see(&event, &range);
+            events.push((event, start + range.end));
+            if events.len() % EVENTS == 0 {
+                pace.checkpoint().await;
+            }
         }
+        pace.checkpoint().await;
+        if end < markdown.len() && last.goes_on(section) {
+            least = 2 * section.len();
+            continue;
+        }
+        for (number, (event, at)) in events.into_iter().enumerate() {
+            if pieces.add(event, at) {
+                pace.progress(at.min(end), markdown.len(), "converting");
+                pace.checkpoint().await;
+            } else if number % EVENTS == 0 {
+                pace.checkpoint().await;
+            }
+        }
+        (start, least) = (end, SECTION);
     }
     pieces.flush(markdown.len());
     pace.progress(markdown.len(), markdown.len(), "converting");
     pace.checkpoint().await;
     Ok(pieces.html)
+}
+
+async fn references<P: Pace>(markdown: &str, extensions: Options, pace: &P) -> References {
+    let mut references = References::default();
+    let mut start = 0;
+    while start < markdown.len() && markdown[start..].contains("]:") {
+        let end = sections::end(markdown, start, SECTION);
+        references.read(&markdown[start..end], extensions);
+        start = end;
+        pace.checkpoint().await;
+    }
+    references
 }
 
 struct Pieces<'a> {

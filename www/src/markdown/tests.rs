@@ -114,3 +114,62 @@ fn a_long_text_is_left_at_the_checkpoint_where_it_is_dropped() {
     assert!(stop_after(10, render(&text, true, &pace)).is_none());
     assert_eq!(pace.checkpoints(), 10);
 }
+
+/// What pulldown-cmark itself makes of the whole text.
+fn whole(markdown: &str) -> String {
+    let extensions = pulldown_cmark::Options::ENABLE_TABLES
+        | pulldown_cmark::Options::ENABLE_STRIKETHROUGH
+        | pulldown_cmark::Options::ENABLE_TASKLISTS;
+    let mut html = String::new();
+    pulldown_cmark::html::push_html(
+        &mut html,
+        pulldown_cmark::Parser::new_ext(markdown, extensions),
+    );
+    html
+}
+
+#[test]
+fn sections_are_parsed_as_parts_of_the_whole() {
+    let filler = |start: &str| {
+        format!(
+            "{start}\n\n{}",
+            "Some words of a paragraph.\n\n# Heading\n\n".repeat(2000)
+        )
+    };
+    let code = "# not a heading\n\nnor text\n\n".repeat(2000);
+    for text in [
+        filler("A [link] and [another one][Far  away].\n\n[link]: https://example.org/a 'Title'")
+            + "[far away]: <https://example.org/b>\n\n[link]: https://example.org/second",
+        filler("text") + "````\n```\n" + &code + "````\n\n" + &filler("after"),
+        filler("text") + "~~~ rust\n" + &code,
+        filler("text") + "<!--\n\n" + &code + "-->\n\n" + &filler("after"),
+        filler("text") + "<pre>\n\n" + &code + "</pre>\n\n" + &filler("after"),
+        filler("text") + "<div>\n\n" + &filler("inside") + "</div>\n\nend",
+        "<div>\n\n".to_owned()
+            + &filler("in")
+            + "```\n"
+            + &code
+            + "```\n\n</div>\n\n```\n"
+            + &code
+            + "```\n",
+        "<div>\n\n".to_owned()
+            + &filler("in")
+            + "```\n"
+            + &code
+            + "```\n\n</div>\n\n```\n"
+            + &code
+            + "```\n",
+        "1. item\n\n   more\n\n".repeat(3000)
+            + "Paragraph\n\n> quote\n\n"
+            + &"    code\n\n".repeat(3000)
+            + "end",
+        filler("wide").replace('\n', "\r\n"),
+        "| a | b |\n|---|---|\n".to_owned()
+            + &"| 1 | 2 |\n".repeat(6000)
+            + "\nend\n\n"
+            + &filler("x"),
+    ] {
+        assert!(text.len() > 64 * 1024);
+        assert!(convert(&text, false) == whole(&text), "{:.200}", text);
+    }
+}

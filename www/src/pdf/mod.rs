@@ -3,7 +3,7 @@
 //! | module | what it knows |
 //! |---|---|
 //! | `parse` | HTML text to a tree, a few kB at a time |
-//! | `walk`, `context`, `inline` | the tree to blocks, one after the other |
+//! | `walk`, `context`, `inline`, `rows` | the tree to blocks, one after the other |
 //! | `block` | what a block is |
 //! | `fonts` | characters to glyphs and widths |
 //! | `lines` | text to lines |
@@ -30,6 +30,7 @@ mod outline;
 mod page;
 mod parse;
 mod raster;
+mod rows;
 mod table;
 #[cfg(test)]
 mod tests;

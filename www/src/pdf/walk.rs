@@ -1,8 +1,9 @@
 //! A tree to blocks, in the order of the text, without recursion: documents may be nested deeply.
 
-use super::block::{Align, Block, Cell, Content, Role, Text};
+use super::block::{Block, Content, Role, Text};
 use super::context::{Context, Kind, kind};
 use super::inline::{push_collapsed, push_verbatim};
+use super::rows::Table;
 use ego_tree::iter::{Edge, Traverse};
 use ego_tree::{NodeId, Tree};
 use scraper::Node;
@@ -12,23 +13,12 @@ use std::collections::VecDeque;
 /// Nodes looked at in one step.
 const STEP: usize = 512;
 
-/// Rows of a table handed on at once.
-const ROWS: usize = 32;
-
 /// What a step gave.
 pub enum Next {
     Block(Block),
     /// Nothing yet.
     More,
     End,
-}
-
-/// A table whose rows are being read.
-struct Table {
-    rows: Vec<Vec<Cell>>,
-    first: bool,
-    /// Tables inside its cells, which are read as text.
-    inner: usize,
 }
 
 pub struct Walk<'a> {
@@ -144,15 +134,11 @@ impl<'a> Walk<'a> {
                 Some(table) => table.inner += 1,
                 None => {
                     self.flush();
-                    self.table = Some(Table {
-                        rows: Vec::new(),
-                        first: true,
-                        inner: 0,
-                    });
+                    self.table = Some(Table::new());
                 }
             },
             Kind::Row => match &mut self.table {
-                Some(table) if table.inner == 0 => table.rows.push(Vec::new()),
+                Some(table) if table.inner == 0 => table.begin_row(),
                 _ => self.flush(),
             },
             Kind::Cell => match &mut self.table {
@@ -186,7 +172,7 @@ impl<'a> Walk<'a> {
             Kind::Cell => self.close_cell(element),
             Kind::Row => match &mut self.table {
                 Some(table) if table.inner == 0 => {
-                    if table.rows.len() >= ROWS {
+                    if table.is_full() {
                         self.emit_rows();
                     }
                 }
@@ -307,41 +293,12 @@ impl<'a> Walk<'a> {
         let mut text = std::mem::take(&mut self.text);
         text.trim_end();
         self.in_cell = false;
-        let cell = Cell {
-            text,
-            header: element.name() == "th",
-            columns: element
-                .attr("colspan")
-                .and_then(|n| n.parse().ok())
-                .unwrap_or(1)
-                .clamp(1, 20),
-            align: align(element),
-        };
-        match table.rows.last_mut() {
-            Some(row) => row.push(cell),
-            None => table.rows.push(vec![cell]),
-        }
+        table.add(element, text);
     }
 
     fn emit_rows(&mut self) {
-        let Some(table) = &mut self.table else { return };
-        let mut rows = std::mem::take(&mut table.rows);
-        rows.retain(|row| !row.is_empty());
-        if !rows.is_empty() {
-            let first = std::mem::replace(&mut table.first, false);
-            self.emit(Content::Rows { rows, first });
+        if let Some(rows) = self.table.as_mut().and_then(Table::take) {
+            self.emit(rows);
         }
-    }
-}
-
-fn align(element: &Element) -> Align {
-    let style = element.attr("style").unwrap_or_default();
-    let align = element
-        .attr("align")
-        .or_else(|| style.split_once("text-align:").map(|(_, value)| value));
-    match align.unwrap_or_default().trim_start() {
-        align if align.starts_with("right") => Align::Right,
-        align if align.starts_with("center") => Align::Center,
-        _ => Align::Left,
     }
 }

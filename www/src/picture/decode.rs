@@ -1,5 +1,6 @@
 //! Image files to pixels.
 
+use super::blank::blank;
 use super::elsewhere::Elsewhere;
 use super::params::Format;
 use super::{MANY_PIXELS_DECODED_AT_ONCE, MAX_PIXELS, MAX_PIXELS_DECODED_AT_ONCE};
@@ -90,7 +91,7 @@ async fn png<P: Pace>(file: &[u8], name: &str, pace: &P) -> Result<RgbaImage, Fa
     within(name, width, height, MAX_PIXELS)?;
     let (color, _) = reader.output_color_type();
     let channels = color.samples();
-    let mut pixels = RgbaImage::new(width, height);
+    let mut pixels = blank(width, height, pace).await;
     let stride = width as usize * 4;
     let (mut meter, mut rows, mut turned) = (Meter::default(), 0, Vec::with_capacity(stride));
     while let Some(row) = reader
@@ -147,7 +148,7 @@ async fn at_once<P: Pace>(
     if channels == 4 {
         return Ok(RgbaImage::from_raw(width, height, samples).expect("a sample for each channel"));
     }
-    let mut pixels = RgbaImage::new(width, height);
+    let mut pixels = blank(width, height, pace).await;
     let rows = samples.chunks_exact(width as usize * channels);
     let mut meter = Meter::default();
     for (row, out) in rows.zip(pixels.chunks_exact_mut(width as usize * 4)) {

@@ -7,6 +7,7 @@
 //! | resizing, blurring, orientation, grayscale | part of a row, or some rows |
 //! | JPEG and WebP decoding, WebP encoding | the whole image: only small ones are; larger ones are decoded [elsewhere](Elsewhere), if that is possible |
 
+mod blank;
 mod blur;
 mod decode;
 mod elsewhere;
@@ -24,6 +25,8 @@ mod tests;
 pub use elsewhere::{Elsewhere, Nowhere};
 pub use params::{Blur, Fit, Format, Operations, Options, Params, Resize};
 
+#[cfg(target_arch = "wasm32")]
+pub(crate) use blank::blank;
 pub(crate) use decode::{Decoded, decode};
 
 use crate::binary::{Encoding, Payload};

@@ -1,5 +1,6 @@
 //! Photographs come with a note on how to hold them: this turns the pixels instead.
 
+use super::blank::blank;
 use crate::pace::{Meter, Pace};
 use image::RgbaImage;
 use image::metadata::Orientation;
@@ -25,7 +26,7 @@ pub async fn orient<P: Pace>(pixels: RgbaImage, orientation: Orientation, pace: 
     } else {
         (width, height)
     };
-    let mut turned = RgbaImage::new(new_width, new_height);
+    let mut turned = blank(new_width, new_height, pace).await;
     let mut meter = Meter::default();
     for y in 0..new_height {
         for x in 0..new_width {

@@ -1,5 +1,6 @@
 //! A new size, by Lanczos resampling, source row by source row.
 
+use super::blank::blank;
 use super::linear;
 use super::params::Resize;
 use super::size::target;
@@ -46,7 +47,7 @@ pub async fn resize<P: Pace>(
         pace,
     )
     .await;
-    let mut out = RgbaImage::new(target.width, target.height);
+    let mut out = blank(target.width, target.height, pace).await;
     let (stride, out_stride) = (pixels.width() as usize * 4, target.width as usize * 4);
     let mut source = vec![0.0; stride];
     let mut narrow = vec![0.0; out_stride];
