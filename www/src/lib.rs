@@ -20,5 +20,7 @@ pub mod markdown;
 pub mod pace;
 pub mod pdf;
 pub mod picture;
+#[cfg(test)]
+mod schemas;
 pub mod stages;
 pub mod summary;

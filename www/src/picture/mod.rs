@@ -45,7 +45,7 @@ pub const MAX_PIXELS_DECODED_AT_ONCE: u64 = 26_000_000;
 pub const MANY_PIXELS_DECODED_AT_ONCE: u64 = 1_500_000;
 
 /// Most pixels of a WebP going out, which is one step.
-pub const MAX_PIXELS_ENCODED_AT_ONCE: u64 = 3_000_000;
+pub const MAX_PIXELS_ENCODED_AT_ONCE: u64 = 2_500_000;
 
 /// The stages of the work.
 pub const STAGES: Weights = &[
