@@ -8,8 +8,9 @@
 import { abpError } from './errors.js';
 import { portMessenger } from './port.js';
 
-/** Milliseconds between attempts while the window may still be loading: doubled up to the second. */
-const RETRY = [25, 250];
+/** Milliseconds between attempts while the window may still be loading: doubled, but to no more than the second. */
+const FIRST_RETRY = 25;
+const LAST_RETRY = 250;
 /** How often to look whether the window is still there: nothing announces its end. */
 const LOOK_EVERY = 300;
 /** How long a refusal is held back that an earlier attempt of ours may have caused. */
@@ -46,7 +47,7 @@ export function windowMessenger(win, origin) {
       else if (envelope.type !== 'initialize') win.postMessage(envelope, { targetOrigin: target, transfer });
       else {
         initialize = envelope;
-        offer(RETRY[0]);
+        offer(FIRST_RETRY);
         looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
       }
     },
@@ -66,7 +67,7 @@ export function windowMessenger(win, origin) {
     offered.push(port1);
     port1.onmessage = ({ data }) => adopt(port1, data);
     win.postMessage(initialize, { targetOrigin: target, transfer: [port2] });
-    timer = setTimeout(() => offer(Math.min(pause * 2, RETRY[1])), pause);
+    timer = setTimeout(() => offer(Math.min(pause * 2, LAST_RETRY)), pause);
   };
 
   /** Ends the attempts. @param {MessagePort} [kept] */

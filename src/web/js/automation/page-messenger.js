@@ -106,11 +106,11 @@ export class PageMessenger {
         }
         if (this.#closed) {
           // Too late: what has been opened is not left behind.
-          if (payload.sessionId) await this.#perform(desk, encode({ type: 'shutdown', timestamp: Date.now(), payload: {} }));
+          if (payload?.sessionId) await this.#perform(desk, encode({ type: 'shutdown', timestamp: Date.now(), payload: {} }));
           this.#leave(desk);
           return;
         }
-        if (!payload.error) {
+        if (!payload?.error) {
           activate();
           this.#release.push(activate.undo);
           this.#watchLoads(desk, loading);

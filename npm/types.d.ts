@@ -1,0 +1,169 @@
+/** What the Agentic Browser Protocol, version 0.1, calls things. */
+
+/** The error codes of the protocol; an app may have more of its own. */
+export type ABPErrorCode =
+  | 'NOT_INITIALIZED'
+  | 'ALREADY_INITIALIZED'
+  | 'SESSION_EXPIRED'
+  | 'SESSION_INVALID'
+  | 'UNKNOWN_CAPABILITY'
+  | 'CAPABILITY_UNAVAILABLE'
+  | 'REQUIREMENT_NOT_MET'
+  | 'PRECONDITION_FAILED'
+  | 'INVALID_PARAMS'
+  | 'MISSING_PARAM'
+  | 'INVALID_TYPE'
+  | 'PERMISSION_DENIED'
+  | 'PERMISSION_REQUIRED'
+  | 'OPERATION_FAILED'
+  | 'TIMEOUT'
+  | 'CANCELLED'
+  | 'RATE_LIMITED'
+  | 'NOT_IMPLEMENTED'
+  | 'BROWSER_ERROR'
+  | 'NOT_SUPPORTED'
+  | 'INTERNAL_ERROR'
+  | 'TRANSPORT_ERROR'
+  | 'DISCONNECTED';
+
+export interface ABPError {
+  /** What a program decides on. */
+  code: ABPErrorCode | (string & {});
+  /** What a person reads. */
+  message: string;
+  /** Anything else: for bad parameters, `{ path }` of what is wrong. */
+  details?: any;
+  /** Whether repeating the same request may succeed. */
+  retryable: boolean;
+  /** Milliseconds to wait before that. */
+  retryAfter?: number;
+  /** Names of capabilities that may serve instead. */
+  alternatives?: string[];
+}
+
+/**
+ * How a call ended. Exactly one of three: `success: true` with `data`; `success: false` with
+ * `error`; or `success: false` with `cancelled: true`, which is only ever said of a fact.
+ */
+export interface ABPResponse<Data = any> {
+  success: boolean;
+  /** What the capability returned. */
+  data?: Data;
+  error?: ABPError;
+  /** The call was stopped: by a cancel, its signal, its timeout, or by itself. */
+  cancelled?: boolean;
+  metadata?: {
+    /** Milliseconds the call took in the app. */
+    duration?: number;
+    cached?: boolean;
+  };
+}
+
+/** What came of a cancel. It never contradicts the call's own response. */
+export interface CancelResponse {
+  callId: string;
+  /** True if and only if the call's response says `cancelled: true`. */
+  cancelled: boolean;
+  /** Why not: `Operation not found`, `Operation already completed`, `No confirmation from the app`. */
+  reason?: string;
+  /** Set where the cancel itself failed. */
+  error?: ABPError;
+}
+
+export interface ProgressInfo {
+  /** The call's progress token; agents of this package use the callId. */
+  operationId: string;
+  progress: number;
+  total?: number;
+  /** 0 to 100. */
+  percentage?: number;
+  status?: string;
+  stage?: string;
+  /** Milliseconds. */
+  estimatedRemaining?: number;
+}
+
+export interface AppInfo {
+  id: string;
+  name: string;
+  version: string;
+  description?: string;
+}
+
+export interface AgentInfo {
+  name: string;
+  version: string;
+}
+
+/** What an agent is told of each capability when its session opens. */
+export interface CapabilitySummary {
+  name: string;
+  available: boolean;
+  experimental?: boolean;
+  deprecated?: boolean;
+}
+
+export interface Requirement {
+  type: string;
+  description?: string;
+  met?: boolean;
+  [more: string]: any;
+}
+
+export interface Capability extends CapabilitySummary {
+  description: string;
+  /** JSON Schema of the parameters. */
+  inputSchema: any;
+  /** JSON Schema of the data. */
+  outputSchema: any;
+  requirements: Requirement[];
+  features: any;
+  deprecationMessage?: string;
+  alternatives?: string[];
+}
+
+export interface SupportInfo {
+  supported: boolean;
+  available: boolean;
+  reason?: string;
+  requirements?: Requirement[];
+  features?: any;
+  alternatives?: string[];
+}
+
+export interface Features {
+  notifications: boolean;
+  progress: boolean;
+  elicitation: boolean;
+  dynamicCapabilities: boolean;
+}
+
+/** Binary data where the transport cannot carry an ArrayBuffer. */
+export interface BinaryData {
+  content: string;
+  mimeType: string;
+  encoding: 'base64' | 'utf-8';
+  /** Bytes. */
+  size?: number;
+  filename?: string;
+}
+
+/** Binary data too large to be sent along. */
+export interface BinaryReference {
+  downloadUrl: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  filename?: string;
+  expiresAt?: string;
+}
+
+/** The wire envelope, the same over every transport. */
+export interface Envelope {
+  type: string;
+  /** Correlates a request and its reply. */
+  id?: string;
+  /** Unix milliseconds. */
+  timestamp: number;
+  payload: any;
+}

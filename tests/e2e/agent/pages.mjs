@@ -1,0 +1,56 @@
+import { serveFiles } from '../support/static-server.mjs';
+
+/**
+ * A browser and a server of the plain app for the tests of one suite.
+ *
+ * @param {{ before: (work: () => Promise<void>) => void, after: (work: () => Promise<void>) => void }} hooks
+ * @param {() => Promise<import('../support/browsers.mjs').Launched<import('../support/browsers.mjs').CommonPage>>} launch
+ */
+export function plainAppIn({ before, after }, launch) {
+  /** @type {import('../support/browsers.mjs').Launched<import('../support/browsers.mjs').CommonPage>} */
+  let browser;
+  /** @type {import('../support/static-server.mjs').StaticServer} */
+  let server;
+  before(async () => {
+    [browser, server] = await Promise.all([launch(), serveFiles({ pages: { '/empty': '<!doctype html><title>empty</title>' } })]);
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+  return {
+    url: (/** @type {string} */ path) => server.url(path),
+    newPage: () => browser.newPage(),
+    /**
+     * A page with the plain app, closed when the test is over.
+     *
+     * @param {import('node:test').TestContext} t
+     * @param {string} [query] its faults
+     * @returns {Promise<any>}
+     */
+    async appPage(t, query = '') {
+      const page = await browser.newPage();
+      t.after(() => page.close().catch(() => {}));
+      await page.goto(server.url(`/plain-app/?${query}`));
+      return page;
+    },
+  };
+}
+
+/** What the app in a page has logged. @param {any} page @returns {Promise<string[]>} */
+export const logOf = (page) => page.evaluate(() => /** @type {any} */ (window).plainApp.log);
+
+/** Resolves once the app has taken the call: by an answered call after it. @param {any} agent */
+export const settled = (agent) => agent.call('echo');
+
+/** @param {any} page ends its renderer, the browser lives */
+export async function crash(page) {
+  const session = page.createCDPSession ? await page.createCDPSession() : await page.context().newCDPSession(page);
+  // Never answered.
+  session.send('Page.crash').catch(() => {});
+}
+
+/** @param {{ error?: { code: string } }} response */
+export const codeOf = ({ error }) => error?.code;
+
+export const cancelled = { success: false, cancelled: true };
