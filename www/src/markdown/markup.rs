@@ -7,9 +7,12 @@
 #[derive(Default)]
 pub struct OpenElements(usize);
 
-const VOID: [&str; 14] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
-    "track", "wbr",
+/// Elements without content, and those that end by themselves when the next begins: what counts is
+/// the list or table around them.
+const UNCOUNTED: [&str; 29] = [
+    "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li",
+    "link", "meta", "optgroup", "option", "p", "param", "rp", "rt", "source", "tbody", "td",
+    "tfoot", "th", "thead", "tr", "track", "wbr",
 ];
 
 impl OpenElements {
@@ -25,11 +28,17 @@ impl OpenElements {
             }
             let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
             let name = &name[..end.unwrap_or(name.len())];
-            if closes {
-                self.0 = self.0.saturating_sub(1);
-            } else if !VOID.iter().any(|void| void.eq_ignore_ascii_case(name)) {
-                self.0 += 1;
+            if UNCOUNTED
+                .iter()
+                .any(|other| other.eq_ignore_ascii_case(name))
+            {
+                continue;
             }
+            self.0 = if closes {
+                self.0.saturating_sub(1)
+            } else {
+                self.0 + 1
+            };
         }
     }
 

@@ -143,7 +143,7 @@ pub async fn run<P: Pace>(params: Params, pace: &P) -> Result<Document, Failure>
         .title
         .or_else(|| walk.title())
         .or_else(|| flow.first_heading());
-    drop(tree);
+    parse::release(tree, pace).await;
 
     let filename = filename(title.as_deref());
     let (file, page_count) = flow.finish(title.as_deref(), pace).await?;

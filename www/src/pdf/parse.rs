@@ -14,6 +14,9 @@ const STEP: usize = 4 * 1024;
 /// bytes are parsed at once.
 const SHALLOW: usize = 256;
 
+/// Nodes freed between two checkpoints.
+const NODES: usize = 4096;
+
 pub async fn parse<P: Pace>(html: &str, pace: &P) -> Html {
     let mut parser = parse_document(HtmlTreeSink::new(empty(html)), ParseOpts::default());
     let mut open = OpenElements::default();
@@ -36,4 +39,14 @@ fn empty(html: &str) -> Html {
     let mut tree = Html::new_document();
     tree.tree = Tree::with_capacity(Node::Document, tags + 16);
     tree
+}
+
+/// Frees a tree, a few nodes at a time.
+pub async fn release<P: Pace>(mut tree: Html, pace: &P) {
+    for (number, node) in tree.tree.values_mut().enumerate() {
+        *node = Node::Fragment;
+        if number % NODES == 0 {
+            pace.checkpoint().await;
+        }
+    }
 }
