@@ -16,10 +16,16 @@
 //!
 //! The first five are sans-IO: events in, actions out, time passed in as an argument.
 
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
 pub mod agent;
 pub mod call;
 pub mod capability;
 pub mod dialect;
+#[cfg(any(feature = "npm", test))]
+mod heap;
 pub mod session;
 pub mod transport;
 
@@ -28,4 +34,6 @@ pub mod gateway;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 #[cfg(target_arch = "wasm32")]
-pub use web::{App, CallContext, Capability, Error, Host, Progress};
+pub use web::Error;
+#[cfg(all(target_arch = "wasm32", feature = "std"))]
+pub use web::{App, CallContext, Capability, Host, Progress};

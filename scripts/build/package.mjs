@@ -21,6 +21,8 @@ export async function buildPackage(wasmBindgen) {
     profile: 'wasm',
     out: glue,
     name: 'caphost',
+    // Only JavaScript uses it: it does without the standard library.
+    cargo: ['--no-default-features', '--features', 'npm'],
     // npm/wasm.js says where the module is.
     bindgen: ['--omit-default-module-path'],
     optimize: ['-Oz', '--converge', '--strip-producers', '--strip-target-features'],

@@ -2,6 +2,7 @@
 
 use super::RequestKey;
 use crate::call::{CallId, Code, Error, Millis};
+use alloc::string::String;
 
 /// A call to make.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,10 @@
 //! Calls, from being made to being settled.
 
-use super::outcomes::End;
 use super::state::DeadlineOf;
 use super::{Action, AgentState, Outgoing, Request, RequestKey, Settled};
-use crate::call::{CallId, Code, Error, Millis};
+use crate::call::{CallId, Code, End, Error, Millis, Standing};
+use alloc::format;
+use alloc::string::String;
 
 pub(super) struct Pending<P> {
     pub id: CallId,
@@ -23,12 +24,11 @@ impl<P: Clone> AgentState<P> {
         let key = self.next_key();
         if let Some(error) = self.refusal(&call.id, true) {
             self.actions
-                .push_back(Action::Settle(key, Settled::Failed(error)));
+                .push(Action::Settle(key, Settled::Failed(error)));
             return key;
         }
         // The host decides whether an id may be used again after a response.
-        self.outcomes.forget(&call.id);
-        self.by_id.insert(call.id.clone(), key);
+        self.ledger.enter(call.id.clone(), key);
         let pending = Pending {
             id: call.id.clone(),
             cancel_sent: false,
@@ -37,10 +37,10 @@ impl<P: Clone> AgentState<P> {
             unsent: Some(call),
         };
         self.calls.insert(key, pending);
-        self.unsent.push_back(key);
+        self.unsent.push(key);
         if !self.waking {
             self.waking = true;
-            self.actions.push_back(Action::Wake);
+            self.actions.push(Action::Wake);
         }
         key
     }
@@ -51,18 +51,19 @@ impl<P: Clone> AgentState<P> {
         let settled = match self.refusal(&id, false) {
             Some(error) => Settled::Failed(error),
             None => {
-                self.outcomes.insert(id, End::Cancelled);
+                self.ledger.enter(id.clone(), key);
+                self.ledger.end(&id, End::Cancelled);
                 Settled::Cancelled
             }
         };
-        self.actions.push_back(Action::Settle(key, settled));
+        self.actions.push(Action::Settle(key, settled));
         key
     }
 
     fn refusal(&self, id: &CallId, sending: bool) -> Option<Error<P>> {
         // Another call under an id said to be cancelled could make that a lie.
-        let spoken_for = matches!(self.outcomes.get(id), Some(End::Cancelled | End::Unknown));
-        if spoken_for || self.by_id.contains_key(id) {
+        let free = [Standing::Unknown, Standing::Ended(End::Completed)];
+        if !free.contains(&self.ledger.standing(id.as_str())) {
             Some(Error::invalid_params(format!(
                 "The callId {id:?} has been used"
             )))
@@ -81,8 +82,8 @@ impl<P: Clone> AgentState<P> {
     /// Sends the calls made since the last flush.
     pub fn flush(&mut self, now: Millis) {
         self.waking = false;
-        while let Some(key) = self.unsent.pop_front() {
-            let pending = self.calls.get_mut(&key);
+        while let Some(key) = self.unsent.pop() {
+            let pending = self.calls.get_mut(key);
             let Some(call) = pending.and_then(|pending| pending.unsent.take()) else {
                 continue;
             };
@@ -95,8 +96,7 @@ impl<P: Clone> AgentState<P> {
                     DeadlineOf::Call(key),
                 );
             }
-            self.actions
-                .push_back(Action::Send(key, Request::Call(call)));
+            self.actions.push(Action::Send(key, Request::Call(call)));
             self.life.begin(self.options.liveness, now);
         }
     }
@@ -104,7 +104,7 @@ impl<P: Clone> AgentState<P> {
     /// The caller's signal has fired. What was not sent is cancelled at once; of what was sent the
     /// host decides, and has the grace to do so.
     pub fn abort(&mut self, key: RequestKey, reason: Option<String>, now: Millis) {
-        let Some(pending) = self.calls.get(&key) else {
+        let Some(pending) = self.calls.get(key) else {
             return;
         };
         if pending.unsent.is_some() {
@@ -116,7 +116,7 @@ impl<P: Clone> AgentState<P> {
     }
 
     fn deadline(&mut self, key: RequestKey, at: Millis, of: DeadlineOf) {
-        if let Some(pending) = self.calls.get_mut(&key) {
+        if let Some(pending) = self.calls.get_mut(key) {
             pending.deadlines += 1;
             self.deadlines.insert(at, of);
         }
@@ -124,7 +124,7 @@ impl<P: Clone> AgentState<P> {
 
     /// The request with that key could not be sent, say because its parameters cannot be cloned.
     pub fn unsendable(&mut self, key: RequestKey, error: Error<P>) {
-        if self.calls.contains_key(&key) {
+        if self.calls.contains(key) {
             self.settle(key, Settled::Failed(error));
         } else {
             self.cancel_failed(key, error);
@@ -138,29 +138,29 @@ impl<P: Clone> AgentState<P> {
 
     /// Settles a call, and remembers how.
     pub(super) fn settle(&mut self, key: RequestKey, settled: Settled<P>) {
-        let Some(pending) = self.calls.remove(&key) else {
+        let Some(pending) = self.calls.remove(key) else {
             return;
         };
-        self.by_id.remove(&pending.id);
         let end = match &settled {
             Settled::Cancelled => Some(End::Cancelled),
-            Settled::Response(_) => Some(End::Answered),
+            Settled::Response(_) => Some(End::Completed),
             // Refused here, and never seen by the host.
             Settled::Failed(error) if error.code == Code::INVALID_PARAMS => None,
             Settled::Failed(error) => match error.code {
                 ref code if [Code::TIMEOUT, Code::DISCONNECTED].contains(code) => {
                     Some(End::Unknown)
                 }
-                _ => Some(End::Answered),
+                _ => Some(End::Completed),
             },
         };
-        if let Some(end) = end {
-            self.outcomes.insert(pending.id, end);
+        match end {
+            Some(end) => self.ledger.end(&pending.id, end),
+            None => drop(self.ledger.withdraw(&pending.id)),
         }
         self.forget_deadlines(pending.deadlines);
         if self.calls.is_empty() {
             self.life.rest();
         }
-        self.actions.push_back(Action::Settle(key, settled));
+        self.actions.push(Action::Settle(key, settled));
     }
 }

@@ -1,9 +1,10 @@
 //! Cancels, from being asked for to being confirmed or not.
 
-use super::outcomes::End;
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
-use crate::call::{CallId, Code, Error, Millis};
+use crate::call::{CallId, Code, End, Error, Millis, Standing};
+use alloc::string::String;
+use alloc::string::ToString;
 
 pub(super) struct PendingCancel {
     pub call: CallId,
@@ -23,17 +24,17 @@ impl<P: Clone> AgentState<P> {
                 // Without a session the answer is the error alone.
                 outcome.reason = None;
             }
-            self.actions.push_back(Action::SettleCancel(key, outcome));
+            self.actions.push(Action::SettleCancel(key, outcome));
             return key;
         }
-        let of = self.by_id.get(&call).copied();
+        let of = self.ledger.key(call.as_str());
         let unsent = of
-            .and_then(|of| self.calls.get(&of))
+            .and_then(|of| self.calls.get(of))
             .is_some_and(|it| it.unsent.is_some());
         if unsent && let Some(of) = of {
             let key = self.next_key();
             self.actions
-                .push_back(Action::SettleCancel(key, CancelOutcome::CANCELLED));
+                .push(Action::SettleCancel(key, CancelOutcome::CANCELLED));
             self.settle(of, Settled::Cancelled);
             return key;
         }
@@ -44,7 +45,7 @@ impl<P: Clone> AgentState<P> {
     pub(super) fn cancel_quietly(&mut self, of: RequestKey, reason: Option<String>, now: Millis) {
         let Some(pending) = self
             .calls
-            .get_mut(&of)
+            .get_mut(of)
             .filter(|pending| !pending.cancel_sent)
         else {
             return;
@@ -74,19 +75,19 @@ impl<P: Clone> AgentState<P> {
         self.deadlines
             .insert(now + self.options.grace, DeadlineOf::Cancel(key));
         self.actions
-            .push_back(Action::Send(key, Request::Cancel { call, reason }));
+            .push(Action::Send(key, Request::Cancel { call, reason }));
         key
     }
 
     pub(super) fn cancel_unanswered(&mut self, key: RequestKey) {
-        let Some(cancel) = self.cancels.remove(&key) else {
+        let Some(cancel) = self.cancels.remove(key) else {
             return;
         };
         if cancel.wanted {
             // The call's own response may have told meanwhile.
             let known = self.known_outcome(&cancel.call);
             let outcome = known.unwrap_or_else(CancelOutcome::unconfirmed);
-            self.actions.push_back(Action::SettleCancel(key, outcome));
+            self.actions.push(Action::SettleCancel(key, outcome));
         }
         if let Some(of) = cancel.of {
             self.call_unanswered(of);
@@ -94,24 +95,27 @@ impl<P: Clone> AgentState<P> {
     }
 
     pub(super) fn cancel_failed(&mut self, key: RequestKey, error: Error<P>) {
-        let Some(cancel) = self.cancels.remove(&key) else {
+        let Some(cancel) = self.cancels.remove(key) else {
             return;
         };
         self.forget_deadlines(1);
         if cancel.wanted {
             let message = error.message.to_string();
             let outcome = CancelOutcome::failed(&message, error);
-            self.actions.push_back(Action::SettleCancel(key, outcome));
+            self.actions.push(Action::SettleCancel(key, outcome));
         }
     }
 
     /// What a cancel of a call that has settled may say, whatever the host says.
     pub(super) fn known_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
-        Some(match self.outcomes.get(call)? {
-            End::Cancelled => CancelOutcome::CANCELLED,
-            End::Answered => CancelOutcome::refused("Operation already completed"),
-            End::Unknown => CancelOutcome::unconfirmed(),
-        })
+        match self.ledger.standing(call.as_str()) {
+            Standing::Ended(End::Cancelled) => Some(CancelOutcome::CANCELLED),
+            Standing::Ended(End::Completed) => {
+                Some(CancelOutcome::refused("Operation already completed"))
+            }
+            Standing::Ended(End::Unknown) => Some(CancelOutcome::unconfirmed()),
+            Standing::InFlight(_) | Standing::Unknown => None,
+        }
     }
 
     /// A cancel-result. `lost_session` when the host says that there is no session.
@@ -129,11 +133,11 @@ impl<P: Clone> AgentState<P> {
             }
             return;
         }
-        let Some(cancel) = self.cancels.remove(&key) else {
+        let Some(cancel) = self.cancels.remove(key) else {
             return;
         };
         self.forget_deadlines(1);
-        let of = cancel.of.and_then(|of| self.calls.get_mut(&of));
+        let of = cancel.of.and_then(|of| self.calls.get_mut(of));
         let said = of.as_ref().and_then(|pending| pending.refused.as_deref());
         let said = said.map(CancelOutcome::refused);
         // The first that tells how a call ended wins, whatever comes after it.
@@ -153,7 +157,7 @@ impl<P: Clone> AgentState<P> {
                 return;
             }
             // One that could not be carried out, which its error says, claims nothing.
-            if let Some(pending) = self.calls.get_mut(&of)
+            if let Some(pending) = self.calls.get_mut(of)
                 && cancel.wanted
                 && outcome.error.is_none()
             {

@@ -2,7 +2,8 @@
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
-use crate::call::{Code, Deadlines, Error, Millis};
+use crate::call::{Code, Deadlines, Error, Fifo, KeyMap, Millis};
+use alloc::string::String;
 
 const UNKNOWN: &str = "The app is disconnected: the outcome is unknown";
 
@@ -20,7 +21,7 @@ impl<P: Clone> AgentState<P> {
         self.deadlines
             .insert(now + self.options.grace, DeadlineOf::Close);
         self.actions
-            .push_back(Action::Send(key, Request::Shutdown { reason }));
+            .push(Action::Send(key, Request::Shutdown { reason }));
     }
 
     /// A plain ABP host does not answer a shutdown. Once nothing is pending, half a second must do.
@@ -62,26 +63,26 @@ impl<P: Clone> AgentState<P> {
             return;
         }
         self.closed = Some((code.clone(), message));
-        let mut cancels: Vec<_> = self.cancels.drain().collect();
-        cancels.sort_unstable_by_key(|(key, _)| *key);
-        for (key, cancel) in cancels.into_iter().filter(|(_, cancel)| cancel.wanted) {
+        for key in self.cancels.keys_where(|cancel| cancel.wanted) {
+            let Some(cancel) = self.cancels.remove(key) else {
+                continue;
+            };
             let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
                 CancelOutcome::failed(UNKNOWN, Error::new(Code::DISCONNECTED, UNKNOWN))
             });
-            self.actions.push_back(Action::SettleCancel(key, outcome));
+            self.actions.push(Action::SettleCancel(key, outcome));
         }
-        let mut calls: Vec<_> = self.calls.keys().copied().collect();
-        calls.sort_unstable();
-        for key in calls {
+        for key in self.calls.keys_where(|_| true) {
             self.settle(
                 key,
                 Settled::Failed(Error::new(Code::DISCONNECTED, UNKNOWN)),
             );
         }
+        self.cancels = KeyMap::default();
         self.shutting_down = None;
-        self.unsent.clear();
+        self.unsent = Fifo::default();
         self.life.end();
         self.deadlines = Deadlines::default();
-        self.actions.push_back(Action::Closed(code));
+        self.actions.push(Action::Closed(code));
     }
 }

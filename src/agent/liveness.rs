@@ -82,7 +82,7 @@ impl<P: Clone> AgentState<P> {
         let Ok(call) = CallId::parse(PROBE) else {
             return;
         };
-        if self.closed.is_none() && !self.by_id.contains_key(&call) {
+        if self.closed.is_none() && self.ledger.key(call.as_str()).is_none() {
             let key = self.next_key();
             self.life.probe = Some(Probe {
                 key,
@@ -91,7 +91,7 @@ impl<P: Clone> AgentState<P> {
                 sure,
             });
             let request = Request::Cancel { call, reason: None };
-            self.actions.push_back(Action::Send(key, request));
+            self.actions.push(Action::Send(key, request));
         }
     }
 

@@ -10,7 +10,6 @@ mod calls;
 mod cancels;
 mod end;
 mod liveness;
-mod outcomes;
 mod replies;
 mod state;
 #[cfg(test)]

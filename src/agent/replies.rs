@@ -11,7 +11,7 @@ impl<P: Clone> AgentState<P> {
 
     /// A call-result. `response` is the host's, or `None` when it sent none that makes sense.
     pub fn called(&mut self, key: RequestKey, response: Option<P>, cancelled: bool) {
-        let Some(pending) = self.calls.get(&key) else {
+        let Some(pending) = self.calls.get(key) else {
             return;
         };
         let settled = match response {
@@ -31,7 +31,7 @@ impl<P: Clone> AgentState<P> {
     /// The host has refused a request as no message of the protocol: the `ABPResponse` it said so
     /// with, if it is one.
     pub fn refused(&mut self, key: RequestKey, response: Option<P>) {
-        if self.calls.contains_key(&key) {
+        if self.calls.contains(key) {
             self.called(key, response, false);
         } else if !self.life.answered(key) {
             let message = "The app refused the message";
@@ -41,8 +41,8 @@ impl<P: Clone> AgentState<P> {
 
     /// Progress under the callId as its token. What comes late is dropped.
     pub fn progress(&mut self, operation: &str, info: P) {
-        if let Some(key) = self.by_id.get(operation) {
-            self.actions.push_back(Action::Progress(*key, info));
+        if let Some(key) = self.ledger.key(operation) {
+            self.actions.push(Action::Progress(key, info));
         }
     }
 }

@@ -1,13 +1,10 @@
 //! The agent's state.
 
-use std::collections::{HashMap, VecDeque};
-
 use super::calls::Pending;
 use super::cancels::PendingCancel;
 use super::liveness::Liveness;
-use super::outcomes::Outcomes;
 use super::{Action, RequestKey};
-use crate::call::{CallId, Code, Deadlines, Millis};
+use crate::call::{Code, Deadlines, Fifo, KeyMap, Ledger, Millis};
 
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,13 +50,13 @@ pub(super) enum DeadlineOf {
 /// One agent on one transport. `P` is the payload type, opaque here.
 pub struct AgentState<P> {
     pub(super) options: AgentOptions,
-    pub(super) calls: HashMap<RequestKey, Pending<P>>,
-    pub(super) by_id: HashMap<CallId, RequestKey>,
-    pub(super) unsent: VecDeque<RequestKey>,
-    pub(super) cancels: HashMap<RequestKey, PendingCancel>,
-    pub(super) outcomes: Outcomes,
+    pub(super) calls: KeyMap<Pending<P>>,
+    pub(super) unsent: Fifo<RequestKey>,
+    pub(super) cancels: KeyMap<PendingCancel>,
+    /// Calls by their ids: those that are pending, and how the last ones ended.
+    pub(super) ledger: Ledger,
     pub(super) deadlines: Deadlines<DeadlineOf>,
-    pub(super) actions: VecDeque<Action<P>>,
+    pub(super) actions: Fifo<Action<P>>,
     pub(super) closed: Option<(Code, &'static str)>,
     pub(super) shutting_down: Option<RequestKey>,
     pub(super) life: Liveness,
@@ -72,13 +69,12 @@ impl<P: Clone> AgentState<P> {
     pub fn new(options: AgentOptions) -> Self {
         AgentState {
             options,
-            calls: HashMap::new(),
-            by_id: HashMap::new(),
-            unsent: VecDeque::new(),
-            cancels: HashMap::new(),
-            outcomes: Outcomes::new(options.remembered),
+            calls: KeyMap::default(),
+            unsent: Fifo::default(),
+            cancels: KeyMap::default(),
+            ledger: Ledger::new(options.remembered),
             deadlines: Deadlines::default(),
-            actions: VecDeque::new(),
+            actions: Fifo::default(),
             closed: None,
             shutting_down: None,
             life: Liveness::default(),
@@ -89,11 +85,7 @@ impl<P: Clone> AgentState<P> {
 
     /// The next thing to do. Take actions out one by one, in order, with no borrow held.
     pub fn poll_action(&mut self) -> Option<Action<P>> {
-        let action = self.actions.pop_front();
-        if action.is_none() && self.actions.capacity() > 1_024 {
-            self.actions = VecDeque::new();
-        }
-        action
+        self.actions.pop()
     }
 
     /// Calls that have not settled.
@@ -108,7 +100,7 @@ impl<P: Clone> AgentState<P> {
 
     /// Outcomes remembered.
     pub fn remembered(&self) -> usize {
-        self.outcomes.len()
+        self.ledger.remembered()
     }
 
     /// Deadlines held, those of what has settled meanwhile included.
@@ -158,14 +150,14 @@ impl<P: Clone> AgentState<P> {
 }
 
 fn live<P>(
-    calls: &HashMap<RequestKey, Pending<P>>,
-    cancels: &HashMap<RequestKey, PendingCancel>,
+    calls: &KeyMap<Pending<P>>,
+    cancels: &KeyMap<PendingCancel>,
     closing: bool,
     key: DeadlineOf,
 ) -> bool {
     match key {
-        DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains_key(&key),
-        DeadlineOf::Cancel(key) => cancels.contains_key(&key),
+        DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains(key),
+        DeadlineOf::Cancel(key) => cancels.contains(key),
         DeadlineOf::Shutdown | DeadlineOf::Close => closing,
     }
 }

@@ -1,7 +1,7 @@
 //! Deadlines, so that one timer serves every call.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use alloc::collections::BinaryHeap;
+use core::cmp::{Ordering, Reverse};
 
 use super::Millis;
 
@@ -21,7 +21,9 @@ struct Entry<K> {
 
 impl<K: Ord> Ord for Entry<K> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.at.total_cmp(&other.at).then_with(|| self.key.cmp(&other.key))
+        self.at
+            .total_cmp(&other.at)
+            .then_with(|| self.key.cmp(&other.key))
     }
 }
 

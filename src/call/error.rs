@@ -1,7 +1,9 @@
 //! The ABP error, shared by every dialect.
 
-use std::borrow::Cow;
-use std::fmt;
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 
 /// An error code of ABP 0.1, or one of the app's own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -144,7 +146,7 @@ impl<P> fmt::Display for Error<P> {
     }
 }
 
-impl<P: fmt::Debug> std::error::Error for Error<P> {}
+impl<P: fmt::Debug> core::error::Error for Error<P> {}
 
 #[cfg(test)]
 mod tests {

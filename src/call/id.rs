@@ -1,7 +1,7 @@
 //! The identifier of a call: generated for every call that does not bring one.
 
-use std::fmt;
-use std::rc::Rc;
+use alloc::rc::Rc;
+use core::fmt;
 
 /// The longest callId accepted, in characters.
 pub const MAX_CALL_ID_CHARS: usize = 128;
@@ -38,6 +38,11 @@ impl CallId {
         CallId((&*uuid.hyphenated().encode_lower(&mut text)).into())
     }
 
+    /// Whether both are one identifier's clones, not merely of the same text.
+    pub(super) fn is(&self, other: &CallId) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The identifier as it stands on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -63,7 +68,7 @@ impl fmt::Display for CallId {
     }
 }
 
-impl std::borrow::Borrow<str> for CallId {
+impl alloc::borrow::Borrow<str> for CallId {
     fn borrow(&self) -> &str {
         &self.0
     }
@@ -75,14 +80,30 @@ mod tests {
 
     #[test]
     fn accepts_what_is_printable() {
-        for text in ["a", "0", " ", "call-1/2?", "naïve 漢字 🦀", &"x".repeat(128), &"漢".repeat(128)] {
+        for text in [
+            "a",
+            "0",
+            " ",
+            "call-1/2?",
+            "naïve 漢字 🦀",
+            &"x".repeat(128),
+            &"漢".repeat(128),
+        ] {
             assert_eq!(CallId::parse(text).unwrap().as_str(), text);
         }
     }
 
     #[test]
     fn refuses_empty_long_and_unprintable() {
-        for text in ["", "a\nb", "\0", "\u{7f}", "\u{202e}x", &"x".repeat(129), &"x".repeat(10_000)] {
+        for text in [
+            "",
+            "a\nb",
+            "\0",
+            "\u{7f}",
+            "\u{202e}x",
+            &"x".repeat(129),
+            &"x".repeat(10_000),
+        ] {
             assert_eq!(CallId::parse(text), Err(InvalidCallId), "{text:?}");
         }
     }

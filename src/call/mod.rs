@@ -2,15 +2,20 @@
 
 mod deadline;
 mod error;
+mod fifo;
 mod id;
+mod id_map;
+mod key_map;
 mod ledger;
 mod outcome;
 mod queue;
 
 pub use deadline::Deadlines;
 pub use error::{Code, Error};
+pub use fifo::Fifo;
 pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
-pub use ledger::{CancelAnswer, Ledger, Standing};
+pub use key_map::KeyMap;
+pub use ledger::{CancelAnswer, End, Ledger, Standing};
 pub use outcome::{Outcome, Response};
 pub use queue::Queue;
 

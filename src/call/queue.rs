@@ -1,15 +1,13 @@
 //! The slots of one capability, and the calls that wait for one.
 
-use std::collections::VecDeque;
-
-use super::CallKey;
+use super::{CallKey, Fifo};
 
 /// First come, first served, over a fixed number of slots.
 #[derive(Debug, Default)]
 pub struct Queue {
     limit: Option<usize>,
     taken: usize,
-    waiting: VecDeque<CallKey>,
+    waiting: Fifo<CallKey>,
 }
 
 impl Queue {
@@ -28,14 +26,14 @@ impl Queue {
             self.taken += 1;
             return true;
         }
-        self.waiting.push_back(key);
+        self.waiting.push(key);
         false
     }
 
     /// Gives a slot back; the next call in line, if any, has it from now on.
     pub fn leave(&mut self) -> Option<CallKey> {
         debug_assert!(self.taken > 0);
-        let next = self.waiting.pop_front();
+        let next = self.waiting.pop();
         if next.is_none() {
             self.taken -= 1;
         }
@@ -44,8 +42,7 @@ impl Queue {
 
     /// Takes a waiting call out of the line. False when it was not in it.
     pub fn abandon(&mut self, key: CallKey) -> bool {
-        let found = self.waiting.iter().position(|waiting| *waiting == key);
-        found.and_then(|index| self.waiting.remove(index)).is_some()
+        self.waiting.remove(&key)
     }
 }
 

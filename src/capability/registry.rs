@@ -1,8 +1,8 @@
 //! The capabilities a host offers.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use crate::call::Queue;
 
@@ -31,57 +31,58 @@ pub struct Registered<P, H> {
     /// What runs it; opaque to the core.
     pub handler: H,
     pub(crate) slots: RefCell<Queue>,
-    pub(crate) gone: Cell<bool>,
 }
 
 /// Capabilities by name.
 #[derive(Debug)]
 pub struct Registry<P, H> {
-    by_name: BTreeMap<Rc<str>, Rc<Registered<P, H>>>,
+    by_name: Vec<Rc<Registered<P, H>>>,
 }
 
 impl<P, H> Default for Registry<P, H> {
     fn default() -> Self {
         Registry {
-            by_name: BTreeMap::new(),
+            by_name: Vec::new(),
         }
     }
 }
 
 impl<P, H> Registry<P, H> {
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        self.by_name
+            .binary_search_by(|it| (*it.descriptor.name).cmp(name))
+    }
+
     /// Adds a capability. False when the name is taken.
     pub fn register(&mut self, descriptor: Descriptor<P>, handler: H) -> bool {
-        if self.by_name.contains_key(&descriptor.name) {
+        let Err(index) = self.find(&descriptor.name) else {
             return false;
-        }
-        let slots = RefCell::new(Queue::new(descriptor.concurrency));
+        };
         let registered = Registered {
-            slots,
+            slots: RefCell::new(Queue::new(descriptor.concurrency)),
             handler,
-            gone: Cell::new(false),
             descriptor,
         };
-        self.by_name
-            .insert(registered.descriptor.name.clone(), Rc::new(registered));
+        self.by_name.insert(index, Rc::new(registered));
         true
     }
 
     /// Removes a capability. False when there is none of that name.
     pub fn unregister(&mut self, name: &str) -> bool {
-        let removed = self.by_name.remove(name);
-        if let Some(registered) = &removed {
-            registered.gone.set(true);
-        }
-        removed.is_some()
+        let Ok(index) = self.find(name) else {
+            return false;
+        };
+        self.by_name.remove(index);
+        true
     }
 
     /// The capability of that name.
     pub fn get(&self, name: &str) -> Option<&Rc<Registered<P, H>>> {
-        self.by_name.get(name)
+        self.by_name.get(self.find(name).ok()?)
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Rc<Registered<P, H>>> {
-        self.by_name.values()
+        self.by_name.iter()
     }
 }

@@ -1,5 +1,8 @@
 //! What a dialect needs to know of a value.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 /// A JSON-like value: a `JsValue` in a page, a `serde_json::Value` elsewhere.
 pub trait Value: Clone {
     /// A property of an object; `None` when there is none, or it is undefined.
@@ -88,7 +91,11 @@ mod json {
 
         fn extended(&self, properties: &[(&'static str, Self)]) -> Self {
             let mut object = self.as_object().cloned().unwrap_or_default();
-            object.extend(properties.iter().map(|(key, value)| ((*key).into(), value.clone())));
+            object.extend(
+                properties
+                    .iter()
+                    .map(|(key, value)| ((*key).into(), value.clone())),
+            );
             Json::Object(object)
         }
     }

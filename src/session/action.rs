@@ -1,6 +1,7 @@
 //! What the host asks its shell to do.
 
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
 
 use super::{Agent, ConnectionId, ElicitationKey, Initialized};
 use crate::call::{CallId, CallKey, CancelAnswer, Error, Response};

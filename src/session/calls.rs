@@ -1,11 +1,14 @@
 //! Calls from acceptance to their end.
 
-use std::rc::Rc;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::state::{Call, DeadlineOf, Phase, not_initialized};
 use super::{Action, Answer, CallState, ConnectionId, HostState, ReplyTo, Stop};
 use crate::call::{
-    CallId, CallKey, CancelAnswer, Code, Error, Millis, Outcome, Response, Standing,
+    CallId, CallKey, CancelAnswer, Code, End, Error, Millis, Outcome, Response, Standing,
 };
 
 /// A well-formed call.
@@ -42,13 +45,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// A running capability calls another one. Answered with [`Action::Respond`] to
     /// [`ReplyTo::Parent`] under the key returned.
     pub fn call_from(&mut self, parent: CallKey, request: CallRequest<P>, now: Millis) -> CallKey {
-        let Some(connection) = self.calls.get(&parent).map(|call| call.connection) else {
+        let Some(connection) = self.calls.get(parent).map(|call| call.connection) else {
             let key = self.next_key();
             let outcome = Outcome::Cancelled;
-            self.actions.push_back(Action::Respond {
+            self.actions.push(Action::Respond {
                 key,
                 to: ReplyTo::Parent,
-                response: Response { outcome, duration: None },
+                response: Response {
+                    outcome,
+                    duration: None,
+                },
             });
             return key;
         };
@@ -66,7 +72,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let key = self.next_key();
         let accepted = self.accept(connection, reply.clone(), parent, request, key, now);
         if let Err(error) = accepted {
-            self.actions.push_back(Action::Respond {
+            self.actions.push(Action::Respond {
                 key,
                 to: reply,
                 response: Response::refused(error),
@@ -98,14 +104,21 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             )));
         }
         if session.ledger.in_flight() >= limits.in_flight {
-            return Err(Error::new(Code::RATE_LIMITED, "Too many calls are in flight"));
+            return Err(Error::new(
+                Code::RATE_LIMITED,
+                "Too many calls are in flight",
+            ));
         }
-        let capability = self.registry.get(&request.capability).cloned().ok_or_else(|| {
-            Error::new(
-                Code::UNKNOWN_CAPABILITY,
-                format!("There is no capability {:?}", request.capability),
-            )
-        })?;
+        let capability = self
+            .registry
+            .get(&request.capability)
+            .cloned()
+            .ok_or_else(|| {
+                Error::new(
+                    Code::UNKNOWN_CAPABILITY,
+                    format!("There is no capability {:?}", request.capability),
+                )
+            })?;
         let descriptor = &capability.descriptor;
         if !descriptor.available {
             return Err(Error::new(
@@ -122,7 +135,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if let Some(timeout) = request.timeout {
             self.deadlines.insert(now + timeout, DeadlineOf::Call(key));
         }
-        if let Some(parent) = parent.and_then(|parent| self.calls.get_mut(&parent)) {
+        if let Some(parent) = parent.and_then(|parent| self.calls.get_mut(parent)) {
             parent.children.push(key);
         }
         let params = request.params;
@@ -144,7 +157,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.calls.insert(key, call);
         self.watch_call(key, CallState::Queued(params.clone()));
         if checked {
-            self.actions.push_back(Action::Check {
+            self.actions.push(Action::Check {
                 key,
                 capability: name,
                 params,
@@ -157,7 +170,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// The shell has checked a call's parameters.
     pub fn checked(&mut self, key: CallKey, result: Result<(), Error<P>>, now: Millis) {
-        let Some(call) = self.calls.get(&key).filter(|call| call.phase == Phase::Checking) else {
+        let Some(call) = self
+            .calls
+            .get(key)
+            .filter(|call| call.phase == Phase::Checking)
+        else {
             return;
         };
         debug_assert!(!call.has_slot);
@@ -168,18 +185,22 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     fn line_up(&mut self, key: CallKey) {
-        let Some(call) = self.calls.get(&key) else {
+        let Some(call) = self.calls.get(key) else {
             return;
         };
         // A capability that calls itself, however indirectly, runs within the slot its ancestor
         // holds; waiting for that slot would wait for ever.
         let within_ancestor = self.has_ancestor_of_same_capability(call);
         let got_slot = !within_ancestor && call.capability.slots.borrow_mut().enter(key);
-        if let Some(call) = self.calls.get_mut(&key) {
+        if let Some(call) = self.calls.get_mut(key) {
             call.has_slot = got_slot;
-            call.phase = if got_slot || within_ancestor { Phase::Ready } else { Phase::Waiting };
+            call.phase = if got_slot || within_ancestor {
+                Phase::Ready
+            } else {
+                Phase::Waiting
+            };
             if call.phase == Phase::Ready {
-                self.ready.push_back(key);
+                self.ready.push(key);
                 self.wake();
             }
         }
@@ -188,8 +209,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Starts every call that has its turn, in order.
     pub fn run_ready(&mut self) {
         self.waking = false;
-        while let Some(key) = self.ready.pop_front() {
-            let Some(call) = self.calls.get_mut(&key).filter(|call| call.phase == Phase::Ready) else {
+        while let Some(key) = self.ready.pop() {
+            let Some(call) = self
+                .calls
+                .get_mut(key)
+                .filter(|call| call.phase == Phase::Ready)
+            else {
                 continue;
             };
             call.phase = Phase::Running;
@@ -198,7 +223,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             };
             let (id, capability) = (call.id.clone(), call.capability.clone());
             self.watch_call(key, CallState::Running);
-            self.actions.push_back(Action::Start {
+            self.actions.push(Action::Start {
                 key,
                 id,
                 capability: capability.descriptor.name.clone(),
@@ -210,7 +235,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// A handler has ended. What comes after the end of its call is dropped and counted.
     pub fn settle(&mut self, key: CallKey, result: Result<P, Error<P>>, now: Millis) {
-        if self.calls.get(&key).is_some_and(|call| call.phase == Phase::Running) {
+        if self
+            .calls
+            .get(key)
+            .is_some_and(|call| call.phase == Phase::Running)
+        {
             self.end(key, result.into(), None, now);
         } else {
             self.counters.late_results += 1;
@@ -259,17 +288,19 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let session_id = session.id.clone();
         let (answer, responses) = match session.ledger.standing(call) {
             Standing::InFlight(key) => {
-                let stop = Stop { reason: reason.clone() };
+                let stop = Stop {
+                    reason: reason.clone(),
+                };
                 (CancelAnswer::Cancelled, self.cancel_tree(key, &stop, now))
             }
-            Standing::Ended { cancelled: true } => (CancelAnswer::Cancelled, Vec::new()),
-            Standing::Ended { cancelled: false } => (CancelAnswer::AlreadyCompleted, Vec::new()),
+            Standing::Ended(End::Cancelled) => (CancelAnswer::Cancelled, Vec::new()),
+            Standing::Ended(_) => (CancelAnswer::AlreadyCompleted, Vec::new()),
             Standing::Unknown => (CancelAnswer::NotFound, Vec::new()),
         };
         if self.watched
             && let Ok(id) = CallId::parse(call)
         {
-            self.actions.push_back(Action::CancelAnswered {
+            self.actions.push(Action::CancelAnswered {
                 session: session_id,
                 id,
                 answer,
@@ -281,13 +312,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Progress of a running call, as the handler wrote it.
     pub fn progress(&mut self, key: CallKey, info: P) {
-        let Some(call) = self.calls.get(&key).filter(|call| call.phase == Phase::Running) else {
+        let Some(call) = self
+            .calls
+            .get(key)
+            .filter(|call| call.phase == Phase::Running)
+        else {
             self.counters.late_progress += 1;
             return;
         };
         let (to, id, token) = (call.connection, call.id.clone(), call.token.clone());
-        if self.session(to).is_some_and(|session| session.features.progress) {
-            self.actions.push_back(Action::Progress {
+        if self
+            .session(to)
+            .is_some_and(|session| session.features.progress)
+        {
+            self.actions.push(Action::Progress {
                 to,
                 id: id.clone(),
                 token,
@@ -295,14 +333,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             });
         }
         if self.watched {
-            self.actions.push_back(Action::Progressed { id, info });
+            self.actions.push(Action::Progressed { id, info });
         }
     }
 
     /// Progress of the running calls that `is_meant` picks by callId and token.
     pub fn progress_of(&mut self, info: P, is_meant: impl Fn(&CallId, Option<&P>) -> bool) {
-        let meant = self.calls.iter().filter(|(_, call)| is_meant(&call.id, call.token.as_ref()));
-        let keys: Vec<_> = meant.map(|(key, _)| *key).collect();
+        let keys = self
+            .calls
+            .keys_where(|call| is_meant(&call.id, call.token.as_ref()));
         if keys.is_empty() {
             self.counters.late_progress += 1;
         }
@@ -314,7 +353,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// A child call that makes no sense: answered under the key returned.
     pub fn refuse_child(&mut self, error: Error<P>) -> CallKey {
         let key = self.next_key();
-        self.actions.push_back(Action::Respond {
+        self.actions.push(Action::Respond {
             key,
             to: ReplyTo::Parent,
             response: Response::refused(error),
@@ -330,6 +369,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Whether a call is in flight.
     pub fn is_in_flight(&self, key: CallKey) -> bool {
-        self.calls.contains_key(&key)
+        self.calls.contains(key)
     }
 }

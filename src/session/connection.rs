@@ -1,6 +1,8 @@
 //! One agent's connection, and the session on it.
 
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::limits::Rate;
 use super::state::not_initialized;
@@ -95,10 +97,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             ));
         }
         if self.sessions() >= self.limits.sessions {
-            return Err(Error::new(
-                Code::RATE_LIMITED,
-                "Too many sessions are open",
-            ));
+            return Err(Error::new(Code::RATE_LIMITED, "Too many sessions are open"));
         }
         let opened = Session {
             id: session.clone(),
@@ -107,18 +106,21 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             ledger: Ledger::new(self.limits.remembered),
             rate: Rate::full(&self.limits, now),
         };
-        let Some(state) = self.connections.get_mut(&connection) else {
+        let Some(state) = self.connections.get_mut(connection) else {
             return Err(Error::new(Code::DISCONNECTED, "The connection is closed"));
         };
         state.session = Some(opened);
         if self.watched {
-            self.actions.push_back(Action::Session {
+            self.actions.push(Action::Session {
                 session: session.clone(),
                 agent: params.agent,
                 open: true,
             });
         }
-        let documents = self.registry.iter().map(|it| it.descriptor.document.clone());
+        let documents = self
+            .registry
+            .iter()
+            .map(|it| it.descriptor.document.clone());
         Ok(Initialized {
             session,
             features: params.features,
@@ -151,10 +153,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let responses = self.cancel_all(connection, &Stop { reason }, now);
         // Children still get their answers: their handlers may be waiting for them.
         self.actions.extend(responses.into_iter().filter(|action| {
-            !matches!(action, Action::Respond { to: super::ReplyTo::Agent(..), .. })
+            !matches!(
+                action,
+                Action::Respond {
+                    to: super::ReplyTo::Agent(..),
+                    ..
+                }
+            )
         }));
         self.end_session(connection);
-        self.connections.remove(&connection);
+        self.connections.remove(connection);
     }
 
     /// The id of a connection's session.
@@ -164,21 +172,19 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// The connection on which a session of that id is open.
     pub fn connection_of(&self, session: &str) -> Option<ConnectionId> {
-        let mut open = self.connections.iter();
-        open.find(|(_, it)| it.session.as_ref().is_some_and(|it| &*it.id == session))
-            .map(|(connection, _)| *connection)
+        let is_meant = |it: &Connection| it.session.as_ref().is_some_and(|it| &*it.id == session);
+        self.connections.keys_where(is_meant).pop()
     }
 
     /// How many sessions are open.
     pub fn sessions(&self) -> usize {
-        let open = self.connections.values();
-        open.filter(|connection| connection.session.is_some()).count()
+        self.connections.keys_where(|it| it.session.is_some()).len()
     }
 
     /// Sends every agent that takes notifications one of the app's.
     pub fn notify(&mut self, event: Rc<str>, data: Option<P>) {
         for to in self.listeners() {
-            self.actions.push_back(Action::Notify {
+            self.actions.push(Action::Notify {
                 to,
                 event: event.clone(),
                 data: data.clone(),
@@ -188,7 +194,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     pub(super) fn capabilities_changed(&mut self, added: &[Rc<str>], removed: &[Rc<str>]) {
         for to in self.listeners() {
-            self.actions.push_back(Action::CapabilitiesChanged {
+            self.actions.push(Action::CapabilitiesChanged {
                 to,
                 added: added.to_vec(),
                 removed: removed.to_vec(),
@@ -197,35 +203,32 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     pub(super) fn session(&self, connection: ConnectionId) -> Option<&Session> {
-        self.connections.get(&connection)?.session.as_ref()
+        self.connections.get(connection)?.session.as_ref()
     }
 
     pub(super) fn session_mut(&mut self, connection: ConnectionId) -> Option<&mut Session> {
-        self.connections.get_mut(&connection)?.session.as_mut()
+        self.connections.get_mut(connection)?.session.as_mut()
     }
 
     pub(super) fn answer(&mut self, to: ConnectionId, id: Option<P>, answer: Answer<P>) {
-        self.actions.push_back(Action::Answer { to, id, answer });
+        self.actions.push(Action::Answer { to, id, answer });
     }
 
     fn listeners(&self) -> Vec<ConnectionId> {
-        let open = self.connections.iter().filter(|(_, connection)| {
+        self.connections.keys_where(|connection| {
             let session = connection.session.as_ref();
             session.is_some_and(|session| session.features.notifications)
-        });
-        let mut ids: Vec<_> = open.map(|(id, _)| *id).collect();
-        ids.sort_unstable();
-        ids
+        })
     }
 
     fn end_session(&mut self, connection: ConnectionId) {
-        let state = self.connections.get_mut(&connection);
+        let state = self.connections.get_mut(connection);
         let Some(session) = state.and_then(|state| state.session.take()) else {
             return;
         };
         self.disown_elicitations(connection);
         if self.watched {
-            self.actions.push_back(Action::Session {
+            self.actions.push(Action::Session {
                 session: session.id,
                 agent: session.agent,
                 open: false,
@@ -236,7 +239,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     fn next_connection(&mut self) -> ConnectionId {
         loop {
             let id = self.next_key();
-            if !self.connections.contains_key(&id) {
+            if !self.connections.contains(id) {
                 return id;
             }
         }

@@ -18,7 +18,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         timeout: Option<Millis>,
         now: Millis,
     ) -> ElicitationKey {
-        match self.calls.get(&call).map(|it| it.connection) {
+        match self.calls.get(call).map(|it| it.connection) {
             Some(connection) => self.ask(connection, Some(call), request, timeout, now),
             None => {
                 let key = self.next_key();
@@ -47,14 +47,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.elicited(key, Outcome::Failed(error));
             return key;
         }
-        self.elicitations.insert(key, Elicitation { connection, call });
-        if let Some(call) = call.and_then(|call| self.calls.get_mut(&call)) {
+        self.elicitations
+            .insert(key, Elicitation { connection, call });
+        if let Some(call) = call.and_then(|call| self.calls.get_mut(call)) {
             call.elicitations.push(key);
         }
         if let Some(timeout) = timeout {
-            self.deadlines.insert(now + timeout, DeadlineOf::Elicitation(key));
+            self.deadlines
+                .insert(now + timeout, DeadlineOf::Elicitation(key));
         }
-        self.actions.push_back(Action::Elicit {
+        self.actions.push(Action::Elicit {
             to: connection,
             key,
             request,
@@ -69,7 +71,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         key: ElicitationKey,
         result: Result<P, Error<P>>,
     ) {
-        let asked = self.elicitations.get(&key);
+        let asked = self.elicitations.get(key);
         if asked.is_some_and(|asked| asked.connection == connection) {
             self.remove(key);
             self.elicited(key, result.into());
@@ -84,7 +86,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn withdraw(&mut self, key: ElicitationKey) {
         if let Some(asked) = self.remove(key) {
             let to = asked.connection;
-            self.actions.push_back(Action::Withdraw { to, key });
+            self.actions.push(Action::Withdraw { to, key });
             self.elicited(key, Outcome::Cancelled);
         }
     }
@@ -92,7 +94,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn elicitation_timed_out(&mut self, key: ElicitationKey) {
         if let Some(asked) = self.remove(key) {
             let to = asked.connection;
-            self.actions.push_back(Action::Withdraw { to, key });
+            self.actions.push(Action::Withdraw { to, key });
             let error = Error::new(Code::TIMEOUT, "The agent did not answer in time");
             self.elicited(key, Outcome::Failed(error));
         }
@@ -100,13 +102,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// The session is over: nobody will answer any more.
     pub(super) fn disown_elicitations(&mut self, connection: ConnectionId) {
-        let pending = self.elicitations.iter();
-        let mut keys: Vec<_> = pending
-            .filter(|(_, asked)| asked.connection == connection)
-            .map(|(key, _)| *key)
-            .collect();
-        keys.sort_unstable();
-        for key in keys {
+        for key in self
+            .elicitations
+            .keys_where(|asked| asked.connection == connection)
+        {
             self.remove(key);
             let error = Error::new(Code::DISCONNECTED, "The agent is gone");
             self.elicited(key, Outcome::Failed(error));
@@ -114,8 +113,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     fn remove(&mut self, key: ElicitationKey) -> Option<Elicitation> {
-        let asked = self.elicitations.remove(&key)?;
-        if let Some(call) = asked.call.and_then(|call| self.calls.get_mut(&call)) {
+        let asked = self.elicitations.remove(key)?;
+        if let Some(call) = asked.call.and_then(|call| self.calls.get_mut(call)) {
             call.elicitations.retain(|it| *it != key);
         }
         self.forget_deadline();
@@ -127,6 +126,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             outcome,
             duration: None,
         };
-        self.actions.push_back(Action::Elicited { key, response });
+        self.actions.push(Action::Elicited { key, response });
     }
 }

@@ -58,7 +58,9 @@ impl Rate {
             self.tokens -= 1.0;
             return Ok(());
         }
-        Err(((1.0 - self.tokens) / per_ms).ceil())
+        let wait = (1.0 - self.tokens) / per_ms;
+        let whole = wait as u64 as f64;
+        Err(if whole < wait { whole + 1.0 } else { whole })
     }
 }
 

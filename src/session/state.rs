@@ -1,12 +1,12 @@
 //! The host's state, and how it is driven.
 
-use std::collections::{HashMap, VecDeque};
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
 
 use super::connection::Connection;
 use super::elicitation::Elicitation;
 use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo, Stop};
-use crate::call::{CallId, CallKey, Deadlines, Error, Millis};
+use crate::call::{CallId, CallKey, Deadlines, Error, Fifo, KeyMap, Millis};
 use crate::capability::{Descriptor, Registered, Registry};
 
 /// What was counted since the host began.
@@ -57,12 +57,12 @@ pub(super) enum DeadlineOf {
 pub struct HostState<P, H> {
     pub(super) limits: Limits,
     pub(super) registry: Registry<P, H>,
-    pub(super) connections: HashMap<ConnectionId, Connection>,
-    pub(super) calls: HashMap<CallKey, Call<P, H>>,
-    pub(super) ready: VecDeque<CallKey>,
-    pub(super) elicitations: HashMap<ElicitationKey, Elicitation>,
+    pub(super) connections: KeyMap<Connection>,
+    pub(super) calls: KeyMap<Call<P, H>>,
+    pub(super) ready: Fifo<CallKey>,
+    pub(super) elicitations: KeyMap<Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
-    pub(super) actions: VecDeque<Action<P, H>>,
+    pub(super) actions: Fifo<Action<P, H>>,
     pub(super) counters: Counters,
     pub(super) watched: bool,
     pub(super) waking: bool,
@@ -75,12 +75,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         HostState {
             limits,
             registry: Registry::default(),
-            connections: HashMap::new(),
-            calls: HashMap::new(),
-            ready: VecDeque::new(),
-            elicitations: HashMap::new(),
+            connections: KeyMap::default(),
+            calls: KeyMap::default(),
+            ready: Fifo::default(),
+            elicitations: KeyMap::default(),
             deadlines: Deadlines::default(),
-            actions: VecDeque::new(),
+            actions: Fifo::default(),
             counters: Counters::default(),
             watched: false,
             waking: false,
@@ -90,11 +90,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// The next thing to do. Take actions out one by one, in order, with no borrow held.
     pub fn poll_action(&mut self) -> Option<Action<P, H>> {
-        let action = self.actions.pop_front();
-        if action.is_none() && self.actions.capacity() > 1_024 {
-            self.actions = VecDeque::new();
-        }
-        action
+        self.actions.pop()
     }
 
     /// The bounds in force.
@@ -146,8 +142,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.next(|key| match key {
-            DeadlineOf::Call(key) => calls.contains_key(&key),
-            DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
+            DeadlineOf::Call(key) => calls.contains(key),
+            DeadlineOf::Elicitation(key) => elicitations.contains(key),
         })
     }
 
@@ -166,7 +162,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     pub(super) fn next_key(&mut self) -> u32 {
         self.next = self.next.wrapping_add(1);
-        while self.calls.contains_key(&self.next) || self.elicitations.contains_key(&self.next) {
+        while self.calls.contains(self.next) || self.elicitations.contains(self.next) {
             self.next = self.next.wrapping_add(1);
         }
         self.next
@@ -175,22 +171,24 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn forget_deadline(&mut self) {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.forget(|key| match key {
-            DeadlineOf::Call(key) => calls.contains_key(&key),
-            DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
+            DeadlineOf::Call(key) => calls.contains(key),
+            DeadlineOf::Elicitation(key) => elicitations.contains(key),
         });
     }
 
     pub(super) fn watch_call(&mut self, key: CallKey, state: CallState<P>) {
-        if let Some(call) = self.calls.get(&key).filter(|_| self.watched) {
+        if let Some(call) = self.calls.get(key).filter(|_| self.watched) {
             let event = self.event(call, state);
-            self.actions.push_back(Action::Call(event));
+            self.actions.push(Action::Call(event));
         }
     }
 
     pub(super) fn event(&self, call: &Call<P, H>, state: CallState<P>) -> CallEvent<P> {
-        let parent = call.parent.and_then(|parent| self.calls.get(&parent));
+        let parent = call.parent.and_then(|parent| self.calls.get(parent));
         CallEvent {
-            session: self.session_id(call.connection).unwrap_or_else(|| "".into()),
+            session: self
+                .session_id(call.connection)
+                .unwrap_or_else(|| "".into()),
             id: call.id.clone(),
             parent: parent.map(|parent| parent.id.clone()),
             capability: call.capability.descriptor.name.clone(),
@@ -201,7 +199,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn wake(&mut self) {
         if !self.waking {
             self.waking = true;
-            self.actions.push_back(Action::Wake);
+            self.actions.push(Action::Wake);
         }
     }
 }

@@ -26,13 +26,23 @@ fn host() -> (Host, ConnectionId) {
 fn join(host: &mut Host, session: &str) -> ConnectionId {
     let agent = host.connect();
     let params = Initialize {
-        agent: Agent { name: "test".into(), version: "1".into() },
-        features: Features { notifications: true, progress: true, elicitation: true },
+        agent: Agent {
+            name: "test".into(),
+            version: "1".into(),
+        },
+        features: Features {
+            notifications: true,
+            progress: true,
+            elicitation: true,
+        },
     };
     host.initialize(agent, Some(1), params, session.into(), 0.0);
     assert!(matches!(
         drain(host)[..],
-        [Action::Answer { answer: Answer::Initialized(Ok(_)), .. }]
+        [Action::Answer {
+            answer: Answer::Initialized(Ok(_)),
+            ..
+        }]
     ));
     agent
 }
@@ -76,7 +86,10 @@ fn cancel(host: &mut Host, agent: ConnectionId, id: &str) -> (CancelAnswer, Vec<
     host.cancel(agent, Some(8), 0, id, None, 1.0);
     let steps = drain(host);
     let answer = steps.iter().find_map(|step| match step {
-        Action::Answer { answer: Answer::Cancelled(_, result), .. } => Some(result.clone().unwrap()),
+        Action::Answer {
+            answer: Answer::Cancelled(_, result),
+            ..
+        } => Some(result.clone().unwrap()),
         _ => None,
     });
     (answer.expect("a cancel is answered"), steps)
@@ -91,10 +104,12 @@ fn responses(steps: &[Step]) -> Vec<(CallKey, Outcome<u32>)> {
 }
 
 fn code(steps: &[Step]) -> Option<Code> {
-    responses(steps).into_iter().find_map(|(_, outcome)| match outcome {
-        Outcome::Failed(error) => Some(error.code),
-        _ => None,
-    })
+    responses(steps)
+        .into_iter()
+        .find_map(|(_, outcome)| match outcome {
+            Outcome::Failed(error) => Some(error.code),
+            _ => None,
+        })
 }
 
 #[test]
@@ -163,7 +178,10 @@ fn a_slot_won_by_a_cancelled_call_goes_on_to_the_next() {
     host.cancel(agent, None, 0, "a", None, 0.0);
     host.cancel(agent, None, 0, "b", None, 0.0);
     let steps = drain(&mut host);
-    let starts: Vec<_> = steps.iter().filter(|it| matches!(it, Action::Start { .. })).collect();
+    let starts: Vec<_> = steps
+        .iter()
+        .filter(|it| matches!(it, Action::Start { .. }))
+        .collect();
     assert!(matches!(starts[..], [Action::Start { id, .. }] if id.as_str() == "c"));
 }
 
@@ -270,7 +288,10 @@ fn shutdown_cancels_and_answers_what_is_in_flight_before_the_session_ends() {
         [
             Action::Stop { .. },
             Action::Respond { .. },
-            Action::Answer { answer: Answer::ShutDown(Ok(())), .. }
+            Action::Answer {
+                answer: Answer::ShutDown(Ok(())),
+                ..
+            }
         ]
     ));
     host.cancel(agent, None, 0, "a", None, 2.0);
@@ -285,13 +306,26 @@ fn shutdown_cancels_and_answers_what_is_in_flight_before_the_session_ends() {
 
 fn join_again(host: &mut Host, agent: ConnectionId) {
     let params = Initialize {
-        agent: Agent { name: "test".into(), version: "1".into() },
-        features: Features { notifications: true, progress: true, elicitation: true },
+        agent: Agent {
+            name: "test".into(),
+            version: "1".into(),
+        },
+        features: Features {
+            notifications: true,
+            progress: true,
+            elicitation: true,
+        },
     };
     host.initialize(agent, None, params.clone(), "again".into(), 3.0);
     host.initialize(agent, None, params, "twice".into(), 3.0);
     let steps = drain(host);
-    assert!(matches!(&steps[0], Action::Answer { answer: Answer::Initialized(Ok(_)), .. }));
+    assert!(matches!(
+        &steps[0],
+        Action::Answer {
+            answer: Answer::Initialized(Ok(_)),
+            ..
+        }
+    ));
     assert!(matches!(
         &steps[1],
         Action::Answer { answer: Answer::Initialized(Err(error)), .. } if error.code == Code::ALREADY_INITIALIZED
@@ -313,7 +347,10 @@ fn progress_after_the_end_is_dropped() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "work");
     host.progress(key, 1);
-    assert!(matches!(drain(&mut host)[..], [Action::Progress { info: 1, .. }]));
+    assert!(matches!(
+        drain(&mut host)[..],
+        [Action::Progress { info: 1, .. }]
+    ));
     cancel(&mut host, agent, "a");
     host.progress(key, 2);
     assert!(drain(&mut host).is_empty());
@@ -325,11 +362,23 @@ fn a_question_is_withdrawn_when_its_call_is_cancelled() {
     let (mut host, agent) = host();
     let call = start(&mut host, agent, "a", "work");
     let question = host.elicit(call, 4, None, 0.0);
-    assert!(matches!(drain(&mut host)[..], [Action::Elicit { request: 4, .. }]));
+    assert!(matches!(
+        drain(&mut host)[..],
+        [Action::Elicit { request: 4, .. }]
+    ));
     let (_, steps) = cancel(&mut host, agent, "a");
-    assert!(steps.contains(&Action::Withdraw { to: agent, key: question }));
-    let cancelled = Response { outcome: Outcome::Cancelled, duration: None };
-    assert!(steps.contains(&Action::Elicited { key: question, response: cancelled }));
+    assert!(steps.contains(&Action::Withdraw {
+        to: agent,
+        key: question
+    }));
+    let cancelled = Response {
+        outcome: Outcome::Cancelled,
+        duration: None,
+    };
+    assert!(steps.contains(&Action::Elicited {
+        key: question,
+        response: cancelled
+    }));
     host.answered(agent, question, Ok(1));
     assert!(drain(&mut host).is_empty());
 }
@@ -367,12 +416,18 @@ fn parameters_are_checked_before_the_call_is_queued() {
     let steps = drain(&mut host);
     assert_eq!(code(&steps), Some(Code::INVALID_PARAMS));
     assert_eq!(started(&steps), Some(b));
-    assert_eq!(cancel(&mut host, agent, "a").0, CancelAnswer::AlreadyCompleted);
+    assert_eq!(
+        cancel(&mut host, agent, "a").0,
+        CancelAnswer::AlreadyCompleted
+    );
 }
 
 #[test]
 fn evicted_calls_are_not_found() {
-    let mut host = Host::new(Limits { remembered: 1, ..Limits::default() });
+    let mut host = Host::new(Limits {
+        remembered: 1,
+        ..Limits::default()
+    });
     let descriptor = Descriptor {
         name: "work".into(),
         concurrency: None,
@@ -388,7 +443,10 @@ fn evicted_calls_are_not_found() {
         drain(&mut host);
     }
     assert_eq!(cancel(&mut host, agent, "a").0, CancelAnswer::NotFound);
-    assert_eq!(cancel(&mut host, agent, "b").0, CancelAnswer::AlreadyCompleted);
+    assert_eq!(
+        cancel(&mut host, agent, "b").0,
+        CancelAnswer::AlreadyCompleted
+    );
 }
 
 #[test]
@@ -416,12 +474,21 @@ fn every_limit_refuses_with_rate_limited() {
     cancel(&mut host, agent, "b");
     host.call(agent, None, request("c", "work"), 0.0);
     let steps = drain(&mut host);
-    let Outcome::Failed(error) = &responses(&steps)[0].1 else { panic!("{steps:?}") };
+    let Outcome::Failed(error) = &responses(&steps)[0].1 else {
+        panic!("{steps:?}")
+    };
     assert!(error.retry_after.is_some());
     let second = host.connect();
     let params = Initialize {
-        agent: Agent { name: "late".into(), version: "1".into() },
-        features: Features { notifications: true, progress: true, elicitation: true },
+        agent: Agent {
+            name: "late".into(),
+            version: "1".into(),
+        },
+        features: Features {
+            notifications: true,
+            progress: true,
+            elicitation: true,
+        },
     };
     host.initialize(second, None, params, "second".into(), 0.0);
     assert!(matches!(
@@ -437,7 +504,11 @@ fn agents_are_told_of_changed_capabilities_and_accepted_calls_still_run() {
     assert!(host.unregister("work"));
     let steps = drain(&mut host);
     let removed: Vec<Rc<str>> = vec!["work".into()];
-    assert!(steps.contains(&Action::CapabilitiesChanged { to: agent, added: vec![], removed }));
+    assert!(steps.contains(&Action::CapabilitiesChanged {
+        to: agent,
+        added: vec![],
+        removed
+    }));
     assert!(started(&steps).is_some());
     host.call(agent, None, request("b", "work"), 0.0);
     assert_eq!(code(&drain(&mut host)), Some(Code::UNKNOWN_CAPABILITY));

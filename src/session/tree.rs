@@ -1,10 +1,12 @@
 //! Ending calls, alone or with everything they started.
 
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::state::{Call, Phase};
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo, Stop};
-use crate::call::{CallKey, Millis, Outcome, Response};
+use crate::call::{CallKey, End, Millis, Outcome, Response};
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Ends one call by itself. What it started and did not wait for is cancelled with it.
@@ -18,7 +20,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let stop = Stop {
             reason: Some("The call that made this one has ended".into()),
         };
-        let children = self.calls.get_mut(&key).map(|call| std::mem::take(&mut call.children));
+        let children = self
+            .calls
+            .get_mut(key)
+            .map(|call| core::mem::take(&mut call.children));
         let mut responses = Vec::new();
         for child in children.unwrap_or_default() {
             responses.extend(self.cancel_tree(child, &stop, now));
@@ -37,9 +42,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     ) -> Vec<Action<P, H>> {
         let mut responses = Vec::new();
         for key in self.leaves_first(key) {
-            if self.calls.get(&key).is_some_and(|call| call.phase == Phase::Running) {
+            if self
+                .calls
+                .get(key)
+                .is_some_and(|call| call.phase == Phase::Running)
+            {
                 let stop = stop.clone();
-                self.actions.push_back(Action::Stop { key, stop });
+                self.actions.push(Action::Stop { key, stop });
             }
             responses.extend(self.finish(key, Outcome::Cancelled, stop.reason.clone(), now));
         }
@@ -53,8 +62,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         stop: &Stop,
         now: Millis,
     ) -> Vec<Action<P, H>> {
-        let session = self.session(connection);
-        let keys = session.map(|session| session.ledger.keys()).unwrap_or_default();
+        let keys = self.calls.keys_where(|call| call.connection == connection);
         let mut responses = Vec::new();
         for key in keys {
             responses.extend(self.cancel_tree(key, stop, now));
@@ -67,7 +75,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let mut order = Vec::new();
         let mut stack = vec![root];
         while let Some(key) = stack.pop() {
-            if let Some(call) = self.calls.get(&key) {
+            if let Some(call) = self.calls.get(key) {
                 order.push(key);
                 stack.extend(&call.children);
             }
@@ -78,7 +86,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     pub(super) fn has_ancestor_of_same_capability(&self, call: &Call<P, H>) -> bool {
         let mut parent = call.parent;
-        while let Some(ancestor) = parent.and_then(|key| self.calls.get(&key)) {
+        while let Some(ancestor) = parent.and_then(|key| self.calls.get(key)) {
             if Rc::ptr_eq(&ancestor.capability, &call.capability) {
                 return true;
             }
@@ -95,12 +103,17 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         reason: Option<Rc<str>>,
         now: Millis,
     ) -> Vec<Action<P, H>> {
-        let Some(call) = self.calls.remove(&key) else {
+        let Some(call) = self.calls.remove(key) else {
             return Vec::new();
         };
         let cancelled = outcome.is_cancelled();
         if let Some(session) = self.session_mut(call.connection) {
-            session.ledger.end(&call.id, cancelled);
+            let end = if cancelled {
+                End::Cancelled
+            } else {
+                End::Completed
+            };
+            session.ledger.end(&call.id, end);
         }
         self.counters.cancelled += u64::from(cancelled);
         self.free_slot(key, &call);
@@ -110,7 +123,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if call.has_deadline {
             self.forget_deadline();
         }
-        if let Some(parent) = call.parent.and_then(|parent| self.calls.get_mut(&parent)) {
+        if let Some(parent) = call.parent.and_then(|parent| self.calls.get_mut(parent)) {
             parent.children.retain(|child| *child != key);
         }
         let response = Response {
@@ -131,11 +144,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let mut slots = call.capability.slots.borrow_mut();
         if call.has_slot {
             let next = slots.leave();
-            if let Some(next) = next.and_then(|next| self.calls.get_mut(&next).map(|it| (next, it))) {
+            if let Some(next) = next.and_then(|next| self.calls.get_mut(next).map(|it| (next, it)))
+            {
                 let (next_key, waiting) = next;
                 waiting.has_slot = true;
                 waiting.phase = Phase::Ready;
-                self.ready.push_back(next_key);
+                self.ready.push(next_key);
                 drop(slots);
                 self.wake();
             }

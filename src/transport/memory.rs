@@ -6,8 +6,6 @@ use core::cell::RefCell;
 
 use super::Transport;
 
-extern crate alloc;
-
 struct Shared<M> {
     lanes: [VecDeque<M>; 2],
     open: bool,

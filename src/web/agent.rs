@@ -1,6 +1,8 @@
 //! What the JavaScript glue of an agent calls.
 
-use std::cell::{Cell, RefCell};
+use alloc::string::String;
+use alloc::string::ToString;
+use core::cell::{Cell, RefCell};
 
 use wasm_bindgen::prelude::*;
 

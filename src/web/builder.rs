@@ -86,7 +86,10 @@ impl Capability {
 
     pub(super) fn into_options(self) -> Result<JsValue, Error> {
         match self.schema_error {
-            Some(key) => Err(Error::invalid_params(format!("{}: {key} is no JSON", self.name))),
+            Some(key) => Err(Error::invalid_params(format!(
+                "{}: {key} is no JSON",
+                self.name
+            ))),
             None => Ok(JsValue::object(&self.options)),
         }
     }

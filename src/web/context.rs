@@ -9,7 +9,8 @@ use wasm_bindgen::JsValue;
 use web_sys::{AbortController, AbortSignal};
 
 use super::builder::Progress;
-use super::host::{Inner, now};
+use super::inner::Inner;
+use super::sys::now;
 use super::{Error, random};
 use crate::call::{CallId, Code, Millis, Outcome, Response};
 use crate::dialect::Value;
@@ -48,13 +49,19 @@ impl CallContext {
 
     /// A signal that fires when the call is cancelled, for `fetch` and its like.
     pub fn signal(&self) -> Result<AbortSignal, Error> {
-        let existing = self.host.controllers.borrow().get(&self.key).cloned();
+        let existing = self
+            .host
+            .rust_calls
+            .controllers
+            .borrow()
+            .get(&self.key)
+            .cloned();
         let controller = match existing {
             Some(controller) => controller,
             None => {
                 let failed = |_| Error::new(Code::BROWSER_ERROR, "There is no AbortController");
                 let controller = AbortController::new().map_err(failed)?;
-                let mut controllers = self.host.controllers.borrow_mut();
+                let mut controllers = self.host.rust_calls.controllers.borrow_mut();
                 controllers.insert(self.key, controller.clone());
                 controller
             }
@@ -98,7 +105,9 @@ impl CallContext {
         let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
         let data = self
             .await_response(|host| {
-                host.state.borrow_mut().elicit(self.key, request, timeout, now())
+                host.state
+                    .borrow_mut()
+                    .elicit(self.key, request, timeout, now())
             })
             .await?;
         serde_wasm_bindgen::from_value(data)
@@ -108,7 +117,11 @@ impl CallContext {
     async fn await_response(&self, ask: impl FnOnce(&Inner) -> u32) -> Result<JsValue, Error> {
         let (sender, receiver) = oneshot::channel::<Response<JsValue>>();
         let key = ask(&self.host);
-        self.host.waiting.borrow_mut().insert(key, sender);
+        self.host
+            .rust_calls
+            .waiting
+            .borrow_mut()
+            .insert(key, sender);
         self.host.drive();
         let response = receiver.await.map_err(|_| Error::cancelled())?;
         match response.outcome {
@@ -116,9 +129,10 @@ impl CallContext {
             Outcome::Failed(error) => Err(error),
             // A child that was cancelled by itself has not stopped its parent: it is an error of
             // the operation, which the parent may take or leave.
-            Outcome::Cancelled => {
-                Err(Error::new(Code::OPERATION_FAILED, "The call this one waited for was cancelled"))
-            }
+            Outcome::Cancelled => Err(Error::new(
+                Code::OPERATION_FAILED,
+                "The call this one waited for was cancelled",
+            )),
         }
     }
 }

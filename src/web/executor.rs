@@ -3,18 +3,52 @@
 //! An executor of our own, of a few lines, for two reasons: a cancel must drop the future at
 //! once, and every poll must enter through the guard that turns a trap into answers.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::host::{self, Inner, LocalFuture, Outcome};
-use super::inspect;
+use futures::channel::oneshot;
+use wasm_bindgen::JsValue;
+use web_sys::AbortController;
+
+use super::context::CallContext;
+use super::inner::Inner;
+use super::{Error, sys};
+use crate::call::{CallId, Response};
 use crate::capability::Task;
 
-pub(super) struct Running {
+pub(super) type Outcome = Result<JsValue, Error>;
+pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
+pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
+
+struct Running {
     task: Task<Outcome>,
     waker: Waker,
     scheduled: Cell<bool>,
+}
+
+/// What belongs to the running calls of capabilities written in Rust, by their keys.
+pub(super) struct RustCalls {
+    host: Weak<Inner>,
+    /// Names the host in a waker.
+    id: u32,
+    tasks: RefCell<HashMap<u32, Rc<Running>>>,
+    pub controllers: RefCell<HashMap<u32, AbortController>>,
+    /// Handlers that wait for the answer to a call or a question of theirs.
+    pub waiting: RefCell<HashMap<u32, oneshot::Sender<Response<JsValue>>>>,
+}
+
+thread_local! {
+    static HOSTS: RefCell<HashMap<u32, Weak<Inner>>> = RefCell::default();
+    static NEXT: Cell<u32> = const { Cell::new(0) };
+}
+
+fn find(id: u32) -> Option<Rc<Inner>> {
+    HOSTS.with_borrow(|hosts| hosts.get(&id).and_then(Weak::upgrade))
 }
 
 /// Names the task to wake; the task itself cannot be in a waker, which could go anywhere.
@@ -29,23 +63,44 @@ impl Wake for WakeUp {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        let Some(host) = host::find(self.host) else {
+        let Some(host) = find(self.host) else {
             return;
         };
-        let running = host.tasks.borrow().get(&self.key).cloned();
+        let running = host.rust_calls.tasks.borrow().get(&self.key).cloned();
         if running.is_some_and(|running| !running.scheduled.replace(true)) {
             host.js.schedule(self.key);
         }
     }
 }
 
-impl Inner {
+impl RustCalls {
+    pub fn new(host: &Weak<Inner>) -> Self {
+        let id = NEXT.get();
+        NEXT.set(id.wrapping_add(1));
+        HOSTS.with_borrow_mut(|hosts| hosts.insert(id, host.clone()));
+        RustCalls {
+            host: host.clone(),
+            id,
+            tasks: RefCell::default(),
+            controllers: RefCell::default(),
+            waiting: RefCell::default(),
+        }
+    }
+
+    /// How many futures are held.
+    pub fn tasks(&self) -> usize {
+        self.tasks.borrow().len()
+    }
+
     /// Starts a call's future: its first poll is here and now.
-    pub fn spawn(&self, key: u32, future: LocalFuture) {
-        let host = self.id;
+    pub fn start(&self, key: u32, id: CallId, handler: &RustHandler, params: JsValue) {
+        let Some(host) = self.host.upgrade() else {
+            return;
+        };
+        let future = handler(params, CallContext { host, key, id });
         let running = Running {
             task: Task::new(future),
-            waker: Waker::from(Arc::new(WakeUp { host, key })),
+            waker: Waker::from(Arc::new(WakeUp { host: self.id, key })),
             scheduled: Cell::new(false),
         };
         self.tasks.borrow_mut().insert(key, running.into());
@@ -58,28 +113,48 @@ impl Inner {
             return;
         };
         running.scheduled.set(false);
-        let Poll::Ready(output) = running.task.poll(&mut Context::from_waker(&running.waker)) else {
+        let Poll::Ready(output) = running.task.poll(&mut Context::from_waker(&running.waker))
+        else {
             return;
         };
         self.tasks.borrow_mut().remove(&key);
-        if let Some(result) = output {
-            self.settle(key, result);
+        if let (Some(result), Some(host)) = (output, self.host.upgrade()) {
+            host.settle(key, result);
         }
     }
 
-    /// Drops a call's future. Its drop guards have run when this returns, unless it is being
-    /// polled: then they run at the end of that poll.
-    pub fn stop_task(&self, key: u32) {
+    /// Fires a call's signal and drops its future. Drop guards have run when this returns, unless
+    /// the future is being polled: then they run at the end of that poll.
+    pub fn stop(&self, key: u32, reason: Option<&str>) {
+        let controller = self.controllers.borrow_mut().remove(&key);
+        if let Some(controller) = controller {
+            sys::abort_with(&controller, reason);
+        }
         let running = self.tasks.borrow_mut().remove(&key);
         if let Some(running) = running {
             running.task.stop();
         }
     }
 
-    /// A handler has ended.
-    pub fn settle(&self, key: u32, result: Outcome) {
-        let limits = *self.state.borrow().limits();
-        let result = result.and_then(|data| inspect::data(data, &limits));
-        self.with(|state| state.settle(key, result, host::now()));
+    /// A call is over.
+    pub fn ended(&self, key: u32) {
+        self.controllers.borrow_mut().remove(&key);
+    }
+
+    /// Gives a response to the future that waits for it; back again if none does.
+    pub fn hand_over(&self, key: u32, response: Response<JsValue>) -> Option<Response<JsValue>> {
+        let waiting = self.waiting.borrow_mut().remove(&key);
+        let Some(sender) = waiting else {
+            return Some(response);
+        };
+        // The handler may be gone by now; then nobody waits.
+        drop(sender.send(response));
+        None
+    }
+}
+
+impl Drop for RustCalls {
+    fn drop(&mut self) {
+        HOSTS.with_borrow_mut(|hosts| hosts.remove(&self.id));
     }
 }

@@ -1,12 +1,17 @@
 //! What the JavaScript glue calls.
 
-use std::rc::{Rc, Weak};
+use alloc::format;
+use alloc::rc::{Rc, Weak};
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec::Vec;
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
-use super::host::{Handler, Host, Inner, now};
-use super::{App, Error, random};
+use super::inner::{Handler, Inner};
+use super::sys::now;
+use super::{Error, random};
 use crate::call::{CallId, Code};
 use crate::dialect::{Value, abp};
 use crate::session::{CallRequest, Limits};
@@ -20,8 +25,8 @@ pub struct HostHandle(pub(super) Weak<Inner>);
 pub fn new_host(options: &JsValue) -> Result<JsValue, JsValue> {
     let app = Value::get(options, "app").unwrap_or(JsValue::UNDEFINED);
     let limits = limits(options).map_err(|error| thrown(&error))?;
-    let host = Host::with_limits(App(app), limits).map_err(|error| thrown(&error))?;
-    Ok(host.as_js())
+    let host = Inner::new(app, limits).map_err(|error| thrown(&error))?;
+    Ok(host.js.clone().into())
 }
 
 fn limits(options: &JsValue) -> Result<Limits, Error> {
@@ -29,11 +34,14 @@ fn limits(options: &JsValue) -> Result<Limits, Error> {
         None => Ok(None),
         Some(given) => match given.as_number().filter(|number| *number >= 0.0) {
             Some(number) => Ok(Some(number)),
-            None => Err(Error::invalid_params(format!("{key} is a number, not negative"))),
+            None => Err(Error::invalid_params(format!(
+                "{key} is a number, not negative"
+            ))),
         },
     };
     let default = Limits::default();
-    let whole = |key: &str, default: usize| number(key).map(|it| it.map_or(default, |it| it as usize));
+    let whole =
+        |key: &str, default: usize| number(key).map(|it| it.map_or(default, |it| it as usize));
     Ok(Limits {
         remembered: whole("maxRemembered", default.remembered)?,
         in_flight: whole("maxInFlight", default.in_flight)?,
@@ -46,27 +54,38 @@ fn limits(options: &JsValue) -> Result<Limits, Error> {
 
 #[wasm_bindgen]
 impl HostHandle {
-    pub fn register(&self, name: &str, options: &JsValue, handler: Function) -> Result<(), JsValue> {
+    pub fn register(
+        &self,
+        name: &str,
+        options: &JsValue,
+        handler: Function,
+    ) -> Result<(), JsValue> {
         let host = self.0.upgrade().ok_or_else(|| thrown(&closed()))?;
         let registered = host.register(name, options, Handler::Js(handler));
         registered.map_err(|error| thrown(&error))
     }
 
     pub fn unregister(&self, name: &str) -> bool {
-        self.with(|host| host.with(|state| state.unregister(name))).unwrap_or(false)
+        self.with(|host| host.with(|state| state.unregister(name)))
+            .unwrap_or(false)
     }
 
     /// The `Capability` documents, by name.
     pub fn documents(&self) -> Vec<JsValue> {
         self.with(|host| {
             let state = host.state.borrow();
-            state.registry().iter().map(|it| it.descriptor.document.clone()).collect()
+            state
+                .registry()
+                .iter()
+                .map(|it| it.descriptor.document.clone())
+                .collect()
         })
         .unwrap_or_default()
     }
 
     pub fn connect(&self) -> u32 {
-        self.with(|host| host.with(|state| state.connect())).unwrap_or(0)
+        self.with(|host| host.with(|state| state.connect()))
+            .unwrap_or(0)
     }
 
     pub fn receive(&self, connection: u32, envelope: &JsValue) {
@@ -97,7 +116,7 @@ impl HostHandle {
 
     /// Polls a Rust capability's future.
     pub fn poll(&self, key: u32) {
-        self.with(|host| host.poll(key));
+        self.with(|host| host.rust_calls.poll(key));
     }
 
     /// A JavaScript handler has returned.
@@ -107,7 +126,11 @@ impl HostHandle {
 
     /// A JavaScript handler has thrown `error`; `aborted` when that is an AbortError of its own.
     pub fn fail(&self, key: u32, error: &JsValue, aborted: bool) {
-        let error = if aborted { Error::cancelled() } else { error_of(error) };
+        let error = if aborted {
+            Error::cancelled()
+        } else {
+            error_of(error)
+        };
         self.with(|host| host.settle(key, Err(error)));
     }
 
@@ -127,9 +150,21 @@ impl HostHandle {
         let call = |host: Rc<Inner>| {
             let mut state = host.state.borrow_mut();
             match abp::read_from_agent(envelope).map(|received| received.message) {
-                Ok(abp::FromAgent::Call { call, capability, params, timeout, token }) => {
+                Ok(abp::FromAgent::Call {
+                    call,
+                    capability,
+                    params,
+                    timeout,
+                    token,
+                }) => {
                     let id = call.unwrap_or_else(random::call_id);
-                    let request = CallRequest { id, capability, params, timeout, token };
+                    let request = CallRequest {
+                        id,
+                        capability,
+                        params,
+                        timeout,
+                        token,
+                    };
                     state.call_from(parent, request, now())
                 }
                 Ok(_) => 0,
@@ -149,7 +184,9 @@ impl HostHandle {
     /// Progress the app reports by the operation's name: a progress token or a callId.
     #[wasm_bindgen(js_name = notifyProgress)]
     pub fn notify_progress(&self, info: JsValue) {
-        let Some(operation) = Value::get(&info, "operationId") else { return };
+        let Some(operation) = Value::get(&info, "operationId") else {
+            return;
+        };
         let text = operation.as_string();
         self.with(|host| {
             host.with(|state| {
@@ -163,15 +200,23 @@ impl HostHandle {
     /// A JavaScript handler asks the agent: the key its answer will come under.
     pub fn elicit(&self, call: u32, request: JsValue) -> u32 {
         let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
-        self.with(|host| host.state.borrow_mut().elicit(call, request, timeout, now()))
-            .unwrap_or(0)
+        self.with(|host| {
+            host.state
+                .borrow_mut()
+                .elicit(call, request, timeout, now())
+        })
+        .unwrap_or(0)
     }
 
     /// The app asks the agent of a connection: the key its answer will come under.
     pub fn ask(&self, connection: u32, request: JsValue) -> u32 {
         let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
-        self.with(|host| host.state.borrow_mut().ask(connection, None, request, timeout, now()))
-            .unwrap_or(0)
+        self.with(|host| {
+            host.state
+                .borrow_mut()
+                .ask(connection, None, request, timeout, now())
+        })
+        .unwrap_or(0)
     }
 
     /// Does what the last [`HostHandle::call_from`], `elicit` or `ask` has led to.
@@ -191,7 +236,10 @@ impl HostHandle {
             let reason = reason.map(|reason| reason.into());
             host.with(|state| match state.connection_of(session) {
                 Some(connection) => state.cancel_here(connection, call, reason, now()),
-                None => Err(Error::new(Code::SESSION_INVALID, "There is no such session")),
+                None => Err(Error::new(
+                    Code::SESSION_INVALID,
+                    "There is no such session",
+                )),
             })
         });
         abp::cancel_response(call.into(), &answer.unwrap_or_else(|| Err(closed())))
@@ -217,7 +265,7 @@ impl HostHandle {
                 ("inFlight", number(state.in_flight() as u64)),
                 ("sessions", number(state.sessions() as u64)),
                 ("elicitations", number(state.pending_elicitations() as u64)),
-                ("tasks", number(host.tasks.borrow().len() as u64)),
+                ("tasks", number(host.rust_calls.tasks() as u64)),
                 ("calls", number(counters.calls)),
                 ("cancelled", number(counters.cancelled)),
                 ("lateResults", number(counters.late_results)),
@@ -245,7 +293,11 @@ fn closed() -> Error {
 /// failure. Nothing of it but text, numbers and plain details is passed on.
 pub(super) fn error_of(thrown: &JsValue) -> Error {
     let text = |key: &str| {
-        let value = if thrown.is_object() { js_sys::Reflect::get(thrown, &key.into()).ok() } else { None };
+        let value = if thrown.is_object() {
+            js_sys::Reflect::get(thrown, &key.into()).ok()
+        } else {
+            None
+        };
         value.and_then(|it| it.as_string())
     };
     let message = text("message").or_else(|| thrown.as_string());
@@ -257,9 +309,8 @@ pub(super) fn error_of(thrown: &JsValue) -> Error {
         error.retryable = retryable;
     }
     error.retry_after = Value::get(thrown, "retryAfter").and_then(|it| it.as_number());
-    error.details = Value::get(thrown, "details").filter(|details| {
-        super::sys::inspect(details, 32, 65_536.0).is_none()
-    });
+    error.details = Value::get(thrown, "details")
+        .filter(|details| super::sys::inspect(details, 32, 65_536.0).is_none());
     error
 }
 

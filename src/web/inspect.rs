@@ -1,5 +1,6 @@
 //! What may be sent.
 
+use alloc::format;
 use wasm_bindgen::JsValue;
 
 use super::{Error, sys};

@@ -1,12 +1,15 @@
 //! Does what the core asks for.
 
-use std::rc::Rc;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use wasm_bindgen::JsValue;
 
-use super::context::CallContext;
-use super::host::{Handler, Inner, find, now};
-use super::{Error, sys};
+use super::inner::{Handler, Inner};
+use super::sys::{self, now};
+use super::{Error, inspect};
 use crate::call::{Code, Response};
 use crate::dialect::{Value, abp};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, ReplyTo};
@@ -39,19 +42,31 @@ impl Inner {
     fn perform(&self, action: Action) {
         match action {
             Action::Wake => self.js.wake(),
-            Action::Check { key, capability, params } => self.check(key, &capability, &params),
-            Action::Start { key, id, handler, params, .. } => match handler {
+            Action::Check {
+                key,
+                capability,
+                params,
+            } => self.check(key, &capability, &params),
+            Action::Start {
+                key,
+                id,
+                handler,
+                params,
+                ..
+            } => match handler {
                 Handler::Js(handler) => self.js.start(key, id.as_str(), &handler, &params),
-                Handler::Rust(handler) => {
-                    let Some(host) = find(self.id) else { return };
-                    let context = CallContext { host, key, id };
-                    self.spawn(key, handler(params, context));
-                }
+                #[cfg(feature = "std")]
+                Handler::Rust(handler) => self.rust_calls.start(key, id, &handler, params),
             },
             Action::Stop { key, stop } => self.stop(key, stop.reason.as_deref()),
             Action::Respond { key, to, response } => self.respond(key, to, &response),
             Action::Answer { to, id, answer } => self.answer(to, id, &answer),
-            Action::Progress { to, id, token, info } => {
+            Action::Progress {
+                to,
+                id,
+                token,
+                info,
+            } => {
                 let payload = abp::progress(&id, token, &info);
                 self.post(to, abp::kind::PROGRESS, None, payload);
             }
@@ -75,9 +90,17 @@ impl Inner {
             Action::Call(event) => self.emit_call(event),
             Action::Progressed { id, info } => {
                 let info = abp::progress(&id, None, &info);
-                self.emit("progress", &[("callId", id.as_str().into()), ("info", info)]);
+                self.emit(
+                    "progress",
+                    &[("callId", id.as_str().into()), ("info", info)],
+                );
             }
-            Action::CancelAnswered { session, id, answer, reason } => {
+            Action::CancelAnswered {
+                session,
+                id,
+                answer,
+                reason,
+            } => {
                 let given = JsValue::from(id.as_str());
                 let response = abp::cancel_response(given.clone(), &Ok(answer));
                 let mut fields = vec![
@@ -88,7 +111,11 @@ impl Inner {
                 fields.extend(reason.map(|reason| ("reason", JsValue::from(&*reason))));
                 self.emit("cancel", &fields);
             }
-            Action::Session { session, agent, open } => {
+            Action::Session {
+                session,
+                agent,
+                open,
+            } => {
                 let agent = JsValue::object(&[
                     ("name", agent.name.into()),
                     ("version", agent.version.into()),
@@ -116,32 +143,37 @@ impl Inner {
     }
 
     fn stop(&self, key: u32, reason: Option<&str>) {
-        let controller = self.controllers.borrow_mut().remove(&key);
-        if let Some(controller) = controller {
-            sys::abort_with(&controller, reason);
-        }
-        self.stop_task(key);
+        self.rust_calls.stop(key, reason);
         self.js.stop(key, reason);
     }
 
     fn respond(&self, key: u32, to: ReplyTo<JsValue>, response: &Response<JsValue>) {
-        self.controllers.borrow_mut().remove(&key);
+        self.rust_calls.ended(key);
         self.js.ended(key);
         match to {
             ReplyTo::Agent(connection, id) => {
-                self.post(connection, abp::kind::CALL_RESULT, id, abp::response(response));
+                self.post(
+                    connection,
+                    abp::kind::CALL_RESULT,
+                    id,
+                    abp::response(response),
+                );
             }
             ReplyTo::Parent => self.hand_over(key, response.clone()),
         }
     }
 
+    /// A handler has ended.
+    pub fn settle(&self, key: u32, result: Result<JsValue, Error>) {
+        let limits = *self.state.borrow().limits();
+        let result = result.and_then(|data| inspect::data(data, &limits));
+        self.with(|state| state.settle(key, result, now()));
+    }
+
     /// Gives a response to the handler that waits for it, a Rust one or a JavaScript one.
     fn hand_over(&self, key: u32, response: Response<JsValue>) {
-        let waiting = self.waiting.borrow_mut().remove(&key);
-        match waiting {
-            // The handler may be gone by now; then nobody waits.
-            Some(sender) => drop(sender.send(response)),
-            None => self.js.answer(key, &abp::response(&response)),
+        if let Some(response) = self.rust_calls.hand_over(key, response) {
+            self.js.answer(key, &abp::response(&response));
         }
     }
 
@@ -167,7 +199,8 @@ impl Inner {
     }
 
     fn post(&self, to: u32, kind: &str, id: Option<JsValue>, payload: JsValue) {
-        self.js.post(to, &abp::envelope(kind, id, sys::unix(), payload));
+        self.js
+            .post(to, &abp::envelope(kind, id, sys::unix(), payload));
     }
 
     fn emit(&self, kind: &str, fields: &[(&'static str, JsValue)]) {
@@ -183,7 +216,11 @@ impl Inner {
             ("capability", text(&event.capability)),
             ("sessionId", text(&event.session)),
         ];
-        fields.extend(event.parent.map(|parent| ("parentCallId", parent.as_str().into())));
+        fields.extend(
+            event
+                .parent
+                .map(|parent| ("parentCallId", parent.as_str().into())),
+        );
         match &event.state {
             CallState::Queued(params) => {
                 fields.push(("state", "queued".into()));

@@ -1,10 +1,11 @@
 //! What agents send.
 
-use std::rc::Rc;
+use alloc::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
-use super::host::{Inner, now};
+use super::inner::Inner;
+use super::sys::now;
 use super::{Error, inspect, random, sys};
 use crate::call::Code;
 use crate::dialect::{Value, abp};
@@ -38,7 +39,10 @@ impl Inner {
     /// Without a session, that there is none comes before what else is wrong.
     fn refusal(&self, connection: u32, mut malformed: Malformed<JsValue>) -> JsValue {
         let in_session = [abp::kind::CALL, abp::kind::CANCEL];
-        let needs_session = malformed.kind.as_deref().is_some_and(|it| in_session.contains(&it));
+        let needs_session = malformed
+            .kind
+            .as_deref()
+            .is_some_and(|it| in_session.contains(&it));
         if needs_session && self.state.borrow().session_id(connection).is_none() {
             let message = "There is no session: call initialize first";
             malformed.error = Error::new(Code::NOT_INITIALIZED, message);
@@ -54,7 +58,13 @@ impl Inner {
                 let session: Rc<str> = random::call_id().as_str().into();
                 self.with(|state| state.initialize(connection, id, params, session, now));
             }
-            FromAgent::Call { call, capability, params, timeout, token } => {
+            FromAgent::Call {
+                call,
+                capability,
+                params,
+                timeout,
+                token,
+            } => {
                 let request = CallRequest {
                     id: call.unwrap_or_else(random::call_id),
                     capability,
@@ -64,7 +74,11 @@ impl Inner {
                 };
                 self.with(|state| state.call(connection, id, request, now));
             }
-            FromAgent::Cancel { given, call, reason } => {
+            FromAgent::Cancel {
+                given,
+                call,
+                reason,
+            } => {
                 self.with(|state| state.cancel(connection, id, given, &call, reason, now));
             }
             FromAgent::Shutdown { reason } => {
@@ -92,7 +106,12 @@ fn answer_of(response: &JsValue) -> Result<JsValue, Error> {
         return Err(Error::cancelled());
     }
     Err(Value::get(response, "error").map_or_else(
-        || Error::new(Code::OPERATION_FAILED, "The agent did not answer the question"),
+        || {
+            Error::new(
+                Code::OPERATION_FAILED,
+                "The agent did not answer the question",
+            )
+        },
         |error| super::handle::error_of(&error),
     ))
 }

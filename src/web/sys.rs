@@ -1,5 +1,6 @@
 //! The raw bindings to the JavaScript beside this module. None of these functions throws.
 
+use alloc::string::String;
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
@@ -64,9 +65,11 @@ extern "C" {
     /// What is wrong with a value that is to be sent, if anything.
     pub(super) fn inspect(value: &JsValue, depth: u32, size: f64) -> Option<String>;
     /// Fires an `AbortController` with the reason a caller gave, if any.
+    #[cfg(feature = "std")]
     #[wasm_bindgen(js_name = abortWith)]
     pub(super) fn abort_with(controller: &web_sys::AbortController, reason: Option<&str>);
     /// Runs a callback in a task of its own, after what waits in the event loop.
+    #[cfg(feature = "std")]
     #[wasm_bindgen(js_name = inNextTask)]
     pub(super) fn in_next_task(callback: &Function);
 }

@@ -1,5 +1,7 @@
 //! A `JsValue` as a dialect's value.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 

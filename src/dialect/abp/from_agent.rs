@@ -1,6 +1,9 @@
 //! The host's half: what an agent sends.
 
-use std::rc::Rc;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
 
 use super::{VERSION, kind};
 use crate::call::{CallId, Code, Error, MAX_CALL_ID_CHARS, Millis};
@@ -82,7 +85,11 @@ pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Malformed<V>> {
         return Err(known);
     };
     known.kind = Some(kind.clone());
-    if known.id.as_ref().is_some_and(|id| id.as_text().is_none() && id.as_number().is_none()) {
+    if known
+        .id
+        .as_ref()
+        .is_some_and(|id| id.as_text().is_none() && id.as_number().is_none())
+    {
         known.error = bad("id", "an id is a string or a number");
         return Err(known);
     }
@@ -91,7 +98,10 @@ pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Malformed<V>> {
         known.given = payload.as_ref().and_then(|payload| payload.get("callId"));
     }
     match message(&kind, payload) {
-        Ok(message) => Ok(Received { id: known.id, message }),
+        Ok(message) => Ok(Received {
+            id: known.id,
+            message,
+        }),
         Err(error) => {
             known.error = error;
             Err(known)
@@ -110,7 +120,10 @@ fn message<V: Value>(kind: &str, payload: Option<V>) -> Result<FromAgent<V>, Err
         kind::ELICITATION_RESPONSE => Ok(FromAgent::Elicited(required(payload)?)),
         _ => {
             let kind: String = kind.chars().take(64).collect();
-            Err(Error::new(Code::NOT_IMPLEMENTED, format!("There is no message type {kind:?}")))
+            Err(Error::new(
+                Code::NOT_IMPLEMENTED,
+                format!("There is no message type {kind:?}"),
+            ))
         }
     }
 }
@@ -129,8 +142,8 @@ fn initialize<V: Value>(params: &V) -> Result<Initialize, Error<V>> {
     let text = |value: &V, key: &str| value.get(key).and_then(|it| it.as_text());
     let name = text(&agent, "name").ok_or_else(|| bad("agent.name", "it is a string"))?;
     let version = text(&agent, "version").ok_or_else(|| bad("agent.version", "it is a string"))?;
-    let protocol = text(params, "protocolVersion")
-        .ok_or_else(|| bad("protocolVersion", "it is a string"))?;
+    let protocol =
+        text(params, "protocolVersion").ok_or_else(|| bad("protocolVersion", "it is a string"))?;
     if protocol != VERSION {
         let protocol: String = protocol.chars().take(64).collect();
         return Err(Error::new(
@@ -151,7 +164,10 @@ fn initialize<V: Value>(params: &V) -> Result<Initialize, Error<V>> {
             },
         }
     };
-    if params.get("requestedCapabilities").is_some_and(|it| it.as_array().is_none()) {
+    if params
+        .get("requestedCapabilities")
+        .is_some_and(|it| it.as_array().is_none())
+    {
         return Err(bad("requestedCapabilities", "it is an array of names"));
     }
     Ok(Initialize {
@@ -181,7 +197,10 @@ fn call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
         Some(given) => Some(timeout(&given)?),
     };
     let token = option("progressToken");
-    if token.as_ref().is_some_and(|it| it.as_text().is_none() && it.as_number().is_none()) {
+    if token
+        .as_ref()
+        .is_some_and(|it| it.as_text().is_none() && it.as_number().is_none())
+    {
         return Err(bad("options.progressToken", "it is a string"));
     }
     let params = match payload.get("params") {
@@ -203,7 +222,11 @@ fn cancel<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
     let given = payload.get("callId").unwrap_or_else(V::null);
     let call = call_id(&given)?.as_str().to_owned();
     let reason = reason(payload.get("reason"));
-    Ok(FromAgent::Cancel { given, call, reason })
+    Ok(FromAgent::Cancel {
+        given,
+        call,
+        reason,
+    })
 }
 
 fn call_id<V: Value>(given: &V) -> Result<CallId, Error<V>> {
@@ -217,7 +240,12 @@ fn call_id<V: Value>(given: &V) -> Result<CallId, Error<V>> {
 
 fn timeout<V: Value>(given: &V) -> Result<Millis, Error<V>> {
     let number = given.as_number().filter(|number| *number >= 0.0);
-    number.ok_or_else(|| bad("options.timeout", "it is a number of milliseconds, not negative"))
+    number.ok_or_else(|| {
+        bad(
+            "options.timeout",
+            "it is a number of milliseconds, not negative",
+        )
+    })
 }
 
 /// A reason counts only if it is a string; it is kept to a length fit for a log line.

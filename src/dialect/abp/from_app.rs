@@ -2,6 +2,8 @@
 
 use super::kind;
 use crate::dialect::Value;
+use alloc::string::String;
+use alloc::string::ToString;
 
 /// What an app can say. Payloads are handed to the caller as they are.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,8 @@ use super::{envelope, error, kind};
 use crate::agent::{CancelOutcome, Request, RequestKey, Settled};
 use crate::call::Millis;
 use crate::dialect::Value;
+use alloc::string::ToString;
+use alloc::vec;
 
 /// The envelope of a request. `timestamp` is Unix milliseconds.
 pub fn request<V: Value>(key: RequestKey, request: Request<V>, timestamp: Millis) -> V {

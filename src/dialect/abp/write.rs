@@ -1,6 +1,8 @@
 //! What both halves write.
 
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::{CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, Malformed, VERSION, kind};
 use crate::call::{CallId, CancelAnswer, Error, Millis, Outcome, Response};
@@ -24,7 +26,11 @@ pub fn error<V: Value>(error: &Error<V>) -> V {
         ("retryable", V::boolean(error.retryable)),
     ];
     fields.extend(error.details.clone().map(|details| ("details", details)));
-    fields.extend(error.retry_after.map(|after| ("retryAfter", V::number(after))));
+    fields.extend(
+        error
+            .retry_after
+            .map(|after| ("retryAfter", V::number(after))),
+    );
     if !error.alternatives.is_empty() {
         let names = error.alternatives.iter().map(|name| V::text(name));
         fields.push(("alternatives", V::array(names.collect())));
@@ -34,7 +40,10 @@ pub fn error<V: Value>(error: &Error<V>) -> V {
 
 /// `ABPResponse`. A cancelled one says nothing but that.
 pub fn response<V: Value>(response: &Response<V>) -> V {
-    let success = ("success", V::boolean(matches!(response.outcome, Outcome::Completed(_))));
+    let success = (
+        "success",
+        V::boolean(matches!(response.outcome, Outcome::Completed(_))),
+    );
     let mut fields = vec![success];
     match &response.outcome {
         Outcome::Cancelled => {
@@ -45,7 +54,7 @@ pub fn response<V: Value>(response: &Response<V>) -> V {
         Outcome::Failed(failure) => fields.push(("error", error(failure))),
     }
     if let Some(duration) = response.duration {
-        let duration = V::number((duration * 1_000.0).round() / 1_000.0);
+        let duration = V::number((duration * 1_000.0 + 0.5) as u64 as f64 / 1_000.0);
         fields.push(("metadata", V::object(&[("duration", duration)])));
     }
     V::object(&fields)
@@ -70,7 +79,10 @@ pub fn initialized<V: Value>(app: V, result: &Result<Initialized<V>, Error<V>>) 
             ("sessionId", V::text(&opened.session)),
             ("protocolVersion", V::text(VERSION)),
             ("app", app),
-            ("capabilities", V::array(opened.capabilities.iter().map(summary).collect())),
+            (
+                "capabilities",
+                V::array(opened.capabilities.iter().map(summary).collect()),
+            ),
             ("features", features(&opened.features)),
         ]),
     }
@@ -100,7 +112,10 @@ pub fn progress<V: Value>(call: &CallId, token: Option<V>, info: &V) -> V {
         && let (Some(done), Some(total)) = (number("progress"), number("total"))
         && total > 0.0
     {
-        fields.push(("percentage", V::number((done / total * 100.0).clamp(0.0, 100.0))));
+        fields.push((
+            "percentage",
+            V::number((done / total * 100.0).clamp(0.0, 100.0)),
+        ));
     }
     info.extended(&fields)
 }

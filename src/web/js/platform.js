@@ -8,10 +8,21 @@ export const now = () => performance.now();
 /** Unix milliseconds. */
 export const unix = () => Date.now();
 
+const pool = new Uint8Array(4096);
+let drawn = pool.length;
+
 /**
- * @param {Uint8Array<ArrayBuffer>} bytes filled with random bytes fit for identifiers
+ * Random bytes from a pool: one draw from the platform serves many identifiers.
+ *
+ * @param {Uint8Array} bytes filled with random bytes fit for identifiers
  */
-export const fillRandom = (bytes) => void crypto.getRandomValues(bytes);
+export function fillRandom(bytes) {
+  if (drawn + bytes.length > pool.length) {
+    crypto.getRandomValues(pool);
+    drawn = 0;
+  }
+  bytes.set(pool.subarray(drawn, (drawn += bytes.length)));
+}
 
 /**
  * @param {object} object

@@ -25,17 +25,6 @@ pub async fn encode<P: Pace>(
     }
 }
 
-/// Whether an image of this size can be written in `format`.
-pub fn check(format: Format, width: u32, height: u32) -> Result<(), Failure> {
-    let pixels = u64::from(width) * u64::from(height);
-    if format == Format::Webp && pixels > MAX_PIXELS_ENCODED_AT_ONCE {
-        return Err(Failure::invalid(format!(
-            "options.format: {width} x {height} pixels, at most {MAX_PIXELS_ENCODED_AT_ONCE} as webp"
-        )));
-    }
-    Ok(())
-}
-
 async fn png<P: Pace>(pixels: &RgbaImage, pace: &P) -> Result<Vec<u8>, Failure> {
     let (width, height) = pixels.dimensions();
     let mut file = Vec::new();
@@ -60,6 +49,11 @@ async fn png<P: Pace>(pixels: &RgbaImage, pace: &P) -> Result<Vec<u8>, Failure> 
 
 async fn webp<P: Pace>(pixels: &RgbaImage, pace: &P) -> Result<Vec<u8>, Failure> {
     let (width, height) = pixels.dimensions();
+    if u64::from(width) * u64::from(height) > MAX_PIXELS_ENCODED_AT_ONCE {
+        return Err(Failure::invalid(format!(
+            "options.format: {width} x {height} pixels, at most {MAX_PIXELS_ENCODED_AT_ONCE} as webp"
+        )));
+    }
     pace.progress(0, 1, "encoding");
     pace.checkpoint().await;
     let mut file = Vec::new();

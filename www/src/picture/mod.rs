@@ -101,13 +101,6 @@ pub async fn run<P: Pace>(
     } = decode(&file, "image", elsewhere, pace).await?;
     drop(file);
     pixels = orient::orient(pixels, orientation, pace).await;
-    let format = options.format.unwrap_or(format);
-    // Before any work that would be in vain.
-    let (width, height) = match &operations.resize {
-        Some(resize) => size::target(resize, pixels.width(), pixels.height())?.size(),
-        None => pixels.dimensions(),
-    };
-    encode::check(format, width, height)?;
     if let Some(resize) = &operations.resize {
         pixels = resize::resize(pixels, resize, pace).await?;
     }
@@ -117,6 +110,8 @@ pub async fn run<P: Pace>(
     if let Some(blur) = &operations.blur {
         pixels = blur::blur(pixels, blur.sigma(), pace).await;
     }
+    let (width, height) = pixels.dimensions();
+    let format = options.format.unwrap_or(format);
     let file = encode::encode(pixels, format, options.quality, pace).await?;
     Ok(Processed {
         mime_type: format.mime_type(),

@@ -17,13 +17,6 @@ pub struct Target {
     pub height: u32,
 }
 
-impl Target {
-    /// The new width and height.
-    pub fn size(&self) -> (u32, u32) {
-        (self.width, self.height)
-    }
-}
-
 /// What `resize` makes of an image of `width` times `height` pixels.
 pub fn target(resize: &Resize, width: u32, height: u32) -> Result<Target, Failure> {
     let (w, h) = (f64::from(width), f64::from(height));

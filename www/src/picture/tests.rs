@@ -422,13 +422,3 @@ fn a_large_jpeg_is_decoded_elsewhere_if_that_is_possible() {
     assert_eq!(of(1500, 1200, Studio(None)), "here");
     assert_eq!(of(100, 100, Studio(blue)), "here");
 }
-
-#[test]
-fn too_large_a_webp_is_refused_before_the_work() {
-    let pace = Counting::default();
-    let operations = json!({"resize": {"width": 2000, "height": 2000, "fit": "fill"}, "blur": 50});
-    let source = file(picture(8, 8), ImageFormat::Png);
-    let error = process_at(&pace, &source, operations, json!({"format": "webp"})).unwrap_err();
-    assert_eq!(error.code, "INVALID_PARAMS");
-    assert!(pace.reports().iter().all(|report| report.2 == "decoding"));
-}

@@ -1,0 +1,136 @@
+//! What is known by the keys a host or an agent hands out.
+
+use alloc::vec::Vec;
+
+/// Values by key, in the order of their keys.
+///
+/// Keys are handed out in rising order, so a new one goes to the end, and a key is found by binary
+/// search. A removed entry leaves a gap; once most are gaps they are closed.
+#[derive(Debug)]
+pub struct KeyMap<V> {
+    keys: Vec<u32>,
+    values: Vec<Option<V>>,
+    gaps: usize,
+}
+
+impl<V> Default for KeyMap<V> {
+    fn default() -> Self {
+        KeyMap {
+            keys: Vec::new(),
+            values: Vec::new(),
+            gaps: 0,
+        }
+    }
+}
+
+impl<V> KeyMap<V> {
+    /// The value of a key.
+    pub fn get(&self, key: u32) -> Option<&V> {
+        self.values.get(find(&self.keys, key).ok()?)?.as_ref()
+    }
+
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: u32) -> Option<&mut V> {
+        let index = find(&self.keys, key).ok()?;
+        self.values.get_mut(index)?.as_mut()
+    }
+
+    /// Whether there is a value for a key.
+    pub fn contains(&self, key: u32) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Adds a value. The key must have none.
+    pub fn insert(&mut self, key: u32, value: V) {
+        match find(&self.keys, key) {
+            Ok(index) => {
+                self.gaps -= 1;
+                self.values[index] = Some(value);
+            }
+            Err(index) => {
+                self.keys.insert(index, key);
+                self.values.insert(index, Some(value));
+            }
+        }
+    }
+
+    /// Takes a value out.
+    pub fn remove(&mut self, key: u32) -> Option<V> {
+        let index = find(&self.keys, key).ok()?;
+        let value = self.values.get_mut(index)?.take()?;
+        self.gaps += 1;
+        if self.gaps > 32 && self.gaps * 2 > self.keys.len() || self.gaps == self.keys.len() {
+            let mut values = self.values.iter();
+            self.keys
+                .retain(|_| values.next().is_some_and(Option::is_some));
+            self.values.retain(Option::is_some);
+            self.gaps = 0;
+        }
+        Some(value)
+    }
+
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.keys.len() - self.gaps
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Keys and values, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &V)> {
+        let entries = self.keys.iter().zip(&self.values);
+        entries.filter_map(|(key, value)| Some((*key, value.as_ref()?)))
+    }
+
+    /// The keys of the values that `is_meant` picks, in order.
+    pub fn keys_where(&self, is_meant: impl Fn(&V) -> bool) -> Vec<u32> {
+        let mut keys = Vec::new();
+        for (key, value) in self.iter() {
+            if is_meant(value) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+}
+
+fn find(keys: &[u32], key: u32) -> Result<usize, usize> {
+    keys.binary_search(&key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_order_and_closes_gaps() {
+        let mut map = KeyMap::default();
+        for key in 1..=1_000 {
+            map.insert(key, key * 2);
+        }
+        for key in (1..=1_000).filter(|key| key % 10 != 0) {
+            assert_eq!(map.remove(key), Some(key * 2));
+            assert_eq!(map.remove(key), None);
+        }
+        assert_eq!(map.len(), 100);
+        assert!(map.keys.len() < 250);
+        assert_eq!(map.get(500), Some(&1_000));
+        assert_eq!(map.get(501), None);
+        let keys = map.keys_where(|value| *value > 1_900);
+        assert_eq!(keys, [960, 970, 980, 990, 1_000]);
+    }
+
+    #[test]
+    fn takes_a_key_out_of_order() {
+        let mut map = KeyMap::default();
+        map.insert(u32::MAX, 'z');
+        map.insert(1, 'a');
+        map.remove(u32::MAX);
+        map.insert(u32::MAX, 'y');
+        let all: Vec<_> = map.iter().collect();
+        assert_eq!(all, [(1, &'a'), (u32::MAX, &'y')]);
+    }
+}
