@@ -14,6 +14,8 @@ export class Connection {
   /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
   #pending = new Map();
   #open = true;
+  /** @type {unknown} */
+  #opener;
 
   /**
    * @param {import('./host.js').Host} host
@@ -30,6 +32,11 @@ export class Connection {
   receive(envelope) {
     if (!this.#open) return;
     const type = envelope?.type;
+    if (type === 'initialize' && isUuid(envelope.id)) {
+      // Asked again because the host was slow to start; the answer to the first is on its way.
+      if (envelope.id === this.#opener) return;
+      this.#opener = envelope.id;
+    }
     if (typeof type === 'string' && envelope.id !== undefined) {
       this.#pending.set(envelope.id, {
         type,
@@ -81,6 +88,13 @@ export class Connection {
     this.host.connections.delete(this.number);
   }
 }
+
+/**
+ * An id that nobody uses twice for two requests.
+ *
+ * @param {unknown} id
+ */
+const isUuid = (id) => typeof id === 'string' && /^[0-9a-f-]{36}$/i.test(id);
 
 /**
  * Cancel results go before call results.

@@ -10,6 +10,7 @@
  *   peer is gone, with what went wrong if that is known
  * @property {((certain: boolean) => void) | undefined} [onsuspect] set by the agent; called when
  *   the peer may be gone. If `certain`, it is unless it says something soon.
+ * @property {boolean} [forgetful] what is posted may be lost while the peer is still starting
  *
  * @typedef {{ type: string, id?: string, timestamp: number, payload: any }} Envelope
  */

@@ -29,9 +29,17 @@ export function open(AgentHandle, messenger, options) {
   const payload = { agent, protocolVersion: '0.1', features, ...(requestedCapabilities && { requestedCapabilities }) };
 
   return new Promise((resolve, reject) => {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let again;
+    /** @param {number} pause until it is asked again, under the same id */
+    const ask = (pause) => {
+      messenger.post({ type: 'initialize', id, timestamp: Date.now(), payload });
+      if (messenger.forgetful) again = setTimeout(() => ask(Math.min(2 * pause, 250)), pause);
+    };
     /** @param {Error} error */
     const fail = (error) => {
       clearTimeout(timer);
+      clearTimeout(again);
       messenger.close();
       reject(error);
     };
@@ -46,6 +54,7 @@ export function open(AgentHandle, messenger, options) {
     }, connectTimeout);
     messenger.onmessage = (envelope) => {
       if (envelope?.id !== id) return;
+      clearTimeout(again);
       const { error, sessionId } = envelope.payload ?? {};
       if (error) {
         fail(Object.assign(abpError(String(error.code), String(error.message)), error));
@@ -58,7 +67,7 @@ export function open(AgentHandle, messenger, options) {
     };
     messenger.onclose = (error) => fail(error ?? abpError('DISCONNECTED', 'The app disconnected'));
     try {
-      messenger.post({ type: 'initialize', id, timestamp: Date.now(), payload });
+      ask(25);
     } catch (error) {
       fail(abpError('INVALID_PARAMS', `initialize cannot be sent: ${error}`));
     }

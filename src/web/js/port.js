@@ -15,6 +15,8 @@ export function portMessenger(port, ours = false) {
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
+    // A MessagePort keeps what comes before it is listened to; a worker does not.
+    forgetful: !extension && !port.start,
     onmessage: undefined,
     onclose: undefined,
     post: extension ? (envelope) => port.postMessage(envelope) : (envelope, transfer = []) => port.postMessage(envelope, transfer),

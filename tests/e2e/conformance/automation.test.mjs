@@ -1,0 +1,43 @@
+import { attach } from 'caphost/automation';
+import { after, before, test } from 'node:test';
+import { launchPlaywright, launchPuppeteer } from '../support/browsers.mjs';
+import { runVector, vectors } from '../support/conformance.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+
+/** @type {Awaited<ReturnType<typeof serveFiles>>} */
+let server;
+before(async () => {
+  server = await serveFiles();
+});
+after(() => server?.close());
+
+for (const [library, launch] of /** @type {const} */ ([['Puppeteer', launchPuppeteer], ['Playwright', launchPlaywright]])) {
+  /** @type {Awaited<ReturnType<typeof launch>>} */
+  let browser;
+  before(async () => {
+    browser = await launch();
+  });
+  after(() => browser?.close());
+
+  for (const vector of vectors().filter(({ session }) => session !== false)) {
+    test(`attach() through ${library}: ${vector.name}`, async () => {
+      const page = /** @type {any} */ (await browser.newPage());
+      try {
+        await page.goto(server.url('/host/'));
+        const agent = await attach(page, { agent: { name: 'vectors', version: '1' } });
+        await runVector(
+          vector,
+          {
+            call: (capability, params, options) => agent.call(capability, /** @type {any} */ (params), options),
+            cancel: (callId, reason) => agent.cancel(callId, reason),
+            shutdown: () => agent.shutdown(),
+            unordered: true,
+          },
+          '',
+        );
+      } finally {
+        await page.close();
+      }
+    });
+  }
+}

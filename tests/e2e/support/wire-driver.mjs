@@ -1,0 +1,44 @@
+/**
+ * A plain ABP agent: envelopes and nothing else, over anything that carries them.
+ */
+
+/**
+ * @param {(envelope: any) => void} post
+ * @returns {import('./conformance.mjs').Driver & { receive: (envelope: any) => void, request: (type: string, payload: any) => Promise<any>, unasked: any[] }}
+ */
+export function wireDriver(post) {
+  /** @type {Map<string, (payload: any) => void>} */
+  const waiting = new Map();
+  /** @type {any[]} */
+  const unasked = [];
+  let next = 0;
+  /**
+   * @param {string} type
+   * @param {any} payload
+   */
+  const request = (type, payload) =>
+    new Promise((resolve) => {
+      const id = `raw-${(next += 1)}`;
+      waiting.set(id, resolve);
+      post({ type, id, timestamp: Date.now(), payload });
+    });
+  return {
+    unasked,
+    request,
+    receive(envelope) {
+      const resolve = waiting.get(envelope.id);
+      waiting.delete(envelope.id);
+      if (resolve) resolve(envelope.payload);
+      else unasked.push(envelope);
+    },
+    call: (capability, params, options) => request('capabilities/call', { capability, params, options }),
+    cancel: (callId, reason) => request('capabilities/cancel', { callId, reason }),
+    shutdown: () => request('shutdown', {}),
+  };
+}
+
+export const INITIALIZE = {
+  agent: { name: 'plain agent', version: '1' },
+  protocolVersion: '0.1',
+  features: { notifications: true, progress: true, elicitation: true },
+};
