@@ -69,6 +69,7 @@ impl Inner {
     pub fn register(&self, name: &str, options: &JsValue, handler: Handler) -> Result<(), Error> {
         let descriptor = descriptor(name, options)?;
         if self.with(|state| state.register(descriptor, handler)) {
+            self.js.registered(name);
             Ok(())
         } else {
             Err(Error::invalid_params(format!(

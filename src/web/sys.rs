@@ -17,6 +17,8 @@ extern "C" {
     pub(super) fn new(handle: HostHandle, app: &JsValue) -> JsHost;
 
     #[wasm_bindgen(method)]
+    pub(super) fn registered(this: &JsHost, name: &str);
+    #[wasm_bindgen(method)]
     pub(super) fn wake(this: &JsHost);
     #[wasm_bindgen(method)]
     pub(super) fn arm(this: &JsHost, milliseconds: f64);

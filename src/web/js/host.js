@@ -4,14 +4,14 @@
  */
 import { acceptMessages } from './accept-messages.js';
 import { acceptPort } from './accept-port.js';
-import { Connection, internalError } from './connection.js';
+import { internalError } from './connection.js';
 import { Context } from './context.js';
 import { GatewayLink } from './gateway-link.js';
 import { Guard } from './guard.js';
 import { exposeAbp } from './in-page.js';
 import { Validators } from './validators.js';
 
-/** @typedef {import('./connection.js').Envelope} Envelope */
+/** @import { Connection, Envelope } from './connection.js' */
 
 export class Host {
   /** @type {Map<number, Connection>} */
@@ -55,7 +55,6 @@ export class Host {
     if (typeof handler !== 'function') throw invalid(`${name}: the handler is a function`);
     // Errors thrown here are refusals: nothing has trapped.
     this.handle.register(name, description ?? {}, handler);
-    this.#registered(name);
   }
 
   /** @param {string} name */
@@ -173,8 +172,8 @@ export class Host {
 
   // What Rust calls. None of these throws.
 
-  /** @param {string} name */
-  #registered(name) {
+  /** @param {string} name a capability registered from here or from Rust */
+  registered(name) {
     const document = this.documents().find((it) => it.name === name);
     this.#validators.set(name, document?.inputSchema);
     this.changed();
