@@ -26,7 +26,7 @@ export class Announcer {
     if (this.#said.get(call) === call.state) return;
     this.#said.set(call, call.state);
     if (this.#waiting.size < 1000) this.#waiting.set(call, call.state);
-    this.#timer ??= setTimeout(() => this.#speak(), PAUSE_MS);
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#speak(), PAUSE_MS);
   }
 
   /** @param {string} text */

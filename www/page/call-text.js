@@ -45,7 +45,9 @@ export function progressText(call) {
   const info = call.progress;
   if (!info) return '';
   const percent = percentage(info);
-  const parts = [info.stage, info.status].filter((part) => typeof part === 'string' && part !== '');
+  const { stage, status } = info;
+  const repeated = typeof stage === 'string' && typeof status === 'string' && status.startsWith(stage);
+  const parts = [repeated ? undefined : stage, status].filter((part) => typeof part === 'string' && part !== '');
   if (percent !== undefined) parts.push(`${Math.floor(percent)} %`);
   if (typeof info.estimatedRemaining === 'number' && call.state === 'running') parts.push(`about ${Math.ceil(info.estimatedRemaining / 1000)} s left`);
   return parts.join(' · ').slice(0, 300);

@@ -3,6 +3,7 @@
 /** @import { Capability } from './types/protocol.js' */
 import { isFinal } from './call-history.js';
 import { CapabilityForm } from './forms/capability-form.js';
+import { WORKBENCH } from './forms/workbench.js';
 
 /** The forms of all capabilities, kept in step with what the host has registered. */
 export class Capabilities {
@@ -27,7 +28,7 @@ export class Capabilities {
   show(capabilities) {
     const first = this.#forms.size === 0;
     const forms = new Map();
-    for (const capability of capabilities) {
+    for (const capability of inOrder(capabilities)) {
       const existing = this.#forms.get(capability.name);
       const kept = existing?.source === JSON.stringify(capability) ? existing : undefined;
       forms.set(capability.name, kept ?? new CapabilityForm(capability, this.#ownCalls, this.#reveal));
@@ -65,4 +66,15 @@ export class Capabilities {
     for (const form of this.#forms.values()) if (form.element.contains(focused)) return form.cancelLatest();
     return false;
   }
+}
+
+/**
+ * Those the page knows first, from the quick to the slow; the others as they come.
+ * @param {Capability[]} capabilities
+ */
+function inOrder(capabilities) {
+  const known = Object.keys(WORKBENCH);
+  /** @param {Capability} capability */
+  const place = ({ name }) => (known.includes(name) ? known.indexOf(name) : known.length);
+  return capabilities.toSorted((a, b) => place(a) - place(b));
 }

@@ -33,7 +33,7 @@ export const WORKBENCH = {
     sources: { markdown: { kind: 'text', make: sampleMarkdown } },
     presets: [
       { label: 'Small', values: { markdown: 6, 'options.pageSize': 'a4', 'options.encoding': 'arraybuffer' } },
-      { label: 'Large', values: { markdown: 3_000, 'options.pageSize': 'a4', 'options.encoding': 'arraybuffer' } },
+      { label: 'Large', values: { markdown: 8_000, 'options.pageSize': 'a4', 'options.encoding': 'arraybuffer' } },
     ],
   },
   'ai.summarize': {

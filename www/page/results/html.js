@@ -2,7 +2,7 @@
 import { element } from '../dom.js';
 import { count } from '../format.js';
 
-const MAX_RENDERED = 2_000_000;
+const MAX_RENDERED = 500_000;
 const POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 const STYLE =
   ':root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-serif;margin:1.25rem;max-width:70ch}' +
