@@ -5,24 +5,13 @@ import { open } from '../src/web/js/open.js';
 import { portMessenger } from '../src/web/js/port.js';
 import { openSocket, socketMessenger } from '../src/web/js/socket.js';
 import { windowMessenger } from '../src/web/js/window.js';
+import { defaultSocket } from './socket.js';
 import { load } from './wasm.js';
 
 export { Agent } from '../src/web/js/agent.js';
 
 /** Where nothing tells that the peer is gone. */
 const LIVENESS = 30_000;
-
-/** @type {() => any} */
-let defaultSocket = () => globalThis.WebSocket;
-
-/**
- * Says where a platform without a WebSocket of its own gets one.
- *
- * @param {() => any} from
- */
-export function socketFrom(from) {
-  defaultSocket = from;
-}
 
 /**
  * Connects over a messenger, which is made only when it can be listened to.

@@ -3,6 +3,8 @@
  */
 import { abortWith } from './platform.js';
 
+/** @import { Host } from './host.js' */
+
 export class Context {
   /** @type {AbortController | undefined} */
   #controller;
@@ -12,7 +14,7 @@ export class Context {
   #key;
 
   /**
-   * @param {import('./host.js').Host} host
+   * @param {Host} host
    * @param {number} key
    * @param {string} callId
    */

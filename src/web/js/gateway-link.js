@@ -5,8 +5,9 @@ import { Connection } from './connection.js';
 import { fromText, toText } from './json.js';
 import { replacement } from './transfer.js';
 
-/** Milliseconds between attempts: doubled each time, up to the second figure, and varied a little. */
-const BACKOFF = [250, 10_000];
+/** Milliseconds between attempts: doubled each time, and varied a little. */
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 10_000;
 
 export class GatewayLink {
   /** @type {Map<string, Connection>} */
@@ -70,8 +71,7 @@ export class GatewayLink {
   }
 
   #retryLater() {
-    const [first, most] = BACKOFF;
-    const delay = Math.min(most, first * 2 ** this.#attempts) * (0.75 + Math.random() / 2);
+    const delay = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#attempts) * (0.75 + Math.random() / 2);
     this.#attempts += 1;
     this.#timer = setTimeout(this.#retryNow, delay);
     globalThis.addEventListener?.('online', this.#retryNow);

@@ -65,6 +65,7 @@ export function inspect(value, depth, size) {
   } catch {
     return 'cannot be read';
   }
+  return undefined;
 }
 
 /** @param {object} item */

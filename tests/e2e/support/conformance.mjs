@@ -91,7 +91,7 @@ function own(value, run, key) {
  */
 function check(actual, pattern, step) {
   const said = `${JSON.stringify(step).slice(0, 200)}\ngot ${JSON.stringify(actual)}`;
-  const { metadata, ...rest } = actual ?? {};
+  const { metadata: _metadata, ...rest } = actual ?? {};
   match(pattern && 'metadata' in pattern ? actual : actual && rest, pattern, said);
 }
 
