@@ -136,6 +136,7 @@ impl<P: Clone> AgentState<P> {
         let Some(cancel) = self.cancels.remove(key) else {
             return;
         };
+        self.life.known_to_answer();
         self.forget_deadlines(1);
         let of = cancel.of.and_then(|of| self.calls.get_mut(of));
         let said = of.as_ref().and_then(|pending| pending.refused.as_deref());

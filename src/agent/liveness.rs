@@ -62,6 +62,11 @@ impl Liveness {
         self.heard = now;
     }
 
+    /// It has answered a cancel, so it would answer a probe.
+    pub fn known_to_answer(&mut self) {
+        self.answers = true;
+    }
+
     /// Whether that key is a probe's.
     pub fn answered(&mut self, key: RequestKey) -> bool {
         let answered = self.probe.take_if(|probe| probe.key == key).is_some();

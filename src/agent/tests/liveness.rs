@@ -157,3 +157,15 @@ fn an_unanswered_probe_counts_against_a_host_known_to_answer() {
     agent.wait(2_000.0);
     assert_lost(&mut agent);
 }
+
+#[test]
+fn to_answer_any_cancel_is_to_be_known_to_answer() {
+    let mut agent = Agent::new();
+    agent.sent("a");
+    let cancel = agent.cancel("nothing");
+    agent.refuse(cancel, "Operation not found");
+    agent.state.probe(2_000.0, false, agent.now);
+    agent.actions();
+    agent.wait(2_000.0);
+    assert_lost(&mut agent);
+}
