@@ -27,6 +27,7 @@ pub mod dialect;
 #[cfg(any(feature = "npm", test))]
 mod heap;
 pub mod session;
+mod text;
 pub mod transport;
 
 #[cfg(all(not(target_arch = "wasm32"), feature = "gateway"))]

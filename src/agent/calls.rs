@@ -3,7 +3,6 @@
 use super::state::DeadlineOf;
 use super::{Action, AgentState, Outgoing, Request, RequestKey, Settled};
 use crate::call::{CallId, Code, End, Error, Millis, Standing};
-use alloc::format;
 use alloc::string::String;
 
 pub(super) struct Pending<P> {
@@ -64,9 +63,8 @@ impl<P: Clone> AgentState<P> {
         // Another call under an id said to be cancelled could make that a lie.
         let free = [Standing::Unknown, Standing::Ended(End::Completed)];
         if !free.contains(&self.ledger.standing(id.as_str())) {
-            Some(Error::invalid_params(format!(
-                "The callId {id:?} has been used"
-            )))
+            let message = ["The callId \"", id.as_str(), "\" has been used"];
+            Some(Error::invalid_params(message.concat()))
         } else if let Some((code, message)) = self.closed.clone().filter(|_| sending) {
             Some(Error::new(code, message))
         } else if sending && self.shutting_down.is_some() {

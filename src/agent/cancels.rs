@@ -4,7 +4,6 @@ use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
 use crate::call::{CallId, Code, End, Error, Millis, Standing};
 use alloc::string::String;
-use alloc::string::ToString;
 
 pub(super) struct PendingCancel {
     pub call: CallId,
@@ -100,7 +99,7 @@ impl<P: Clone> AgentState<P> {
         };
         self.forget_deadlines(1);
         if cancel.wanted {
-            let message = error.message.to_string();
+            let message = error.message.clone();
             let outcome = CancelOutcome::failed(&message, error);
             self.actions.push(Action::SettleCancel(key, outcome));
         }

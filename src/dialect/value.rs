@@ -1,7 +1,6 @@
 //! What a dialect needs to know of a value.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// A JSON-like value: a `JsValue` in a page, a `serde_json::Value` elsewhere.
 pub trait Value: Clone {
@@ -9,29 +8,57 @@ pub trait Value: Clone {
     fn get(&self, key: &str) -> Option<Self>;
     /// Whether it is an object, and no array.
     fn is_object(&self) -> bool;
+    /// Whether it is an array.
+    fn is_array(&self) -> bool;
     /// Its text, if it is a string.
     fn as_text(&self) -> Option<String>;
     /// Its value, if it is a number.
     fn as_number(&self) -> Option<f64>;
     /// Its value, if it is a boolean.
     fn as_boolean(&self) -> Option<bool>;
-    /// Its elements, if it is an array.
-    fn as_array(&self) -> Option<Vec<Self>>;
 
     /// A string.
     fn text(text: &str) -> Self;
-    /// A number.
-    fn number(number: f64) -> Self;
-    /// A boolean.
-    fn boolean(boolean: bool) -> Self;
-    /// An array.
-    fn array(elements: Vec<Self>) -> Self;
     /// `null`.
     fn null() -> Self;
-    /// An object with these properties, in this order.
-    fn object(properties: &[(&'static str, Self)]) -> Self;
-    /// The properties of an object, and some more that win over its own.
-    fn extended(&self, properties: &[(&'static str, Self)]) -> Self;
+    /// An empty array.
+    fn array() -> Self;
+    /// Adds an element to an array just made.
+    fn push(&mut self, element: Self);
+    /// An empty object.
+    fn object() -> Self;
+    /// The properties of an object, in a new one.
+    fn copy(&self) -> Self;
+    /// Sets a property of an object just made.
+    fn put(&mut self, key: &str, value: &Self);
+    /// Sets a property to a string.
+    fn put_text(&mut self, key: &str, text: &str);
+    /// Sets a property to a number.
+    fn put_number(&mut self, key: &str, number: f64);
+    /// Sets a property to a boolean.
+    fn put_boolean(&mut self, key: &str, boolean: bool);
+
+    /// The text of a property that is a string.
+    fn text_of(&self, key: &str) -> Option<String> {
+        self.get(key)?.as_text()
+    }
+
+    /// The value of a property that is a number.
+    fn number_of(&self, key: &str) -> Option<f64> {
+        self.get(key)?.as_number()
+    }
+
+    /// The value of a property that is a boolean.
+    fn boolean_of(&self, key: &str) -> Option<bool> {
+        self.get(key)?.as_boolean()
+    }
+
+    /// Sets a property, if there is a value for it.
+    fn put_some(&mut self, key: &str, value: Option<&Self>) {
+        if let Some(value) = value {
+            self.put(key, value);
+        }
+    }
 }
 
 #[cfg(any(test, all(feature = "gateway", not(target_arch = "wasm32"))))]
@@ -48,6 +75,10 @@ mod json {
             Json::is_object(self)
         }
 
+        fn is_array(&self) -> bool {
+            Json::is_array(self)
+        }
+
         fn as_text(&self) -> Option<String> {
             self.as_str().map(String::from)
         }
@@ -60,43 +91,46 @@ mod json {
             self.as_bool()
         }
 
-        fn as_array(&self) -> Option<Vec<Self>> {
-            Json::as_array(self).cloned()
-        }
-
         fn text(text: &str) -> Self {
             text.into()
-        }
-
-        fn number(number: f64) -> Self {
-            number.into()
-        }
-
-        fn boolean(boolean: bool) -> Self {
-            boolean.into()
-        }
-
-        fn array(elements: Vec<Self>) -> Self {
-            Json::Array(elements)
         }
 
         fn null() -> Self {
             Json::Null
         }
 
-        fn object(properties: &[(&'static str, Self)]) -> Self {
-            let entries = properties.iter().cloned();
-            Json::Object(entries.map(|(key, value)| (key.into(), value)).collect())
+        fn array() -> Self {
+            Json::Array(Vec::new())
         }
 
-        fn extended(&self, properties: &[(&'static str, Self)]) -> Self {
-            let mut object = self.as_object().cloned().unwrap_or_default();
-            object.extend(
-                properties
-                    .iter()
-                    .map(|(key, value)| ((*key).into(), value.clone())),
-            );
-            Json::Object(object)
+        fn push(&mut self, element: Self) {
+            if let Json::Array(elements) = self {
+                elements.push(element);
+            }
+        }
+
+        fn object() -> Self {
+            Json::Object(serde_json::Map::new())
+        }
+
+        fn copy(&self) -> Self {
+            self.as_object().cloned().unwrap_or_default().into()
+        }
+
+        fn put(&mut self, key: &str, value: &Self) {
+            self[key] = value.clone();
+        }
+
+        fn put_text(&mut self, key: &str, text: &str) {
+            self[key] = text.into();
+        }
+
+        fn put_number(&mut self, key: &str, number: f64) {
+            self[key] = number.into();
+        }
+
+        fn put_boolean(&mut self, key: &str, boolean: bool) {
+            self[key] = boolean.into();
         }
     }
 }

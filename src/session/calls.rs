@@ -1,6 +1,5 @@
 //! Calls from acceptance to their end.
 
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -98,10 +97,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             return Err(error);
         }
         if session.ledger.standing(request.id.as_str()) != Standing::Unknown {
-            return Err(Error::invalid_params(format!(
-                "The callId {:?} was used before",
-                request.id.as_str()
-            )));
+            let message = ["The callId \"", request.id.as_str(), "\" was used before"];
+            return Err(Error::invalid_params(message.concat()));
         }
         if session.ledger.in_flight() >= limits.in_flight {
             return Err(Error::new(
@@ -116,14 +113,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .ok_or_else(|| {
                 Error::new(
                     Code::UNKNOWN_CAPABILITY,
-                    format!("There is no capability {:?}", request.capability),
+                    ["There is no capability \"", &request.capability, "\""].concat(),
                 )
             })?;
         let descriptor = &capability.descriptor;
         if !descriptor.available {
             return Err(Error::new(
                 Code::CAPABILITY_UNAVAILABLE,
-                format!("{:?} is not available right now", request.capability),
+                ["\"", &request.capability, "\" is not available right now"].concat(),
             ));
         }
         let checked = descriptor.checked;

@@ -1,7 +1,6 @@
 //! What the JavaScript glue of an agent calls.
 
 use alloc::string::String;
-use alloc::string::ToString;
 use core::cell::{Cell, RefCell};
 
 use wasm_bindgen::prelude::*;
@@ -70,7 +69,7 @@ impl AgentHandle {
     /// A fresh UUID.
     #[wasm_bindgen(js_name = newId)]
     pub fn new_id() -> String {
-        random::call_id().to_string()
+        random::call_id().as_str().into()
     }
 
     /// Makes a call; `aborted` says that its signal has fired already. Its key, or 0 if `id` can be
@@ -179,7 +178,7 @@ impl AgentHandle {
                     state.cancelled(key, cancelled, reason, error, lost_session);
                 }
                 (abp::FromApp::Refused(payload), Some(key)) => {
-                    let success = Value::get(&payload, "success").and_then(|it| it.as_boolean());
+                    let success = payload.boolean_of("success");
                     state.refused(key, success.map(|_| payload));
                 }
                 (abp::FromApp::ShutDown, _) => state.shut_down(),
@@ -245,7 +244,7 @@ impl AgentHandle {
 }
 
 fn says_no_session(error: &JsValue) -> bool {
-    let code = Value::get(error, "code").and_then(|code| code.as_text());
+    let code = error.text_of("code");
     let gone = [
         Code::NOT_INITIALIZED,
         Code::SESSION_EXPIRED,

@@ -12,16 +12,17 @@ pub struct App(pub(super) JsValue);
 impl App {
     /// `id` names the app to a gateway; `name` and `version` are for people.
     pub fn new(id: &str, name: &str, version: &str) -> Self {
-        App(JsValue::object(&[
-            ("id", id.into()),
-            ("name", name.into()),
-            ("version", version.into()),
-        ]))
+        let mut app = JsValue::object();
+        app.put_text("id", id);
+        app.put_text("name", name);
+        app.put_text("version", version);
+        App(app)
     }
 
     /// A sentence on what it is for.
-    pub fn description(self, description: &str) -> Self {
-        App(self.0.extended(&[("description", description.into())]))
+    pub fn description(mut self, description: &str) -> Self {
+        self.0.put_text("description", description);
+        self
     }
 }
 
@@ -30,7 +31,7 @@ impl App {
 #[derive(Clone, Debug)]
 pub struct Capability {
     pub(super) name: String,
-    pub(super) options: Vec<(&'static str, JsValue)>,
+    pub(super) options: JsValue,
     pub(super) schema_error: Option<&'static str>,
 }
 
@@ -39,7 +40,7 @@ impl Capability {
     pub fn new(name: &str) -> Self {
         Capability {
             name: name.into(),
-            options: Vec::new(),
+            options: JsValue::object(),
             schema_error: None,
         }
     }
@@ -70,7 +71,7 @@ impl Capability {
     }
 
     fn with(mut self, key: &'static str, value: JsValue) -> Self {
-        self.options.push((key, value));
+        self.options.put(key, &value);
         self
     }
 
@@ -90,36 +91,39 @@ impl Capability {
                 "{}: {key} is no JSON",
                 self.name
             ))),
-            None => Ok(JsValue::object(&self.options)),
+            None => Ok(self.options),
         }
     }
 }
 
 /// How far a call is: `ProgressInfo` without its `operationId`, which the host adds.
 #[derive(Clone, Debug)]
-pub struct Progress(pub(super) Vec<(&'static str, JsValue)>);
+pub struct Progress(pub(super) JsValue);
 
 impl Progress {
     /// `done` of `total`, in any unit.
     pub fn new(done: f64, total: f64) -> Self {
-        Progress(vec![("progress", done.into()), ("total", total.into())])
+        let mut info = JsValue::object();
+        info.put_number("progress", done);
+        info.put_number("total", total);
+        Progress(info)
     }
 
     /// What is being done, in a word or two.
     pub fn stage(mut self, stage: &str) -> Self {
-        self.0.push(("stage", stage.into()));
+        self.0.put_text("stage", stage);
         self
     }
 
     /// How it stands, in a phrase for people.
     pub fn status(mut self, status: &str) -> Self {
-        self.0.push(("status", status.into()));
+        self.0.put_text("status", status);
         self
     }
 
     /// Milliseconds left, as far as can be told.
     pub fn estimated_remaining(mut self, milliseconds: f64) -> Self {
-        self.0.push(("estimatedRemaining", milliseconds.into()));
+        self.0.put_number("estimatedRemaining", milliseconds);
         self
     }
 }

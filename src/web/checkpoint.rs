@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
 use super::sys;
@@ -42,7 +41,7 @@ pub(super) fn checkpoint() -> Checkpoint {
                 waker.wake();
             }
         });
-        sys::in_next_task(callback.unchecked_ref());
+        sys::in_next_task(&callback);
         turn
     }))
 }

@@ -43,8 +43,7 @@ impl CallContext {
 
     /// Reports progress to the agent, if it wants any.
     pub fn progress(&self, progress: Progress) {
-        let info = JsValue::object(&progress.0);
-        self.host.with(|state| state.progress(self.key, info));
+        self.host.with(|state| state.progress(self.key, progress.0));
     }
 
     /// A signal that fires when the call is cancelled, for `fetch` and its like.

@@ -1,18 +1,15 @@
 //! What the JavaScript glue calls.
 
-use alloc::format;
 use alloc::rc::{Rc, Weak};
 use alloc::string::String;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
 use super::inner::{Handler, Inner};
-use super::sys::now;
+use super::sys::{self, now};
 use super::{Error, random};
-use crate::call::{CallId, Code};
+use crate::call::Code;
 use crate::dialect::{Value, abp};
 use crate::session::{CallRequest, Limits};
 
@@ -30,14 +27,13 @@ pub fn new_host(options: &JsValue) -> Result<JsValue, JsValue> {
 }
 
 fn limits(options: &JsValue) -> Result<Limits, Error> {
-    let number = |key: &str| match Value::get(options, key) {
-        None => Ok(None),
-        Some(given) => match given.as_number().filter(|number| *number >= 0.0) {
-            Some(number) => Ok(Some(number)),
-            None => Err(Error::invalid_params(format!(
-                "{key} is a number, not negative"
-            ))),
-        },
+    let number = |key: &str| {
+        let number = options.number_of(key).filter(|number| *number >= 0.0);
+        if number.is_none() && Value::get(options, key).is_some() {
+            let message = [key, " is a number, not negative"];
+            return Err(Error::invalid_params(message.concat()));
+        }
+        Ok(number)
     };
     let default = Limits::default();
     let whole =
@@ -54,12 +50,7 @@ fn limits(options: &JsValue) -> Result<Limits, Error> {
 
 #[wasm_bindgen]
 impl HostHandle {
-    pub fn register(
-        &self,
-        name: &str,
-        options: &JsValue,
-        handler: Function,
-    ) -> Result<(), JsValue> {
+    pub fn register(&self, name: &str, options: &JsValue, handler: JsValue) -> Result<(), JsValue> {
         let host = self.0.upgrade().ok_or_else(|| thrown(&closed()))?;
         let registered = host.register(name, options, Handler::Js(handler));
         registered.map_err(|error| thrown(&error))
@@ -99,7 +90,7 @@ impl HostHandle {
     #[wasm_bindgen(js_name = sessionId)]
     pub fn session_id(&self, connection: u32) -> Option<String> {
         let id = self.with(|host| host.state.borrow().session_id(connection));
-        id.flatten().map(|id| id.to_string())
+        id.flatten().map(|id| (&*id).into())
     }
 
     #[wasm_bindgen(js_name = runReady)]
@@ -199,7 +190,7 @@ impl HostHandle {
 
     /// A JavaScript handler asks the agent: the key its answer will come under.
     pub fn elicit(&self, call: u32, request: JsValue) -> u32 {
-        let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
+        let timeout = request.number_of("timeout");
         self.with(|host| {
             host.state
                 .borrow_mut()
@@ -210,7 +201,7 @@ impl HostHandle {
 
     /// The app asks the agent of a connection: the key its answer will come under.
     pub fn ask(&self, connection: u32, request: JsValue) -> u32 {
-        let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
+        let timeout = request.number_of("timeout");
         self.with(|host| {
             host.state
                 .borrow_mut()
@@ -242,7 +233,7 @@ impl HostHandle {
                 )),
             })
         });
-        abp::cancel_response(call.into(), &answer.unwrap_or_else(|| Err(closed())))
+        abp::cancel_response(&call.into(), &answer.unwrap_or_else(|| Err(closed())))
     }
 
     pub fn watch(&self, on: bool) {
@@ -252,7 +243,7 @@ impl HostHandle {
     /// A fresh callId.
     #[wasm_bindgen(js_name = newCallId)]
     pub fn new_call_id(&self) -> String {
-        CallId::to_string(&random::call_id())
+        random::call_id().as_str().into()
     }
 
     /// What is held and what was counted, for tests and the curious.
@@ -260,17 +251,20 @@ impl HostHandle {
         let stats = self.with(|host| {
             let state = host.state.borrow();
             let counters = state.counters();
-            let number = |number: u64| JsValue::from(number as f64);
-            JsValue::object(&[
-                ("inFlight", number(state.in_flight() as u64)),
-                ("sessions", number(state.sessions() as u64)),
-                ("elicitations", number(state.pending_elicitations() as u64)),
-                ("tasks", number(host.rust_calls.tasks() as u64)),
-                ("calls", number(counters.calls)),
-                ("cancelled", number(counters.cancelled)),
-                ("lateResults", number(counters.late_results)),
-                ("lateProgress", number(counters.late_progress)),
-            ])
+            let mut stats = JsValue::object();
+            for (key, number) in [
+                ("inFlight", state.in_flight() as u64),
+                ("sessions", state.sessions() as u64),
+                ("elicitations", state.pending_elicitations() as u64),
+                ("tasks", host.rust_calls.tasks() as u64),
+                ("calls", counters.calls),
+                ("cancelled", counters.cancelled),
+                ("lateResults", counters.late_results),
+                ("lateProgress", counters.late_progress),
+            ] {
+                stats.put_number(key, number as f64);
+            }
+            stats
         });
         stats.unwrap_or_default()
     }
@@ -292,36 +286,22 @@ fn closed() -> Error {
 /// What a handler threw, as an error: its code is kept, anything without one is the operation's
 /// failure. Nothing of it but text, numbers and plain details is passed on.
 pub(super) fn error_of(thrown: &JsValue) -> Error {
-    let text = |key: &str| {
-        let value = if thrown.is_object() {
-            js_sys::Reflect::get(thrown, &key.into()).ok()
-        } else {
-            None
-        };
-        value.and_then(|it| it.as_string())
-    };
-    let message = text("message").or_else(|| thrown.as_string());
+    let message = thrown.text_of("message").or_else(|| thrown.as_string());
     let message = message.unwrap_or_else(|| "The capability failed".into());
-    let code = text("code").filter(|code| !code.is_empty() && code.len() <= 128);
+    let code = thrown.text_of("code");
+    let code = code.filter(|code| !code.is_empty() && code.len() <= 128);
     let code = code.map_or(Code::OPERATION_FAILED, Code::from);
     let mut error = Error::new(code, message);
-    if let Some(retryable) = Value::get(thrown, "retryable").and_then(|it| it.as_boolean()) {
+    if let Some(retryable) = thrown.boolean_of("retryable") {
         error.retryable = retryable;
     }
-    error.retry_after = Value::get(thrown, "retryAfter").and_then(|it| it.as_number());
+    error.retry_after = thrown.number_of("retryAfter");
     error.details = Value::get(thrown, "details")
-        .filter(|details| super::sys::inspect(details, 32, 65_536.0).is_none());
+        .filter(|details| sys::inspect(details, 32, 65_536.0).is_none());
     error
 }
 
 /// An error as JavaScript throws it.
 pub(super) fn thrown(error: &Error) -> JsValue {
-    let thrown = js_sys::Error::new(&error.message);
-    for (key, value) in [
-        ("code", JsValue::from(error.code.as_str())),
-        ("retryable", error.retryable.into()),
-    ] {
-        let _ = js_sys::Reflect::set(&thrown, &key.into(), &value);
-    }
-    thrown.into()
+    sys::abp_error(error.code.as_str(), &error.message, error.retryable)
 }

@@ -79,12 +79,14 @@ impl Host {
     /// Serves agents that post messages to this window, from these origins; the page's own when
     /// none is given.
     pub fn accept_messages(&self, allowed_origins: &[&str]) {
-        let origins = allowed_origins.iter().map(|it| JsValue::from_str(it));
-        let origins: js_sys::Array = origins.collect();
-        let options = match origins.length() {
-            0 => JsValue::object(&[]),
-            _ => JsValue::object(&[("allowedOrigins", origins.into())]),
-        };
+        let mut options = JsValue::object();
+        if !allowed_origins.is_empty() {
+            let mut origins = JsValue::array();
+            for origin in allowed_origins {
+                origins.push(JsValue::from_str(origin));
+            }
+            options.put("allowedOrigins", &origins);
+        }
         self.0.js.accept_messages(&options);
     }
 
@@ -95,8 +97,10 @@ impl Host {
 
     /// Connects to a gateway, and again whenever the connection is lost.
     pub fn connect_gateway(&self, url: &str, token: Option<&str>) {
-        let token = token.map(|token| ("token", token.into()));
-        let options = JsValue::object(&token.into_iter().collect::<Vec<_>>());
+        let mut options = JsValue::object();
+        if let Some(token) = token {
+            options.put_text("token", token);
+        }
         self.0.js.connect_gateway(url, &options);
     }
 

@@ -1,16 +1,12 @@
 //! One host: its state, and the JavaScript object that belongs to it.
 
-use alloc::format;
 use alloc::rc::{Rc, Weak};
-use alloc::vec;
-use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-use js_sys::Function;
 use wasm_bindgen::JsValue;
 
 use super::executor::RustCalls;
-use super::{Error, HostHandle, JsHost};
+use super::{Error, HostHandle, JsHost, sys};
 use crate::capability::Descriptor;
 use crate::dialect::Value;
 use crate::session::{HostState, Limits};
@@ -18,7 +14,7 @@ use crate::session::{HostState, Limits};
 /// What runs a capability.
 #[derive(Clone)]
 pub(super) enum Handler {
-    Js(Function),
+    Js(JsValue),
     #[cfg(feature = "std")]
     Rust(super::executor::RustHandler),
 }
@@ -40,11 +36,10 @@ impl Inner {
     /// `app` is the app's description of itself.
     pub fn new(app: JsValue, limits: Limits) -> Result<Rc<Self>, Error> {
         for field in ["id", "name", "version"] {
-            let text = Value::get(&app, field).and_then(|it| it.as_text());
+            let text = app.text_of(field);
             if text.is_none_or(|text| text.is_empty() || text.len() > 256) {
-                return Err(Error::invalid_params(format!(
-                    "app.{field} is a string of 1 to 256 characters"
-                )));
+                let message = ["app.", field, " is a string of 1 to 256 characters"];
+                return Err(Error::invalid_params(message.concat()));
             }
         }
         let inner = Rc::new_cyclic(|inner: &Weak<Inner>| Inner {
@@ -72,9 +67,8 @@ impl Inner {
             self.js.registered(name);
             Ok(())
         } else {
-            Err(Error::invalid_params(format!(
-                "{name:?} is registered already"
-            )))
+            let message = ["\"", name, "\" is registered already"];
+            Err(Error::invalid_params(message.concat()))
         }
     }
 
@@ -86,62 +80,34 @@ impl Inner {
 }
 
 fn descriptor(name: &str, options: &JsValue) -> Result<Descriptor<JsValue>, Error> {
+    let bad = |rule: &str| Err(Error::invalid_params([name, ": ", rule].concat()));
     if name.is_empty() || name.len() > 256 {
-        return Err(Error::invalid_params(
-            "A capability's name has 1 to 256 characters",
-        ));
+        let message = "A capability's name has 1 to 256 characters";
+        return Err(Error::invalid_params(message));
     }
     if !Value::is_object(options) {
-        return Err(Error::invalid_params(format!(
-            "{name}: the description is an object"
-        )));
+        return bad("the description is an object");
     }
-    let concurrency = match Value::get(options, "concurrency") {
-        None => None,
-        Some(given) => {
-            let whole = given
-                .as_f64()
-                .filter(|n| f64::from(*n as u32) == *n && (1.0..=1e9).contains(n));
-            let whole = whole.ok_or_else(|| {
-                Error::invalid_params(format!("{name}: concurrency is a whole number from 1"))
-            })?;
-            Some(whole as usize)
-        }
-    };
-    for schema in ["inputSchema", "outputSchema"] {
+    let concurrency = Value::get(options, "concurrency");
+    let calls = concurrency.as_ref().and_then(JsValue::as_f64);
+    let whole = calls.is_some_and(|it| (1.0..=1e9).contains(&it) && f64::from(it as u32) == it);
+    if concurrency.is_some() && !whole {
+        return bad("concurrency is a whole number from 1");
+    }
+    for (schema, rule) in [
+        ("inputSchema", "inputSchema is a JSON Schema"),
+        ("outputSchema", "outputSchema is a JSON Schema"),
+    ] {
         let given = Value::get(options, schema);
         if given.is_some_and(|it| !Value::is_object(&it) && it.as_bool().is_none()) {
-            return Err(Error::invalid_params(format!(
-                "{name}: {schema} is a JSON Schema"
-            )));
+            return bad(rule);
         }
-    }
-    let or =
-        |key: &'static str, default: JsValue| (key, Value::get(options, key).unwrap_or(default));
-    let any = || JsValue::object(&[("type", "object".into())]);
-    let available = Value::get(options, "available").and_then(|it| it.as_bool()) != Some(false);
-    let mut fields = vec![
-        ("name", name.into()),
-        or("description", "".into()),
-        or("inputSchema", any()),
-        or("outputSchema", JsValue::object(&[])),
-        ("available", available.into()),
-        or("requirements", JsValue::array(Vec::new())),
-        or("features", JsValue::object(&[])),
-    ];
-    for key in [
-        "experimental",
-        "deprecated",
-        "deprecationMessage",
-        "alternatives",
-    ] {
-        fields.extend(Value::get(options, key).map(|value| (key, value)));
     }
     Ok(Descriptor {
         name: name.into(),
-        concurrency,
-        available,
+        concurrency: calls.map(|it| it as usize),
+        available: options.boolean_of("available") != Some(false),
         checked: Value::get(options, "inputSchema").is_some(),
-        document: JsValue::object(&fields),
+        document: sys::describe(name, options),
     })
 }

@@ -1,6 +1,5 @@
 //! What may be sent.
 
-use alloc::format;
 use wasm_bindgen::JsValue;
 
 use super::{Error, sys};
@@ -11,7 +10,7 @@ use crate::session::Limits;
 pub(super) fn message(value: &JsValue, limits: &Limits) -> Result<(), Error> {
     match sys::inspect(value, limits.depth as u32, limits.message_bytes as f64) {
         None => Ok(()),
-        Some(problem) => Err(Error::invalid_params(format!("The message {problem}"))),
+        Some(problem) => Err(Error::invalid_params(["The message ", &problem].concat())),
     }
 }
 
@@ -21,7 +20,11 @@ pub(super) fn data(value: JsValue, limits: &Limits) -> Result<JsValue, Error> {
         None => Ok(value),
         Some(problem) => Err(Error::new(
             Code::OPERATION_FAILED,
-            format!("The capability returned data that cannot be sent: it {problem}"),
+            [
+                "The capability returned data that cannot be sent: it ",
+                &problem,
+            ]
+            .concat(),
         )),
     }
 }

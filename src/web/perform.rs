@@ -1,18 +1,14 @@
 //! Does what the core asks for.
 
-use alloc::format;
-use alloc::rc::Rc;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use wasm_bindgen::JsValue;
 
 use super::inner::{Handler, Inner};
 use super::sys::{self, now};
 use super::{Error, inspect};
-use crate::call::{Code, Response};
+use crate::call::{Code, Outcome, Response};
 use crate::dialect::{Value, abp};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, ReplyTo};
+use crate::text::decimal;
 
 type Action = CoreAction<JsValue, Handler>;
 
@@ -59,7 +55,7 @@ impl Inner {
                 Handler::Rust(handler) => self.rust_calls.start(key, id, &handler, params),
             },
             Action::Stop { key, stop } => self.stop(key, stop.reason.as_deref()),
-            Action::Respond { key, to, response } => self.respond(key, to, &response),
+            Action::Respond { key, to, response } => self.respond(key, to, response),
             Action::Answer { to, id, answer } => self.answer(to, id, &answer),
             Action::Progress {
                 to,
@@ -67,33 +63,32 @@ impl Inner {
                 token,
                 info,
             } => {
-                let payload = abp::progress(&id, token, &info);
-                self.post(to, abp::kind::PROGRESS, None, payload);
+                let payload = abp::progress(&id, token.as_ref(), &info);
+                self.post(to, abp::kind::PROGRESS, None, &payload);
             }
             Action::Elicit { to, key, request } => {
-                let id = Some(elicitation_id(key));
-                self.post(to, abp::kind::ELICITATION_REQUEST, id, request);
+                let id = elicitation_id(key);
+                self.post(to, abp::kind::ELICITATION_REQUEST, Some(&id), &request);
             }
             Action::Withdraw { to, key } => {
-                let payload = abp::withdrawn(elicitation_id(key));
-                self.post(to, abp::kind::NOTIFICATION, None, payload);
+                let payload = abp::withdrawn(&elicitation_id(key));
+                self.post(to, abp::kind::NOTIFICATION, None, &payload);
             }
             Action::Elicited { key, response } => self.hand_over(key, response),
             Action::Notify { to, event, data } => {
-                let payload = abp::notification(&event, data);
-                self.post(to, abp::kind::NOTIFICATION, None, payload);
+                let payload = abp::notification(&event, data.as_ref());
+                self.post(to, abp::kind::NOTIFICATION, None, &payload);
             }
             Action::CapabilitiesChanged { to, added, removed } => {
                 let payload = abp::capabilities_changed(&added, &removed);
-                self.post(to, abp::kind::NOTIFICATION, None, payload);
+                self.post(to, abp::kind::NOTIFICATION, None, &payload);
             }
             Action::Call(event) => self.emit_call(event),
             Action::Progressed { id, info } => {
-                let info = abp::progress(&id, None, &info);
-                self.emit(
-                    "progress",
-                    &[("callId", id.as_str().into()), ("info", info)],
-                );
+                let mut event = event("progress");
+                event.put_text("callId", id.as_str());
+                event.put("info", &abp::progress(&id, None, &info));
+                self.js.emit(&event);
             }
             Action::CancelAnswered {
                 session,
@@ -101,34 +96,27 @@ impl Inner {
                 answer,
                 reason,
             } => {
+                let mut event = event("cancel");
                 let given = JsValue::from(id.as_str());
-                let response = abp::cancel_response(given.clone(), &Ok(answer));
-                let mut fields = vec![
-                    ("callId", given),
-                    ("sessionId", JsValue::from(&*session)),
-                    ("response", response),
-                ];
-                fields.extend(reason.map(|reason| ("reason", JsValue::from(&*reason))));
-                self.emit("cancel", &fields);
+                event.put("callId", &given);
+                event.put_text("sessionId", &session);
+                event.put("response", &abp::cancel_response(&given, &Ok(answer)));
+                put_reason(&mut event, reason.as_deref());
+                self.js.emit(&event);
             }
             Action::Session {
                 session,
                 agent,
                 open,
             } => {
-                let agent = JsValue::object(&[
-                    ("name", agent.name.into()),
-                    ("version", agent.version.into()),
-                ]);
-                let state = if open { "open" } else { "closed" };
-                self.emit(
-                    "session",
-                    &[
-                        ("state", state.into()),
-                        ("sessionId", JsValue::from(&*session)),
-                        ("agent", agent),
-                    ],
-                );
+                let mut who = JsValue::object();
+                who.put_text("name", &agent.name);
+                who.put_text("version", &agent.version);
+                let mut event = event("session");
+                event.put_text("state", if open { "open" } else { "closed" });
+                event.put_text("sessionId", &session);
+                event.put("agent", &who);
+                self.js.emit(&event);
             }
         }
     }
@@ -147,19 +135,15 @@ impl Inner {
         self.js.stop(key, reason);
     }
 
-    fn respond(&self, key: u32, to: ReplyTo<JsValue>, response: &Response<JsValue>) {
+    fn respond(&self, key: u32, to: ReplyTo<JsValue>, response: Response<JsValue>) {
         self.rust_calls.ended(key);
         self.js.ended(key);
         match to {
             ReplyTo::Agent(connection, id) => {
-                self.post(
-                    connection,
-                    abp::kind::CALL_RESULT,
-                    id,
-                    abp::response(response),
-                );
+                let payload = abp::response(&response);
+                self.post(connection, abp::kind::CALL_RESULT, id.as_ref(), &payload);
             }
-            ReplyTo::Parent => self.hand_over(key, response.clone()),
+            ReplyTo::Parent => self.hand_over(key, response),
         }
     }
 
@@ -181,65 +165,69 @@ impl Inner {
         let (kind, payload) = match answer {
             Answer::Initialized(result) => (
                 abp::kind::INITIALIZE_RESULT,
-                abp::initialized(self.app.clone(), result),
+                abp::initialized(&self.app, result),
             ),
             Answer::Cancelled(given, result) => (
                 abp::kind::CANCEL_RESULT,
-                abp::cancel_response(given.clone(), result),
+                abp::cancel_response(given, result),
             ),
             // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
             Answer::ShutDown(_) if id.is_none() => return,
             Answer::ShutDown(result) => {
-                let failure = result.as_ref().err().map(|it| ("error", abp::error(it)));
-                let payload = JsValue::object(&failure.into_iter().collect::<Vec<_>>());
+                let mut payload = JsValue::object();
+                if let Err(failure) = result {
+                    payload.put("error", &abp::error(failure));
+                }
                 (abp::kind::SHUTDOWN_RESULT, payload)
             }
         };
-        self.post(to, kind, id, payload);
+        self.post(to, kind, id.as_ref(), &payload);
     }
 
-    fn post(&self, to: u32, kind: &str, id: Option<JsValue>, payload: JsValue) {
-        self.js
-            .post(to, &abp::envelope(kind, id, sys::unix(), payload));
+    fn post(&self, to: u32, kind: &str, id: Option<&JsValue>, payload: &JsValue) {
+        let envelope = abp::envelope(kind, id, sys::unix(), payload);
+        self.js.post(to, &envelope);
     }
 
-    fn emit(&self, kind: &str, fields: &[(&'static str, JsValue)]) {
-        let mut event = vec![("type", JsValue::from(kind)), ("time", sys::unix().into())];
-        event.extend_from_slice(fields);
-        self.js.emit(&JsValue::object(&event));
-    }
-
-    fn emit_call(&self, event: CallEvent<JsValue>) {
-        let text = |text: &Rc<str>| JsValue::from(&**text);
-        let mut fields = vec![
-            ("callId", event.id.as_str().into()),
-            ("capability", text(&event.capability)),
-            ("sessionId", text(&event.session)),
-        ];
-        fields.extend(
-            event
-                .parent
-                .map(|parent| ("parentCallId", parent.as_str().into())),
-        );
-        match &event.state {
-            CallState::Queued(params) => {
-                fields.push(("state", "queued".into()));
-                fields.push(("params", params.clone()));
-            }
-            CallState::Running => fields.push(("state", "running".into())),
-            CallState::Ended(response, reason) => {
-                use crate::call::Outcome::{Cancelled, Completed, Failed};
-                let state = match response.outcome {
-                    Completed(_) => "completed",
-                    Failed(_) => "failed",
-                    Cancelled => "cancelled",
-                };
-                fields.push(("state", state.into()));
-                fields.push(("response", abp::response(response)));
-                fields.extend(reason.as_ref().map(|reason| ("reason", text(reason))));
-            }
+    fn emit_call(&self, call: CallEvent<JsValue>) {
+        let mut event = event("call");
+        event.put_text("callId", call.id.as_str());
+        event.put_text("capability", &call.capability);
+        event.put_text("sessionId", &call.session);
+        if let Some(parent) = call.parent {
+            event.put_text("parentCallId", parent.as_str());
         }
-        self.emit("call", &fields);
+        let state = match &call.state {
+            CallState::Queued(params) => {
+                event.put("params", params);
+                "queued"
+            }
+            CallState::Running => "running",
+            CallState::Ended(response, reason) => {
+                event.put("response", &abp::response(response));
+                put_reason(&mut event, reason.as_deref());
+                match response.outcome {
+                    Outcome::Completed(_) => "completed",
+                    Outcome::Failed(_) => "failed",
+                    Outcome::Cancelled => "cancelled",
+                }
+            }
+        };
+        event.put_text("state", state);
+        self.js.emit(&event);
+    }
+}
+
+fn event(kind: &str) -> JsValue {
+    let mut event = JsValue::object();
+    event.put_text("type", kind);
+    event.put_number("time", sys::unix());
+    event
+}
+
+fn put_reason(event: &mut JsValue, reason: Option<&str>) {
+    if let Some(reason) = reason {
+        event.put_text("reason", reason);
     }
 }
 
@@ -248,18 +236,17 @@ pub(super) fn verdict_of(verdict: &JsValue) -> Result<(), Error> {
     if verdict.is_null() {
         return Ok(());
     }
-    let text = |key: &str| Value::get(verdict, key).and_then(|it| it.as_text());
-    let code = match text("code").as_deref() {
+    let code = match verdict.text_of("code").as_deref() {
         Some("MISSING_PARAM") => Code::MISSING_PARAM,
         Some("INVALID_TYPE") => Code::INVALID_TYPE,
         Some("INTERNAL_ERROR") => Code::INTERNAL_ERROR,
         _ => Code::INVALID_PARAMS,
     };
-    let mut error = Error::new(code, text("message").unwrap_or_default());
+    let mut error = Error::new(code, verdict.text_of("message").unwrap_or_default());
     error.details = Value::get(verdict, "details");
     Err(error)
 }
 
 pub(super) fn elicitation_id(key: u32) -> JsValue {
-    JsValue::from(format!("elicitation-{key}"))
+    JsValue::from(["elicitation-", &decimal(key)].concat())
 }

@@ -10,6 +10,7 @@ use super::{Error, inspect, random, sys};
 use crate::call::Code;
 use crate::dialect::{Value, abp};
 use crate::session::CallRequest;
+use crate::text::parse_decimal;
 use abp::{FromAgent, Malformed, Received};
 
 impl Inner {
@@ -20,7 +21,7 @@ impl Inner {
             match inspect::message(envelope, &limits) {
                 Ok(()) => Ok(received),
                 Err(error) => Err(Malformed {
-                    kind: Value::get(envelope, "type").and_then(|it| it.as_text()),
+                    kind: envelope.text_of("type"),
                     id: received.id,
                     given: None,
                     error,
@@ -47,7 +48,7 @@ impl Inner {
             let message = "There is no session: call initialize first";
             malformed.error = Error::new(Code::NOT_INITIALIZED, message);
         }
-        abp::refusal(&malformed, sys::unix())
+        abp::refusal(malformed, sys::unix())
     }
 
     fn take(&self, connection: u32, received: Received<JsValue>) {
@@ -86,7 +87,7 @@ impl Inner {
             }
             FromAgent::Elicited(response) => {
                 let key = id.and_then(|id| id.as_string());
-                let key = key.and_then(|id| id.strip_prefix("elicitation-")?.parse().ok());
+                let key = key.and_then(|id| parse_decimal(id.strip_prefix("elicitation-")?));
                 if let Some(key) = key {
                     let result = answer_of(&response);
                     self.with(|state| state.answered(connection, key, result));
@@ -98,11 +99,10 @@ impl Inner {
 
 /// An `ABPResponse` to a question.
 fn answer_of(response: &JsValue) -> Result<JsValue, Error> {
-    let says = |key: &str| Value::get(response, key).and_then(|it| it.as_boolean());
-    if says("success") == Some(true) {
+    if response.boolean_of("success") == Some(true) {
         return Ok(Value::get(response, "data").unwrap_or(JsValue::UNDEFINED));
     }
-    if says("cancelled") == Some(true) {
+    if response.boolean_of("cancelled") == Some(true) {
         return Err(Error::cancelled());
     }
     Err(Value::get(response, "error").map_or_else(

@@ -1,7 +1,6 @@
 //! The raw bindings to the JavaScript beside this module. None of these functions throws.
 
 use alloc::string::String;
-use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
 use super::HostHandle;
@@ -23,7 +22,7 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn arm(this: &JsHost, milliseconds: f64);
     #[wasm_bindgen(method)]
-    pub(super) fn start(this: &JsHost, key: u32, id: &str, handler: &Function, params: &JsValue);
+    pub(super) fn start(this: &JsHost, key: u32, id: &str, handler: &JsValue, params: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn stop(this: &JsHost, key: u32, reason: Option<&str>);
     #[wasm_bindgen(method)]
@@ -62,8 +61,35 @@ extern "C" {
     /// Fills with random bytes fit for identifiers.
     #[wasm_bindgen(js_name = fillRandom)]
     pub(super) fn fill_random(bytes: &mut [u8]);
-    /// An object's own properties in a new object.
+    /// An object's own properties in a new object; of `null`, an empty one.
     pub(super) fn copy(object: &JsValue) -> JsValue;
+    /// A property of an object; undefined of anything else.
+    pub(super) fn get(object: &JsValue, key: &str) -> JsValue;
+    #[wasm_bindgen(js_name = textOf)]
+    pub(super) fn text_of(object: &JsValue, key: &str) -> Option<String>;
+    #[wasm_bindgen(js_name = numberOf)]
+    pub(super) fn number_of(object: &JsValue, key: &str) -> Option<f64>;
+    #[wasm_bindgen(js_name = booleanOf)]
+    pub(super) fn boolean_of(object: &JsValue, key: &str) -> Option<bool>;
+    #[wasm_bindgen(js_name = isObject)]
+    pub(super) fn is_object(value: &JsValue) -> bool;
+    #[wasm_bindgen(js_name = isArray)]
+    pub(super) fn is_array(value: &JsValue) -> bool;
+    /// Sets a property of an object of our own.
+    pub(super) fn put(object: &JsValue, key: &str, value: &JsValue);
+    #[wasm_bindgen(js_name = put)]
+    pub(super) fn put_text(object: &JsValue, key: &str, text: &str);
+    #[wasm_bindgen(js_name = put)]
+    pub(super) fn put_number(object: &JsValue, key: &str, number: f64);
+    #[wasm_bindgen(js_name = put)]
+    pub(super) fn put_boolean(object: &JsValue, key: &str, boolean: bool);
+    pub(super) fn array() -> JsValue;
+    pub(super) fn push(array: &JsValue, element: &JsValue);
+    /// The `Capability` object that agents get, of what an app says of it.
+    pub(super) fn describe(name: &str, options: &JsValue) -> JsValue;
+    /// An error as JavaScript throws it.
+    #[wasm_bindgen(js_name = abpError)]
+    pub(super) fn abp_error(code: &str, message: &str, retryable: bool) -> JsValue;
     /// What is wrong with a value that is to be sent, if anything.
     pub(super) fn inspect(value: &JsValue, depth: u32, size: f64) -> Option<String>;
     /// Fires an `AbortController` with the reason a caller gave, if any.
@@ -73,5 +99,5 @@ extern "C" {
     /// Runs a callback in a task of its own, after what waits in the event loop.
     #[cfg(feature = "std")]
     #[wasm_bindgen(js_name = inNextTask)]
-    pub(super) fn in_next_task(callback: &Function);
+    pub(super) fn in_next_task(callback: &JsValue);
 }

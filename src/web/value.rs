@@ -1,24 +1,24 @@
 //! A `JsValue` as a dialect's value.
 
 use alloc::string::String;
-use alloc::vec::Vec;
-use js_sys::{Array, Object, Reflect};
-use wasm_bindgen::{JsCast, JsValue};
+
+use wasm_bindgen::JsValue;
 
 use super::sys;
 use crate::dialect::Value;
 
 impl Value for JsValue {
     fn get(&self, key: &str) -> Option<Self> {
-        if !self.is_object() {
-            return None;
-        }
-        let value = Reflect::get(self, &key.into()).ok()?;
+        let value = sys::get(self, key);
         (!value.is_undefined()).then_some(value)
     }
 
     fn is_object(&self) -> bool {
-        JsValue::is_object(self) && !Array::is_array(self)
+        sys::is_object(self)
+    }
+
+    fn is_array(&self) -> bool {
+        sys::is_array(self)
     }
 
     fn as_text(&self) -> Option<String> {
@@ -33,43 +33,55 @@ impl Value for JsValue {
         self.as_bool()
     }
 
-    fn as_array(&self) -> Option<Vec<Self>> {
-        self.dyn_ref::<Array>().map(|array| array.iter().collect())
-    }
-
     fn text(text: &str) -> Self {
         text.into()
-    }
-
-    fn number(number: f64) -> Self {
-        number.into()
-    }
-
-    fn boolean(boolean: bool) -> Self {
-        boolean.into()
-    }
-
-    fn array(elements: Vec<Self>) -> Self {
-        elements.into_iter().collect::<Array>().into()
     }
 
     fn null() -> Self {
         JsValue::NULL
     }
 
-    fn object(properties: &[(&'static str, Self)]) -> Self {
-        with(Object::new().into(), properties)
+    fn array() -> Self {
+        sys::array()
     }
 
-    fn extended(&self, properties: &[(&'static str, Self)]) -> Self {
-        with(sys::copy(self), properties)
+    fn push(&mut self, element: Self) {
+        sys::push(self, &element);
     }
-}
 
-fn with(object: JsValue, properties: &[(&'static str, JsValue)]) -> JsValue {
-    for (key, value) in properties {
-        // Setting a property of a plain object of our own cannot fail.
-        let _ = Reflect::set(&object, &(*key).into(), value);
+    fn object() -> Self {
+        sys::copy(&JsValue::NULL)
     }
-    object
+
+    fn copy(&self) -> Self {
+        sys::copy(self)
+    }
+
+    fn put(&mut self, key: &str, value: &Self) {
+        sys::put(self, key, value);
+    }
+
+    fn put_text(&mut self, key: &str, text: &str) {
+        sys::put_text(self, key, text);
+    }
+
+    fn put_number(&mut self, key: &str, number: f64) {
+        sys::put_number(self, key, number);
+    }
+
+    fn put_boolean(&mut self, key: &str, boolean: bool) {
+        sys::put_boolean(self, key, boolean);
+    }
+
+    fn text_of(&self, key: &str) -> Option<String> {
+        sys::text_of(self, key)
+    }
+
+    fn number_of(&self, key: &str) -> Option<f64> {
+        sys::number_of(self, key)
+    }
+
+    fn boolean_of(&self, key: &str) -> Option<bool> {
+        sys::boolean_of(self, key)
+    }
 }

@@ -1,14 +1,13 @@
 //! The host's half: what an agent sends.
 
-use alloc::borrow::ToOwned;
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::{VERSION, kind};
-use crate::call::{CallId, Code, Error, MAX_CALL_ID_CHARS, Millis};
+use crate::call::{CallId, Code, Error, Millis};
 use crate::dialect::Value;
 use crate::session::{Agent, Features, Initialize};
+use crate::text::clipped;
 
 /// A message understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +79,7 @@ pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Malformed<V>> {
         return Err(known);
     }
     known.id = envelope.get("id");
-    let Some(kind) = envelope.get("type").and_then(|kind| kind.as_text()) else {
+    let Some(kind) = envelope.text_of("type") else {
         known.error = bad("type", "a message has a type, which is a string");
         return Err(known);
     };
@@ -119,11 +118,8 @@ fn message<V: Value>(kind: &str, payload: Option<V>) -> Result<FromAgent<V>, Err
         }),
         kind::ELICITATION_RESPONSE => Ok(FromAgent::Elicited(required(payload)?)),
         _ => {
-            let kind: String = kind.chars().take(64).collect();
-            Err(Error::new(
-                Code::NOT_IMPLEMENTED,
-                format!("There is no message type {kind:?}"),
-            ))
+            let message = ["There is no message type \"", clipped(kind, 64), "\""];
+            Err(Error::new(Code::NOT_IMPLEMENTED, message.concat()))
         }
     }
 }
@@ -139,17 +135,24 @@ fn required<V: Value>(payload: Option<V>) -> Result<V, Error<V>> {
 fn initialize<V: Value>(params: &V) -> Result<Initialize, Error<V>> {
     let agent = params.get("agent").filter(V::is_object);
     let agent = agent.ok_or_else(|| bad("agent", "the agent is {name, version}"))?;
-    let text = |value: &V, key: &str| value.get(key).and_then(|it| it.as_text());
-    let name = text(&agent, "name").ok_or_else(|| bad("agent.name", "it is a string"))?;
-    let version = text(&agent, "version").ok_or_else(|| bad("agent.version", "it is a string"))?;
-    let protocol =
-        text(params, "protocolVersion").ok_or_else(|| bad("protocolVersion", "it is a string"))?;
+    let name = agent
+        .text_of("name")
+        .ok_or_else(|| bad("agent.name", "it is a string"))?;
+    let version = agent
+        .text_of("version")
+        .ok_or_else(|| bad("agent.version", "it is a string"))?;
+    let protocol = params
+        .text_of("protocolVersion")
+        .ok_or_else(|| bad("protocolVersion", "it is a string"))?;
     if protocol != VERSION {
-        let protocol: String = protocol.chars().take(64).collect();
-        return Err(Error::new(
-            Code::NOT_SUPPORTED,
-            format!("Protocol version {protocol:?} is not supported; this host speaks {VERSION:?}"),
-        ));
+        let message = [
+            "Protocol version \"",
+            clipped(&protocol, 64),
+            "\" is not supported; this host speaks \"",
+            VERSION,
+            "\"",
+        ];
+        return Err(Error::new(Code::NOT_SUPPORTED, message.concat()));
     }
     let features = params.get("features");
     if features.as_ref().is_some_and(|it| !it.is_object()) {
@@ -166,7 +169,7 @@ fn initialize<V: Value>(params: &V) -> Result<Initialize, Error<V>> {
     };
     if params
         .get("requestedCapabilities")
-        .is_some_and(|it| it.as_array().is_none())
+        .is_some_and(|it| !it.is_array())
     {
         return Err(bad("requestedCapabilities", "it is an array of names"));
     }
@@ -181,7 +184,7 @@ fn initialize<V: Value>(params: &V) -> Result<Initialize, Error<V>> {
 }
 
 fn call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
-    let capability = payload.get("capability").and_then(|it| it.as_text());
+    let capability = payload.text_of("capability");
     let capability = capability.ok_or_else(|| bad("capability", "it is the name of one"))?;
     let options = payload.get("options");
     if options.as_ref().is_some_and(|options| !options.is_object()) {
@@ -204,7 +207,7 @@ fn call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
         return Err(bad("options.progressToken", "it is a string"));
     }
     let params = match payload.get("params") {
-        None => V::object(&[]),
+        None => V::object(),
         Some(params) if params.is_object() => params,
         Some(_) => return Err(bad("params", "parameters are an object")),
     };
@@ -220,7 +223,7 @@ fn call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
 
 fn cancel<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
     let given = payload.get("callId").unwrap_or_else(V::null);
-    let call = call_id(&given)?.as_str().to_owned();
+    let call = call_id(&given)?.as_str().into();
     let reason = reason(payload.get("reason"));
     Ok(FromAgent::Cancel {
         given,
@@ -232,10 +235,7 @@ fn cancel<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
 fn call_id<V: Value>(given: &V) -> Result<CallId, Error<V>> {
     let text = given.as_text();
     let id = text.and_then(|text| CallId::parse(&text).ok());
-    id.ok_or_else(|| {
-        let rule = format!("it is a string of 1 to {MAX_CALL_ID_CHARS} printable characters");
-        bad("callId", &rule)
-    })
+    id.ok_or_else(|| bad("callId", "it is a string of 1 to 128 printable characters"))
 }
 
 fn timeout<V: Value>(given: &V) -> Result<Millis, Error<V>> {
@@ -251,10 +251,11 @@ fn timeout<V: Value>(given: &V) -> Result<Millis, Error<V>> {
 /// A reason counts only if it is a string; it is kept to a length fit for a log line.
 fn reason<V: Value>(given: Option<V>) -> Option<Rc<str>> {
     let text = given?.as_text()?;
-    Some(text.chars().take(1_024).collect::<String>().into())
+    Some(clipped(&text, 1_024).into())
 }
 
 fn bad<V: Value>(path: &str, rule: &str) -> Error<V> {
-    Error::invalid_params(format!("Bad {path}: {rule}"))
-        .with_details(V::object(&[("path", V::text(path))]))
+    let mut details = V::object();
+    details.put_text("path", path);
+    Error::invalid_params(["Bad ", path, ": ", rule].concat()).with_details(details)
 }

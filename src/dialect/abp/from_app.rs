@@ -2,8 +2,8 @@
 
 use super::kind;
 use crate::dialect::Value;
+use crate::text::decimal;
 use alloc::string::String;
-use alloc::string::ToString;
 
 /// What an app can say. Payloads are handed to the caller as they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,33 +40,38 @@ pub enum FromApp<V> {
 
 /// Reads one envelope: its id, if it has one, and what it says. `None` for what is no message.
 pub fn read<V: Value>(envelope: &V) -> Option<(Option<V>, FromApp<V>)> {
-    let kind = envelope.get("type")?.as_text()?;
+    let kind = envelope.text_of("type")?;
     let id = envelope.get("id");
     let payload = envelope.get("payload").unwrap_or_else(V::null);
-    let says = |key: &str| payload.get(key).and_then(|it| it.as_boolean());
+    let success = payload.boolean_of("success");
+    let cancelled = payload.boolean_of("cancelled") == Some(true);
     let message = match kind.as_str() {
         kind::INITIALIZE_RESULT => FromApp::Initialized(payload),
-        kind::CALL_RESULT => FromApp::Called {
-            cancelled: says("cancelled") == Some(true) && says("success") != Some(true),
+        kind::CALL_RESULT => {
             // One that succeeded was not cancelled, whatever else it says.
-            response: says("success").map(|succeeded| match says("cancelled") {
-                Some(true) if succeeded => payload.extended(&[("cancelled", V::boolean(false))]),
-                _ => payload.clone(),
-            }),
-        },
+            let contradicts = cancelled && success == Some(true);
+            let mut response = success.map(|_| payload);
+            if let Some(payload) = response.as_mut().filter(|_| contradicts) {
+                *payload = payload.copy();
+                payload.put_boolean("cancelled", false);
+            }
+            FromApp::Called {
+                cancelled: cancelled && !contradicts,
+                response,
+            }
+        }
         kind::CANCEL_RESULT => FromApp::Cancelled {
-            cancelled: says("cancelled") == Some(true),
-            reason: payload.get("reason").and_then(|it| it.as_text()),
+            cancelled,
+            reason: payload.text_of("reason"),
             error: payload.get("error").filter(V::is_object),
         },
         kind::SHUTDOWN_RESULT => FromApp::ShutDown,
-        kind::NOTIFICATION => {
-            FromApp::Notification(payload.get("event")?.as_text()?, payload.get("data"))
-        }
+        kind::NOTIFICATION => FromApp::Notification(payload.text_of("event")?, payload.get("data")),
         kind::PROGRESS => {
-            let operation = payload.get("operationId")?;
-            let number = operation.as_number().map(|number| number.to_string());
-            FromApp::Progress(operation.as_text().or(number)?, payload)
+            // An app may turn a token of digits into a number.
+            let number = payload.number_of("operationId");
+            let number = number.map(|number| decimal(number as u32));
+            FromApp::Progress(payload.text_of("operationId").or(number)?, payload)
         }
         kind::ELICITATION_REQUEST => FromApp::Elicitation(payload),
         kind::ERROR => FromApp::Refused(payload),

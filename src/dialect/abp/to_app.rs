@@ -1,68 +1,78 @@
 //! The agent's half: what an agent sends, and what it tells its caller.
 
-use super::{envelope, error, kind};
+use alloc::string::String;
+
+use super::{envelope, error, kind, write};
 use crate::agent::{CancelOutcome, Request, RequestKey, Settled};
 use crate::call::Millis;
 use crate::dialect::Value;
-use alloc::string::ToString;
-use alloc::vec;
+use crate::text::{decimal, parse_decimal};
 
 /// The envelope of a request. `timestamp` is Unix milliseconds.
 pub fn request<V: Value>(key: RequestKey, request: Request<V>, timestamp: Millis) -> V {
-    let (kind, payload) = match request {
+    let mut payload = V::object();
+    let kind = match request {
         Request::Call(call) => {
-            let mut options = vec![("callId", V::text(call.id.as_str()))];
-            options.extend(call.timeout.map(|timeout| ("timeout", V::number(timeout))));
-            let token = call.progress.then(|| V::text(call.id.as_str()));
-            options.extend(token.map(|token| ("progressToken", token)));
-            options.extend(call.transfer.then(|| ("transfer", V::boolean(true))));
-            let mut fields = vec![("capability", V::text(&call.capability))];
-            fields.extend(call.params.map(|params| ("params", params)));
-            fields.push(("options", V::object(&options)));
-            (kind::CALL, V::object(&fields))
+            let mut options = V::object();
+            options.put_text("callId", call.id.as_str());
+            if let Some(timeout) = call.timeout {
+                options.put_number("timeout", timeout);
+            }
+            if call.progress {
+                options.put_text("progressToken", call.id.as_str());
+            }
+            if call.transfer {
+                options.put_boolean("transfer", true);
+            }
+            payload.put_text("capability", &call.capability);
+            payload.put_some("params", call.params.as_ref());
+            payload.put("options", &options);
+            kind::CALL
         }
         Request::Cancel { call, reason } => {
-            let mut fields = vec![("callId", V::text(call.as_str()))];
-            fields.extend(reason.map(|reason| ("reason", V::text(&reason))));
-            (kind::CANCEL, V::object(&fields))
+            payload.put_text("callId", call.as_str());
+            put_reason(&mut payload, reason);
+            kind::CANCEL
         }
         Request::Shutdown { reason } => {
-            let reason = reason.map(|reason| ("reason", V::text(&reason)));
-            (kind::SHUTDOWN, V::object(reason.as_slice()))
+            put_reason(&mut payload, reason);
+            kind::SHUTDOWN
         }
     };
-    envelope(kind, Some(V::text(&key.to_string())), timestamp, payload)
+    envelope(kind, Some(&V::text(&decimal(key))), timestamp, &payload)
+}
+
+fn put_reason<V: Value>(written: &mut V, reason: Option<String>) {
+    if let Some(reason) = reason {
+        written.put_text("reason", &reason);
+    }
 }
 
 /// The `ABPResponse` of a settled call: the app's own, as it came, wherever there is one.
 pub fn settled<V: Value>(settled: Settled<V>) -> V {
     match settled {
         Settled::Response(response) => response,
-        Settled::Cancelled => {
-            let cancelled = ("cancelled", V::boolean(true));
-            V::object(&[("success", V::boolean(false)), cancelled])
-        }
-        Settled::Failed(failure) => {
-            V::object(&[("success", V::boolean(false)), ("error", error(&failure))])
-        }
+        Settled::Cancelled => write::cancelled(),
+        Settled::Failed(failure) => write::failed(&failure),
     }
 }
 
 /// The `CancelResponse` of a settled cancel. `given` is the callId as the caller gave it.
 pub fn settled_cancel<V: Value>(given: &V, outcome: CancelOutcome<V>) -> V {
-    let cancelled = ("cancelled", V::boolean(outcome.cancelled));
-    let mut fields = vec![("callId", given.clone()), cancelled];
-    fields.extend(outcome.reason.map(|reason| ("reason", V::text(&reason))));
-    let failure = outcome
-        .error
-        .map(|failure| failure.unwrap_or_else(|found| error(&found)));
-    fields.extend(failure.map(|failure| ("error", failure)));
-    V::object(&fields)
+    let mut written = V::object();
+    written.put("callId", given);
+    written.put_boolean("cancelled", outcome.cancelled);
+    put_reason(&mut written, outcome.reason);
+    if let Some(failure) = outcome.error {
+        let failure = failure.unwrap_or_else(|found| error(&found));
+        written.put("error", &failure);
+    }
+    written
 }
 
 /// The request an envelope's id names, as far as it is one of ours.
 pub fn request_key<V: Value>(id: &V) -> Option<RequestKey> {
-    id.as_text()?.parse().ok()
+    parse_decimal(&id.as_text()?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 /**
  * What Rust needs of the platform. Nothing here throws.
  */
+export { abpError } from './errors.js';
 
 /** Milliseconds that never go back. */
 export const now = () => performance.now();
@@ -25,10 +26,72 @@ export function fillRandom(bytes) {
 }
 
 /**
- * @param {object} object
+ * @param {object | null} object
  * @returns {object} its own properties in a new object, `__proto__` as a plain one among them
  */
 export const copy = (object) => ({ ...object });
+
+/** @param {unknown} value */
+export const isArray = (value) => Array.isArray(value);
+
+/** @param {unknown} value */
+export const isObject = (value) => typeof value === 'object' && value !== null && !isArray(value);
+
+/**
+ * @param {any} object
+ * @param {string} key
+ * @returns {any} undefined too for what is no object, or cannot be read
+ */
+export function get(object, key) {
+  try {
+    return isObject(object) ? object[key] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} type */
+const propertyOf = (type) => (/** @type {any} */ object, /** @type {string} */ key) => {
+  const value = get(object, key);
+  return typeof value === type ? value : undefined;
+};
+
+export const textOf = propertyOf('string');
+export const numberOf = propertyOf('number');
+export const booleanOf = propertyOf('boolean');
+
+/**
+ * @param {any} object one of our own
+ * @param {string} key
+ * @param {unknown} value
+ */
+export const put = (object, key, value) => void (object[key] = value);
+
+/** @returns {unknown[]} */
+export const array = () => [];
+
+/**
+ * @param {unknown[]} array
+ * @param {unknown} element
+ */
+export const push = (array, element) => void array.push(element);
+
+/**
+ * The `Capability` object that agents get, of what an app says of it.
+ *
+ * @param {string} name
+ * @param {any} options
+ */
+export function describe(name, options) {
+  const { description = '', inputSchema = { type: 'object' }, outputSchema = {}, requirements = [], features = {} } = options;
+  const available = options.available !== false;
+  /** @type {Record<string, unknown>} */
+  const document = { name, description, inputSchema, outputSchema, available, requirements, features };
+  for (const key of ['experimental', 'deprecated', 'deprecationMessage', 'alternatives']) {
+    if (options[key] !== undefined) document[key] = options[key];
+  }
+  return document;
+}
 
 /**
  * What is wrong with a value that is to be sent, if anything. Binary data weighs nothing here: it
