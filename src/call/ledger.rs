@@ -1,9 +1,7 @@
 //! What one session remembers of its calls.
 
-use alloc::vec::Vec;
-use core::mem;
-
 use super::id_map::IdMap;
+use super::recent::Recent;
 use super::{CallId, CallKey};
 
 /// Where a callId stands in a session.
@@ -53,14 +51,9 @@ impl CancelAnswer {
 /// Calls in flight, and a bounded ring of those that ended.
 #[derive(Debug)]
 pub struct Ledger {
-    calls: IdMap<Standing>,
-    /// The last calls that ended; one whose id has been used again since is skipped.
-    ring: Vec<CallId>,
-    /// Where in the ring the oldest is, once it is full.
-    oldest: usize,
-    capacity: usize,
+    calls: IdMap<CallKey>,
+    ended: Recent,
     in_flight: usize,
-    remembered: usize,
 }
 
 impl Ledger {
@@ -68,56 +61,37 @@ impl Ledger {
     pub fn new(capacity: usize) -> Self {
         Ledger {
             calls: IdMap::new(),
-            ring: Vec::new(),
-            oldest: 0,
-            capacity,
+            ended: Recent::new(capacity),
             in_flight: 0,
-            remembered: 0,
         }
     }
 
     /// Where `id` stands.
     pub fn standing(&self, id: &str) -> Standing {
-        self.calls
-            .get(id)
-            .map_or(Standing::Unknown, |entry| entry.1)
+        match (self.key(id), self.ended.get(id)) {
+            (Some(key), _) => Standing::InFlight(key),
+            (None, Some(end)) => Standing::Ended(end),
+            (None, None) => Standing::Unknown,
+        }
     }
 
     /// The key of a call in flight.
     pub fn key(&self, id: &str) -> Option<CallKey> {
-        match self.standing(id) {
-            Standing::InFlight(key) => Some(key),
-            _ => None,
-        }
+        self.calls.get(id).map(|entry| entry.1)
     }
 
-    /// Enters a call. The id must not be in flight; how it ended before is forgotten.
+    /// Enters a call. The id must not be in flight; how it ended before counts no longer.
     pub fn enter(&mut self, id: CallId, key: CallKey) {
-        let standing = self.standing(id.as_str());
-        debug_assert!(!matches!(standing, Standing::InFlight(_)));
-        self.remembered -= usize::from(standing != Standing::Unknown);
+        debug_assert!(self.key(id.as_str()).is_none());
         self.in_flight += 1;
-        self.calls.insert(id, Standing::InFlight(key));
+        self.calls.insert(id, key);
     }
 
     /// Moves a call from in flight to remembered, evicting the oldest when the ring is full.
     pub fn end(&mut self, id: &CallId, end: End) {
-        if !self.withdraw(id) || self.capacity == 0 {
-            return;
+        if self.withdraw(id) {
+            self.ended.insert(id.as_str(), end);
         }
-        if self.ring.len() < self.capacity {
-            self.ring.push(id.clone());
-        } else {
-            let oldest = mem::replace(&mut self.ring[self.oldest], id.clone());
-            self.oldest = (self.oldest + 1) % self.capacity;
-            let entry = self.calls.get(oldest.as_str());
-            if entry.is_some_and(|(id, _)| id.is(&oldest)) {
-                self.calls.remove(oldest.as_str());
-                self.remembered -= 1;
-            }
-        }
-        self.remembered += 1;
-        self.calls.insert(id.clone(), Standing::Ended(end));
     }
 
     /// Takes a call out that is in flight, as if it had never been. False when it is not.
@@ -137,7 +111,7 @@ impl Ledger {
 
     /// How many ended calls are remembered.
     pub fn remembered(&self) -> usize {
-        self.remembered
+        self.ended.len()
     }
 }
 
@@ -173,15 +147,15 @@ mod tests {
     }
 
     #[test]
-    fn an_id_used_again_outlives_its_first_end() {
+    fn of_an_id_used_again_the_last_end_counts() {
         let mut ledger = Ledger::new(2);
-        for (key, name) in ["a", "b", "a", "c"].into_iter().enumerate() {
-            ledger.enter(id(name), key as CallKey);
-            ledger.end(&id(name), End::Completed);
+        for (key, end) in [End::Unknown, End::Cancelled].into_iter().enumerate() {
+            ledger.enter(id("a"), key as CallKey);
+            assert_eq!(ledger.standing("a"), Standing::InFlight(key as CallKey));
+            ledger.end(&id("a"), end);
         }
-        assert_eq!(ledger.standing("a"), Standing::Ended(End::Completed));
-        assert_eq!(ledger.standing("b"), Standing::Unknown);
-        assert_eq!((ledger.remembered(), ledger.in_flight()), (2, 0));
+        assert_eq!(ledger.standing("a"), Standing::Ended(End::Cancelled));
+        assert_eq!((ledger.remembered(), ledger.in_flight()), (1, 0));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod key_map;
 mod ledger;
 mod outcome;
 mod queue;
+mod recent;
 
 pub use deadline::Deadlines;
 pub use error::{Code, Error};

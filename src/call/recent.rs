@@ -1,0 +1,206 @@
+//! How the last calls ended, in memory whose size does not depend on what they were called.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::End;
+
+/// So many are remembered in little memory, before the full ring is laid out.
+const FEW: usize = 64;
+
+/// A ring of digests of callIds, and an index into it. Each call takes eight bytes in the ring and
+/// about eight in the index; once more than a few have ended, all of it is laid out at once, so
+/// that memory does not creep up with the calls of a session.
+///
+/// Two ids of one digest would be taken for one another: of 10 000 remembered, with a chance of
+/// less than one in 10^11, and only within a session.
+#[derive(Debug)]
+pub(super) struct Recent {
+    capacity: usize,
+    /// Digests, their two lowest bits saying how the call ended.
+    ring: Vec<u64>,
+    /// Where the next digest goes; the oldest, once the ring is full.
+    next: usize,
+    len: usize,
+    /// Positions in the ring plus one, by open addressing; 0 for none.
+    index: Vec<u32>,
+}
+
+impl Recent {
+    pub fn new(capacity: usize) -> Self {
+        Recent {
+            capacity,
+            ring: Vec::new(),
+            next: 0,
+            len: 0,
+            index: Vec::new(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How the call of that id ended.
+    pub fn get(&self, id: &str) -> Option<End> {
+        let slot = self.find(digest(id))?;
+        Some(end_of(self.entry(slot)))
+    }
+
+    /// Remembers how a call ended; of an id that is remembered already, the last end counts.
+    pub fn insert(&mut self, id: &str, end: End) {
+        let entry = digest(id) | bits_of(end);
+        if self.capacity == 0 {
+            return;
+        }
+        if let Some(slot) = self.find(entry & !3) {
+            let position = self.index[slot] as usize - 1;
+            self.ring[position] = entry;
+            return;
+        }
+        if self.len == self.ring.len() {
+            if self.len < self.capacity {
+                self.lay_out();
+            } else {
+                let slot = self.find(self.ring[self.next] & !3);
+                if let Some(slot) = slot {
+                    self.unlink(slot);
+                }
+                self.len -= 1;
+            }
+        }
+        self.ring[self.next] = entry;
+        self.link(self.next);
+        self.len += 1;
+        self.next = (self.next + 1) % self.ring.len();
+    }
+
+    /// A small ring first, then the full one.
+    fn lay_out(&mut self) {
+        let size = if self.ring.is_empty() {
+            self.capacity.min(FEW)
+        } else {
+            self.capacity
+        };
+        self.ring.resize(size, 0);
+        self.next = self.len;
+        self.index = vec![0; (size + size / 4 + 1).next_power_of_two()];
+        for position in 0..self.len {
+            self.link(position);
+        }
+    }
+
+    fn entry(&self, slot: usize) -> u64 {
+        self.ring[self.index[slot] as usize - 1]
+    }
+
+    fn home(&self, entry: u64) -> usize {
+        (entry >> 32) as usize & (self.index.len() - 1)
+    }
+
+    fn after(&self, slot: usize) -> usize {
+        (slot + 1) & (self.index.len() - 1)
+    }
+
+    /// The index slot of a digest.
+    fn find(&self, digest: u64) -> Option<usize> {
+        if self.index.is_empty() {
+            return None;
+        }
+        let mut slot = self.home(digest);
+        while self.index[slot] != 0 {
+            if self.entry(slot) & !3 == digest {
+                return Some(slot);
+            }
+            slot = self.after(slot);
+        }
+        None
+    }
+
+    fn link(&mut self, position: usize) {
+        let mut slot = self.home(self.ring[position]);
+        while self.index[slot] != 0 {
+            slot = self.after(slot);
+        }
+        self.index[slot] = position as u32 + 1;
+    }
+
+    /// Empties a slot, and moves up what had been pushed past it.
+    fn unlink(&mut self, mut hole: usize) {
+        let mask = self.index.len() - 1;
+        let mut slot = hole;
+        loop {
+            slot = self.after(slot);
+            if self.index[slot] == 0 {
+                break;
+            }
+            let home = self.home(self.entry(slot));
+            if slot.wrapping_sub(home) & mask >= slot.wrapping_sub(hole) & mask {
+                self.index[hole] = self.index[slot];
+                hole = slot;
+            }
+        }
+        self.index[hole] = 0;
+    }
+}
+
+/// FNV-1a, stirred once more so that its high half is fit for the index.
+fn digest(id: &str) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in id.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hash = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash & !3
+}
+
+fn bits_of(end: End) -> u64 {
+    match end {
+        End::Cancelled => 0,
+        End::Completed => 1,
+        End::Unknown => 2,
+    }
+}
+
+fn end_of(entry: u64) -> End {
+    match entry & 3 {
+        0 => End::Cancelled,
+        1 => End::Completed,
+        _ => End::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn remembers_exactly_the_last_ones() {
+        for capacity in [0, 1, 2, 63, 64, 65, 100, 1_000] {
+            let mut recent = Recent::new(capacity);
+            let mut model: VecDeque<(String, End)> = VecDeque::new();
+            for number in 0..3_000_usize {
+                // Every so often an id that is remembered ends again.
+                let id = format!("call-{}", if number % 7 == 0 { number / 2 } else { number });
+                let end = [End::Cancelled, End::Completed, End::Unknown][number % 3];
+                recent.insert(&id, end);
+                match model.iter_mut().find(|(it, _)| *it == id) {
+                    Some(entry) => entry.1 = end,
+                    None => model.push_back((id, end)),
+                }
+                if model.len() > capacity {
+                    model.pop_front();
+                }
+                if number % 97 == 0 {
+                    for (id, end) in &model {
+                        assert_eq!(recent.get(id), Some(*end), "{capacity} {number} {id}");
+                    }
+                }
+                assert_eq!(recent.len(), model.len());
+            }
+            let known = (0..3_000).filter(|number| recent.get(&format!("call-{number}")).is_some());
+            assert_eq!(known.count(), model.len());
+        }
+    }
+}
