@@ -4,6 +4,9 @@
 import { Agent } from './agent.js';
 import { abpError } from './errors.js';
 
+/** How long a refusal is held back that may be that of a repeated question. */
+const DOUBT = 500;
+
 /**
  * @typedef {object} OpenOptions
  * @property {{ name: string, version: string }} [agent] who calls
@@ -31,8 +34,10 @@ export function open(AgentHandle, messenger, options) {
   return new Promise((resolve, reject) => {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let again;
+    let asked = 0;
     /** @param {number} pause until it is asked again, under the same id */
     const ask = (pause) => {
+      asked += 1;
       messenger.post({ type: 'initialize', id, timestamp: Date.now(), payload });
       if (messenger.forgetful) again = setTimeout(() => ask(Math.min(2 * pause, 250)), pause);
     };
@@ -57,7 +62,10 @@ export function open(AgentHandle, messenger, options) {
       clearTimeout(again);
       const { error, sessionId } = envelope.payload ?? {};
       if (error) {
-        fail(Object.assign(abpError(String(error.code), String(error.message)), error));
+        const refuse = () => fail(Object.assign(abpError(String(error.code), String(error.message)), error));
+        // A plain app that is slow to answer the first may refuse the others before.
+        if (asked > 1 && error.code === 'ALREADY_INITIALIZED') again = setTimeout(refuse, DOUBT);
+        else refuse();
       } else if (envelope.type !== 'initialize-result' || typeof sessionId !== 'string') {
         fail(abpError('TRANSPORT_ERROR', 'The app answered initialize with something else'));
       } else {

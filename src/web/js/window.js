@@ -8,13 +8,8 @@
 import { abpError } from './errors.js';
 import { portMessenger } from './port.js';
 
-/** Milliseconds between attempts while the window may still be loading: doubled, but to no more than the second. */
-const FIRST_RETRY = 25;
-const LAST_RETRY = 250;
 /** How often to look whether the window is still there: nothing announces its end. */
 const LOOK_EVERY = 300;
-/** How long a refusal is held back that an earlier attempt of ours may have caused. */
-const DOUBT = 500;
 
 /**
  * @param {Window} win
@@ -23,56 +18,54 @@ const DOUBT = 500;
  */
 export function windowMessenger(win, origin) {
   let target = origin === '*' ? '*' : originOf(origin);
+  /** Whom to listen to. */
+  let expected = target;
   const stop = new AbortController();
   const { signal } = stop;
   /** @type {MessagePort[]} */
   const offered = [];
   /** @type {import('./messenger.js').Messenger | undefined} */
   let port;
-  /** @type {any} */
-  let initialize;
+  /** @type {unknown} */
+  let opening;
   let plain = false;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let looking;
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
+    // A window that is still loading hears nothing.
+    forgetful: true,
     onmessage: undefined,
     onclose: undefined,
     onsuspect: undefined,
     post(envelope, transfer = []) {
       if (port) port.post(envelope, transfer);
-      else if (envelope.type !== 'initialize') win.postMessage(envelope, { targetOrigin: target, transfer });
-      else {
-        initialize = envelope;
-        offer(FIRST_RETRY);
-        looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
-      }
+      else if (envelope.type === 'initialize') offer(envelope);
+      else win.postMessage(envelope, { targetOrigin: target, transfer });
     },
     close() {
       messenger.onmessage = messenger.onclose = messenger.onsuspect = undefined;
       stop.abort();
-      settle();
+      retract();
       clearInterval(looking);
       port?.close();
     },
   };
   const gone = () => messenger.onclose?.();
 
-  /** @param {number} pause */
-  const offer = (pause) => {
+  /** @param {import('./messenger.js').Envelope} initialize */
+  const offer = (initialize) => {
+    opening = initialize.id;
+    looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
     const { port1, port2 } = new MessageChannel();
     offered.push(port1);
     port1.onmessage = ({ data }) => adopt(port1, data);
     win.postMessage(initialize, { targetOrigin: target, transfer: [port2] });
-    timer = setTimeout(() => offer(Math.min(pause * 2, LAST_RETRY)), pause);
   };
 
-  /** Ends the attempts. @param {MessagePort} [kept] */
-  const settle = (kept) => {
-    clearTimeout(timer);
+  /** @param {MessagePort} [kept] */
+  const retract = (kept) => {
     for (const other of offered.splice(0)) if (other !== kept) other.close();
   };
 
@@ -80,7 +73,7 @@ export function windowMessenger(win, origin) {
   const adopt = (answered, envelope) => {
     if (port || plain) return;
     answered.onmessage = null;
-    settle(answered);
+    retract(answered);
     port = portMessenger(answered, true);
     port.onmessage = (next) => messenger.onmessage?.(next);
     port.onclose = gone;
@@ -89,16 +82,12 @@ export function windowMessenger(win, origin) {
   };
 
   addEventListener('message', ({ source, origin: from, data }) => {
-    if (port || source !== win || (target !== '*' && from !== target)) return;
+    if (port || source !== win || (expected !== '*' && from !== expected)) return;
     if (!plain) {
-      if (data?.id === undefined || data.id !== initialize?.id || !isAnswer(data)) return;
-      if (data.payload?.error?.code === 'ALREADY_INITIALIZED' && offered.length > 1) {
-        clearTimeout(timer);
-        timer = setTimeout(() => messenger.onmessage?.(data), DOUBT);
-        return;
-      }
+      if (opening === undefined || data?.id !== opening || !isAnswer(data)) return;
       plain = true;
-      settle();
+      retract();
+      expected = from;
       // An opaque origin has no name to post to.
       if (from !== 'null') target = from;
       watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
