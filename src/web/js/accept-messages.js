@@ -6,7 +6,7 @@
  */
 import { acceptPort, HOST_CLOSED } from './accept-port.js';
 import { Connection } from './connection.js';
-import { replacement, transferables } from './transfer.js';
+import { transferables } from './transfer.js';
 
 const TYPES = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response'];
 
@@ -25,7 +25,7 @@ const LOOK_EVERY = 500;
  * @param {{ allowedOrigins?: string[] }} options
  * @returns {() => void} stops it
  */
-export function acceptMessages(host, { allowedOrigins = [globalThis.location.origin] }) {
+export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
   if (!Array.isArray(allowedOrigins) || !allowedOrigins.every((it) => typeof it === 'string')) {
     throw Object.assign(new Error('allowedOrigins is an array of origins'), { code: 'INVALID_PARAMS' });
   }
@@ -37,11 +37,11 @@ export function acceptMessages(host, { allowedOrigins = [globalThis.location.ori
   /** @param {MessageEvent} event */
   const onMessage = (event) => {
     const { source, origin, data, ports } = event;
+    const known = peers.get(source);
+    // Another document in the same window is another agent, and the one before is gone.
+    if (known && known.origin !== origin) forget(source);
     // Silence for a wrong origin, for ourselves, and for what is not meant for us.
     if (!allowedOrigins.includes(origin) || !source || !isForUs(data)) return;
-    const known = peers.get(source);
-    // Another document in the same window is another agent.
-    if (known && known.origin !== origin) forget(source);
     const peer = known?.origin === origin ? known : greet(source, origin);
     if (data.type === 'initialize' && ports[0]) {
       // Asked again because the answer was slow: it is on its way on the first port.
@@ -110,6 +110,9 @@ export function acceptMessages(host, { allowedOrigins = [globalThis.location.ori
   };
 }
 
+/** An opaque origin names nobody: every sandbox has it. */
+const ownOrigin = () => [globalThis.location.origin].filter((origin) => origin !== 'null');
+
 /**
  * A window hears all sorts of things. Ours are the messages of the protocol, and what looks like
  * one of a type that is not.
@@ -140,12 +143,7 @@ function reply(source, origin, connection) {
   // An opaque origin has no name to post to.
   const targetOrigin = origin === 'null' ? '*' : origin;
   return (envelope) => {
-    try {
-      const wanted = connection()?.wantsTransfer(envelope) ?? false;
-      source.postMessage(envelope, { targetOrigin, transfer: transferables(envelope.payload, wanted) });
-    } catch (error) {
-      const instead = replacement(envelope, error);
-      if (instead) source.postMessage(instead, { targetOrigin });
-    }
+    const wanted = connection()?.wantsTransfer(envelope) ?? false;
+    source.postMessage(envelope, { targetOrigin, transfer: transferables(envelope.payload, wanted) });
   };
 }

@@ -2,7 +2,7 @@
  * Agents on a MessagePort, a Worker, the inside of a worker, or an extension's port.
  */
 import { Connection } from './connection.js';
-import { replacement, transferables } from './transfer.js';
+import { transferables } from './transfer.js';
 
 /** What agents are told when their host goes away: a port itself cannot say so everywhere. */
 export const HOST_CLOSED = { type: 'notification', payload: { event: 'notifications/host/closed' } };
@@ -18,13 +18,8 @@ export function acceptPort(host, port, gone, opened) {
   const extension = typeof port.onMessage?.addListener === 'function';
   /** @param {any} envelope */
   const send = (envelope) => {
-    try {
-      if (extension) port.postMessage(envelope);
-      else port.postMessage(envelope, transferables(envelope.payload, connection.wantsTransfer(envelope)));
-    } catch (error) {
-      const instead = replacement(envelope, error);
-      if (instead) port.postMessage(instead);
-    }
+    if (extension) port.postMessage(envelope);
+    else port.postMessage(envelope, transferables(envelope.payload, connection.wantsTransfer(envelope)));
   };
   const connection = new Connection(host, send);
   opened?.(connection);

@@ -8,7 +8,11 @@
 /** @param {string} message */
 export const internalError = (message) => ({ code: 'INTERNAL_ERROR', message, retryable: false });
 
-const LOST = 'The host has failed and cannot go on';
+const LOST = internalError('The host has failed and cannot go on');
+const CLOSED = { code: 'NOT_INITIALIZED', message: 'The host is closed', retryable: true };
+
+/** What is answered under the id it came with. */
+const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
   /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
@@ -19,7 +23,8 @@ export class Connection {
 
   /**
    * @param {import('./host.js').Host} host
-   * @param {(envelope: Envelope) => void} send hands an envelope to the transport
+   * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
+   *   that cannot carry
    */
   constructor(host, send) {
     this.host = host;
@@ -30,28 +35,60 @@ export class Connection {
 
   /** @param {any} envelope an agent's message, whatever it is */
   receive(envelope) {
-    if (!this.#open) return;
     const type = envelope?.type;
     if (type === 'initialize' && isUuid(envelope.id)) {
       // Asked again because the host was slow to start; the answer to the first is on its way.
       if (envelope.id === this.#opener) return;
       this.#opener = envelope.id;
     }
-    if (typeof type === 'string' && envelope.id !== undefined) {
+    if (REQUESTS.includes(type) && ['string', 'number'].includes(typeof envelope.id)) {
       this.#pending.set(envelope.id, {
         type,
         callId: envelope.payload?.callId,
         transfer: envelope.payload?.options?.transfer === true,
       });
     }
-    this.host.guard.enter(() => this.host.handle.receive(this.number, envelope));
-    if (this.host.guard.trap !== undefined) this.answerLost();
+    if (this.#open) this.host.guard.enter(() => this.host.handle.receive(this.number, envelope));
+    if (this.host.guard.trap !== undefined) this.#answerAll(LOST);
+    else if (!this.#open) this.#answerAll(CLOSED);
   }
 
   /** @param {Envelope} envelope the host's message */
   deliver(envelope) {
-    this.send(envelope);
+    try {
+      this.send(envelope);
+    } catch (error) {
+      this.#sendInstead(envelope, text(error));
+    }
     if (envelope.id !== undefined) this.#pending.delete(envelope.id);
+  }
+
+  /**
+   * Whoever waits for an envelope that cannot be sent is told so.
+   *
+   * @param {Envelope} envelope
+   * @param {string} problem
+   */
+  #sendInstead(envelope, problem) {
+    const { type, id } = envelope;
+    const what = type === 'capabilities/call-result' ? 'The capability returned data that' : `The ${type}`;
+    const error = { code: 'OPERATION_FAILED', message: `${what} cannot be sent: ${problem}`, retryable: false };
+    const failure = { success: false, error };
+    if (type === 'elicitation/request') {
+      this.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload: failure });
+      return;
+    }
+    if (id === undefined) console.warn('caphost:', error.message);
+    else this.#trySend({ ...envelope, payload: type === 'capabilities/call-result' ? failure : { error } });
+  }
+
+  /** @param {Envelope} envelope */
+  #trySend(envelope) {
+    try {
+      this.send(envelope);
+    } catch {
+      // The transport is gone, and its end will be noticed.
+    }
   }
 
   /**
@@ -65,17 +102,21 @@ export class Connection {
 
   /** Answers everything that a lost instance will not answer any more. */
   answerLost() {
+    this.#answerAll(LOST);
+  }
+
+  /** @param {typeof LOST} error */
+  #answerAll(error) {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
     for (const [id, { type, callId }] of pending) {
-      const error = internalError(LOST);
       const payload =
         type === 'capabilities/cancel'
-          ? { callId, cancelled: false, reason: LOST, error }
+          ? { callId, cancelled: false, reason: error.message, error }
           : type === 'initialize' || type === 'shutdown'
             ? { error }
             : { success: false, error };
-      this.send({ type: `${type}-result`, id, timestamp: Date.now(), payload });
+      this.#trySend({ type: `${type}-result`, id, timestamp: Date.now(), payload });
     }
   }
 
@@ -95,6 +136,20 @@ export class Connection {
  * @param {unknown} id
  */
 const isUuid = (id) => typeof id === 'string' && /^[0-9a-f-]{36}$/i.test(id);
+
+/**
+ * What somebody threw, which may be anything.
+ *
+ * @param {any} thrown
+ * @returns {string}
+ */
+export function text(thrown) {
+  try {
+    return String(thrown?.message ?? thrown);
+  } catch {
+    return 'it cannot be read';
+  }
+}
 
 /**
  * Cancel results go before call results.

@@ -47,8 +47,10 @@ export class Context {
    * @param {{ timeout?: number, callId?: string, signal?: AbortSignal }} [options]
    * @returns {Promise<any>} an ABPResponse
    */
-  call = (capability, params = {}, { signal, ...options } = {}) =>
-    this.#host.callFrom(this.#key, { capability, params, options }, signal);
+  call = (capability, params = {}, options) => {
+    const { signal, ...rest } = options ?? {};
+    return this.#host.callFrom(this.#key, { capability, params, options: rest }, signal);
+  };
 
   /**
    * Asks the agent.
@@ -56,7 +58,7 @@ export class Context {
    * @param {object} request
    * @returns {Promise<any>} an ABPResponse
    */
-  elicit = (request) => this.#host.await((handle) => handle.elicit(this.#key, request));
+  elicit = (request) => this.#host.ask(request, (handle) => handle.elicit(this.#key, request));
 
   /**
    * The call was cancelled.

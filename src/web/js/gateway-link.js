@@ -3,7 +3,6 @@
  */
 import { Connection } from './connection.js';
 import { fromText, toText } from './json.js';
-import { replacement } from './transfer.js';
 
 /** Milliseconds between attempts: doubled each time, and varied a little. */
 const FIRST_PAUSE = 250;
@@ -90,8 +89,8 @@ export class GatewayLink {
       this.#attempts = 0;
       this.#state('connected');
     } else if (envelope.type === 'app/refused') {
-      // Asking again would not help.
-      this.#closed = true;
+      // Unless the gateway says so, asking again would not help.
+      this.#closed = envelope.payload?.error?.retryable !== true;
       this.#state('refused', envelope.payload?.error);
     } else if (typeof agent !== 'string') {
       console.warn('caphost: the gateway says', envelope);
@@ -121,13 +120,7 @@ export class GatewayLink {
   /** @param {any} envelope */
   #send(envelope) {
     if (this.#socket?.readyState !== 1) return;
-    const stamped = { timestamp: Date.now(), ...envelope };
-    try {
-      this.#socket.send(toText(stamped));
-    } catch (error) {
-      const instead = replacement(stamped, error);
-      if (instead) this.#socket.send(toText(instead));
-    }
+    this.#socket.send(toText({ timestamp: Date.now(), ...envelope }));
   }
 
   #capabilities() {

@@ -4,11 +4,12 @@
  */
 import { acceptMessages } from './accept-messages.js';
 import { acceptPort } from './accept-port.js';
-import { internalError } from './connection.js';
+import { internalError, text } from './connection.js';
 import { Context } from './context.js';
 import { GatewayLink } from './gateway-link.js';
 import { Guard } from './guard.js';
 import { exposeAbp } from './in-page.js';
+import { inspect } from './platform.js';
 import { Validators } from './validators.js';
 
 /** @import { Connection, Envelope } from './connection.js' */
@@ -53,6 +54,11 @@ export class Host {
     this.#ensureOpen();
     if (typeof name !== 'string') throw invalid('A capability has a name');
     if (typeof handler !== 'function') throw invalid(`${name}: the handler is a function`);
+    try {
+      JSON.stringify(description);
+    } catch (error) {
+      throw invalid(`${name}: the description is no JSON: ${text(error)}`);
+    }
     // Errors thrown here are refusals: nothing has trapped.
     this.handle.register(name, description ?? {}, handler);
   }
@@ -302,6 +308,7 @@ export class Host {
    * @param {AbortSignal} [signal]
    */
   async callFrom(parent, payload, signal) {
+    if (signal != null && !isSignal(signal)) return { success: false, error: BAD_SIGNAL };
     if (signal?.aborted) return { success: false, cancelled: true };
     let child = 0;
     const abort = () => this.guard.enter(() => this.handle.cancelKey(child, reasonText(signal?.reason)));
@@ -315,6 +322,24 @@ export class Host {
     } finally {
       signal?.removeEventListener('abort', abort);
     }
+  }
+
+  /**
+   * Asks an agent.
+   *
+   * @param {any} request
+   * @param {(handle: any) => number} ask
+   */
+  async ask(request, ask) {
+    const timeout = request?.timeout;
+    const problem =
+      typeof request !== 'object' || request === null || Array.isArray(request)
+        ? 'is no object'
+        : timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)
+          ? 'has a bad timeout: it is a number of milliseconds, not negative'
+          : inspect(request, DEPTH, SIZE);
+    if (problem) return { success: false, error: invalidError(`The request ${problem}`) };
+    return this.await(ask);
   }
 
   /** The set of capabilities has changed. */
@@ -374,11 +399,27 @@ export function reasonText(reason) {
  * @param {unknown} error
  */
 function isAbortError(error) {
-  return error instanceof Error && error.name === 'AbortError';
+  try {
+    return error instanceof Error && error.name === 'AbortError';
+  } catch {
+    // A getter or a proxy of its own.
+    return false;
+  }
 }
 
 /** @param {any} value */
 const isThenable = (value) => typeof value?.then === 'function';
 
+/** Of what the app itself asks. */
+const DEPTH = 128;
+const SIZE = 1 << 24;
+
 /** @param {string} message */
-const invalid = (message) => Object.assign(new Error(message), { code: 'INVALID_PARAMS', retryable: false });
+const invalidError = (message) => ({ code: 'INVALID_PARAMS', message, retryable: false });
+
+/** @param {string} message */
+const invalid = (message) => Object.assign(new Error(message), invalidError(message));
+
+/** @param {any} signal */
+export const isSignal = (signal) => typeof signal?.addEventListener === 'function';
+export const BAD_SIGNAL = invalidError('Bad options.signal: it is an AbortSignal');

@@ -1,8 +1,8 @@
 /**
  * `window.abp`: the ABP 0.1 object, for automation clients and scripts of the page itself.
  */
-import { Connection } from './connection.js';
-import { reasonText } from './host.js';
+import { Connection, text } from './connection.js';
+import { BAD_SIGNAL, isSignal, reasonText } from './host.js';
 
 const CAPABILITIES_CHANGED = 'notifications/capabilities/list_changed';
 
@@ -66,7 +66,8 @@ export function exposeAbp(host, target) {
      */
     async call(capability, params, options) {
       const signal = options?.signal;
-      if (!signal) return request('capabilities/call', { capability, params, options });
+      if (signal == null) return request('capabilities/call', { capability, params, options });
+      if (!isSignal(signal)) return { success: false, error: BAD_SIGNAL };
       if (signal.aborted) return { success: false, cancelled: true };
       const { signal: _, ...rest } = /** @type {any} */ (options);
       rest.callId ??= host.guard.enter(() => host.handle.newCallId());
@@ -120,7 +121,7 @@ export function exposeAbp(host, target) {
 
     /** @param {object} request */
     elicit(request) {
-      return host.await((handle) => handle.ask(connection.number, request));
+      return host.ask(request, (handle) => handle.ask(connection.number, request));
     },
   };
   Object.freeze(abp);
@@ -150,11 +151,12 @@ async function callBack(target, { type, id, payload }, connection) {
     } else if (type === 'elicitation/request') {
       const error = { code: 'NOT_SUPPORTED', message: 'No __abp_elicitation is exposed', retryable: false };
       const answer = target.__abp_elicitation ? await target.__abp_elicitation(payload) : { success: false, error };
-      connection.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload: answer ?? {} });
+      const response = typeof answer?.success === 'boolean' ? answer : { success: true, data: answer };
+      connection.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload: response });
     }
   } catch (error) {
     if (type !== 'elicitation/request') return;
-    const failure = { code: 'OPERATION_FAILED', message: String(error), retryable: false };
+    const failure = { code: 'OPERATION_FAILED', message: text(error), retryable: false };
     connection.receive({ type: 'elicitation/response', id, payload: { success: false, error: failure } });
   }
 }

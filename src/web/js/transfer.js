@@ -23,16 +23,21 @@ const moved = existing(MOVED);
 export function transferables(payload, wanted) {
   /** @type {Set<any>} */
   const found = new Set();
+  // An app's progress, notifications and questions may be cyclic.
+  const seen = new Set();
   const stack = [payload];
   while (stack.length > 0) {
     const item = stack.pop();
-    if (typeof item !== 'object' || item === null) continue;
+    if (typeof item !== 'object' || item === null || seen.has(item)) continue;
+    seen.add(item);
     if (moved.some((type) => item instanceof type)) found.add(item);
     else if (wanted && movable.some((type) => item instanceof type)) found.add(item);
     else if (ArrayBuffer.isView(item)) {
       if (wanted && item.buffer instanceof ArrayBuffer) found.add(item.buffer);
-    } else if (Array.isArray(item)) stack.push(...item);
-    else if (isPlain(item)) stack.push(...Object.values(item));
+    } else if (Array.isArray(item) || isPlain(item)) {
+      // One by one: a call takes so many arguments only.
+      for (const inner of Object.values(item)) stack.push(inner);
+    }
   }
   return [...found];
 }
@@ -41,18 +46,4 @@ export function transferables(payload, wanted) {
 function isPlain(item) {
   const prototype = Object.getPrototypeOf(item);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/**
- * What is sent instead of an envelope that could not be: a response whose data cannot be cloned is
- * the capability's failure.
- *
- * @param {any} envelope
- * @param {unknown} error
- */
-export function replacement(envelope, error) {
-  if (envelope.type !== 'capabilities/call-result') return undefined;
-  const message = `The capability returned data that cannot be sent: ${error instanceof Error ? error.message : error}`;
-  const failure = { code: 'OPERATION_FAILED', message, retryable: false };
-  return { ...envelope, payload: { success: false, error: failure } };
 }

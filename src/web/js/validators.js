@@ -37,9 +37,11 @@ export class Validators {
    */
   set(name, schema) {
     const entry = { schema };
-    this.#byName.set(name, entry);
+    // Parameters are an object anyway.
+    if (JSON.stringify(schema) === '{"type":"object"}') this.#byName.delete(name);
+    else this.#byName.set(name, entry);
     // A failed load is tried again by the first call.
-    if (schema !== undefined) this.#compile(entry).catch(() => {});
+    if (this.#byName.has(name)) this.#compile(entry).catch(() => {});
   }
 
   /** @param {string} name */

@@ -1,0 +1,70 @@
+import { after, before } from 'node:test';
+import { launchPuppeteer } from './browsers.mjs';
+import { serveFiles } from './static-server.mjs';
+
+/** What the work in a page is given first: `globalThis.lab` of fixtures/lab. @typedef {any} Lab */
+
+/**
+ * A browser and a server for the tests of one file, and pages with `lab` in them.
+ */
+export function useLab() {
+  /** @type {Awaited<ReturnType<typeof serveFiles>>} */
+  let server;
+  /** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
+  let browser;
+  before(async () => {
+    [server, browser] = await Promise.all([serveFiles(), launchPuppeteer()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  const self = {
+    get server() {
+      return server;
+    },
+    get browser() {
+      return browser;
+    },
+    /** @param {string} [url] */
+    async page(url = server.url('/lab/')) {
+      const page = await browser.newPage();
+      await page.goto(url);
+      await page.waitForSelector('html[data-ready]');
+      return page;
+    },
+    /**
+     * Runs a function in a page of its own.
+     *
+     * @param {(lab: Lab, ...args: any[]) => any} work
+     * @param {any[]} args
+     * @returns {Promise<any>}
+     */
+    async run(work, ...args) {
+      const page = await self.page();
+      try {
+        return await inLab(page, work, ...args);
+      } finally {
+        await page.close();
+      }
+    },
+  };
+  return self;
+}
+
+/**
+ * Runs a function in a page that has `lab`.
+ *
+ * @param {import('puppeteer-core').Page | import('puppeteer-core').Frame} page
+ * @param {(lab: Lab, ...args: any[]) => any} work
+ * @param {any[]} args
+ * @returns {Promise<any>}
+ */
+export async function inLab(page, work, ...args) {
+  const lab = await page.evaluateHandle('lab');
+  return page.evaluate(work, lab, ...args);
+}
+
+/** A cancelled call, as it is answered. */
+export const cancelled = { success: false, cancelled: true };
