@@ -73,7 +73,7 @@ async function raceOn(page, run) {
 test('10 500 calls raced against cancels on window.abp', { timeout: 120_000 }, async () => {
   const page = await hostPage();
   await page.evaluate((params) => /** @type {any} */ (window).abp.initialize(params), INITIALIZE);
-  await raceOn(page, (options) => page.evaluate(`${asText}(window.abp, ${JSON.stringify(options)})`));
+  await raceOn(page, (options) => /** @type {Promise<any>} */ (page.evaluate(`${asText}(window.abp, ${JSON.stringify(options)})`)));
   await page.close();
 });
 
@@ -85,7 +85,7 @@ test('10 500 calls raced against cancels over a MessagePort, with an agent in th
     host.acceptPort(port1);
     window.agent = await connectPort(port2, { agent: { name: 'racer', version: '1' } });
   })()`);
-  await raceOn(page, (options) => page.evaluate(`${asText}(window.agent, ${JSON.stringify(options)})`));
+  await raceOn(page, (options) => /** @type {Promise<any>} */ (page.evaluate(`${asText}(window.agent, ${JSON.stringify(options)})`)));
   await page.close();
 });
 
@@ -119,7 +119,7 @@ test('10 500 calls raced against cancels over window.postMessage, by a plain age
     };
   })()`);
   // Its own listeners on signals that never fire are the test's, so signals are left out of the count.
-  await raceOn(page, (options) => page.evaluate(`${asText}(window.plain, ${JSON.stringify(options)})`));
+  await raceOn(page, (options) => /** @type {Promise<any>} */ (page.evaluate(`${asText}(window.plain, ${JSON.stringify(options)})`)));
   await page.close();
 });
 
