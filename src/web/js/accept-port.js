@@ -23,8 +23,12 @@ export function acceptPort(host, port, gone, opened) {
   };
   const connection = new Connection(host, send);
   opened?.(connection);
-  /** @param {{ data: unknown }} event */
-  const onMessage = (event) => connection.receive(event.data);
+  /** @param {{ data: any }} event */
+  const onMessage = ({ data }) => {
+    connection.receive(data);
+    // A port that came with a session goes with it.
+    if (opened && data?.type === 'shutdown') onClose();
+  };
   const onHide = () => post(port, HOST_CLOSED);
   const onClose = () => {
     close();

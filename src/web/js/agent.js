@@ -107,6 +107,7 @@ export class Agent {
     });
     messenger.onmessage = (envelope) => this.#enter((handle, shell) => handle.receive(shell, envelope));
     messenger.onclose = () => this.#disconnected();
+    globalThis.addEventListener?.('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#enter((handle, shell) => handle.probe(shell, SIGN_OF_LIFE, certain));
   }
 
@@ -216,9 +217,13 @@ export class Agent {
     this.#enter((handle, shell) => handle.disconnected(shell));
   }
 
+  /** The page goes, and nothing else would tell the app: a port just falls silent. */
+  #leave = () => void this.shutdown({ reason: 'The agent has left' });
+
   /** @param {string} how */
   #end(how) {
     clearTimeout(this.#timer);
+    globalThis.removeEventListener?.('pagehide', this.#leave);
     this.sessionId = null;
     this.#questions.close();
     this.#messenger.close();

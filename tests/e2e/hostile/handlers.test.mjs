@@ -68,7 +68,7 @@ for (const [what, [source, expected]] of Object.entries(misdeeds)) {
         for (const caller of callers) {
           const held = caller.call('test.hold', {}, { callId: 'held' });
           for (const way of ['sync', 'async']) {
-            const { metadata, ...response } = await caller.call(way);
+            const { metadata: _, ...response } = await caller.call(way);
             responses.push(response);
           }
           const answer = await caller.cancel('held');
