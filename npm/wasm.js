@@ -4,10 +4,10 @@
  * `#wasm` is what wasm-bindgen wrote for the crate. The build puts the one copy of it, and the one
  * copy of `caphost_bg.wasm`, beside the entry points, so a URL relative to this module finds it.
  */
-import initialize, * as exports from '#wasm';
+import * as exports from '#wasm';
 
 /** @typedef {typeof exports} Exports what the crate exports */
-/** @typedef {import('#wasm').InitInput} Source where the bytes are, or the bytes */
+/** @typedef {URL | BufferSource} Source where the bytes are, or the bytes */
 
 /** @type {() => Source | Promise<Source>} */
 let source = () => new URL('./caphost_bg.wasm', import.meta.url);
@@ -30,12 +30,23 @@ export function loadFrom(from) {
  * @returns {Promise<Exports>}
  */
 export function load() {
-  loading ??= initialize({ module_or_path: source() }).then(
-    () => exports,
-    (error) => {
-      loading = undefined;
-      throw error;
-    },
-  );
+  loading ??= instantiate().catch((error) => {
+    loading = undefined;
+    throw error;
+  });
   return loading;
+}
+
+async function instantiate() {
+  const from = await source();
+  const { instance } = await WebAssembly.instantiate(from instanceof URL ? await read(from) : from, exports.imports());
+  exports.start(instance);
+  return exports;
+}
+
+/** @param {URL} url */
+async function read(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
+  return response.arrayBuffer();
 }

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { must } from '../command.mjs';
 import { root, targetDir } from '../paths.mjs';
+import { shorten, shortenNames } from './names.mjs';
 import { unlessDone } from './stamp.mjs';
 
 const target = 'wasm32-unknown-unknown';
@@ -41,7 +42,7 @@ export async function buildWasm({ crate, profile, out, name, cargo = [], bindgen
   const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
   return unlessDone({
     name: `wasm-${name}`,
-    inputs: [compiled, join(root, 'package-lock.json'), import.meta.filename],
+    inputs: [compiled, join(root, 'package-lock.json'), join(root, 'scripts', 'build')],
     settings: [wasmBindgen, ...cargo, ...bindgen, ...optimize],
     outputs: [join(out, `${name}.js`), join(out, `${name}_bg.wasm`)],
   }, async () => {
@@ -52,8 +53,11 @@ export async function buildWasm({ crate, profile, out, name, cargo = [], bindgen
     ], { quiet: true });
     if (optimize.length > 0) {
       const module = join(fresh, `${name}_bg.wasm`);
-      await must(process.execPath, [wasmOpt, module, '-o', `${module}.opt`, ...features, ...optimize], { quiet: true });
-      renameSync(`${module}.opt`, module);
+      const improve = (/** @type {string[]} */ ...how) =>
+        must(process.execPath, [wasmOpt, module, '-o', module, ...features, ...how], { quiet: true });
+      await improve(...optimize);
+      // By itself: wasm-opt repeats its steps, and prints names only once.
+      shortenNames(join(fresh, `${name}.js`), await improve(shorten));
     }
     rmSync(out, { recursive: true, force: true });
     renameSync(fresh, out);
