@@ -1,9 +1,11 @@
 //! The ABP error, shared by every dialect.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::{Deref, DerefMut};
 
 /// An error code of ABP 0.1, or one of the app's own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,9 +77,14 @@ impl fmt::Display for Code {
     }
 }
 
-/// Why something did not work. `P` is the shell's payload type, used for `details` only.
+/// Why something did not work: [`ErrorParts`] in a box, because nearly every result may be one and
+/// is to stay small. `P` is the shell's payload type, used for `details` only.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Error<P = ()> {
+pub struct Error<P = ()>(Box<ErrorParts<P>>);
+
+/// What an [`Error`] consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ErrorParts<P> {
     /// What a program decides on.
     pub code: Code,
     /// What a person reads.
@@ -99,14 +106,14 @@ impl<P> Error<P> {
     pub fn new(code: impl Into<Code>, message: impl Into<Cow<'static, str>>) -> Self {
         let code = code.into();
         let retryable = code.retryable();
-        Error {
+        Error(Box::new(ErrorParts {
             code,
             message: message.into(),
             retryable,
             retry_after: None,
             alternatives: Vec::new(),
             details: None,
-        }
+        }))
     }
 
     /// [`Code::INVALID_PARAMS`] with a message.
@@ -127,14 +134,28 @@ impl<P> Error<P> {
 
     /// The same error for another payload type; `details` are lost.
     pub fn retype<Q>(self) -> Error<Q> {
-        Error {
-            code: self.code,
-            message: self.message,
-            retryable: self.retryable,
-            retry_after: self.retry_after,
-            alternatives: self.alternatives,
+        Error(Box::new(ErrorParts {
+            code: self.0.code,
+            message: self.0.message,
+            retryable: self.0.retryable,
+            retry_after: self.0.retry_after,
+            alternatives: self.0.alternatives,
             details: None,
-        }
+        }))
+    }
+}
+
+impl<P> Deref for Error<P> {
+    type Target = ErrorParts<P>;
+
+    fn deref(&self) -> &ErrorParts<P> {
+        &self.0
+    }
+}
+
+impl<P> DerefMut for Error<P> {
+    fn deref_mut(&mut self) -> &mut ErrorParts<P> {
+        &mut self.0
     }
 }
 

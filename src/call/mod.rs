@@ -12,7 +12,7 @@ mod queue;
 mod recent;
 
 pub use deadline::Deadlines;
-pub use error::{Code, Error};
+pub use error::{Code, Error, ErrorParts};
 pub use fifo::Fifo;
 pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
 pub use key_map::KeyMap;
