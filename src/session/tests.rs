@@ -107,7 +107,7 @@ fn code(steps: &[Step]) -> Option<Code> {
     responses(steps)
         .into_iter()
         .find_map(|(_, outcome)| match outcome {
-            Outcome::Failed(error) => Some(error.code),
+            Outcome::Failed(error) => Some(error.code.clone()),
             _ => None,
         })
 }
