@@ -131,7 +131,7 @@ mod tests {
             }
             let held = (*heap.state.get()).end;
             for index in (0..2_000).rev() {
-                assert_eq!(heap.alloc(layout(index)).is_null(), false);
+                assert!(!heap.alloc(layout(index)).is_null());
             }
             assert_eq!((*heap.state.get()).end, held);
         }

@@ -24,7 +24,7 @@ pub mod agent;
 pub mod call;
 pub mod capability;
 pub mod dialect;
-#[cfg(any(feature = "npm", test))]
+#[cfg(any(all(feature = "npm", target_arch = "wasm32"), test))]
 mod heap;
 pub mod session;
 mod text;

@@ -38,11 +38,6 @@ impl CallId {
         CallId((&*uuid.hyphenated().encode_lower(&mut text)).into())
     }
 
-    /// Whether both are one identifier's clones, not merely of the same text.
-    pub(super) fn is(&self, other: &CallId) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
-    }
-
     /// The identifier as it stands on the wire.
     pub fn as_str(&self) -> &str {
         &self.0

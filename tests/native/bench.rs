@@ -81,7 +81,7 @@ impl Bench {
         if session {
             let params =
                 json!({ "agent": { "name": "n", "version": "1" }, "protocolVersion": "0.1" });
-            let envelope = abp::envelope("initialize", Some(json!("hello")), 0.0, params);
+            let envelope = abp::envelope("initialize", Some(&json!("hello")), 0.0, &params);
             bench.agent_end.send(envelope);
             bench.deliver_to_host();
             bench.perform();
@@ -123,9 +123,9 @@ impl Bench {
         let payload = json!({ "capability": capability, "options": options });
         self.agent_end.send(abp::envelope(
             "capabilities/call",
-            Some(json!(key.to_string())),
+            Some(&json!(key.to_string())),
             0.0,
-            payload,
+            &payload,
         ));
         key
     }
@@ -238,7 +238,7 @@ impl Bench {
         };
         let now = self.now;
         match abp::read_from_agent(&envelope) {
-            Err(malformed) => self.host_end.send(abp::refusal(&malformed, 0.0)),
+            Err(malformed) => self.host_end.send(abp::refusal(malformed, 0.0)),
             Ok(Received { id, message }) => match message {
                 FromAgent::Initialize(params) => {
                     self.host
@@ -309,21 +309,26 @@ impl Bench {
                     ..
                 } => {
                     let payload = abp::response(&response);
-                    self.host_end
-                        .send(abp::envelope("capabilities/call-result", id, 0.0, payload));
+                    self.host_end.send(abp::envelope(
+                        "capabilities/call-result",
+                        id.as_ref(),
+                        0.0,
+                        &payload,
+                    ));
                 }
                 Action::Answer { id, answer, .. } => {
                     let (kind, payload) = match answer {
                         Answer::Initialized(result) => {
-                            ("initialize-result", abp::initialized(json!({}), &result))
+                            ("initialize-result", abp::initialized(&json!({}), &result))
                         }
                         Answer::Cancelled(given, result) => (
                             "capabilities/cancel-result",
-                            abp::cancel_response(given, &result),
+                            abp::cancel_response(&given, &result),
                         ),
                         Answer::ShutDown(_) => ("shutdown-result", json!({})),
                     };
-                    self.host_end.send(abp::envelope(kind, id, 0.0, payload));
+                    self.host_end
+                        .send(abp::envelope(kind, id.as_ref(), 0.0, &payload));
                 }
                 _ => {}
             }

@@ -1,6 +1,8 @@
 //! A Rust app with the capabilities that only Rust can have: drop guards, long computations,
 //! panics. What happens to them is written on `globalThis.seen`, for the tests to read.
 
+#![cfg(target_arch = "wasm32")]
+
 use caphost::{App, CallContext, Capability, Error, Host, Progress};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
@@ -55,54 +57,80 @@ pub fn create_app() -> Result<JsValue, JsValue> {
 }
 
 fn register(host: &Host) -> Result<(), Error> {
-    host.register(Capability::new("rust.hold"), |_: Work, context: CallContext| async move {
-        let _guard = Guard(context.call_id().into());
-        record("started", context.call_id());
-        std::future::pending::<()>().await;
-        Ok(Sum { sum: 0.0 })
-    })?;
-    host.register(Capability::new("rust.fetch"), |_: Work, context: CallContext| async move {
-        let signal: JsValue = context.signal()?.into();
-        record("started", context.call_id());
-        let waited = wasm_bindgen_futures::JsFuture::from(wait_for(signal.unchecked_ref())).await;
-        waited.map_err(|_| Error::new("BROWSER_ERROR", "the wait failed"))?;
-        Ok(Sum { sum: 0.0 })
-    })?;
-    host.register(Capability::new("rust.compute"), |work: Work, context: CallContext| async move {
-        let _guard = Guard(context.call_id().into());
-        let mut sum = 0.0;
-        for round in 0..work.rounds {
-            for step in 0..1_000 {
-                sum += f64::from(step).sqrt();
+    host.register(
+        Capability::new("rust.hold"),
+        |_: Work, context: CallContext| async move {
+            let _guard = Guard(context.call_id().into());
+            record("started", context.call_id());
+            std::future::pending::<()>().await;
+            Ok(Sum { sum: 0.0 })
+        },
+    )?;
+    host.register(
+        Capability::new("rust.fetch"),
+        |_: Work, context: CallContext| async move {
+            let signal: JsValue = context.signal()?.into();
+            record("started", context.call_id());
+            let waited =
+                wasm_bindgen_futures::JsFuture::from(wait_for(signal.unchecked_ref())).await;
+            waited.map_err(|_| Error::new("BROWSER_ERROR", "the wait failed"))?;
+            Ok(Sum { sum: 0.0 })
+        },
+    )?;
+    host.register(
+        Capability::new("rust.compute"),
+        |work: Work, context: CallContext| async move {
+            let _guard = Guard(context.call_id().into());
+            let mut sum = 0.0;
+            for round in 0..work.rounds {
+                for step in 0..1_000 {
+                    sum += f64::from(step).sqrt();
+                }
+                if round % 1_000 == 0 {
+                    context.progress(Progress::new(f64::from(round), f64::from(work.rounds)));
+                }
+                context.checkpoint().await;
             }
-            if round % 1_000 == 0 {
-                context.progress(Progress::new(f64::from(round), f64::from(work.rounds)));
-            }
+            Ok(Sum { sum })
+        },
+    )?;
+    host.register(
+        Capability::new("rust.panic"),
+        |_: Work, context: CallContext| async move {
             context.checkpoint().await;
-        }
-        Ok(Sum { sum })
-    })?;
-    host.register(Capability::new("rust.panic"), |_: Work, context: CallContext| async move {
-        context.checkpoint().await;
-        let numbers: Vec<u32> = Vec::new();
-        Ok(Sum { sum: f64::from(numbers[context.call_id().len()]) })
-    })?;
-    host.register(Capability::new("rust.parent"), |_: Work, context: CallContext| async move {
-        let _guard = Guard(context.call_id().into());
-        let child = context.call::<serde::de::IgnoredAny>("rust.hold", &Work { rounds: 0 }, None);
-        child.await?;
-        Ok(Sum { sum: 0.0 })
-    })?;
-    host.register(Capability::new("rust.ask"), |_: Work, context: CallContext| async move {
-        #[derive(Serialize)]
-        struct Question {
-            method: &'static str,
-        }
-        #[derive(Deserialize, Serialize)]
-        struct Answer {
-            value: f64,
-        }
-        let answer: Answer = context.elicit(&Question { method: "elicitation/input" }).await?;
-        Ok(answer)
-    })
+            let numbers: Vec<u32> = Vec::new();
+            Ok(Sum {
+                sum: f64::from(numbers[context.call_id().len()]),
+            })
+        },
+    )?;
+    host.register(
+        Capability::new("rust.parent"),
+        |_: Work, context: CallContext| async move {
+            let _guard = Guard(context.call_id().into());
+            let child =
+                context.call::<serde::de::IgnoredAny>("rust.hold", &Work { rounds: 0 }, None);
+            child.await?;
+            Ok(Sum { sum: 0.0 })
+        },
+    )?;
+    host.register(
+        Capability::new("rust.ask"),
+        |_: Work, context: CallContext| async move {
+            #[derive(Serialize)]
+            struct Question {
+                method: &'static str,
+            }
+            #[derive(Deserialize, Serialize)]
+            struct Answer {
+                value: f64,
+            }
+            let answer: Answer = context
+                .elicit(&Question {
+                    method: "elicitation/input",
+                })
+                .await?;
+            Ok(answer)
+        },
+    )
 }
