@@ -74,9 +74,10 @@ impl Liveness {
         answered
     }
 
-    pub fn next(&self) -> Option<Millis> {
-        let due = self.probe.map(|probe| probe.due);
-        [self.look_at, due].into_iter().flatten().reduce(f64::min)
+    /// When to look next; infinite for never.
+    pub fn next(&self) -> Millis {
+        let due = self.probe.map_or(f64::INFINITY, |probe| probe.due);
+        due.min(self.look_at.unwrap_or(f64::INFINITY))
     }
 }
 

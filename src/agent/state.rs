@@ -115,10 +115,8 @@ impl<P: Clone> AgentState<P> {
         let next = self
             .deadlines
             .next(|key| live(calls, cancels, closing, key));
-        [next, self.life.next()]
-            .into_iter()
-            .flatten()
-            .reduce(f64::min)
+        let next = self.life.next().min(next.unwrap_or(f64::INFINITY));
+        next.is_finite().then_some(next)
     }
 
     /// Deals with what has come to its deadline.
