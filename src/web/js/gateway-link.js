@@ -92,7 +92,7 @@ export class GatewayLink {
       // Unless the gateway says so, asking again would not help.
       this.#closed = envelope.payload?.error?.retryable !== true;
       this.#state('refused', envelope.payload?.error);
-    } else if (typeof agent !== 'string') {
+    } else if (typeof agent !== 'string' || envelope.type === 'error') {
       console.warn('caphost: the gateway says', envelope);
     } else if (envelope.type === 'agent/closed') {
       this.#agents.get(agent)?.close();
@@ -106,7 +106,7 @@ export class GatewayLink {
   #agent(agent) {
     let connection = this.#agents.get(agent);
     if (!connection) {
-      connection = new Connection(this.host, (envelope) => this.#send({ ...envelope, agent }));
+      connection = new Connection(this.host, (envelope) => this.#send({ agent, ...envelope }));
       this.#agents.set(agent, connection);
     }
     return connection;
@@ -120,7 +120,9 @@ export class GatewayLink {
   /** @param {any} envelope */
   #send(envelope) {
     if (this.#socket?.readyState !== 1) return;
-    this.#socket.send(toText({ timestamp: Date.now(), ...envelope }));
+    // A gateway that refuses a message for its size still reads how it begins: the payload is last.
+    const { payload, ...head } = envelope;
+    this.#socket.send(toText({ timestamp: Date.now(), ...head, payload }));
   }
 
   #capabilities() {

@@ -21,6 +21,8 @@ export function fromText(text) {
   }
 }
 
+const EXPRESSED = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
+
 /** @param {unknown} value */
 function encode(value) {
   const bytes =
@@ -29,6 +31,9 @@ function encode(value) {
       : ArrayBuffer.isView(value)
         ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
         : undefined;
+  // What it would write as an empty object, without a word.
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (!bytes && typeof value === 'object' && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
   if (!bytes) return value;
   return { content: toBase64(bytes), mimeType: 'application/octet-stream', encoding: 'base64', size: bytes.length };
 }

@@ -12,8 +12,13 @@ export function useLab() {
   let server;
   /** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
   let browser;
+  /** @type {(value?: unknown) => void} */
+  let begin = () => {};
+  /** Hooks of a file's top level do not wait for each other. */
+  const begun = new Promise((resolve) => (begin = resolve));
   before(async () => {
     [server, browser] = await Promise.all([serveFiles(), launchPuppeteer()]);
+    begin();
   });
   after(async () => {
     await browser?.close();
@@ -21,6 +26,7 @@ export function useLab() {
   });
 
   const self = {
+    begun,
     get server() {
       return server;
     },

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { inLab, useLab } from '../support/lab.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+
+const lab = useLab();
+/** @type {Awaited<ReturnType<typeof serveFiles>>} */
+let elsewhere;
+before(async () => {
+  elsewhere = await serveFiles();
+});
+after(() => elsewhere?.close());
+
+/** @param {string} [origins] whom the host in the frame allows; its own origin by default */
+const hostUrl = (origins) => elsewhere.url(`/host/${origins === undefined ? '' : `?origins=${origins}`}`);
+
+/**
+ * A page with a host in a frame of another origin.
+ *
+ * @param {string | undefined} origins
+ * @param {(page: import('puppeteer-core').Page, host: import('puppeteer-core').Frame) => Promise<void>} work
+ */
+async function withFrame(origins, work) {
+  const page = await lab.page();
+  try {
+    await inLab(page, async ({ frame }, src) => void (await frame(src, { name: 'host' })), hostUrl(origins));
+    const host = page.frames().find((it) => it.url().startsWith(elsewhere.origin));
+    assert.ok(host);
+    await host.waitForSelector('html[data-ready]');
+    await work(page, host);
+  } finally {
+    await page.close();
+  }
+}
+
+for (const [who, origins] of /** @type {const} */ ([['only its own origin', undefined], ['another origin only', 'https://other.example']])) {
+  test(`a host that allows ${who} is silent to all others, and they learn nothing`, () =>
+    withFrame(origins, async (page, host) => {
+      const last = await host.evaluateHandle(() => ({
+        heard: new Promise((resolve) => addEventListener('message', ({ data }) => data === 'last' && resolve(0))),
+      }));
+      const heard = await inLab(page, async ({ rawWindow, turn, INITIALIZE }, origin) => {
+        const target = window.frames[0];
+        const raw = rawWindow(/** @type {Window} */ (target), origin);
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }) => raw.receive(data);
+        const say = (/** @type {string} */ type, /** @type {any} */ payload) => raw.post({ type, id: type, timestamp: 0, payload });
+        say('initialize', INITIALIZE);
+        say('capabilities/call', { capability: 'test.echo', options: { callId: 'x' } });
+        say('capabilities/cancel', { callId: 'x' });
+        say('capabilities/frobnicate', {});
+        raw.post({ type: 'initialize', id: 'port', timestamp: 0, payload: INITIALIZE }, [port2]);
+        raw.post('last');
+        await turn();
+        return raw;
+      }, elsewhere.origin);
+      const stats = await host.evaluate(async ({ heard }) => {
+        await heard;
+        return /** @type {any} */ (window).host.stats();
+      }, last);
+      assert.deepEqual([stats.sessions, stats.calls], [0, 0]);
+      assert.deepEqual(heard.heard, []);
+    }));
+}
+
+test('origins are compared whole: neither prefixes nor wildcards count', () =>
+  withFrame(undefined, async (page, host) => {
+    const { origin } = lab.server;
+    const near = ['*', `${origin}0`, `${origin}/`, origin.slice(0, -1), origin.replace('http:', 'https:'), origin.toUpperCase(), 'null', ''];
+    const refused = await host.evaluate(async (near) => {
+      const it = /** @type {any} */ (window);
+      it.host.acceptMessages({ allowedOrigins: near });
+      return ['x', [7], [null], {}].map((allowedOrigins) => {
+        try {
+          it.host.acceptMessages({ allowedOrigins });
+          return 'accepted';
+        } catch (error) {
+          return /** @type {any} */ (error).code;
+        }
+      });
+    }, near);
+    assert.deepEqual(refused, Array(4).fill('INVALID_PARAMS'));
+    const connected = await inLab(page, ({ agents, rejection }, origin) =>
+      rejection(agents.connectWindow(window.frames[0], { origin, connectTimeout: 300 })), elsewhere.origin);
+    assert.equal(connected.code, 'TIMEOUT');
+  }));
+
+test('a third window cannot speak in the session of another, over a port or plainly', async () => {
+  const page = await lab.page();
+  try {
+    const seen = await inLab(page, async ({ newHost, frame, rawWindow, turn }) => {
+      const host = await newHost();
+      host.acceptMessages();
+      const windows = [];
+      for (const _ of [1, 2, 3]) {
+        const { contentWindow } = await frame('/lab/');
+        while (!contentWindow.lab) await turn();
+        windows.push(contentWindow);
+      }
+      const [ours, plain, third] = windows;
+      const agent = await ours.lab.agents.connectWindow(window, { origin: location.origin });
+      const raw = plain.lab.rawWindow(window, location.origin);
+      await raw.initialize();
+      const held = [agent.call('test.hold', {}, { callId: 'held' }), raw.call('test.hold', {}, { callId: 'held' })];
+      await Promise.all([agent.call('test.echo'), raw.call('test.echo')]);
+      const thief = third.lab.rawWindow(window, location.origin);
+      const without = [(await thief.cancel('held')).error.code, (await thief.call('test.echo')).error.code];
+      await thief.initialize();
+      const within = await thief.cancel('held');
+      await thief.request('shutdown', {});
+      // Nor does a forged source or origin count: the browser says who it is.
+      thief.post({ type: 'capabilities/cancel', id: 'x', timestamp: 0, payload: { callId: 'held' }, source: 'plain', origin: 'x' });
+      await turn();
+      const { inFlight, sessions } = host.stats();
+      const answers = [await agent.cancel('held'), await raw.cancel('held')];
+      return { without, within, inFlight, sessions, answers, held: (await Promise.all(held)).map((it) => it.cancelled), heard: thief.heard.length };
+    });
+    assert.deepEqual(seen, {
+      without: ['NOT_INITIALIZED', 'NOT_INITIALIZED'],
+      within: { callId: 'held', cancelled: false, reason: 'Operation not found' },
+      inFlight: 2,
+      sessions: 2,
+      answers: Array(2).fill({ callId: 'held', cancelled: true }),
+      held: [true, true],
+      heard: 6,
+    });
+  } finally {
+    await page.close();
+  }
+});
+
+test('after negotiation, no listener of either window hears more', async () => {
+  const seen = await lab.run(async ({ frame, turn, agents }) => {
+    const { contentWindow } = await frame('/lab/');
+    while (!contentWindow.lab) await turn();
+    const host = await contentWindow.lab.newHost();
+    /** @type {string[]} */
+    const overheard = [];
+    for (const listener of [window, contentWindow]) {
+      listener.addEventListener('message', (/** @type {MessageEvent} */ { data }) => overheard.push(data.type));
+    }
+    host.acceptMessages();
+    const agent = await agents.connectWindow(contentWindow, { origin: location.origin });
+    const opening = overheard.splice(0);
+    const held = agent.call('test.hold', { secret: 1 }, { callId: 'held', onProgress() {} });
+    await agent.call('test.echo', { secret: 2 });
+    host.notify('secret');
+    await agent.cancel('held');
+    await held;
+    await agent.shutdown();
+    await turn();
+    return { opening: [...new Set(opening)], overheard };
+  });
+  assert.deepEqual(seen, { opening: ['initialize'], overheard: [] });
+});
+
+test('a sandboxed frame, whose origin is null, is heard only when null is allowed', async () => {
+  const seen = await lab.run(async ({ newHost, frame }) => {
+    const host = await newHost();
+    const script = `
+      addEventListener('message', ({ data }) => parent.postMessage({ relayed: data }, '*'));
+      const say = (id) => parent.postMessage({ type: 'initialize', id, timestamp: 0, payload: { agent: { name: 'box', version: '1' }, protocolVersion: '0.1' } }, '*');
+      addEventListener('message', ({ data }) => data.say && say(data.say));
+      parent.postMessage('loaded', '*')`;
+    /** @type {any[]} */
+    const relayed = [];
+    const loaded = new Promise((resolve) => {
+      addEventListener('message', ({ data }) => {
+        if (data === 'loaded') resolve(undefined);
+        else if (data.relayed) relayed.push(data.relayed);
+      });
+    });
+    const said = (/** @type {(it: any) => boolean} */ fits) => new Promise((resolve) => {
+      const look = () => relayed.some(fits) && resolve(undefined);
+      addEventListener('message', look);
+      look();
+    });
+    const element = await frame(`data:text/html,${encodeURIComponent(`<script>${script}</script>`)}`, { sandbox: 'allow-scripts' });
+    await loaded;
+    const box = element.contentWindow;
+    host.acceptMessages();
+    host.acceptMessages({ allowedOrigins: ['*', location.origin] });
+    box.postMessage({ say: 'first' }, '*');
+    box.postMessage({ say: 'nothing after this' }, '*');
+    await said((it) => it.say === 'nothing after this');
+    box.postMessage('echo', '*');
+    await said((it) => it === 'echo');
+    const before = host.stats().sessions;
+    host.acceptMessages({ allowedOrigins: ['null'] });
+    box.postMessage({ say: 'second' }, '*');
+    await said((it) => it.id === 'second');
+    return { before, after: host.stats().sessions, answered: relayed.filter((it) => it.type).map((it) => [it.id, it.type]) };
+  });
+  assert.deepEqual(seen, { before: 0, after: 1, answered: [['second', 'initialize-result']] });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useLabWithGateway } from '../support/lab-gateway.mjs';
+
+const lab = useLabWithGateway();
+
+/** How the instance is lost, as source of the page. @type {Record<string, string>} */
+const ends = {
+  'is called with a null pointer': 'host.handle.__wbg_ptr = 0',
+  'was freed': 'host.handle.free()',
+  'reaches an unreachable instruction': `
+    const trap = await WebAssembly.instantiate(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11));
+    host.handle.receive = host.handle.settle = () => trap.instance.exports.t()`,
+};
+
+for (const [what, source] of Object.entries(ends)) {
+  test(`when the instance ${what}, every call on every transport settles with INTERNAL_ERROR`, async () => {
+    const seen = await lab.run(
+      async ({ newHost, inPage, connect, rawPort, frame, agents, join, turn, rejection, INITIALIZE }, source, urls) => {
+        console.error = () => {};
+        const host = await newHost();
+        host.acceptMessages();
+        const { contentWindow } = await frame('/lab/');
+        while (!contentWindow.lab) await turn();
+        await join(host, urls.app);
+        const callers = {
+          page: await inPage(host),
+          port: await connect(host),
+          raw: await rawPort(host),
+          window: await contentWindow.lab.agents.connectWindow(window, { origin: location.origin }),
+          socket: await agents.connectWebSocket(urls.agent),
+        };
+        /** @type {any[]} */
+        const signals = [];
+        host.register('watched', {}, (/** @type {any} */ _, /** @type {any} */ { signal }) => {
+          signals.push(signal);
+          return new Promise(() => {});
+        });
+        const all = Object.values(callers);
+        const calls = all.map((it) => it.call('watched', {}, { callId: 'held' }));
+        const queued = all.map((it) => it.call('test.single', {}, { callId: 'single' }));
+        await Promise.all(all.map((it) => it.call('test.echo')));
+        await new /** @type {any} */ ((async () => {}).constructor)('host', source)(host);
+        // Whatever comes next finds it lost.
+        callers.page.cancel('nothing');
+        const code = (/** @type {any} */ it) => it.error?.code;
+        const lost = (await Promise.all([...calls, ...queued])).map(code);
+        const later = [await callers.page.call('test.echo'), await callers.page.cancel('held'), await callers.port.call('test.echo'),
+          await callers.raw.cancel('held'), await callers.socket.call('test.echo'), await rejection(callers.page.initialize(INITIALIZE))];
+        const fresh = await (await rawPort(host, false)).initialize();
+        host.close();
+        return { lost, aborted: signals.map((it) => it.aborted), later: later.map((it) => it.code ?? code(it)), fresh: code(fresh) };
+      },
+      source,
+      lab.urls,
+    );
+    assert.deepEqual(seen, {
+      lost: Array(10).fill('INTERNAL_ERROR'),
+      aborted: Array(5).fill(true),
+      later: Array(6).fill('INTERNAL_ERROR'),
+      fresh: 'INTERNAL_ERROR',
+    });
+  });
+}

@@ -1,0 +1,31 @@
+import { after, before } from 'node:test';
+import { startGateway } from './gateway.mjs';
+import { useLab } from './lab.mjs';
+
+/** A lab, and a gateway that lets its pages in. @param {string[]} [args] of the gateway */
+export function useLabWithGateway(args = []) {
+  const lab = useLab();
+  /** @type {Awaited<ReturnType<typeof startGateway>>} */
+  let gateway;
+  const start = (port = 0) => startGateway({ port, args: ['--allow-origin', lab.server.origin, ...args] });
+  before(async () => {
+    await lab.begun;
+    gateway = await start();
+  });
+  after(() => gateway?.stop('SIGKILL'));
+  return {
+    page: lab.page,
+    run: lab.run,
+    get urls() {
+      return { app: `${gateway.wsUrl}/abp/app`, agent: `${gateway.wsUrl}/abp?app=lab` };
+    },
+    get gateway() {
+      return gateway;
+    },
+    /** Kills it, and starts another on the same port. */
+    kill: () => gateway.stop('SIGKILL'),
+    restart: async () => {
+      gateway = await start(gateway.port);
+    },
+  };
+}
