@@ -131,7 +131,11 @@ pub enum Action<P, H> {
     /// For whoever watches: a call went on. Only sent while [`super::HostState::watch`] is on.
     Call(CallEvent<P>),
     /// For whoever watches: a call made progress.
-    Progressed { id: CallId, info: P },
+    Progressed {
+        session: Rc<str>,
+        id: CallId,
+        info: P,
+    },
     /// For whoever watches: a cancel was answered.
     CancelAnswered {
         session: Rc<str>,

@@ -329,8 +329,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 info: info.clone(),
             });
         }
-        if self.watched {
-            self.actions.push(Action::Progressed { id, info });
+        if let Some(session) = self.session_id(to).filter(|_| self.watched) {
+            self.actions.push(Action::Progressed { session, id, info });
         }
     }
 

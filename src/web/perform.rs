@@ -84,8 +84,9 @@ impl Inner {
                 self.post(to, abp::kind::NOTIFICATION, None, &payload);
             }
             Action::Call(event) => self.emit_call(event),
-            Action::Progressed { id, info } => {
+            Action::Progressed { session, id, info } => {
                 let mut event = event("progress");
+                event.put_text("sessionId", &session);
                 event.put_text("callId", id.as_str());
                 event.put("info", &abp::progress(&id, None, &info));
                 self.js.emit(&event);
