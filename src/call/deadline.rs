@@ -1,99 +1,87 @@
 //! Deadlines, so that one timer serves every call.
 
-use alloc::collections::BinaryHeap;
-use core::cmp::{Ordering, Reverse};
+use alloc::vec::Vec;
 
 use super::Millis;
 
 /// A set of deadlines, earliest first. Entries of things that have ended meanwhile are skipped
 /// when they come up: the caller says which keys still count.
+///
+/// They are kept in order, because a new one is nearly always the latest.
 #[derive(Debug)]
 pub struct Deadlines<K> {
-    heap: BinaryHeap<Reverse<Entry<K>>>,
+    entries: Vec<(Millis, K)>,
+    /// How many of them have come up.
+    gone: usize,
     stale: usize,
 }
 
-#[derive(Debug)]
-struct Entry<K> {
-    at: Millis,
-    key: K,
-}
-
-impl<K: Ord> Ord for Entry<K> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.at
-            .total_cmp(&other.at)
-            .then_with(|| self.key.cmp(&other.key))
-    }
-}
-
-impl<K: Ord> PartialOrd for Entry<K> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<K: Ord> PartialEq for Entry<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<K: Ord> Eq for Entry<K> {}
-
-impl<K: Ord + Copy> Default for Deadlines<K> {
+impl<K> Default for Deadlines<K> {
     fn default() -> Self {
         Deadlines {
-            heap: BinaryHeap::new(),
+            entries: Vec::new(),
+            gone: 0,
             stale: 0,
         }
     }
 }
 
-impl<K: Ord + Copy> Deadlines<K> {
+impl<K: Copy> Deadlines<K> {
     /// Adds a deadline.
     pub fn insert(&mut self, at: Millis, key: K) {
-        self.heap.push(Reverse(Entry { at, key }));
+        if self.gone * 2 > self.entries.len() {
+            self.entries.drain(..self.gone);
+            self.gone = 0;
+        }
+        let mut index = self.entries.len();
+        while index > self.gone && self.entries[index - 1].0 > at {
+            index -= 1;
+        }
+        self.entries.insert(index, (at, key));
     }
 
     /// Notes that one key has ended before its deadline. Once such entries outnumber the live
-    /// ones the heap is rebuilt, so that long timeouts of short calls do not pile up.
+    /// ones they are taken out, so that long timeouts of short calls do not pile up.
     pub fn forget(&mut self, live: impl Fn(K) -> bool) {
         self.stale += 1;
-        if self.stale > 64 && self.stale * 2 > self.heap.len() {
-            self.heap.retain(|Reverse(entry)| live(entry.key));
+        if self.stale > 64 && self.stale * 2 > self.len() {
+            self.entries.drain(..self.gone);
+            self.entries.retain(|(_, key)| live(*key));
+            self.gone = 0;
             self.stale = 0;
         }
     }
 
     /// The next key whose deadline has passed.
     pub fn pop_expired(&mut self, now: Millis) -> Option<K> {
-        if self.heap.peek()?.0.at > now {
+        let (at, key) = *self.entries.get(self.gone)?;
+        if at > now {
             return None;
         }
-        self.heap.pop().map(|Reverse(entry)| entry.key)
+        self.gone += 1;
+        Some(key)
     }
 
     /// The earliest deadline whose key is still live.
     pub fn next(&mut self, live: impl Fn(K) -> bool) -> Option<Millis> {
         loop {
-            let Reverse(entry) = self.heap.peek()?;
-            if live(entry.key) {
-                return Some(entry.at);
+            let (at, key) = *self.entries.get(self.gone)?;
+            if live(key) {
+                return Some(at);
             }
-            self.heap.pop();
+            self.gone += 1;
             self.stale = self.stale.saturating_sub(1);
         }
     }
 
     /// How many entries are held, stale ones included.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.entries.len() - self.gone
     }
 
     /// Whether none is held.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len() == 0
     }
 }
 
@@ -111,6 +99,17 @@ mod tests {
         assert_eq!(deadlines.pop_expired(5.0), None);
         assert_eq!(deadlines.pop_expired(25.0), Some(2));
         assert_eq!(deadlines.pop_expired(25.0), None);
+    }
+
+    #[test]
+    fn those_that_come_up_make_room() {
+        let mut deadlines = Deadlines::default();
+        for key in 0..10_000 {
+            deadlines.insert(f64::from(key) + 10.0, key);
+            let expired = deadlines.pop_expired(f64::from(key));
+            assert_eq!(expired, (key >= 10).then(|| key - 10));
+        }
+        assert!(deadlines.entries.len() < 100);
     }
 
     #[test]

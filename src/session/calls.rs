@@ -254,9 +254,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         reason: Option<Rc<str>>,
         now: Millis,
     ) {
-        let (result, responses) = self.cancel_call(connection, call, reason, now);
+        let result = self.cancel_call(connection, call, reason, now);
         self.answer(connection, id, Answer::Cancelled(given, result));
-        self.actions.extend(responses);
+        self.respond();
     }
 
     /// The app itself, or whoever watches it, cancels a call of any session.
@@ -267,8 +267,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         reason: Option<Rc<str>>,
         now: Millis,
     ) -> Cancelled<P> {
-        let (result, responses) = self.cancel_call(connection, call, reason, now);
-        self.actions.extend(responses);
+        let result = self.cancel_call(connection, call, reason, now);
+        self.respond();
         result
     }
 
@@ -278,21 +278,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         call: &str,
         reason: Option<Rc<str>>,
         now: Millis,
-    ) -> (Cancelled<P>, Vec<Action<P, H>>) {
+    ) -> Cancelled<P> {
         let Some(session) = self.session(connection) else {
-            return (Err(not_initialized()), Vec::new());
+            return Err(not_initialized());
         };
         let session_id = session.id.clone();
-        let (answer, responses) = match session.ledger.standing(call) {
+        let answer = match session.ledger.standing(call) {
             Standing::InFlight(key) => {
-                let stop = Stop {
-                    reason: reason.clone(),
-                };
-                (CancelAnswer::Cancelled, self.cancel_tree(key, &stop, now))
+                let reason = reason.clone();
+                self.cancel_tree(key, &Stop { reason }, now);
+                CancelAnswer::Cancelled
             }
-            Standing::Ended(End::Cancelled) => (CancelAnswer::Cancelled, Vec::new()),
-            Standing::Ended(_) => (CancelAnswer::AlreadyCompleted, Vec::new()),
-            Standing::Unknown => (CancelAnswer::NotFound, Vec::new()),
+            Standing::Ended(End::Cancelled) => CancelAnswer::Cancelled,
+            Standing::Ended(_) => CancelAnswer::AlreadyCompleted,
+            Standing::Unknown => CancelAnswer::NotFound,
         };
         if self.watched
             && let Ok(id) = CallId::parse(call)
@@ -304,7 +303,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 reason,
             });
         }
-        (Ok(answer), responses)
+        Ok(answer)
     }
 
     /// Progress of a running call, as the handler wrote it.
@@ -360,8 +359,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// A capability cancels a call it has made.
     pub fn cancel_child(&mut self, key: CallKey, reason: Option<Rc<str>>, now: Millis) {
-        let responses = self.cancel_tree(key, &Stop { reason }, now);
-        self.actions.extend(responses);
+        self.cancel_tree(key, &Stop { reason }, now);
+        self.respond();
     }
 
     /// Whether a call is in flight.

@@ -137,8 +137,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         now: Millis,
     ) {
         let result = if self.session(connection).is_some() {
-            let responses = self.cancel_all(connection, &Stop { reason }, now);
-            self.actions.extend(responses);
+            self.cancel_all(connection, &Stop { reason }, now);
+            self.respond();
             self.end_session(connection);
             Ok(())
         } else {
@@ -150,9 +150,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The transport is gone: what is in flight is cancelled, and nobody is answered.
     pub fn disconnect(&mut self, connection: ConnectionId, now: Millis) {
         let reason = Some("The agent disconnected".into());
-        let responses = self.cancel_all(connection, &Stop { reason }, now);
+        self.cancel_all(connection, &Stop { reason }, now);
         // Children still get their answers: their handlers may be waiting for them.
-        self.actions.extend(responses.into_iter().filter(|action| {
+        self.responses.retain(|action| {
             !matches!(
                 action,
                 Action::Respond {
@@ -160,7 +160,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                     ..
                 }
             )
-        }));
+        });
+        self.respond();
         self.end_session(connection);
         self.connections.remove(connection);
     }

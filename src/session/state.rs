@@ -63,6 +63,8 @@ pub struct HostState<P, H> {
     pub(super) elicitations: KeyMap<Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: Fifo<Action<P, H>>,
+    /// What is said once the handlers have been stopped.
+    pub(super) responses: Vec<Action<P, H>>,
     pub(super) counters: Counters,
     pub(super) watched: bool,
     pub(super) waking: bool,
@@ -81,6 +83,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             elicitations: KeyMap::default(),
             deadlines: Deadlines::default(),
             actions: Fifo::default(),
+            responses: Vec::new(),
             counters: Counters::default(),
             watched: false,
             waking: false,
@@ -152,8 +155,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         while let Some(key) = self.deadlines.pop_expired(now) {
             match key {
                 DeadlineOf::Call(key) => {
-                    let responses = self.cancel_tree(key, &Stop { reason: None }, now);
-                    self.actions.extend(responses);
+                    self.cancel_tree(key, &Stop { reason: None }, now);
+                    self.respond();
                 }
                 DeadlineOf::Elicitation(key) => self.elicitation_timed_out(key),
             }

@@ -24,23 +24,22 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .calls
             .get_mut(key)
             .map(|call| core::mem::take(&mut call.children));
-        let mut responses = Vec::new();
         for child in children.unwrap_or_default() {
-            responses.extend(self.cancel_tree(child, &stop, now));
+            self.cancel_tree(child, &stop, now);
         }
-        responses.extend(self.finish(key, outcome, reason, now));
+        self.finish(key, outcome, reason, now);
+        self.respond();
+    }
+
+    /// Queues the responses held back.
+    pub(super) fn respond(&mut self) {
+        let responses = core::mem::take(&mut self.responses);
         self.actions.extend(responses);
     }
 
     /// Cancels a call and everything below it, leaves first. The stops are queued; the responses
-    /// are returned, because the answer to the cancel goes before them.
-    pub(super) fn cancel_tree(
-        &mut self,
-        key: CallKey,
-        stop: &Stop,
-        now: Millis,
-    ) -> Vec<Action<P, H>> {
-        let mut responses = Vec::new();
+    /// are held back, because the answer to the cancel goes before them.
+    pub(super) fn cancel_tree(&mut self, key: CallKey, stop: &Stop, now: Millis) {
         for key in self.leaves_first(key) {
             if self
                 .calls
@@ -50,24 +49,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 let stop = stop.clone();
                 self.actions.push(Action::Stop { key, stop });
             }
-            responses.extend(self.finish(key, Outcome::Cancelled, stop.reason.clone(), now));
+            self.finish(key, Outcome::Cancelled, stop.reason.clone(), now);
         }
-        responses
     }
 
-    /// Cancels every call of a connection.
-    pub(super) fn cancel_all(
-        &mut self,
-        connection: ConnectionId,
-        stop: &Stop,
-        now: Millis,
-    ) -> Vec<Action<P, H>> {
-        let keys = self.calls.keys_where(|call| call.connection == connection);
-        let mut responses = Vec::new();
-        for key in keys {
-            responses.extend(self.cancel_tree(key, stop, now));
+    /// Cancels every call of a connection; the responses are held back.
+    pub(super) fn cancel_all(&mut self, connection: ConnectionId, stop: &Stop, now: Millis) {
+        for key in self.calls.keys_where(|call| call.connection == connection) {
+            self.cancel_tree(key, stop, now);
         }
-        responses
     }
 
     /// The tree below a call, children before parents, the call itself last.
@@ -96,15 +86,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions.
-    fn finish(
-        &mut self,
-        key: CallKey,
-        outcome: Outcome<P>,
-        reason: Option<Rc<str>>,
-        now: Millis,
-    ) -> Vec<Action<P, H>> {
+    fn finish(&mut self, key: CallKey, outcome: Outcome<P>, reason: Option<Rc<str>>, now: Millis) {
         let Some(call) = self.calls.remove(key) else {
-            return Vec::new();
+            return;
         };
         let cancelled = outcome.is_cancelled();
         if let Some(session) = self.session_mut(call.connection) {
@@ -130,14 +114,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             outcome,
             duration: Some((now - call.accepted).max(0.0)),
         };
-        let mut actions = Vec::with_capacity(2);
         if self.watched {
             let state = CallState::Ended(response.clone(), reason);
-            actions.push(Action::Call(self.event(&call, state)));
+            let event = self.event(&call, state);
+            self.responses.push(Action::Call(event));
         }
         let to: ReplyTo<P> = call.reply;
-        actions.push(Action::Respond { key, to, response });
-        actions
+        self.responses.push(Action::Respond { key, to, response });
     }
 
     fn free_slot(&mut self, key: CallKey, call: &Call<P, H>) {
