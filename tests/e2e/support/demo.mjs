@@ -1,0 +1,104 @@
+import { connectWebSocket } from 'caphost/agent';
+import { after, before } from 'node:test';
+import { launchPuppeteer } from './browsers.mjs';
+import { startGateway } from './gateway.mjs';
+
+/**
+ * The demo as `caphost serve` serves it, open in a page of a real browser and registered with the
+ * gateway: one of each for the tests of one file.
+ */
+export function useDemo() {
+  /** @type {Awaited<ReturnType<typeof startGateway>>} */
+  let gateway;
+  /** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
+  let browser;
+  /** @type {import('puppeteer-core').Page} */
+  let page;
+  /** @type {import('caphost/agent').Agent} */
+  let agent;
+  /** @type {string[]} */
+  const complaints = [];
+
+  before(async () => {
+    [gateway, browser] = await Promise.all([startGateway(), launchPuppeteer()]);
+    page = await self.open();
+    agent = await self.connect('test');
+  });
+  after(async () => {
+    await agent?.shutdown();
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  const self = {
+    get gateway() {
+      return gateway;
+    },
+    get page() {
+      return page;
+    },
+    /** What pages wrote to the console as warnings and errors, what was refused to them, and what they threw. */
+    complaints,
+    /** Another page of the demo, once the gateway has it. */
+    async open() {
+      const opened = await browser.newPage();
+      await opened.setViewport({ width: 1280, height: 900 });
+      opened.on('console', (message) => {
+        if (['error', 'warn', 'issue'].includes(message.type())) complaints.push(message.text());
+      });
+      opened.on('pageerror', (error) => complaints.push(String(error)));
+      opened.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+      await opened.goto(`${gateway.url}/`);
+      await opened.waitForSelector('#gateway[data-state=connected]');
+      await opened.waitForSelector('.capability');
+      return opened;
+    },
+    /** An agent in Node, through the gateway. */
+    get agent() {
+      return agent;
+    },
+    /** Another one. @param {string} name */
+    connect: (name) =>
+      connectWebSocket(`${gateway.wsUrl}/abp?app=caphost-demo`, { agent: { name, version: '1' } }),
+  };
+  return self;
+}
+
+/**
+ * Starts a session of an agent in the demo page, as `globalThis.agent`, over a frame's messages.
+ *
+ * @param {import('puppeteer-core').Page} page
+ */
+export async function agentInPage(page) {
+  await page.evaluate(async () => {
+    const { connectWindow } = await import(/** @type {any} */ ('/caphost/agent.js'));
+    Object.assign(globalThis, { agent: await connectWindow(window, { agent: { name: 'in the page', version: '1' } }) });
+  });
+}
+
+/** Paragraphs of prose that are not all the same. @param {number} kilobytes */
+export function prose(kilobytes) {
+  const words = 'harbour tide pilot lighthouse cargo morning fog captain rope market gull signal winter engine chart'.split(' ');
+  const sentences = [];
+  let length = 0;
+  for (let i = 0; length < kilobytes * 1000; i += 1) {
+    const chosen = Array.from({ length: 8 + (i % 9) }, (_, j) => words[(i * 7 + j * j * 3 + (i >> 3)) % words.length]);
+    const sentence = `The ${chosen.join(' ')} came on day ${i}.`;
+    sentences.push(sentence);
+    length += sentence.length + 1;
+  }
+  return sentences.join(' ');
+}
+
+/** A Markdown document of many sections. @param {number} kilobytes */
+export function markdown(kilobytes) {
+  const parts = ['# Harbour almanac'];
+  let length = 0;
+  const body = prose(4);
+  for (let day = 1; length < kilobytes * 1000; day += 1) {
+    const part = `## Day ${day}\n\n${body}\n\n- **tide** at ${day % 24}:10\n- *fog* until noon\n\n| Water | Height |\n|:--|--:|\n| High | ${day}.2 |`;
+    parts.push(part);
+    length += part.length + 2;
+  }
+  return parts.join('\n\n');
+}
