@@ -18,6 +18,7 @@ ship! {
     Connection from "/src/web/js/connection.js";
     Context from "/src/web/js/context.js";
     GatewayLink from "/src/web/js/gateway-link.js";
+    abpError from "/src/web/js/errors.js";
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";
     toText from "/src/web/js/json.js";

@@ -1,0 +1,184 @@
+//! Calls: sessions, parameters, data, progress, children.
+
+use caphost::{CallContext, Capability, Error, Host, Progress};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::support::{Abp, get, host, settled};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Parts {
+    left_part: u32,
+    #[serde(default)]
+    right_part: Option<u32>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Sum {
+    sum: u32,
+}
+
+async fn add(parts: Parts, _: CallContext) -> Result<Sum, Error> {
+    let sum = parts.left_part + parts.right_part.unwrap_or(10);
+    Ok(Sum { sum })
+}
+
+fn adding() -> Host {
+    let host = host();
+    let capability = Capability::new("add").description("Adds two parts");
+    host.register(capability, add).unwrap();
+    host
+}
+
+async fn call(abp: &Abp, capability: &str, params: &str) -> Json {
+    settled(abp.call(capability, params, "{}")).await
+}
+
+#[wasm_bindgen_test]
+async fn a_session_is_opened_on_a_plain_object() {
+    let host = adding();
+    let abp = Abp::closed(&host);
+    assert!(abp.property("sessionId").is_null());
+    let refused = call(&abp, "add", "{}").await;
+    assert_eq!(refused["error"]["code"], "NOT_INITIALIZED");
+    let opened = abp.initialize().await.unwrap();
+    assert_eq!(get(&opened, "sessionId"), abp.property("sessionId"));
+    let opened: Json = serde_wasm_bindgen::from_value(opened).unwrap();
+    assert_eq!(opened["app"]["description"], "For tests");
+    assert_eq!(
+        opened["capabilities"],
+        json!([{ "name": "add", "available": true }])
+    );
+    let again = abp.initialize().await.unwrap_err();
+    assert_eq!(get(&again, "code"), "ALREADY_INITIALIZED");
+}
+
+#[wasm_bindgen_test]
+async fn parameters_and_data_pass_through_serde() {
+    let abp = Abp::of(&adding()).await;
+    let response = call(&abp, "add", r#"{"leftPart":1,"rightPart":2}"#).await;
+    assert_eq!(response["success"], true);
+    assert_eq!(response["data"], json!({ "sum": 3 }));
+    assert!(response["metadata"]["duration"].is_number());
+    assert_eq!(
+        call(&abp, "add", r#"{"leftPart":1}"#).await["data"]["sum"],
+        11
+    );
+}
+
+#[wasm_bindgen_test]
+async fn parameters_that_serde_cannot_read_are_refused_and_the_session_goes_on() {
+    let abp = Abp::of(&adding()).await;
+    for bad in [
+        "{}",
+        r#"{"leftPart":"one"}"#,
+        r#"{"leftPart":-1}"#,
+        r#"{"leftPart":1.5}"#,
+    ] {
+        let response = call(&abp, "add", bad).await;
+        assert_eq!(response["success"], false, "{bad}");
+        assert_eq!(response["error"]["code"], "INVALID_PARAMS", "{bad}");
+        assert!(response.get("cancelled").is_none(), "{bad}");
+    }
+    assert_eq!(
+        call(&abp, "add", r#"{"leftPart":1}"#).await["success"],
+        true
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_capability_s_error_keeps_its_code() {
+    let host = host();
+    let failing =
+        |_: Json, _: CallContext| async { Err::<Sum, _>(Error::new("PAPER_JAM", "tray 2")) };
+    host.register(Capability::new("print"), failing).unwrap();
+    let response = call(&Abp::of(&host).await, "print", "{}").await;
+    assert_eq!(
+        response["error"],
+        json!({ "code": "PAPER_JAM", "message": "tray 2", "retryable": false })
+    );
+}
+
+#[wasm_bindgen_test]
+async fn names_are_registered_once_and_can_be_given_up() {
+    let host = adding();
+    let again = host.register(Capability::new("add"), add).unwrap_err();
+    assert_eq!(again.code.as_str(), "INVALID_PARAMS");
+    let bad = host
+        .register(Capability::new("bad").input_schema("no JSON"), add)
+        .unwrap_err();
+    assert_eq!(bad.code.as_str(), "INVALID_PARAMS");
+    let abp = Abp::of(&host).await;
+    assert!(host.unregister("add"));
+    assert!(!host.unregister("add"));
+    assert_eq!(
+        call(&abp, "add", "{}").await["error"]["code"],
+        "UNKNOWN_CAPABILITY"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn progress_reaches_the_function_on_the_object() {
+    let host = host();
+    let reporting = |_: Json, context: CallContext| async move {
+        context.progress(
+            Progress::new(1.0, 4.0)
+                .stage("cutting")
+                .status("1 of 4")
+                .estimated_remaining(30.0),
+        );
+        Ok::<_, Error>(())
+    };
+    host.register(Capability::new("cut"), reporting).unwrap();
+    let abp = Abp::of(&host).await;
+    let (sender, receiver) = futures::channel::oneshot::channel();
+    let callback = Closure::once(move |info| sender.send(info).unwrap());
+    abp.provide("__abp_progress", callback.as_ref().unchecked_ref());
+    let call = abp.call("cut", "{}", r#"{"progressToken":"mine"}"#);
+    let info: Json = serde_wasm_bindgen::from_value(receiver.await.unwrap()).unwrap();
+    let expected = json!({
+        "operationId": "mine", "progress": 1, "total": 4, "percentage": 25,
+        "stage": "cutting", "status": "1 of 4", "estimatedRemaining": 30,
+    });
+    assert_eq!(info, expected);
+    assert_eq!(settled::<Json>(call).await["success"], true);
+}
+
+#[wasm_bindgen_test]
+async fn a_capability_calls_another_and_takes_its_failure() {
+    let host = adding();
+    let doubling = |left_part: u32| {
+        move |_: Json, context: CallContext| async move {
+            let params = json!({ "leftPart": left_part });
+            let first: Sum = context.call("add", &params, None).await?;
+            let failure = context.call::<Sum>("add", &json!({}), None).await.err();
+            let unknown = context
+                .call::<Sum>("none", &json!({}), Some(1_000.0))
+                .await
+                .err();
+            let codes =
+                [failure, unknown].map(|it| it.map(|error| error.code.as_str().to_string()));
+            Ok::<_, Error>((first.sum, codes))
+        }
+    };
+    host.register(Capability::new("double"), doubling(4))
+        .unwrap();
+    let response = call(&Abp::of(&host).await, "double", "{}").await;
+    assert_eq!(
+        response["data"],
+        json!([14, ["INVALID_PARAMS", "UNKNOWN_CAPABILITY"]])
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_closed_host_ends_its_sessions() {
+    let host = adding();
+    let abp = Abp::of(&host).await;
+    host.close();
+    assert!(abp.property("sessionId").is_null());
+    assert_eq!(call(&abp, "add", "{}").await["success"], false);
+}

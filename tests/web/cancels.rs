@@ -1,0 +1,182 @@
+//! Cancels: what has happened when one is confirmed.
+
+use std::future::pending;
+
+use caphost::{CallContext, Capability, Error};
+use js_sys::{Object, Reflect};
+use serde_json::{Value as Json, json};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::AbortController;
+
+use crate::support::{Abp, Record, get, host, settled, turn};
+
+fn cancelled() -> Json {
+    json!({ "success": false, "cancelled": true })
+}
+
+/// A session on a host with `hold`, which never ends, and what happens to it.
+async fn holding() -> (Abp, Record) {
+    let (host, record) = (host(), Record::default());
+    let seen = record.clone();
+    let hold = move |_: Json, _: CallContext| {
+        let seen = seen.clone();
+        async move {
+            let _guard = seen.on_drop("dropped");
+            seen.add("started");
+            pending::<()>().await;
+            seen.add("went on");
+            Ok::<_, Error>(())
+        }
+    };
+    host.register(Capability::new("hold").concurrency(1), hold)
+        .unwrap();
+    (Abp::of(&host).await, record)
+}
+
+#[wasm_bindgen_test]
+async fn when_cancel_returns_the_future_has_been_dropped() {
+    let (abp, record) = holding().await;
+    let call = abp.call("hold", "{}", r#"{"callId":"a"}"#);
+    turn().await;
+    let cancel = abp.cancel("a", "enough");
+    // Before any promise can tell.
+    assert_eq!(record.all(), ["started", "dropped"]);
+    assert_eq!(
+        settled::<Json>(cancel).await,
+        json!({ "callId": "a", "cancelled": true })
+    );
+    assert_eq!(settled::<Json>(call).await, cancelled());
+}
+
+#[wasm_bindgen_test]
+async fn an_aborted_signal_drops_the_future_synchronously() {
+    let (abp, record) = holding().await;
+    let controller = AbortController::new().unwrap();
+    let options = Object::new();
+    Reflect::set(&options, &"signal".into(), &controller.signal()).unwrap();
+    let call = abp.call_with("hold", "{}", &options);
+    turn().await;
+    controller.abort();
+    assert_eq!(record.all(), ["started", "dropped"]);
+    assert_eq!(settled::<Json>(call).await, cancelled());
+}
+
+#[wasm_bindgen_test]
+async fn a_call_cancelled_before_it_starts_never_runs() {
+    let (abp, record) = holding().await;
+    let first = abp.call("hold", "{}", r#"{"callId":"a"}"#);
+    let same_tick = abp.cancel("a", "");
+    assert_eq!(settled::<Json>(same_tick).await["cancelled"], true);
+    assert_eq!(settled::<Json>(first).await, cancelled());
+    let running = abp.call("hold", "{}", r#"{"callId":"b"}"#);
+    let queued = abp.call("hold", "{}", r#"{"callId":"c"}"#);
+    turn().await;
+    assert_eq!(
+        settled::<Json>(abp.cancel("c", "")).await["cancelled"],
+        true
+    );
+    assert_eq!(settled::<Json>(queued).await, cancelled());
+    assert_eq!(record.all(), ["started"]);
+    assert_eq!(
+        settled::<Json>(abp.cancel("b", "")).await["cancelled"],
+        true
+    );
+    assert_eq!(settled::<Json>(running).await, cancelled());
+    turn().await;
+    assert_eq!(record.all(), ["started", "dropped"]);
+}
+
+#[wasm_bindgen_test]
+async fn a_timeout_stops_the_work() {
+    let (abp, record) = holding().await;
+    let call = abp.call("hold", "{}", r#"{"callId":"a","timeout":20}"#);
+    assert_eq!(settled::<Json>(call).await, cancelled());
+    assert_eq!(record.all(), ["started", "dropped"]);
+}
+
+#[wasm_bindgen_test]
+async fn a_cancel_that_comes_too_late_says_so() {
+    let (abp, _) = holding().await;
+    let not_found = json!({ "callId": "a", "cancelled": false, "reason": "Operation not found" });
+    assert_eq!(settled::<Json>(abp.cancel("a", "")).await, not_found);
+    let refused: Json = settled(abp.call("none", "{}", r#"{"callId":"a"}"#)).await;
+    assert_eq!(refused["error"]["code"], "UNKNOWN_CAPABILITY");
+    let late: Json = settled(abp.cancel("a", "")).await;
+    assert_eq!(late["cancelled"], false);
+}
+
+#[wasm_bindgen_test]
+async fn a_cancel_fires_the_context_s_signal_with_the_reason() {
+    let (host, record) = (host(), Record::default());
+    let seen = record.clone();
+    let watching = move |_: Json, context: CallContext| {
+        let seen = seen.clone();
+        async move {
+            let signal = context.signal()?;
+            let watched: JsValue = signal.clone().into();
+            let aborted = Closure::once_into_js(move || {
+                let reason = get(&watched, "reason");
+                let left = get(&reason, "message") == "the user left";
+                seen.add(if left {
+                    "aborted, the user left"
+                } else {
+                    "aborted"
+                });
+            });
+            signal.set_onabort(Some(aborted.unchecked_ref()));
+            pending::<()>().await;
+            Ok::<_, Error>(())
+        }
+    };
+    host.register(Capability::new("watch"), watching).unwrap();
+    let abp = Abp::of(&host).await;
+    let call = abp.call("watch", "{}", r#"{"callId":"a"}"#);
+    turn().await;
+    let cancel = abp.cancel("a", "the user left");
+    assert_eq!(record.all(), ["aborted, the user left"]);
+    assert_eq!(settled::<Json>(cancel).await["cancelled"], true);
+    assert_eq!(settled::<Json>(call).await, cancelled());
+}
+
+#[wasm_bindgen_test]
+async fn a_capability_that_stops_by_itself_counts_as_cancelled() {
+    let host = host();
+    let stopping = |_: Json, _: CallContext| async { Err::<(), _>(Error::cancelled()) };
+    host.register(Capability::new("stop"), stopping).unwrap();
+    let abp = Abp::of(&host).await;
+    let call = abp.call("stop", "{}", r#"{"callId":"a"}"#);
+    assert_eq!(settled::<Json>(call).await, cancelled());
+    let confirmed = json!({ "callId": "a", "cancelled": true });
+    assert_eq!(settled::<Json>(abp.cancel("a", "")).await, confirmed);
+}
+
+#[wasm_bindgen_test]
+async fn a_parent_s_cancel_drops_its_child_first() {
+    let (host, record) = (host(), Record::default());
+    let (of_child, of_parent) = (record.clone(), record.clone());
+    let child = move |_: Json, _: CallContext| {
+        let guard = of_child.on_drop("child dropped");
+        async move {
+            let _guard = guard;
+            pending::<()>().await;
+            Ok::<_, Error>(())
+        }
+    };
+    let parent = move |_: Json, context: CallContext| {
+        let guard = of_parent.on_drop("parent dropped");
+        async move {
+            let _guard = guard;
+            context.call::<()>("child", &json!({}), None).await
+        }
+    };
+    host.register(Capability::new("child"), child).unwrap();
+    host.register(Capability::new("parent"), parent).unwrap();
+    let abp = Abp::of(&host).await;
+    let call = abp.call("parent", "{}", r#"{"callId":"a"}"#);
+    turn().await;
+    let cancel = abp.cancel("a", "");
+    assert_eq!(record.all(), ["child dropped", "parent dropped"]);
+    assert_eq!(settled::<Json>(cancel).await["cancelled"], true);
+    assert_eq!(settled::<Json>(call).await, cancelled());
+}
