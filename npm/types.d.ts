@@ -131,6 +131,13 @@ export interface SupportInfo {
   alternatives?: string[];
 }
 
+/** What an app announces at `/abp.json`. */
+export interface Manifest {
+  abp: '0.1';
+  app: AppInfo;
+  capabilities: { name: string; description?: string; inputSchema?: any; outputSchema?: any }[];
+}
+
 export interface Features {
   notifications: boolean;
   progress: boolean;
@@ -156,6 +163,24 @@ export interface BinaryReference {
   size: number;
   filename?: string;
   expiresAt?: string;
+}
+
+/** The parameters of ABP's `initialize`. */
+export interface InitializeParams {
+  agent: AgentInfo;
+  protocolVersion: '0.1';
+  requestedCapabilities?: string[];
+  features?: { notifications?: boolean; progress?: boolean; elicitation?: boolean };
+  agentCapabilities?: { allowedRequests: string[] };
+}
+
+/** What `initialize` answers. */
+export interface InitializeResult {
+  sessionId: string;
+  protocolVersion: '0.1';
+  app: AppInfo;
+  capabilities: CapabilitySummary[];
+  features: Features;
 }
 
 /** The wire envelope, the same over every transport. */
