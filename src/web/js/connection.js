@@ -61,6 +61,16 @@ export class Connection {
       this.#sendInstead(envelope, text(error));
     }
     if (envelope.id !== undefined) this.#pending.delete(envelope.id);
+    // An answer that was refused is one all the same: the capability does not wait for a better one.
+    if (envelope.type === 'error' && isQuestion(envelope.id)) this.#answerQuestion(envelope.id, envelope.payload);
+  }
+
+  /**
+   * @param {unknown} id
+   * @param {unknown} payload
+   */
+  #answerQuestion(id, payload) {
+    this.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload });
   }
 
   /**
@@ -75,7 +85,7 @@ export class Connection {
     const error = { code: 'OPERATION_FAILED', message: `${what} cannot be sent: ${problem}`, retryable: false };
     const failure = { success: false, error };
     if (type === 'elicitation/request') {
-      this.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload: failure });
+      this.#answerQuestion(id, failure);
       return;
     }
     if (id === undefined) console.warn('caphost:', error.message);
@@ -136,6 +146,9 @@ export class Connection {
  * @param {unknown} id
  */
 const isUuid = (id) => typeof id === 'string' && /^[0-9a-f-]{36}$/i.test(id);
+
+/** @param {unknown} id */
+const isQuestion = (id) => typeof id === 'string' && id.startsWith('elicitation-');
 
 /**
  * What somebody threw, which may be anything.

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useLab } from '../support/lab.mjs';
+
+const lab = useLab();
+
+test('progress carries the token, fills in the percentage, and is dropped after the end', async () => {
+  const seen = await lab.run(async ({ newHost, inPage, rawPort, connect, turn }) => {
+    const host = await newHost();
+    /** @type {any} */
+    let kept;
+    host.register('work', {}, async (/** @type {any} */ _, /** @type {any} */ context) => {
+      kept = context;
+      context.progress({ progress: 1, total: 4, stage: 'first', estimatedRemaining: 30 });
+      context.progress({ progress: 9, total: 4 });
+      context.progress({ progress: 2, total: 0 });
+      context.progress({ progress: 3, total: 4, percentage: 10, operationId: 'forged' });
+      return 'done';
+    });
+    const heard = (/** @type {any} */ raw) => raw.heard.filter((/** @type {any} */ it) => it.type === 'progress').map((/** @type {any} */ it) => it.payload);
+    const raw = await rawPort(host);
+    await raw.call('work', {}, { callId: 'c', progressToken: 'token' });
+    kept.progress({ progress: 4 });
+    await raw.call('work', {}, { callId: 'd', progressToken: 7 });
+    const untold = await rawPort(host, false);
+    await untold.request('initialize', { agent: { name: 'x', version: '1' }, protocolVersion: '0.1', features: { progress: false } });
+    await untold.call('work', {}, { progressToken: 'x' });
+    const agent = await connect(host);
+    /** @type {any[]} */
+    const infos = [];
+    await agent.call('work', {}, { callId: 'e', onProgress: (/** @type {any} */ info) => infos.push(info) });
+    await agent.call('work', {}, { callId: 'f', onProgress() { throw new Error('a listener of the caller'); } });
+    const target = { calls: /** @type {any[]} */ ([]), __abp_progress: (/** @type {any} */ info) => target.calls.push(info) };
+    const abp = await inPage(host, target);
+    await abp.call('work', {}, { callId: 'g' });
+    await turn();
+    return { raw: heard(raw), untold: heard(untold), infos, page: target.calls, late: host.stats().lateProgress };
+  });
+  const infos = (/** @type {unknown} */ operationId) => [
+    { operationId, progress: 1, total: 4, percentage: 25, stage: 'first', estimatedRemaining: 30 },
+    { operationId, progress: 9, total: 4, percentage: 100 },
+    { operationId, progress: 2, total: 0 },
+    { operationId, progress: 3, total: 4, percentage: 10 },
+  ];
+  assert.deepEqual(seen.raw, [...infos('token'), ...infos(7)]);
+  assert.deepEqual(seen.untold, []);
+  assert.deepEqual(seen.infos, infos('e'));
+  assert.deepEqual(seen.page, infos('g'));
+  assert.equal(seen.late, 1);
+});
+
+test('notifyProgress finds its call by token or callId, and drops what it cannot place', async () => {
+  const seen = await lab.run(async ({ newHost, inPage, rawPort, turn }) => {
+    const host = await newHost();
+    const abp = await inPage(host);
+    const raw = await rawPort(host);
+    const held = [raw.call('test.hold', {}, { callId: 'a', progressToken: 'token' }), raw.call('test.hold', {}, { callId: 'b' })];
+    await raw.call('test.started', { callId: 'b' });
+    abp.notifyProgress({ operationId: 'token', progress: 1, total: 2 });
+    abp.notifyProgress({ operationId: 'b', progress: 2 });
+    for (const odd of [{ operationId: 'nothing', progress: 3 }, { progress: 4 }, null, undefined, 7, 'x', { operationId: {} }]) abp.notifyProgress(odd);
+    await raw.cancel('a');
+    await raw.cancel('b');
+    abp.notifyProgress({ operationId: 'token', progress: 5 });
+    await Promise.all(held);
+    await turn();
+    return raw.heard.filter((/** @type {any} */ it) => it.type === 'progress').map((/** @type {any} */ it) => it.payload);
+  });
+  assert.deepEqual(seen, [{ operationId: 'token', progress: 1, total: 2, percentage: 50 }, { operationId: 'b', progress: 2 }]);
+});
+
+test('notifications and capability changes reach every agent that takes them, on its own way', async () => {
+  const seen = await lab.run(async ({ newHost, inPage, rawPort, connect, turn }) => {
+    const host = await newHost();
+    const raw = await rawPort(host);
+    const deaf = await rawPort(host, false);
+    await deaf.request('initialize', { agent: { name: 'x', version: '1' }, protocolVersion: '0.1', features: { notifications: false } });
+    const none = await rawPort(host, false);
+    /** @type {any[]} */
+    const events = [];
+    const agent = await connect(host, { onNotification: (/** @type {any} */ event, /** @type {any} */ data) => events.push([event, data]) });
+    /** @type {any[]} */
+    const page = [];
+    const target = { __abp_notification: (/** @type {any} */ it) => page.push(['notification', it]), __abp_capabilities_changed: (/** @type {any} */ it) => page.push(['changed', it]) };
+    const abp = await inPage(host, target);
+    const told = () => page.length;
+    abp.notify('app/saved', { file: 'a' });
+    host.notify('app/idle');
+    host.register('new', {}, async () => 'new');
+    const called = (await agent.call('new')).data;
+    const known = agent.capabilities.some((/** @type {any} */ it) => it.name === 'new');
+    host.unregister('new');
+    const refused = (await agent.call('new')).error.code;
+    await turn();
+    const count = told();
+    await abp.shutdown();
+    host.notify('app/later');
+    await turn();
+    return {
+      raw: raw.heard.slice(1).map((/** @type {any} */ it) => [it.type, it.payload.event, it.payload.data]), deaf: deaf.heard.length - 1, none: none.heard.length,
+      events, page, silent: told() === count, called, known, refused, left: agent.capabilities.length, timestamps: raw.heard.every((/** @type {any} */ it) => it.timestamp > 1e12),
+    };
+  });
+  const changed = 'notifications/capabilities/list_changed';
+  const added = { added: ['new'], removed: [], changed: [] };
+  const removed = { added: [], removed: ['new'], changed: [] };
+  const all = [['app/saved', { file: 'a' }], ['app/idle', undefined], [changed, added], [changed, removed]];
+  const trim = (/** @type {any[][]} */ list) => list.map((it) => it.filter((part) => part !== null && part !== undefined));
+  assert.deepEqual(trim(seen.raw), trim([...all, ['app/later']].map((it) => ['notification', ...it])));
+  assert.deepEqual([seen.deaf, seen.none], [0, 0]);
+  assert.deepEqual(trim(seen.events).slice(0, 2), trim(all.slice(0, 2)));
+  assert.deepEqual(seen.page, [
+    ['notification', { event: 'app/saved', data: { file: 'a' } }], ['notification', { event: 'app/idle' }], ['changed', added], ['changed', removed],
+  ]);
+  const { silent, called, known, refused, left, timestamps } = seen;
+  assert.deepEqual({ silent, called, known, refused, left, timestamps }, { silent: true, called: 'new', known: true, refused: 'UNKNOWN_CAPABILITY', left: 10, timestamps: true });
+});
