@@ -136,7 +136,7 @@ pub enum Action<P, H> {
         id: CallId,
         info: P,
     },
-    /// For whoever watches: a cancel was answered.
+    /// For whoever watches: a cancel of a call the session knows was answered.
     CancelAnswered {
         session: Rc<str>,
         id: CallId,

@@ -293,7 +293,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             Standing::Ended(_) => CancelAnswer::AlreadyCompleted,
             Standing::Unknown => CancelAnswer::NotFound,
         };
+        // A cancel of no call of this session is nothing to watch, and agents ask for a sign of
+        // life with one.
         if self.watched
+            && answer != CancelAnswer::NotFound
             && let Ok(id) = CallId::parse(call)
         {
             self.actions.push(Action::CancelAnswered {

@@ -150,7 +150,7 @@ async function callBack(target, { type, id, payload }, connection) {
       else await target.__abp_notification?.(payload);
     } else if (type === 'elicitation/request') {
       const error = { code: 'NOT_SUPPORTED', message: 'No __abp_elicitation is exposed', retryable: false };
-      const answer = target.__abp_elicitation ? await target.__abp_elicitation(payload) : { success: false, error };
+      const answer = target.__abp_elicitation ? await target.__abp_elicitation({ ...payload, id }) : { success: false, error };
       const response = typeof answer?.success === 'boolean' ? answer : { success: true, data: answer };
       connection.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload: response });
     }
