@@ -1,15 +1,17 @@
 //! What is known by the keys a host or an agent hands out.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Values by key, in the order of their keys.
 ///
 /// Keys are handed out in rising order, so a new one goes to the end, and a key is found by binary
-/// search. A removed entry leaves a gap; once most are gaps they are closed.
+/// search. A removed entry leaves a gap; once most are gaps they are closed. Values are boxed, so
+/// that moving them is cheap and one code serves all maps.
 #[derive(Debug)]
 pub struct KeyMap<V> {
     keys: Vec<u32>,
-    values: Vec<Option<V>>,
+    values: Vec<Option<Box<V>>>,
     gaps: usize,
 }
 
@@ -26,13 +28,13 @@ impl<V> Default for KeyMap<V> {
 impl<V> KeyMap<V> {
     /// The value of a key.
     pub fn get(&self, key: u32) -> Option<&V> {
-        self.values.get(find(&self.keys, key).ok()?)?.as_ref()
+        self.values.get(find(&self.keys, key)?)?.as_deref()
     }
 
     /// The value of a key, to be changed.
     pub fn get_mut(&mut self, key: u32) -> Option<&mut V> {
-        let index = find(&self.keys, key).ok()?;
-        self.values.get_mut(index)?.as_mut()
+        let index = find(&self.keys, key)?;
+        self.values.get_mut(index)?.as_deref_mut()
     }
 
     /// Whether there is a value for a key.
@@ -42,21 +44,23 @@ impl<V> KeyMap<V> {
 
     /// Adds a value. The key must have none.
     pub fn insert(&mut self, key: u32, value: V) {
-        match find(&self.keys, key) {
-            Ok(index) => {
-                self.gaps -= 1;
-                self.values[index] = Some(value);
-            }
-            Err(index) => {
-                self.keys.insert(index, key);
-                self.values.insert(index, Some(value));
-            }
+        self.insert_boxed(key, Box::new(value));
+    }
+
+    fn insert_boxed(&mut self, key: u32, value: Box<V>) {
+        let index = self.keys.partition_point(|it| *it < key);
+        if self.keys.get(index) == Some(&key) {
+            self.gaps -= 1;
+            self.values[index] = Some(value);
+        } else {
+            self.keys.insert(index, key);
+            self.values.insert(index, Some(value));
         }
     }
 
     /// Takes a value out.
-    pub fn remove(&mut self, key: u32) -> Option<V> {
-        let index = find(&self.keys, key).ok()?;
+    pub fn remove(&mut self, key: u32) -> Option<Box<V>> {
+        let index = find(&self.keys, key)?;
         let value = self.values.get_mut(index)?.take()?;
         self.gaps += 1;
         if self.gaps > 32 && self.gaps * 2 > self.keys.len() || self.gaps == self.keys.len() {
@@ -82,7 +86,7 @@ impl<V> KeyMap<V> {
     /// Keys and values, by key.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &V)> {
         let entries = self.keys.iter().zip(&self.values);
-        entries.filter_map(|(key, value)| Some((*key, value.as_ref()?)))
+        entries.filter_map(|(key, value)| Some((*key, value.as_deref()?)))
     }
 
     /// The keys of the values that `is_meant` picks, in order.
@@ -97,8 +101,8 @@ impl<V> KeyMap<V> {
     }
 }
 
-fn find(keys: &[u32], key: u32) -> Result<usize, usize> {
-    keys.binary_search(&key)
+fn find(keys: &[u32], key: u32) -> Option<usize> {
+    keys.binary_search(&key).ok()
 }
 
 #[cfg(test)]
@@ -112,7 +116,7 @@ mod tests {
             map.insert(key, key * 2);
         }
         for key in (1..=1_000).filter(|key| key % 10 != 0) {
-            assert_eq!(map.remove(key), Some(key * 2));
+            assert_eq!(map.remove(key), Some(Box::new(key * 2)));
             assert_eq!(map.remove(key), None);
         }
         assert_eq!(map.len(), 100);

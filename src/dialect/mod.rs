@@ -6,4 +6,4 @@
 pub mod abp;
 mod value;
 
-pub use value::Value;
+pub use value::{Value, shape};

@@ -2,14 +2,29 @@
 
 use alloc::string::String;
 
+/// What stands at a path, as bits, so that several can be asked for at once.
+pub mod shape {
+    #![allow(missing_docs)]
+    /// Nothing, or undefined.
+    pub const MISSING: u32 = 1;
+    /// An object that is no array.
+    pub const OBJECT: u32 = 2;
+    pub const ARRAY: u32 = 4;
+    pub const TEXT: u32 = 8;
+    pub const NUMBER: u32 = 16;
+    pub const BOOLEAN: u32 = 32;
+    /// `null`, or what JSON does not know.
+    pub const OTHER: u32 = 64;
+}
+
 /// A JSON-like value: a `JsValue` in a page, a `serde_json::Value` elsewhere.
 pub trait Value: Clone {
-    /// A property of an object; `None` when there is none, or it is undefined.
-    fn get(&self, key: &str) -> Option<Self>;
+    /// What stands at a path, such as `options.callId`; `None` when it is missing.
+    fn get(&self, path: &str) -> Option<Self>;
+    /// The [`shape`] of what stands at a path.
+    fn shape(&self, path: &str) -> u32;
     /// Whether it is an object, and no array.
     fn is_object(&self) -> bool;
-    /// Whether it is an array.
-    fn is_array(&self) -> bool;
     /// Its text, if it is a string.
     fn as_text(&self) -> Option<String>;
     /// Its value, if it is a number.
@@ -38,19 +53,19 @@ pub trait Value: Clone {
     /// Sets a property to a boolean.
     fn put_boolean(&mut self, key: &str, boolean: bool);
 
-    /// The text of a property that is a string.
-    fn text_of(&self, key: &str) -> Option<String> {
-        self.get(key)?.as_text()
+    /// The text at a path, if it is a string.
+    fn text_of(&self, path: &str) -> Option<String> {
+        self.get(path)?.as_text()
     }
 
-    /// The value of a property that is a number.
-    fn number_of(&self, key: &str) -> Option<f64> {
-        self.get(key)?.as_number()
+    /// The number at a path.
+    fn number_of(&self, path: &str) -> Option<f64> {
+        self.get(path)?.as_number()
     }
 
-    /// The value of a property that is a boolean.
-    fn boolean_of(&self, key: &str) -> Option<bool> {
-        self.get(key)?.as_boolean()
+    /// The boolean at a path.
+    fn boolean_of(&self, path: &str) -> Option<bool> {
+        self.get(path)?.as_boolean()
     }
 
     /// Sets a property, if there is a value for it.
@@ -63,20 +78,30 @@ pub trait Value: Clone {
 
 #[cfg(any(test, all(feature = "gateway", not(target_arch = "wasm32"))))]
 mod json {
-    use super::Value;
+    use super::{Value, shape};
     use serde_json::Value as Json;
 
     impl Value for Json {
-        fn get(&self, key: &str) -> Option<Self> {
-            Json::get(self, key).cloned()
+        fn get(&self, path: &str) -> Option<Self> {
+            let mut keys = path.split('.');
+            keys.try_fold(self, |value, key| Json::get(value, key))
+                .cloned()
+        }
+
+        fn shape(&self, path: &str) -> u32 {
+            match Value::get(self, path) {
+                None => shape::MISSING,
+                Some(Json::Object(_)) => shape::OBJECT,
+                Some(Json::Array(_)) => shape::ARRAY,
+                Some(Json::String(_)) => shape::TEXT,
+                Some(Json::Number(_)) => shape::NUMBER,
+                Some(Json::Bool(_)) => shape::BOOLEAN,
+                Some(Json::Null) => shape::OTHER,
+            }
         }
 
         fn is_object(&self) -> bool {
             Json::is_object(self)
-        }
-
-        fn is_array(&self) -> bool {
-            Json::is_array(self)
         }
 
         fn as_text(&self) -> Option<String> {

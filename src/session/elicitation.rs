@@ -118,7 +118,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             call.elicitations.retain(|it| *it != key);
         }
         self.forget_deadline();
-        Some(asked)
+        Some(*asked)
     }
 
     fn elicited(&mut self, key: ElicitationKey, outcome: Outcome<P>) {

@@ -159,7 +159,7 @@ impl HostHandle {
                     state.call_from(parent, request, now())
                 }
                 Ok(_) => 0,
-                Err(malformed) => state.refuse_child(malformed.error),
+                Err(error) => state.refuse_child(error),
             }
         };
         self.with(call).unwrap_or(0)

@@ -11,44 +11,32 @@ use crate::call::Code;
 use crate::dialect::{Value, abp};
 use crate::session::CallRequest;
 use crate::text::parse_decimal;
-use abp::{FromAgent, Malformed, Received};
+use abp::{FromAgent, Received};
 
 impl Inner {
     /// One envelope from an agent.
     pub fn receive(&self, connection: u32, envelope: &JsValue) {
         let limits = *self.state.borrow().limits();
-        let read = abp::read_from_agent(envelope).and_then(|received| {
-            match inspect::message(envelope, &limits) {
-                Ok(()) => Ok(received),
-                Err(error) => Err(Malformed {
-                    kind: envelope.text_of("type"),
-                    id: received.id,
-                    given: None,
-                    error,
-                }),
-            }
-        });
-        match read {
+        let read = abp::read_from_agent(envelope);
+        match read.and_then(|received| inspect::message(envelope, &limits).map(|()| received)) {
             Ok(received) => self.take(connection, received),
-            Err(malformed) => {
-                let refusal = self.refusal(connection, malformed);
-                self.js.post(connection, &refusal);
+            Err(error) => {
+                let error = self.without_session(connection, envelope).unwrap_or(error);
+                self.js
+                    .post(connection, &abp::refusal(envelope, &error, sys::unix()));
             }
         }
     }
 
     /// Without a session, that there is none comes before what else is wrong.
-    fn refusal(&self, connection: u32, mut malformed: Malformed<JsValue>) -> JsValue {
-        let in_session = [abp::kind::CALL, abp::kind::CANCEL];
-        let needs_session = malformed
-            .kind
-            .as_deref()
-            .is_some_and(|it| in_session.contains(&it));
-        if needs_session && self.state.borrow().session_id(connection).is_none() {
+    fn without_session(&self, connection: u32, envelope: &JsValue) -> Option<Error> {
+        let kind = envelope.text_of("type")?;
+        let needs_session = [abp::kind::CALL, abp::kind::CANCEL].contains(&&*kind);
+        let missing = needs_session && self.state.borrow().session_id(connection).is_none();
+        missing.then(|| {
             let message = "There is no session: call initialize first";
-            malformed.error = Error::new(Code::NOT_INITIALIZED, message);
-        }
-        abp::refusal(malformed, sys::unix())
+            Error::new(Code::NOT_INITIALIZED, message)
+        })
     }
 
     fn take(&self, connection: u32, received: Received<JsValue>) {

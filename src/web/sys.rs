@@ -63,18 +63,18 @@ extern "C" {
     pub(super) fn fill_random(bytes: &mut [u8]);
     /// An object's own properties in a new object; of `null`, an empty one.
     pub(super) fn copy(object: &JsValue) -> JsValue;
-    /// A property of an object; undefined of anything else.
-    pub(super) fn get(object: &JsValue, key: &str) -> JsValue;
+    /// What stands at a path.
+    pub(super) fn get(object: &JsValue, path: &str) -> JsValue;
+    /// The bits of `dialect::shape`.
+    pub(super) fn shape(object: &JsValue, path: &str) -> u32;
     #[wasm_bindgen(js_name = textOf)]
-    pub(super) fn text_of(object: &JsValue, key: &str) -> Option<String>;
+    pub(super) fn text_of(object: &JsValue, path: &str) -> Option<String>;
     #[wasm_bindgen(js_name = numberOf)]
-    pub(super) fn number_of(object: &JsValue, key: &str) -> Option<f64>;
+    pub(super) fn number_of(object: &JsValue, path: &str) -> Option<f64>;
     #[wasm_bindgen(js_name = booleanOf)]
-    pub(super) fn boolean_of(object: &JsValue, key: &str) -> Option<bool>;
+    pub(super) fn boolean_of(object: &JsValue, path: &str) -> Option<bool>;
     #[wasm_bindgen(js_name = isObject)]
     pub(super) fn is_object(value: &JsValue) -> bool;
-    #[wasm_bindgen(js_name = isArray)]
-    pub(super) fn is_array(value: &JsValue) -> bool;
     /// Sets a property of an object of our own.
     pub(super) fn put(object: &JsValue, key: &str, value: &JsValue);
     #[wasm_bindgen(js_name = put)]

@@ -8,8 +8,8 @@ use super::sys;
 use crate::dialect::Value;
 
 impl Value for JsValue {
-    fn get(&self, key: &str) -> Option<Self> {
-        let value = sys::get(self, key);
+    fn get(&self, path: &str) -> Option<Self> {
+        let value = sys::get(self, path);
         (!value.is_undefined()).then_some(value)
     }
 
@@ -17,8 +17,8 @@ impl Value for JsValue {
         sys::is_object(self)
     }
 
-    fn is_array(&self) -> bool {
-        sys::is_array(self)
+    fn shape(&self, path: &str) -> u32 {
+        sys::shape(self, path)
     }
 
     fn as_text(&self) -> Option<String> {
@@ -73,15 +73,15 @@ impl Value for JsValue {
         sys::put_boolean(self, key, boolean);
     }
 
-    fn text_of(&self, key: &str) -> Option<String> {
-        sys::text_of(self, key)
+    fn text_of(&self, path: &str) -> Option<String> {
+        sys::text_of(self, path)
     }
 
-    fn number_of(&self, key: &str) -> Option<f64> {
-        sys::number_of(self, key)
+    fn number_of(&self, path: &str) -> Option<f64> {
+        sys::number_of(self, path)
     }
 
-    fn boolean_of(&self, key: &str) -> Option<bool> {
-        sys::boolean_of(self, key)
+    fn boolean_of(&self, path: &str) -> Option<bool> {
+        sys::boolean_of(self, path)
     }
 }

@@ -238,7 +238,7 @@ impl Bench {
         };
         let now = self.now;
         match abp::read_from_agent(&envelope) {
-            Err(malformed) => self.host_end.send(abp::refusal(malformed, 0.0)),
+            Err(error) => self.host_end.send(abp::refusal(&envelope, &error, 0.0)),
             Ok(Received { id, message }) => match message {
                 FromAgent::Initialize(params) => {
                     self.host

@@ -6,6 +6,7 @@ use alloc::string::String;
 use super::{VERSION, kind};
 use crate::call::{CallId, Code, Error, Millis};
 use crate::dialect::Value;
+use crate::dialect::shape::{ARRAY, BOOLEAN, MISSING, NUMBER, OBJECT, TEXT};
 use crate::session::{Agent, Features, Initialize};
 use crate::text::clipped;
 
@@ -54,96 +55,93 @@ pub enum FromAgent<V> {
     Elicited(V),
 }
 
-/// A message that could not be understood, and what is needed to say so in its own words.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Malformed<V> {
-    /// The type of the message, as far as it is known.
-    pub kind: Option<String>,
-    /// The id it came with.
-    pub id: Option<V>,
-    /// The callId of a cancel, as it was written.
-    pub given: Option<V>,
-    /// What is wrong.
-    pub error: Error<V>,
-}
+/// What a property must be, and how that is said to whoever got it wrong.
+type Rule = (&'static str, u32, &'static str);
+
+const ENVELOPE: &[Rule] = &[
+    ("type", TEXT, "a message has a type, which is a string"),
+    (
+        "id",
+        MISSING | TEXT | NUMBER,
+        "an id is a string or a number",
+    ),
+];
+
+const PAYLOAD: &[Rule] = &[("payload", OBJECT, "the payload is an object")];
+
+const IN_INITIALIZE: &[Rule] = &[
+    ("agent", OBJECT, "the agent is {name, version}"),
+    ("agent.name", TEXT, "it is a string"),
+    ("agent.version", TEXT, "it is a string"),
+    ("protocolVersion", TEXT, "it is a string"),
+    ("features", MISSING | OBJECT, "it is an object of booleans"),
+    (
+        "features.notifications",
+        MISSING | BOOLEAN,
+        "it is a boolean",
+    ),
+    ("features.progress", MISSING | BOOLEAN, "it is a boolean"),
+    ("features.elicitation", MISSING | BOOLEAN, "it is a boolean"),
+    (
+        "requestedCapabilities",
+        MISSING | ARRAY,
+        "it is an array of names",
+    ),
+];
+
+const IN_CALL: &[Rule] = &[
+    ("capability", TEXT, "it is the name of one"),
+    ("options", MISSING | OBJECT, "it is an object"),
+    ("options.timeout", MISSING | NUMBER, TIMEOUT),
+    (
+        "options.progressToken",
+        MISSING | TEXT | NUMBER,
+        "it is a string",
+    ),
+    ("params", MISSING | OBJECT, "parameters are an object"),
+];
+
+const TIMEOUT: &str = "it is a number of milliseconds, not negative";
 
 /// Reads one envelope.
-pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Malformed<V>> {
-    let mut known = Malformed {
-        kind: None,
-        id: None,
-        given: None,
-        error: Error::invalid_params("A message is an object {type, id, timestamp, payload}"),
-    };
+pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Error<V>> {
     if !envelope.is_object() {
-        return Err(known);
+        let message = "A message is an object {type, id, timestamp, payload}";
+        return Err(Error::invalid_params(message));
     }
-    known.id = envelope.get("id");
-    let Some(kind) = envelope.text_of("type") else {
-        known.error = bad("type", "a message has a type, which is a string");
-        return Err(known);
-    };
-    known.kind = Some(kind.clone());
-    if known
-        .id
-        .as_ref()
-        .is_some_and(|id| id.as_text().is_none() && id.as_number().is_none())
-    {
-        known.error = bad("id", "an id is a string or a number");
-        return Err(known);
-    }
-    let payload = envelope.get("payload");
-    if kind == kind::CANCEL {
-        known.given = payload.as_ref().and_then(|payload| payload.get("callId"));
-    }
-    match message(&kind, payload) {
-        Ok(message) => Ok(Received {
-            id: known.id,
-            message,
-        }),
-        Err(error) => {
-            known.error = error;
-            Err(known)
+    expect(envelope, ENVELOPE)?;
+    let kind = envelope.text_of("type").unwrap_or_default();
+    let payload = envelope.get("payload").unwrap_or_else(V::null);
+    let message = match &*kind {
+        kind::SHUTDOWN => FromAgent::Shutdown {
+            reason: reason(&payload),
+        },
+        kind::INITIALIZE | kind::CALL | kind::CANCEL | kind::ELICITATION_RESPONSE => {
+            expect(envelope, PAYLOAD)?;
+            match &*kind {
+                kind::INITIALIZE => initialize(&payload)?,
+                kind::CALL => call(&payload)?,
+                kind::CANCEL => cancel(&payload)?,
+                _ => FromAgent::Elicited(payload),
+            }
         }
-    }
-}
-
-fn message<V: Value>(kind: &str, payload: Option<V>) -> Result<FromAgent<V>, Error<V>> {
-    match kind {
-        kind::INITIALIZE => initialize(&required(payload)?).map(FromAgent::Initialize),
-        kind::CALL => call(&required(payload)?),
-        kind::CANCEL => cancel(&required(payload)?),
-        kind::SHUTDOWN => Ok(FromAgent::Shutdown {
-            reason: payload.and_then(|payload| reason(payload.get("reason"))),
-        }),
-        kind::ELICITATION_RESPONSE => Ok(FromAgent::Elicited(required(payload)?)),
         _ => {
-            let message = ["There is no message type \"", clipped(kind, 64), "\""];
-            Err(Error::new(Code::NOT_IMPLEMENTED, message.concat()))
+            let message = ["There is no message type \"", clipped(&kind, 64), "\""];
+            return Err(Error::new(Code::NOT_IMPLEMENTED, message.concat()));
         }
-    }
-}
-
-fn required<V: Value>(payload: Option<V>) -> Result<V, Error<V>> {
-    payload
-        .filter(V::is_object)
-        .ok_or_else(|| bad("payload", "the payload is an object"))
+    };
+    Ok(Received {
+        id: envelope.get("id"),
+        message,
+    })
 }
 
 /// Reads the parameters of `initialize`. Features that are not mentioned are taken as wished for,
 /// except questions: an agent must say that it answers those.
-fn initialize<V: Value>(params: &V) -> Result<Initialize, Error<V>> {
-    let agent = params.get("agent").filter(V::is_object);
-    let agent = agent.ok_or_else(|| bad("agent", "the agent is {name, version}"))?;
-    let name = agent
-        .text_of("name")
-        .ok_or_else(|| bad("agent.name", "it is a string"))?;
-    let version = agent
-        .text_of("version")
-        .ok_or_else(|| bad("agent.version", "it is a string"))?;
-    let protocol = params
-        .text_of("protocolVersion")
-        .ok_or_else(|| bad("protocolVersion", "it is a string"))?;
+fn initialize<V: Value>(params: &V) -> Result<FromAgent<V>, Error<V>> {
+    expect(params, IN_INITIALIZE)?;
+    let text = |path: &str| params.text_of(path).unwrap_or_default();
+    let protocol = text("protocolVersion");
     if protocol != VERSION {
         let message = [
             "Protocol version \"",
@@ -154,104 +152,69 @@ fn initialize<V: Value>(params: &V) -> Result<Initialize, Error<V>> {
         ];
         return Err(Error::new(Code::NOT_SUPPORTED, message.concat()));
     }
-    let features = params.get("features");
-    if features.as_ref().is_some_and(|it| !it.is_object()) {
-        return Err(bad("features", "it is an object of booleans"));
-    }
-    let feature = |name: &str| -> Result<Option<bool>, Error<V>> {
-        match features.as_ref().and_then(|features| features.get(name)) {
-            None => Ok(None),
-            Some(value) => match value.as_boolean() {
-                Some(wanted) => Ok(Some(wanted)),
-                None => Err(bad("features", "it is an object of booleans")),
-            },
-        }
-    };
-    if params
-        .get("requestedCapabilities")
-        .is_some_and(|it| !it.is_array())
-    {
-        return Err(bad("requestedCapabilities", "it is an array of names"));
-    }
-    Ok(Initialize {
+    let feature = |path: &str, default: bool| params.boolean_of(path).unwrap_or(default);
+    Ok(FromAgent::Initialize(Initialize {
         features: Features {
-            notifications: feature("notifications")?.unwrap_or(true),
-            progress: feature("progress")?.unwrap_or(true),
-            elicitation: feature("elicitation")?.unwrap_or(false),
+            notifications: feature("features.notifications", true),
+            progress: feature("features.progress", true),
+            elicitation: feature("features.elicitation", false),
         },
-        agent: Agent { name, version },
-    })
+        agent: Agent {
+            name: text("agent.name"),
+            version: text("agent.version"),
+        },
+    }))
 }
 
 fn call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
-    let capability = payload.text_of("capability");
-    let capability = capability.ok_or_else(|| bad("capability", "it is the name of one"))?;
-    let options = payload.get("options");
-    if options.as_ref().is_some_and(|options| !options.is_object()) {
-        return Err(bad("options", "it is an object"));
-    }
-    let option = |key: &str| options.as_ref().and_then(|options| options.get(key));
-    let call = match option("callId").or_else(|| payload.get("callId")) {
+    expect(payload, IN_CALL)?;
+    let given = ["options.callId", "callId"]
+        .into_iter()
+        .find(|path| payload.shape(path) != MISSING);
+    let call = match given {
         None => None,
-        Some(given) => Some(call_id(&given)?),
+        Some(path) => Some(call_id(payload, path)?),
     };
-    let timeout = match option("timeout") {
-        None => None,
-        Some(given) => Some(timeout(&given)?),
-    };
-    let token = option("progressToken");
-    if token
-        .as_ref()
-        .is_some_and(|it| it.as_text().is_none() && it.as_number().is_none())
-    {
-        return Err(bad("options.progressToken", "it is a string"));
+    let timeout = payload.number_of("options.timeout");
+    if timeout.is_some_and(|timeout| timeout.is_nan() || timeout < 0.0) {
+        return Err(bad("options.timeout", TIMEOUT));
     }
-    let params = match payload.get("params") {
-        None => V::object(),
-        Some(params) if params.is_object() => params,
-        Some(_) => return Err(bad("params", "parameters are an object")),
-    };
     Ok(FromAgent::Call {
         call,
-        capability,
-        params,
+        capability: payload.text_of("capability").unwrap_or_default(),
+        params: payload.get("params").unwrap_or_else(V::object),
         // An infinite timeout is none.
         timeout: timeout.filter(|timeout| timeout.is_finite()),
-        token,
+        token: payload.get("options.progressToken"),
     })
 }
 
 fn cancel<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
-    let given = payload.get("callId").unwrap_or_else(V::null);
-    let call = call_id(&given)?.as_str().into();
-    let reason = reason(payload.get("reason"));
     Ok(FromAgent::Cancel {
-        given,
-        call,
-        reason,
+        call: call_id(payload, "callId")?.as_str().into(),
+        given: payload.get("callId").unwrap_or_else(V::null),
+        reason: reason(payload),
     })
 }
 
-fn call_id<V: Value>(given: &V) -> Result<CallId, Error<V>> {
-    let text = given.as_text();
+fn call_id<V: Value>(payload: &V, path: &str) -> Result<CallId, Error<V>> {
+    let text = payload.text_of(path);
     let id = text.and_then(|text| CallId::parse(&text).ok());
     id.ok_or_else(|| bad("callId", "it is a string of 1 to 128 printable characters"))
 }
 
-fn timeout<V: Value>(given: &V) -> Result<Millis, Error<V>> {
-    let number = given.as_number().filter(|number| *number >= 0.0);
-    number.ok_or_else(|| {
-        bad(
-            "options.timeout",
-            "it is a number of milliseconds, not negative",
-        )
-    })
+/// A reason counts only if it is a string; it is kept to a length fit for a log line.
+fn reason<V: Value>(payload: &V) -> Option<Rc<str>> {
+    Some(clipped(&payload.text_of("reason")?, 1_024).into())
 }
 
-/// A reason counts only if it is a string; it is kept to a length fit for a log line.
-fn reason<V: Value>(given: Option<V>) -> Option<Rc<str>> {
-    let text = given?.as_text()?;
-    Some(clipped(&text, 1_024).into())
+fn expect<V: Value>(object: &V, rules: &[Rule]) -> Result<(), Error<V>> {
+    for (path, shapes, rule) in rules {
+        if object.shape(path) & shapes == 0 {
+            return Err(bad(path, rule));
+        }
+    }
+    Ok(())
 }
 
 fn bad<V: Value>(path: &str, rule: &str) -> Error<V> {

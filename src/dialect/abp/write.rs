@@ -2,7 +2,7 @@
 
 use alloc::rc::Rc;
 
-use super::{CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, Malformed, VERSION, kind};
+use super::{CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, VERSION, kind};
 use crate::call::{CallId, CancelAnswer, Error, Millis, Outcome, Response};
 use crate::dialect::Value;
 use crate::session::{Features, Initialized};
@@ -179,22 +179,19 @@ pub fn withdrawn<V: Value>(id: &V) -> V {
     notification(ELICITATION_WITHDRAWN, Some(&data))
 }
 
-/// The answer to a message that could not be understood: the typed reply where its type is known.
-pub fn refusal<V: Value>(malformed: Malformed<V>, timestamp: Millis) -> V {
-    let failure = malformed.error;
-    let (kind, payload) = match malformed.kind.as_deref() {
-        Some(kind::INITIALIZE) => (kind::INITIALIZE_RESULT, only_error(&failure)),
-        Some(kind::CALL) => (kind::CALL_RESULT, failed(&failure)),
+/// The answer to an envelope that could not be understood: the typed reply where its type is known.
+pub fn refusal<V: Value>(envelope: &V, failure: &Error<V>, timestamp: Millis) -> V {
+    let (kind, payload) = match envelope.text_of("type").as_deref() {
+        Some(kind::INITIALIZE) => (kind::INITIALIZE_RESULT, only_error(failure)),
+        Some(kind::CALL) => (kind::CALL_RESULT, failed(failure)),
         Some(kind::CANCEL) => {
-            let mut refused = V::object();
-            refused.put("callId", &malformed.given.unwrap_or_else(V::null));
-            refused.put_boolean("cancelled", false);
-            refused.put("error", &error(&failure));
+            let given = envelope.get("payload.callId").unwrap_or_else(V::null);
+            let mut refused = cancel_response(&given, &Err(failure.clone()));
             refused.put_text("reason", &failure.message);
             (kind::CANCEL_RESULT, refused)
         }
-        _ => (kind::ERROR, failed(&failure)),
+        _ => (kind::ERROR, failed(failure)),
     };
-    let id = malformed.id.unwrap_or_else(V::null);
-    envelope(kind, Some(&id), timestamp, &payload)
+    let id = envelope.get("id").unwrap_or_else(V::null);
+    self::envelope(kind, Some(&id), timestamp, &payload)
 }

@@ -32,33 +32,45 @@ export function fillRandom(bytes) {
 export const copy = (object) => ({ ...object });
 
 /** @param {unknown} value */
-export const isArray = (value) => Array.isArray(value);
-
-/** @param {unknown} value */
-export const isObject = (value) => typeof value === 'object' && value !== null && !isArray(value);
+export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * @param {any} object
- * @param {string} key
- * @returns {any} undefined too for what is no object, or cannot be read
+ * @param {any} value
+ * @param {string} path such as `options.callId`
+ * @returns {any} undefined too for what cannot be read
  */
-export function get(object, key) {
+export function get(value, path) {
   try {
-    return isObject(object) ? object[key] : undefined;
+    for (const key of path.split('.')) value = isObject(value) ? value[key] : undefined;
+    return value;
   } catch {
     return undefined;
   }
 }
 
+const SHAPES = /** @type {Record<string, number>} */ ({ undefined: 1, object: 2, string: 8, number: 16, boolean: 32 });
+
+/**
+ * What stands at a path, as the bits that Rust knows it by.
+ *
+ * @param {any} object
+ * @param {string} path
+ */
+export function shape(object, path) {
+  const value = get(object, path);
+  if (Array.isArray(value)) return 4;
+  return (value !== null && SHAPES[typeof value]) || 64;
+}
+
 /** @param {string} type */
-const propertyOf = (type) => (/** @type {any} */ object, /** @type {string} */ key) => {
-  const value = get(object, key);
+const valueOf = (type) => (/** @type {any} */ object, /** @type {string} */ path) => {
+  const value = get(object, path);
   return typeof value === type ? value : undefined;
 };
 
-export const textOf = propertyOf('string');
-export const numberOf = propertyOf('number');
-export const booleanOf = propertyOf('boolean');
+export const textOf = valueOf('string');
+export const numberOf = valueOf('number');
+export const booleanOf = valueOf('boolean');
 
 /**
  * @param {any} object one of our own
