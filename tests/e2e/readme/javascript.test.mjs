@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { root } from '../../../scripts/paths.mjs';
+import { launchPuppeteer } from '../support/browsers.mjs';
+import { blocks, commands } from './blocks.mjs';
+import { serveReadmeApp } from './site.mjs';
+
+/** @type {Awaited<ReturnType<typeof serveReadmeApp>>} */
+let site;
+/** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
+let browser;
+
+before(async () => {
+  [site, browser] = await Promise.all([serveReadmeApp(), launchPuppeteer()]);
+});
+after(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+for (const name of ['playwright.mjs', 'puppeteer.mjs']) {
+  test(`${name} attaches to the app and calls it`, async () => {
+    assert.equal(await site.runAgent(name), '{ words: 5 }');
+  });
+}
+
+test('evaluate.mjs cancels a call with nothing but window.abp', async () => {
+  assert.equal(await site.runAgent('evaluate.mjs'), "{ callId: 'first', cancelled: true } { success: false, cancelled: true }");
+});
+
+test('parent.js calls the app in its frame, and is told the progress', async () => {
+  const page = await browser.newPage();
+  /** @type {string[]} */
+  const printed = [];
+  const done = new Promise((resolve) => page.on('console', (message) => {
+    printed.push(message.text());
+    if (message.text().startsWith('{')) resolve(undefined);
+  }));
+  page.on('pageerror', (error) => printed.push(String(error)));
+  await page.goto(site.url('/parent.html'));
+  await done;
+  assert.deepEqual(printed, ['0 %', '{"words":3}']);
+  await page.close();
+});
+
+test('websocket.mjs and signal.mjs reach the app through the gateway', async (t) => {
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.goto(site.url('/'));
+  // The gateway announces the app's own manifest as soon as it has registered.
+  await page.waitForFunction(async () => (await (await fetch('/abp.json')).json()).app?.id === 'my-app');
+  const answered = "My app [ { name: 'text.words', available: true } ]\n{ words: 5 }";
+  assert.equal(await site.runAgent('websocket.mjs'), answered);
+  assert.equal(await site.runAgent('signal.mjs'), "stopped\n{ callId: 'mine', cancelled: true }");
+});
+
+test('the commands of the README are scripts of the repository', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.match(commands[0] ?? '', /^npm start /);
+  assert.match(commands[1] ?? '', /^npm test /);
+  assert.ok(scripts.start && scripts.test && scripts.build && scripts['build:gateway']);
+});
+
+test('no block of the README is left out by these tests', () => {
+  const run = ['app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', 'start.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs'];
+  assert.deepEqual([...blocks.keys()].sort(), run.sort());
+});

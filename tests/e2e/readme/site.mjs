@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { findChromium } from '../../../scripts/browser/find.mjs';
+import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
+import { run } from '../../../scripts/command.mjs';
+import { root } from '../../../scripts/paths.mjs';
+import { startGateway } from '../support/gateway.mjs';
+import { block } from './blocks.mjs';
+
+const parentPage = `<!doctype html>
+<title>A parent page</title>
+<link rel="icon" href="data:,">
+<script type="importmap">{ "imports": { "caphost/agent": "/caphost/agent.js" } }</script>
+<iframe src="/"></iframe>
+<script type="module" src="parent.js"></script>`;
+
+/**
+ * The README's JavaScript app, served by a gateway, and a place to run the README's agents. They
+ * are run as they are, but for the address and for `/slow`, which nothing answers.
+ */
+export async function serveReadmeApp() {
+  // Inside the repository, so that its packages are found.
+  mkdirSync(join(root, 'target'), { recursive: true });
+  const folder = mkdtempSync(join(root, 'target', 'readme-'));
+  const site = join(folder, 'site');
+  mkdirSync(site);
+  const gateway = await startGateway({ args: ['--www', site, '--content-security-policy', ''] });
+  const silent = createServer(() => {});
+  await new Promise((resolve) => silent.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address());
+  const code = (/** @type {string} */ name) =>
+    block(name).replaceAll('127.0.0.1:8787', new URL(gateway.url).host).replaceAll("'/slow'", `'http://127.0.0.1:${port}/'`);
+  for (const name of ['app.js', 'index.html', 'parent.js']) writeFileSync(join(site, name), code(name));
+  writeFileSync(join(site, 'parent.html'), parentPage);
+  writeFileSync(join(site, 'a.txt'), 'one two three');
+  writeFileSync(join(site, 'b.txt'), 'four five');
+
+  return {
+    url: (/** @type {string} */ path) => new URL(path, gateway.url).href,
+    /** Runs an agent in Node, and gives what it prints. @param {string} name */
+    async runAgent(name) {
+      writeFileSync(join(folder, name), code(name));
+      const env = { CHROME: browserIn(folder) };
+      const { code: status, output } = await run(process.execPath, [join(folder, name)], { cwd: folder, env, quiet: true, timeoutMs: 60_000 });
+      if (status !== 0) throw new Error(`${name} ended with ${status}\n${output}`);
+      return output.trim();
+    },
+    async close() {
+      silent.closeAllConnections();
+      silent.close();
+      await gateway.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * The browser the tests use, with their flags: the README's agents launch it with none.
+ *
+ * @param {string} folder
+ * @returns {string} its path
+ */
+function browserIn(folder) {
+  const chromium = findChromium();
+  if (chromium === undefined) throw new Error('no Chromium found: `npm run setup` gets one');
+  if (process.platform === 'win32') return chromium;
+  const wrapper = join(folder, 'chromium');
+  writeFileSync(wrapper, `#!/bin/sh\nexec '${chromium}' ${chromiumFlags().join(' ')} "$@"\n`);
+  chmodSync(wrapper, 0o755);
+  return wrapper;
+}
