@@ -36,19 +36,19 @@ export class GatewayLink {
     if (this.#registered) this.#send({ type: 'app/update', payload: { capabilities: this.#capabilities() } });
   }
 
-  close() {
+  close = () => {
     this.#closed = true;
     clearTimeout(this.#timer);
     globalThis.removeEventListener?.('online', this.#retryNow);
     this.host.forget(this);
     this.#socket?.close(1000);
     this.#dropAgents();
-  }
+  };
 
   #connect() {
-    this.#state('connecting');
     const Socket = this.options.WebSocket ?? globalThis.WebSocket;
     const socket = new Socket(this.url);
+    this.#state('connecting');
     this.#socket = socket;
     socket.onopen = () => {
       const payload = { app: this.host.app, capabilities: this.#capabilities(), token: this.options.token };

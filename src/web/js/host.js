@@ -98,9 +98,14 @@ export class Host {
    */
   connectGateway(url, options = {}) {
     this.#ensureOpen();
-    const link = new GatewayLink(this, url, options);
+    let link;
+    try {
+      link = new GatewayLink(this, url, options);
+    } catch (error) {
+      throw invalid(`Cannot connect to ${url}: ${text(error)}`);
+    }
     this.#links.add(link);
-    this.#closers.add(() => link.close());
+    this.#closers.add(link.close);
   }
 
   /** @type {Set<GatewayLink>} */

@@ -62,7 +62,7 @@ for (const [name, source] of Object.entries(clients)) {
         host.register('export.pdf', { inputSchema: { type: 'object', required: ['html'] } }, async (/** @type {any} */ _, /** @type {any} */ { signal }) => {
           if (mode === 'complete') return { pageCount: 3 };
           if (mode === 'fail') throw Object.assign(new Error('No fonts'), { code: 'PRECONDITION_FAILED' });
-          await new Promise((_, reject) => signal.addEventListener('abort', () => {
+          return new Promise((_, reject) => signal.addEventListener('abort', () => {
             aborted += 1;
             reject(signal.reason);
           }));

@@ -88,7 +88,7 @@ test('origins are compared whole: neither prefixes nor wildcards count', () =>
 test('a third window cannot speak in the session of another, over a port or plainly', async () => {
   const page = await lab.page();
   try {
-    const seen = await inLab(page, async ({ newHost, frame, rawWindow, turn }) => {
+    const seen = await inLab(page, async ({ newHost, frame, turn }) => {
       const host = await newHost();
       host.acceptMessages();
       const windows = [];
