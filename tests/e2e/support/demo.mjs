@@ -39,10 +39,10 @@ export function useDemo() {
     },
     /** What pages wrote to the console as warnings and errors, what was refused to them, and what they threw. */
     complaints,
-    /** Another page of the demo, once the gateway has it. */
-    async open() {
+    /** Another page of the demo, once the gateway has it. @param {import('puppeteer-core').Viewport} [viewport] */
+    async open(viewport = { width: 1280, height: 900 }) {
       const opened = await browser.newPage();
-      await opened.setViewport({ width: 1280, height: 900 });
+      await opened.setViewport(viewport);
       opened.on('console', (message) => {
         if (['error', 'warn', 'issue'].includes(message.type())) complaints.push(message.text());
       });
