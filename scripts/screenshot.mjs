@@ -1,0 +1,57 @@
+// Takes docs/demo.png, the picture of the demo page in the README: something running, something
+// cancelled with its confirmation, something completed. Needs the built demo and gateway.
+
+/* global document, HTMLElement */
+import { connectWebSocket } from 'caphost/agent';
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { launchPuppeteer } from '../tests/e2e/support/browsers.mjs';
+import { becomes, choose, newCall, reaches } from '../tests/e2e/support/demo-page.mjs';
+import { startGateway } from '../tests/e2e/support/gateway.mjs';
+import { root } from './paths.mjs';
+
+const file = join(root, 'docs', 'demo.png');
+const [gateway, launched] = await Promise.all([startGateway(), launchPuppeteer()]);
+try {
+  const page = await launched.newPage();
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  await page.goto(`${gateway.url}/`);
+  await page.waitForSelector('#gateway[data-state=connected]');
+  await page.waitForSelector('.capability');
+  const agent = await connectWebSocket(`${gateway.wsUrl}/abp?app=caphost-demo`, { agent: { name: 'reporting agent', version: '1.0' } });
+
+  // What came before.
+  for (const name of ['convert.markdownToHtml', 'image.process', 'ai.summarize']) {
+    const form = await choose(page, name, 'Small');
+    await becomes(page, await newCall(page, () => page.click(`${form} .primary`)), 'completed');
+  }
+
+  const pdf = await choose(page, 'export.pdf', 'Small');
+  const exported = await newCall(page, () => page.click(`${pdf} .primary`));
+  await becomes(page, exported, 'completed');
+  await page.waitForSelector(`${exported} .result .caption`);
+
+  await choose(page, 'export.pdf', 'Large');
+  const stopped = await newCall(page, () => page.click(`${pdf} .primary`));
+  await reaches(page, stopped, 40);
+  await page.click(`${stopped} .cancel`);
+  await becomes(page, stopped, 'cancelled');
+
+  const running = agent.call('export.archive', { megabytes: 400, files: 12 }, { callId: 'quarterly-orders', onProgress() {} });
+  const card = '.call[data-call-id="quarterly-orders"]';
+  await becomes(page, card, 'running');
+  await page.evaluate(() => {
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    for (const it of [document.documentElement, ...document.querySelectorAll('main, main > section')]) it.scrollTop = 0;
+  });
+  await reaches(page, card, 20);
+  mkdirSync(dirname(file), { recursive: true });
+  await page.screenshot({ path: file });
+  await agent.shutdown();
+  await running;
+  console.log(`${file}: ${Math.round(statSync(file).size / 1000)} kB`);
+} finally {
+  await launched.close();
+  await gateway.stop();
+}
