@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { useLab } from '../support/lab.mjs';
+import { inLab, useLab } from '../support/lab.mjs';
 
 const lab = useLab();
 const failed = (/** @type {string} */ message) => ({ code: 'OPERATION_FAILED', message, retryable: false });
@@ -54,9 +54,14 @@ const misdeeds = {
   'returns too large a string': [`return 'x'.repeat((16 << 20) + 1)`, /larger than/],
 };
 
+/** All of these hosts in one page: none disturbs the next either. @type {import('puppeteer-core').Page | undefined} */
+let page;
+
 for (const [what, [source, expected]] of Object.entries(misdeeds)) {
   test(`a handler that ${what}`, async () => {
-    const { responses, steady } = await lab.run(
+    page ??= await lab.page();
+    const { responses, steady } = await inLab(
+      page,
       async ({ newHost, inPage, connect, rawPort }, source) => {
         const host = await newHost();
         for (const [way, Kind] of [['sync', Function], ['async', async function () {}.constructor]]) {
