@@ -10,5 +10,7 @@ import { load } from './wasm.js';
  */
 export async function createHost(options) {
   const { newHost } = await load();
-  return newHost(options ?? {});
+  const host = newHost(options ?? {});
+  if (host instanceof Error) throw host;
+  return host;
 }

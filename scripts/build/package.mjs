@@ -25,7 +25,11 @@ export async function buildPackage(wasmBindgen) {
     cargo: ['--no-default-features', '--features', 'npm'],
     // npm/wasm.js says where the module is.
     bindgen: ['--omit-default-module-path'],
-    optimize: ['-Oz', '--converge', '--strip-producers', '--strip-target-features'],
+    // Found by trial: what compresses best.
+    optimize: [
+      '-Oz', '--flatten', '--rereloop', '-Oz', '--converge', '--one-caller-inline-max-function-size', '20',
+      '--strip-producers', '--strip-target-features',
+    ],
     wasmBindgen,
   });
   await unlessDone({

@@ -1,6 +1,5 @@
 //! What the JavaScript glue of an agent calls.
 
-use alloc::string::String;
 use core::cell::{Cell, RefCell};
 
 use wasm_bindgen::prelude::*;
@@ -21,7 +20,7 @@ extern "C" {
     fn wake(this: &AgentShell);
     /// What is wrong with the envelope, if it cannot be sent.
     #[wasm_bindgen(method)]
-    fn post(this: &AgentShell, key: u32, envelope: &JsValue) -> Option<String>;
+    fn post(this: &AgentShell, key: u32, envelope: &JsValue) -> JsValue;
     #[wasm_bindgen(method)]
     fn settle(this: &AgentShell, key: u32, response: &JsValue);
     #[wasm_bindgen(method, js_name = callIdOf)]
@@ -68,7 +67,7 @@ impl AgentHandle {
 
     /// A fresh UUID.
     #[wasm_bindgen(js_name = newId)]
-    pub fn new_id() -> String {
+    pub fn new_id() -> JsValue {
         random::call_id().as_str().into()
     }
 
@@ -77,15 +76,15 @@ impl AgentHandle {
     #[allow(clippy::too_many_arguments)]
     pub fn call(
         &self,
-        id: Option<String>,
-        capability: String,
+        id: &JsValue,
+        capability: &JsValue,
         params: JsValue,
         timeout: f64,
         progress: bool,
         transfer: bool,
         aborted: bool,
     ) -> RequestKey {
-        let id = match id.map(|id| CallId::parse(&id)) {
+        let id = match id.as_string().map(|id| CallId::parse(&id)) {
             None => random::call_id(),
             Some(Ok(id)) => id,
             Some(Err(_)) => return 0,
@@ -96,7 +95,7 @@ impl AgentHandle {
         }
         state.call(Outgoing {
             id,
-            capability,
+            capability: capability.as_string().unwrap_or_default(),
             params: Some(params),
             timeout: Some(timeout).filter(|it| it.is_finite()),
             progress,
@@ -106,12 +105,19 @@ impl AgentHandle {
 
     /// Cancels a call. The key of the confirmation, or 0 if `id` can be no callId. What it leads
     /// to is done by [`AgentHandle::drive`].
-    pub fn cancel(&self, id: &str, reason: Option<String>) -> RequestKey {
-        CallId::parse(id).map_or(0, |id| self.state.borrow_mut().cancel(id, reason, now()))
+    pub fn cancel(&self, id: &JsValue, reason: &JsValue) -> RequestKey {
+        match id.as_string().map(|id| CallId::parse(&id)) {
+            Some(Ok(id)) => {
+                let reason = reason.as_string();
+                self.state.borrow_mut().cancel(id, reason, now())
+            }
+            _ => 0,
+        }
     }
 
     /// A caller's signal has fired.
-    pub fn abort(&self, shell: &AgentShell, key: RequestKey, reason: Option<String>) {
+    pub fn abort(&self, shell: &AgentShell, key: RequestKey, reason: &JsValue) {
+        let reason = reason.as_string();
         self.state.borrow_mut().abort(key, reason, now());
         self.drive(shell);
     }
@@ -136,7 +142,8 @@ impl AgentHandle {
     }
 
     /// Ends the session.
-    pub fn shutdown(&self, shell: &AgentShell, reason: Option<String>) {
+    pub fn shutdown(&self, shell: &AgentShell, reason: &JsValue) {
+        let reason = reason.as_string();
         self.state.borrow_mut().shutdown(reason, now());
         self.drive(shell);
     }
@@ -227,7 +234,7 @@ impl AgentHandle {
             Action::Wake => shell.wake(),
             Action::Send(key, request) => {
                 let envelope = abp::request(key, request, unix());
-                if let Some(problem) = shell.post(key, &envelope) {
+                if let Some(problem) = shell.post(key, &envelope).as_string() {
                     let error = Error::new(Code::INVALID_PARAMS, problem);
                     self.state.borrow_mut().unsendable(key, error);
                 }

@@ -1,8 +1,6 @@
 //! What the JavaScript glue calls.
 
 use alloc::rc::{Rc, Weak};
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use wasm_bindgen::prelude::*;
 
@@ -17,13 +15,15 @@ use crate::session::{CallRequest, Limits};
 #[wasm_bindgen]
 pub struct HostHandle(pub(super) Weak<Inner>);
 
-/// Makes a host out of the options of `createHost`, and gives its JavaScript object.
+/// Makes a host out of the options of `createHost`, and gives its JavaScript object, or
+/// the error to throw.
 #[wasm_bindgen(js_name = newHost)]
-pub fn new_host(options: &JsValue) -> Result<JsValue, JsValue> {
+pub fn new_host(options: &JsValue) -> JsValue {
     let app = Value::get(options, "app").unwrap_or(JsValue::UNDEFINED);
-    let limits = limits(options).map_err(|error| thrown(&error))?;
-    let host = Inner::new(app, limits).map_err(|error| thrown(&error))?;
-    Ok(host.js.clone().into())
+    match limits(options).and_then(|limits| Inner::new(app, limits)) {
+        Ok(host) => host.js.clone().into(),
+        Err(error) => as_js(&error),
+    }
 }
 
 fn limits(options: &JsValue) -> Result<Limits, Error> {
@@ -50,28 +50,33 @@ fn limits(options: &JsValue) -> Result<Limits, Error> {
 
 #[wasm_bindgen]
 impl HostHandle {
-    pub fn register(&self, name: &str, options: &JsValue, handler: JsValue) -> Result<(), JsValue> {
-        let host = self.0.upgrade().ok_or_else(|| thrown(&closed()))?;
-        let registered = host.register(name, options, Handler::Js(handler));
-        registered.map_err(|error| thrown(&error))
+    /// Undefined, or the error to throw.
+    pub fn register(&self, name: &JsValue, options: &JsValue, handler: JsValue) -> JsValue {
+        let registered = self.with(|host| {
+            let name = name.as_string().unwrap_or_default();
+            host.register(&name, options, Handler::Js(handler))
+        });
+        match registered.unwrap_or_else(|| Err(closed())) {
+            Ok(()) => JsValue::UNDEFINED,
+            Err(error) => as_js(&error),
+        }
     }
 
-    pub fn unregister(&self, name: &str) -> bool {
-        self.with(|host| host.with(|state| state.unregister(name)))
+    pub fn unregister(&self, name: &JsValue) -> bool {
+        let name = name.as_string().unwrap_or_default();
+        self.with(|host| host.with(|state| state.unregister(&name)))
             .unwrap_or(false)
     }
 
-    /// The `Capability` documents, by name.
-    pub fn documents(&self) -> Vec<JsValue> {
+    /// An array of the `Capability` documents, by name.
+    pub fn documents(&self) -> JsValue {
+        let mut documents = JsValue::array();
         self.with(|host| {
-            let state = host.state.borrow();
-            state
-                .registry()
-                .iter()
-                .map(|it| it.descriptor.document.clone())
-                .collect()
-        })
-        .unwrap_or_default()
+            for it in host.state.borrow().registry().iter() {
+                documents.push(it.descriptor.document.clone());
+            }
+        });
+        documents
     }
 
     pub fn connect(&self) -> u32 {
@@ -88,9 +93,9 @@ impl HostHandle {
     }
 
     #[wasm_bindgen(js_name = sessionId)]
-    pub fn session_id(&self, connection: u32) -> Option<String> {
+    pub fn session_id(&self, connection: u32) -> JsValue {
         let id = self.with(|host| host.state.borrow().session_id(connection));
-        id.flatten().map(|id| (&*id).into())
+        id.flatten().map_or(JsValue::NULL, |id| JsValue::from(&*id))
     }
 
     #[wasm_bindgen(js_name = runReady)]
@@ -167,8 +172,8 @@ impl HostHandle {
 
     /// A handler cancels a call it has made.
     #[wasm_bindgen(js_name = cancelKey)]
-    pub fn cancel_key(&self, key: u32, reason: Option<String>) {
-        let reason = reason.map(|reason| reason.into());
+    pub fn cancel_key(&self, key: u32, reason: &JsValue) {
+        let reason = reason.as_string().map(|reason| reason.into());
         self.with(|host| host.with(|state| state.cancel_child(key, reason, now())));
     }
 
@@ -215,25 +220,28 @@ impl HostHandle {
         self.with(|host| host.drive());
     }
 
-    pub fn notify(&self, event: &str, data: JsValue) {
+    pub fn notify(&self, event: &JsValue, data: JsValue) {
+        let event = event.as_string().unwrap_or_default();
         let data = (!data.is_undefined()).then_some(data);
-        self.with(|host| host.with(|state| state.notify(event.into(), data)));
+        self.with(|host| host.with(|state| state.notify((&*event).into(), data)));
     }
 
     /// The app cancels a call of one of its agents: a `CancelResponse`.
     #[wasm_bindgen(js_name = cancelCall)]
-    pub fn cancel_call(&self, session: &str, call: &str, reason: Option<String>) -> JsValue {
+    pub fn cancel_call(&self, session: &JsValue, call: &JsValue, reason: &JsValue) -> JsValue {
         let answer = self.with(|host| {
-            let reason = reason.map(|reason| reason.into());
-            host.with(|state| match state.connection_of(session) {
-                Some(connection) => state.cancel_here(connection, call, reason, now()),
-                None => Err(Error::new(
-                    Code::SESSION_INVALID,
-                    "There is no such session",
-                )),
+            let session = session.as_string().unwrap_or_default();
+            let id = call.as_string().unwrap_or_default();
+            let reason = reason.as_string().map(|reason| reason.into());
+            host.with(|state| match state.connection_of(&session) {
+                Some(connection) => state.cancel_here(connection, &id, reason, now()),
+                None => {
+                    let message = "There is no such session";
+                    Err(Error::new(Code::SESSION_INVALID, message))
+                }
             })
         });
-        abp::cancel_response(&call.into(), &answer.unwrap_or_else(|| Err(closed())))
+        abp::cancel_response(call, &answer.unwrap_or_else(|| Err(closed())))
     }
 
     pub fn watch(&self, on: bool) {
@@ -242,7 +250,7 @@ impl HostHandle {
 
     /// A fresh callId.
     #[wasm_bindgen(js_name = newCallId)]
-    pub fn new_call_id(&self) -> String {
+    pub fn new_call_id(&self) -> JsValue {
         random::call_id().as_str().into()
     }
 
@@ -297,11 +305,11 @@ pub(super) fn error_of(thrown: &JsValue) -> Error {
     }
     error.retry_after = thrown.number_of("retryAfter");
     error.details = Value::get(thrown, "details")
-        .filter(|details| sys::inspect(details, 32, 65_536.0).is_none());
+        .filter(|details| sys::inspect(details, 32, 65_536.0).is_undefined());
     error
 }
 
 /// An error as JavaScript throws it.
-pub(super) fn thrown(error: &Error) -> JsValue {
+fn as_js(error: &Error) -> JsValue {
     sys::abp_error(error.code.as_str(), &error.message, error.retryable)
 }

@@ -2,10 +2,11 @@
 
 use wasm_bindgen::JsValue;
 
+use super::handle::error_of;
 use super::inner::{Handler, Inner};
 use super::sys::{self, now};
 use super::{Error, inspect};
-use crate::call::{Code, Outcome, Response};
+use crate::call::{Outcome, Response};
 use crate::dialect::{Value, abp};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, ReplyTo};
 use crate::text::decimal;
@@ -237,15 +238,7 @@ pub(super) fn verdict_of(verdict: &JsValue) -> Result<(), Error> {
     if verdict.is_null() {
         return Ok(());
     }
-    let code = match verdict.text_of("code").as_deref() {
-        Some("MISSING_PARAM") => Code::MISSING_PARAM,
-        Some("INVALID_TYPE") => Code::INVALID_TYPE,
-        Some("INTERNAL_ERROR") => Code::INTERNAL_ERROR,
-        _ => Code::INVALID_PARAMS,
-    };
-    let mut error = Error::new(code, verdict.text_of("message").unwrap_or_default());
-    error.details = Value::get(verdict, "details");
-    Err(error)
+    Err(error_of(verdict))
 }
 
 pub(super) fn elicitation_id(key: u32) -> JsValue {

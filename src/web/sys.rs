@@ -91,7 +91,7 @@ extern "C" {
     #[wasm_bindgen(js_name = abpError)]
     pub(super) fn abp_error(code: &str, message: &str, retryable: bool) -> JsValue;
     /// What is wrong with a value that is to be sent, if anything.
-    pub(super) fn inspect(value: &JsValue, depth: u32, size: f64) -> Option<String>;
+    pub(super) fn inspect(value: &JsValue, depth: u32, size: f64) -> JsValue;
     /// Fires an `AbortController` with the reason a caller gave, if any.
     #[cfg(feature = "std")]
     #[wasm_bindgen(js_name = abortWith)]

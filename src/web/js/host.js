@@ -59,8 +59,8 @@ export class Host {
     } catch (error) {
       throw invalid(`${name}: the description is no JSON: ${text(error)}`);
     }
-    // Errors thrown here are refusals: nothing has trapped.
-    this.handle.register(name, description ?? {}, handler);
+    const refused = this.handle.register(name, description ?? {}, handler);
+    if (refused) throw refused;
   }
 
   /** @param {string} name */
