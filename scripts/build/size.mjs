@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
-/** Gzip bytes that host and agent may take together. */
+/** Gzip bytes that host and agent shall take together. Not met yet: every report says by how much. */
 export const sizeBudget = 40_000;
+
+/** Gzip bytes above which the tests fail until the budget is met: lowered with every gain, never raised. */
+export const sizeCeiling = 48_000;
 
 const report = join(root, 'target', 'package-size.json');
 
