@@ -5,6 +5,7 @@
 
 use caphost::{App, CallContext, Capability, Error, Host, Progress};
 use serde::{Deserialize, Serialize};
+use std::hint::black_box;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
@@ -92,6 +93,25 @@ fn register(host: &Host) -> Result<(), Error> {
                 context.checkpoint().await;
             }
             Ok(Sum { sum })
+        },
+    )?;
+    // What a checkpoint costs: rounds of nothing else, and rounds of nothing.
+    host.register(
+        Capability::new("rust.checkpoints"),
+        |work: Work, context: CallContext| async move {
+            for _ in 0..work.rounds {
+                context.checkpoint().await;
+            }
+            Ok(Sum { sum: 0.0 })
+        },
+    )?;
+    host.register(
+        Capability::new("rust.loop"),
+        |work: Work, _: CallContext| async move {
+            for round in 0..work.rounds {
+                black_box(round);
+            }
+            Ok(Sum { sum: 0.0 })
         },
     )?;
     host.register(

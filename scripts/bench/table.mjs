@@ -1,0 +1,41 @@
+/** @param {import('./rounds.mjs').Result[]} results @returns {string} Markdown */
+export function table(results) {
+  const lines = ['| | median | middle half | against its base |', '|---|--:|--:|--:|'];
+  let group = '';
+  for (const result of results) {
+    if (result.group !== group) {
+      ({ group } = result);
+      lines.push(`| **${group}** | | | |`);
+    }
+    const range = `${digits(result.low)} to ${digits(result.high)}`;
+    const isBase = results.some((other) => other.group === result.group && other.base === result.name);
+    const ratio = result.ratio === undefined ? (isBase ? 'base' : '') : `× ${digits(result.ratio)}`;
+    lines.push(`| ${result.name} | ${digits(result.median)} ${result.unit} | ${range} | ${ratio} |`);
+  }
+  return lines.join('\n');
+}
+
+/** @param {import('../build/size.mjs').Part[]} parts @returns {string} Markdown */
+export function sizes(parts) {
+  const bytes = (/** @type {number} */ count) => count.toLocaleString('en').replaceAll(',', ' ');
+  /** @param {(part: import('../build/size.mjs').Part) => boolean} wanted @param {string} name */
+  const row = (wanted, name) => {
+    const sum = (/** @type {'bytes' | 'gzip'} */ key) => parts.filter(wanted).reduce((total, part) => total + part[key], 0);
+    return `| ${name} | ${bytes(sum('bytes'))} | ${bytes(sum('gzip'))} |`;
+  };
+  const isWasm = (/** @type {{ file: string }} */ { file }) => file.endsWith('.wasm');
+  return [
+    '| loaded by a page with a host and an agent | bytes | gzip |',
+    '|---|--:|--:|',
+    row(isWasm, 'WebAssembly'),
+    row((part) => !isWasm(part), 'JavaScript'),
+    row(() => true, 'together'),
+  ].join('\n');
+}
+
+/** Two significant digits: more would be noise. @param {number} value */
+function digits(value) {
+  if (!Number.isFinite(value)) return '–';
+  if (Math.abs(value) >= 100) return String(Math.round(value));
+  return String(Number(value.toPrecision(2)));
+}
