@@ -147,7 +147,7 @@ mod tests {
                     .is_null()
             );
             assert!(
-                heap.alloc(Layout::from_size_align(1 << 40, 8).unwrap())
+                heap.alloc(Layout::from_size_align(isize::MAX as usize - 7, 8).unwrap())
                     .is_null()
             );
         }
