@@ -64,13 +64,23 @@ impl<V> KeyMap<V> {
         let value = self.values.get_mut(index)?.take()?;
         self.gaps += 1;
         if self.gaps > 32 && self.gaps * 2 > self.keys.len() || self.gaps == self.keys.len() {
-            let mut values = self.values.iter();
-            self.keys
-                .retain(|_| values.next().is_some_and(Option::is_some));
-            self.values.retain(Option::is_some);
-            self.gaps = 0;
+            self.close_gaps();
         }
         Some(value)
+    }
+
+    fn close_gaps(&mut self) {
+        let mut kept = 0;
+        for index in 0..self.keys.len() {
+            if self.values[index].is_some() {
+                self.keys.swap(kept, index);
+                self.values.swap(kept, index);
+                kept += 1;
+            }
+        }
+        self.keys.truncate(kept);
+        self.values.truncate(kept);
+        self.gaps = 0;
     }
 
     /// How many values there are.

@@ -9,6 +9,7 @@ use super::executor::RustCalls;
 use super::{Error, HostHandle, JsHost, sys};
 use crate::capability::Descriptor;
 use crate::dialect::Value;
+use crate::dialect::shape::{BOOLEAN, MISSING, NUMBER, OBJECT};
 use crate::session::{HostState, Limits};
 
 /// What runs a capability.
@@ -36,8 +37,8 @@ impl Inner {
     /// `app` is the app's description of itself.
     pub fn new(app: JsValue, limits: Limits) -> Result<Rc<Self>, Error> {
         for field in ["id", "name", "version"] {
-            let text = app.text_of(field);
-            if text.is_none_or(|text| text.is_empty() || text.len() > 256) {
+            let text = app.text_of(field).unwrap_or_default();
+            if text.is_empty() || text.len() > 256 {
                 let message = ["app.", field, " is a string of 1 to 256 characters"];
                 return Err(Error::invalid_params(message.concat()));
             }
@@ -79,6 +80,25 @@ impl Inner {
     }
 }
 
+/// What the properties of a description must be.
+const DESCRIPTION: [(&str, u32, &str); 3] = [
+    (
+        "concurrency",
+        MISSING | NUMBER,
+        "concurrency is a whole number from 1",
+    ),
+    (
+        "inputSchema",
+        MISSING | OBJECT | BOOLEAN,
+        "inputSchema is a JSON Schema",
+    ),
+    (
+        "outputSchema",
+        MISSING | OBJECT | BOOLEAN,
+        "outputSchema is a JSON Schema",
+    ),
+];
+
 fn descriptor(name: &str, options: &JsValue) -> Result<Descriptor<JsValue>, Error> {
     let bad = |rule: &str| Err(Error::invalid_params([name, ": ", rule].concat()));
     if name.is_empty() || name.len() > 256 {
@@ -88,26 +108,20 @@ fn descriptor(name: &str, options: &JsValue) -> Result<Descriptor<JsValue>, Erro
     if !Value::is_object(options) {
         return bad("the description is an object");
     }
-    let concurrency = Value::get(options, "concurrency");
-    let calls = concurrency.as_ref().and_then(JsValue::as_f64);
-    let whole = calls.is_some_and(|it| (1.0..=1e9).contains(&it) && f64::from(it as u32) == it);
-    if concurrency.is_some() && !whole {
-        return bad("concurrency is a whole number from 1");
-    }
-    for (schema, rule) in [
-        ("inputSchema", "inputSchema is a JSON Schema"),
-        ("outputSchema", "outputSchema is a JSON Schema"),
-    ] {
-        let given = Value::get(options, schema);
-        if given.is_some_and(|it| !Value::is_object(&it) && it.as_bool().is_none()) {
+    for (key, shapes, rule) in DESCRIPTION {
+        if options.shape(key) & shapes == 0 {
             return bad(rule);
         }
     }
+    let concurrency = options.number_of("concurrency");
+    if concurrency.is_some_and(|it| it < 1.0 || it > 1e9 || f64::from(it as u32) != it) {
+        return bad("concurrency is a whole number from 1");
+    }
     Ok(Descriptor {
         name: name.into(),
-        concurrency: calls.map(|it| it as usize),
+        concurrency: concurrency.map(|it| it as usize),
         available: options.boolean_of("available") != Some(false),
-        checked: Value::get(options, "inputSchema").is_some(),
+        checked: options.shape("inputSchema") != MISSING,
         document: sys::describe(name, options),
     })
 }
