@@ -7,7 +7,7 @@ import { packageDir, root } from '../paths.mjs';
 export const sizeBudget = 40_000;
 
 /** Gzip bytes above which the tests fail until the budget is met: lowered with every gain, never raised. */
-export const sizeCeiling = 48_000;
+export const sizeCeiling = 46_000;
 
 const report = join(root, 'target', 'package-size.json');
 
