@@ -4,6 +4,7 @@ import { chromiumFlags } from '../browser/flags.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
 import { countRustTests, settle } from './counts.mjs';
+import { freePort, keepServing } from './test-server.mjs';
 
 /**
  * Runs the crate's `wasm_bindgen_test`s in a headless Chromium.
@@ -14,6 +15,8 @@ import { countRustTests, settle } from './counts.mjs';
  * @param {number} options.timeoutMs
  */
 export async function runWasmTests({ tools, filters, timeoutMs }) {
+  const port = await freePort();
+  const stop = keepServing(port);
   const { code, output } = await run(join(tools.wasmPack, 'wasm-pack'), [
     'test', '--headless', '--chrome',
     ...(tools.chromedriver === undefined ? [] : ['--chromedriver', tools.chromedriver]),
@@ -25,8 +28,9 @@ export async function runWasmTests({ tools, filters, timeoutMs }) {
       PATH: `${tools.wasmBindgen}${delimiter}${process.env.PATH}`,
       WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities(tools.chromium),
       WASM_BINDGEN_TEST_TIMEOUT: '120',
+      WASM_BINDGEN_TEST_ADDRESS: `127.0.0.1:${port}`,
     },
-  });
+  }).finally(stop);
   return settle(code, countRustTests(output));
 }
 
