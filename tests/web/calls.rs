@@ -1,6 +1,7 @@
 //! Calls: sessions, parameters, data, progress, children.
 
-use caphost::{CallContext, Capability, Error, Host, Progress};
+use caphost::session::Limits;
+use caphost::{App, CallContext, Capability, Error, Host, Progress};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use wasm_bindgen::JsCast;
@@ -181,4 +182,19 @@ async fn a_closed_host_ends_its_sessions() {
     host.close();
     assert!(abp.property("sessionId").is_null());
     assert_eq!(call(&abp, "add", "{}").await["success"], false);
+}
+
+#[wasm_bindgen_test]
+async fn a_host_has_limits_of_its_own() {
+    let limits = Limits {
+        in_flight: 1,
+        ..Limits::default()
+    };
+    let host = Host::with_limits(App::new("limited", "Limited", "1.0.0"), limits).unwrap();
+    host.register(Capability::new("add"), add).unwrap();
+    let abp = Abp::of(&host).await;
+    let first = abp.call("add", r#"{"leftPart":1}"#, "{}");
+    let second = call(&abp, "add", r#"{"leftPart":1}"#).await;
+    assert_eq!(second["error"]["code"], "RATE_LIMITED");
+    assert_eq!(settled::<Json>(first).await["success"], true);
 }
