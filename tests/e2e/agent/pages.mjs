@@ -30,7 +30,9 @@ export function plainAppIn({ before, after }, launch) {
      */
     async appPage(t, query = '') {
       const page = await browser.newPage();
-      t.after(() => page.close().catch(() => {}));
+      // A client may never hear that a page it was steering elsewhere has closed; the browser's end
+      // closes it all the same.
+      t.after(() => Promise.race([page.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 3_000))]));
       await page.goto(server.url(`/plain-app/?${query}`));
       return page;
     },
