@@ -144,7 +144,7 @@ export function inspect(value, depth, size) {
 }
 
 /** @param {object} item */
-function isPlain(item) {
+export function isPlain(item) {
   const prototype = Object.getPrototypeOf(item);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

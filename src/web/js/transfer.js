@@ -1,6 +1,7 @@
 /**
  * What is moved with a message rather than copied.
  */
+import { isPlain } from './platform.js';
 
 /** Copied unless the caller asks for them to be moved. */
 const MOVABLE = ['ArrayBuffer', 'ImageBitmap', 'OffscreenCanvas', 'AudioData', 'VideoFrame'];
@@ -40,10 +41,4 @@ export function transferables(payload, wanted) {
     }
   }
   return [...found];
-}
-
-/** @param {object} item */
-function isPlain(item) {
-  const prototype = Object.getPrototypeOf(item);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
