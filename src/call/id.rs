@@ -1,6 +1,6 @@
 //! The identifier of a call: generated for every call that does not bring one.
 
-use alloc::rc::Rc;
+use alloc::sync::Arc;
 use alloc::string::String;
 use core::fmt;
 
@@ -9,7 +9,7 @@ pub const MAX_CALL_ID_CHARS: usize = 128;
 
 /// A string of 1 to 128 printable characters, unique within its session.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(Rc<str>);
+pub struct CallId(Arc<str>);
 
 /// The text was empty, too long, or held a control character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
