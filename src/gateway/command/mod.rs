@@ -1,5 +1,7 @@
 //! The command line.
 
+#[allow(dead_code)]
+mod gateway_args;
 mod serve;
 mod units;
 

@@ -1,0 +1,185 @@
+//! Which gateway a subcommand talks to, and as whom: the options all its clients share.
+
+use std::fmt;
+
+use clap::Args;
+use url::Url;
+
+/// A gateway and the app behind it, for subcommands that reach an app.
+#[derive(Args, Clone, Debug)]
+pub(super) struct GatewayArgs {
+    #[command(flatten)]
+    pub access: Access,
+    /// The id of the app; may be left out while one app is connected.
+    #[arg(
+        long,
+        env = "CAPHOST_APP",
+        value_name = "ID",
+        help_heading = "Connection"
+    )]
+    pub app: Option<String>,
+}
+
+/// A gateway, for subcommands that talk to itself.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Connection")]
+pub(super) struct Access {
+    /// The gateway's URL, http or https.
+    #[arg(long, env = "CAPHOST_GATEWAY", default_value = "http://127.0.0.1:8787", value_name = "URL", value_parser = gateway_url)]
+    pub gateway: Url,
+    /// A bearer token for it. Other users of this machine can see command lines: prefer the environment.
+    #[arg(long, env = "CAPHOST_TOKEN", hide_env_values = true, value_name = "SECRET", value_parser = Secret::parse)]
+    pub token: Option<Secret>,
+}
+
+impl Access {
+    /// The URL of a path of the gateway, such as `abp.json`, for HTTP.
+    pub fn http_url(&self, path: &str) -> Url {
+        let mut url = self.gateway.clone();
+        let base = url.path().trim_end_matches('/');
+        url.set_path(&format!("{base}/{path}"));
+        url
+    }
+
+    /// The same for WebSocket.
+    pub fn web_socket_url(&self, path: &str) -> Url {
+        let mut url = self.http_url(path);
+        let scheme = if url.scheme() == "https" { "wss" } else { "ws" };
+        // Both are special schemes, between which a URL may change.
+        let _ = url.set_scheme(scheme);
+        url
+    }
+
+    /// The value of the `Authorization` header, if there is a token.
+    pub fn authorization(&self) -> Option<String> {
+        self.token.as_ref().map(|it| format!("Bearer {}", it.0))
+    }
+}
+
+impl GatewayArgs {
+    /// The WebSocket URL for agents of the app wanted.
+    pub fn agent_url(&self) -> Url {
+        self.with_app(self.access.web_socket_url("abp"))
+    }
+
+    /// Adds which app is wanted, if one is named.
+    pub fn with_app(&self, mut url: Url) -> Url {
+        if let Some(app) = &self.app {
+            url.query_pairs_mut().append_pair("app", app);
+        }
+        url
+    }
+}
+
+/// A token that no log shows.
+#[derive(Clone)]
+pub(super) struct Secret(String);
+
+impl Secret {
+    /// Only what a header can carry; an empty one is refused rather than taken for none.
+    fn parse(text: &str) -> Result<Self, String> {
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            Ok(Secret(text.to_string()))
+        } else {
+            Err("expected a token of printable ASCII without spaces".into())
+        }
+    }
+
+    /// The token itself.
+    #[allow(dead_code)]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("…")
+    }
+}
+
+/// `http://host:port`, with a path where the gateway is mounted below one; `ws` and `wss` mean the same.
+fn gateway_url(text: &str) -> Result<Url, String> {
+    let mut url = Url::parse(text).map_err(|error| {
+        format!("{error}; expected a URL such as http://127.0.0.1:8787 or https://gateway.example")
+    })?;
+    let scheme = match url.scheme() {
+        "http" | "ws" => "http",
+        "https" | "wss" => "https",
+        other => {
+            return Err(format!(
+                "{other}: is no scheme of a gateway; expected http or https"
+            ));
+        }
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("a name or password in the URL is not used; give a --token".into());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("expected a URL without a query".into());
+    }
+    let _ = url.set_scheme(scheme);
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        gateway: GatewayArgs,
+    }
+
+    fn parse(arguments: &[&str]) -> Result<GatewayArgs, clap::Error> {
+        Line::try_parse_from([&["x"], arguments].concat()).map(|line| line.gateway)
+    }
+
+    #[test]
+    fn urls_are_those_of_the_gateway() {
+        for (given, http, agent) in [
+            (
+                "http://127.0.0.1:8787",
+                "http://127.0.0.1:8787/api/runs",
+                "ws://127.0.0.1:8787/abp?app=a+b",
+            ),
+            (
+                "wss://example.com/below/",
+                "https://example.com/below/api/runs",
+                "wss://example.com/below/abp?app=a+b",
+            ),
+        ] {
+            let args = parse(&["--gateway", given, "--app", "a b"]).unwrap();
+            assert_eq!(args.access.http_url("api/runs").as_str(), http);
+            assert_eq!(args.agent_url().as_str(), agent);
+        }
+    }
+
+    #[test]
+    fn a_gateway_is_a_url_and_a_token_fits_a_header() {
+        for bad in [
+            "",
+            "localhost",
+            "localhost:8787",
+            "ftp://a",
+            "http://",
+            "http://a:b@c",
+            "http://a/?app=b",
+        ] {
+            assert!(parse(&["--gateway", bad]).is_err(), "{bad}");
+        }
+        for bad in ["", "a b", "ü", "a\n"] {
+            assert!(parse(&["--token", bad]).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_shown() {
+        let args = parse(&["--token", "hush"]).unwrap();
+        assert!(!format!("{args:?}").contains("hush"));
+        assert_eq!(args.access.authorization().as_deref(), Some("Bearer hush"));
+    }
+}
