@@ -6,6 +6,7 @@ mod headers;
 mod hub;
 mod outbox;
 mod pages;
+mod rate_limit;
 mod reader;
 mod upgrade;
 mod writer;
@@ -29,6 +30,7 @@ use tokio::time::timeout;
 pub use guard::parse_origin;
 pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
 pub use hub::Hub;
+pub use rate_limit::RateLimiter;
 
 use super::limits::Limits;
 use super::relay::Event;
