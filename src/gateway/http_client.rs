@@ -1,0 +1,54 @@
+//! Requests to other servers.
+
+use std::sync::Once;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder};
+
+/// To open a connection, 5 s: a host that does not answer by then is down, or not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A client that follows no redirect, uses no proxy of the environment, and gives a request
+/// `timeout` from its start to the end of its answer. It carries no credentials.
+///
+/// Cheap to clone, and a clone shares its connections; make one per purpose.
+pub fn client(timeout: Duration) -> Client {
+    let configured = || builder().timeout(timeout);
+    let with_roots = configured().build().or_else(|error| {
+        // Typically a container without certificates; plain HTTP works without them.
+        tracing::warn!(%error, "no root certificates: https servers cannot be reached");
+        configured().tls_certs_only([]).build()
+    });
+    with_roots.unwrap_or_else(|error| unreachable!("neither roots nor files are needed: {error}"))
+}
+
+/// The same without a timeout for the whole request, for answers that are read as they come.
+pub fn builder() -> ClientBuilder {
+    install_crypto();
+    Client::builder()
+        .user_agent(concat!("caphost/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .no_proxy()
+        .connect_timeout(CONNECT_TIMEOUT)
+}
+
+/// Makes ring the cryptography of TLS in this process, unless one was chosen before.
+pub fn install_crypto() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_can_be_made_more_than_once() {
+        let _ = client(Duration::from_secs(1));
+        let _ = client(Duration::from_secs(2));
+        assert!(rustls::crypto::CryptoProvider::get_default().is_some());
+    }
+}

@@ -1,0 +1,196 @@
+//! Identifiers and tool names, as they may come from a peer.
+
+use std::borrow::{Borrow, Cow};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+/// Characters of an identifier.
+pub const MAX_IDENTIFIER_CHARS: usize = 256;
+/// Characters of a tool's name.
+pub const MAX_TOOL_NAME_CHARS: usize = 128;
+
+/// A thread's or a tool call's id: untrusted text, checked when it is made.
+///
+/// 1 to 256 characters, none of them a control character, `/` or `\`, and neither `.` nor `..`: it
+/// can be logged, and can name no other directory should it ever be part of a path.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Identifier(Arc<str>);
+
+/// Why a text is no [`Identifier`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadIdentifier {
+    /// It is empty.
+    Empty,
+    /// It has more than [`MAX_IDENTIFIER_CHARS`] characters.
+    TooLong,
+    /// It has a control character, such as NUL or a line break.
+    Control,
+    /// It has a `/` or `\`, or is `.` or `..`.
+    Path,
+}
+
+impl Identifier {
+    /// Checks `text`.
+    pub fn new(text: &str) -> Result<Self, BadIdentifier> {
+        // No character takes more than 4 bytes: a megabyte is refused without being counted.
+        if text.len() > 4 * MAX_IDENTIFIER_CHARS || text.chars().count() > MAX_IDENTIFIER_CHARS {
+            return Err(BadIdentifier::TooLong);
+        }
+        if text.is_empty() {
+            return Err(BadIdentifier::Empty);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(BadIdentifier::Control);
+        }
+        if text.contains(['/', '\\']) || matches!(text, "." | "..") {
+            return Err(BadIdentifier::Path);
+        }
+        Ok(Identifier(text.into()))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Identifier {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Display for Identifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Identifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Identifier {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        Identifier::new(&text).map_err(de::Error::custom)
+    }
+}
+
+impl fmt::Display for BadIdentifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadIdentifier::Empty => f.write_str("an id must not be empty"),
+            BadIdentifier::TooLong => {
+                write!(f, "an id has at most {MAX_IDENTIFIER_CHARS} characters")
+            }
+            BadIdentifier::Control => f.write_str("an id must have no control characters"),
+            BadIdentifier::Path => {
+                f.write_str("an id must have no `/` or `\\`, and be neither `.` nor `..`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BadIdentifier {}
+
+/// Whether `name` may stand in a toolset: 1 to 128 characters of `[A-Za-z0-9_-]`.
+pub fn is_tool_name(name: &str) -> bool {
+    (1..=MAX_TOOL_NAME_CHARS).contains(&name.len()) && name.chars().all(is_tool_name_char)
+}
+
+/// `name` as a tool's name: whatever may not stand in one becomes `_`, and what is past 128
+/// characters is cut off. Two names may become one; it is for the caller to notice.
+pub fn tool_name(name: &str) -> String {
+    let replace = |letter: char| {
+        if is_tool_name_char(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let sanitised: String = name
+        .chars()
+        .take(MAX_TOOL_NAME_CHARS)
+        .map(replace)
+        .collect();
+    if sanitised.is_empty() {
+        return "_".into();
+    }
+    sanitised
+}
+
+fn is_tool_name_char(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identifier_is_short_printable_text() {
+        for good in [
+            "a",
+            "thread_xyz",
+            "0",
+            " ",
+            "a..b",
+            "…",
+            "漢字",
+            "call:1",
+            &"x".repeat(256),
+            &"漢".repeat(256),
+        ] {
+            assert_eq!(
+                Identifier::new(good).map(|id| id.to_string()),
+                Ok(good.to_string())
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_identifier() {
+        use BadIdentifier::*;
+        for (bad, why) in [
+            ("", Empty),
+            (&*"x".repeat(257), TooLong),
+            (&"漢".repeat(257), TooLong),
+            (&"x".repeat(10_000), TooLong),
+            ("a\0", Control),
+            ("a\nb", Control),
+            ("\u{85}", Control),
+            ("a/b", Path),
+            ("../../etc/passwd", Path),
+            ("..\\x", Path),
+            ("..", Path),
+            (".", Path),
+        ] {
+            assert_eq!(Identifier::new(bad), Err(why), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_identifier_is_read_from_a_string_only() {
+        let read = |text: &str| serde_json::from_str::<Identifier>(text);
+        assert_eq!(read(r#""aé""#).unwrap().as_str(), "aé");
+        for bad in ["1", "null", "[]", "{}", "true", r#""\u0000""#, r#""a\/b""#] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tool_names() {
+        assert_eq!(tool_name("export.pdf"), "export_pdf");
+        assert_eq!(tool_name("a b/ü"), "a_b__");
+        assert_eq!(tool_name(""), "_");
+        assert_eq!(tool_name(&"é".repeat(200)), "_".repeat(128));
+        assert!(is_tool_name("A-z_9") && is_tool_name(&"x".repeat(128)));
+        assert!(!is_tool_name("") && !is_tool_name("a.b") && !is_tool_name(&"x".repeat(129)));
+    }
+}
