@@ -4,6 +4,7 @@
 //! JSON of the gateway alike.
 
 pub mod abp;
+pub mod jsonrpc;
 mod value;
 
 pub use value::{Value, shape};

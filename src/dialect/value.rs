@@ -53,6 +53,11 @@ pub trait Value: Clone {
     /// Sets a property to a boolean.
     fn put_boolean(&mut self, key: &str, boolean: bool);
 
+    /// Sets a property to a number that is written without a fraction.
+    fn put_integer(&mut self, key: &str, integer: i32) {
+        self.put_number(key, integer.into());
+    }
+
     /// The text at a path, if it is a string.
     fn text_of(&self, path: &str) -> Option<String> {
         self.get(path)?.as_text()
@@ -156,6 +161,10 @@ mod json {
 
         fn put_boolean(&mut self, key: &str, boolean: bool) {
             self[key] = boolean.into();
+        }
+
+        fn put_integer(&mut self, key: &str, integer: i32) {
+            self[key] = integer.into();
         }
     }
 }

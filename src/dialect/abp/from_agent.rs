@@ -120,7 +120,7 @@ pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Error<V>> {
             expect(envelope, PAYLOAD)?;
             match &*kind {
                 kind::INITIALIZE => initialize(&payload)?,
-                kind::CALL => call(&payload)?,
+                kind::CALL => read_call(&payload)?,
                 kind::CANCEL => cancel(&payload)?,
                 _ => FromAgent::Elicited(payload),
             }
@@ -166,7 +166,8 @@ fn initialize<V: Value>(params: &V) -> Result<FromAgent<V>, Error<V>> {
     }))
 }
 
-fn call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
+/// Reads the payload of a call: always [`FromAgent::Call`].
+pub fn read_call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
     expect(payload, IN_CALL)?;
     let given = ["options.callId", "callId"]
         .into_iter()

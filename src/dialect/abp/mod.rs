@@ -8,7 +8,7 @@ mod from_app;
 mod to_app;
 mod write;
 
-pub use from_agent::{FromAgent, Received, read as read_from_agent};
+pub use from_agent::{FromAgent, Received, read as read_from_agent, read_call};
 pub use from_app::{FromApp, read as read_from_app};
 pub use to_app::{request, request_key, settled, settled_cancel};
 pub use write::*;
