@@ -1,24 +1,25 @@
 //! The command line.
 
+mod config_file;
 #[allow(dead_code)]
 mod gateway_args;
+mod logging;
 mod serve;
 mod units;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use logging::Logging;
 use serve::Serve;
 
 /// A gateway between browser apps and agents.
 #[derive(Debug, Parser)]
 #[command(name = "caphost", version, arg_required_else_help = true)]
 struct Arguments {
-    /// What to log on standard error: a level, or a filter such as `caphost=debug`.
-    #[arg(long, global = true, env = "CAPHOST_LOG", default_value = "warn", value_name = "FILTER", value_parser = parse_filter)]
-    log: String,
+    #[command(flatten)]
+    logging: Logging,
     #[command(subcommand)]
     command: Command,
 }
@@ -31,11 +32,18 @@ enum Command {
 
 /// Runs the command line given to the process. Exit status 0: done, 1: failed, 2: wrong usage.
 pub fn main() -> ExitCode {
-    let Arguments { log, command } = Arguments::parse();
-    tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(log))
-        .with_writer(std::io::stderr)
-        .init();
+    let given: Vec<_> = std::env::args_os().collect();
+    let configured = match config_file::apply(Arguments::command(), &given) {
+        Ok(command) => command,
+        Err(message) => {
+            eprintln!("caphost: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let matches = configured.get_matches_from(given);
+    let Arguments { logging, command } =
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    logging.start();
     let Command::Serve(serve) = command;
     if let Err((kind, message)) = serve.check() {
         let mut command = Arguments::command();
@@ -63,10 +71,4 @@ pub fn main() -> ExitCode {
 fn fail(message: &str) -> ExitCode {
     eprintln!("caphost: {message}");
     ExitCode::FAILURE
-}
-
-fn parse_filter(text: &str) -> Result<String, String> {
-    EnvFilter::try_new(text)
-        .map(|_| text.to_string())
-        .map_err(|error| error.to_string())
 }

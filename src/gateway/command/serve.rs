@@ -15,6 +15,9 @@ use crate::gateway::tokens::{Token, Tokens};
 
 #[derive(Args, Debug)]
 pub(super) struct Serve {
+    /// A TOML file of these options: each key is the long name of one. What is given here or in the environment wins.
+    #[arg(long, env = "CAPHOST_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
     /// The port; 0 lets the system pick one.
     #[arg(long, env = "PORT", default_value_t = 8787)]
     port: u16,
@@ -115,6 +118,9 @@ impl Serve {
 
     /// Serves until a signal.
     pub(super) async fn run(self) -> Result<(), String> {
+        if let Some(file) = &self.config {
+            tracing::info!(file = %file.display(), "configured");
+        }
         let wanted = format!("{}:{}", bracketed(&self.host), self.port);
         let config = self.into_config().await?;
         let stop = stop_signal().map_err(|error| format!("cannot wait for signals: {error}"))?;

@@ -1,0 +1,324 @@
+//! The options of `caphost serve` in a TOML file: each key is the long name of an option.
+//!
+//! What the file says becomes the default of the option, so the command line and the environment
+//! win over it, and a new option is a new key without more ado. (An option that needs another one
+//! is to say so in [`Serve::check`](super::serve::Serve::check): clap's own `requires` does not
+//! count defaults.) No message quotes a value: it may be a secret.
+
+use std::any::TypeId;
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::builder::Resettable;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, Command};
+use toml::{Table, Value};
+
+/// The subcommand that takes a file.
+const SUBCOMMAND: &str = "serve";
+/// The option that names it.
+const OPTION: &str = "config";
+
+/// `command` with the file's values as defaults, if `arguments` or the environment name a file.
+pub(super) fn apply(command: Command, arguments: &[OsString]) -> Result<Command, String> {
+    let Some(path) = wanted(&command, arguments) else {
+        return Ok(command);
+    };
+    let said = |what: String| format!("{}: {what}", path.display());
+    let text = fs::read_to_string(&path).map_err(|error| said(format!("cannot read: {error}")))?;
+    let table: Table = text
+        .parse()
+        .map_err(|error| said(not_toml(&text, &error)))?;
+    let base = path.parent().unwrap_or(Path::new(""));
+    with_defaults(command, &table, base).map_err(said)
+}
+
+/// The file to read. What else is wrong with the arguments is told when they are parsed in earnest.
+fn wanted(command: &Command, arguments: &[OsString]) -> Option<PathBuf> {
+    let lenient = command.clone().ignore_errors(true);
+    let matches = lenient.try_get_matches_from(arguments).ok()?;
+    let serve = matches.subcommand_matches(SUBCOMMAND)?;
+    serve.get_one(OPTION).cloned()
+}
+
+fn with_defaults(mut command: Command, table: &Table, base: &Path) -> Result<Command, String> {
+    let mut bare = command.clone();
+    bare.build();
+    let serve = bare.find_subcommand(SUBCOMMAND).ok_or("nothing to serve")?;
+    let serve = serve.clone().mut_args(|arg| arg.env(Resettable::Reset));
+    for (key, value) in table {
+        let name = key.replace('_', "-");
+        let option = serve
+            .get_arguments()
+            .find(|arg| arg.get_long() == Some(&name) && is_key(arg))
+            .ok_or_else(|| unknown(&serve, key, &name))?;
+        let texts = texts(option, value).map_err(|what| format!("`{key}`: {what}"))?;
+        for text in &texts {
+            check(&serve, &name, text).map_err(|what| format!("`{key}`: {what}"))?;
+        }
+        if texts.is_empty() {
+            continue;
+        }
+        let is_path = option.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+        let defaults = texts.into_iter().map(|text| match is_path {
+            true => base.join(text).into_os_string(),
+            false => text.into(),
+        });
+        let set = |arg: Arg| arg.default_values(defaults).hide_default_value(true);
+        let id = option.get_id().clone();
+        command = if option.is_global_set() {
+            command.mut_arg(id, set)
+        } else {
+            command.mut_subcommand(SUBCOMMAND, |serve| serve.mut_arg(id, set))
+        };
+    }
+    Ok(command)
+}
+
+/// Whether an option may stand in the file.
+pub(super) fn is_key(option: &Arg) -> bool {
+    let asks = matches!(
+        option.get_action(),
+        ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version
+    );
+    !asks && option.get_long().is_some_and(|name| name != OPTION)
+}
+
+/// Whether an option may have several values.
+pub(super) fn is_list(option: &Arg) -> bool {
+    matches!(option.get_action(), ArgAction::Append)
+}
+
+/// A value as it would be written on the command line; several if it is a list.
+fn texts(option: &Arg, value: &Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::Array(items) if is_list(option) => items
+            .iter()
+            .map(|item| text(option, item, "a list of strings"))
+            .collect(),
+        value if is_list(option) => Ok(vec![text(option, value, "a string or a list of strings")?]),
+        value => Ok(vec![text(option, value, "a string")?]),
+    }
+}
+
+fn text(option: &Arg, value: &Value, expected: &str) -> Result<String, String> {
+    let parser = option.get_value_parser().type_id();
+    let is_text = parser == TypeId::of::<String>() || parser == TypeId::of::<PathBuf>();
+    let is_switch = parser == TypeId::of::<bool>();
+    let is_number = parser == TypeId::of::<u16>() || parser == TypeId::of::<u64>();
+    let text = match value {
+        Value::Boolean(on) if is_switch => return Ok(on.to_string()),
+        Value::String(text) if !is_switch && !is_number => text.clone(),
+        Value::Integer(number) if !is_text && !is_switch => number.to_string(),
+        Value::Float(number) if !is_text && !is_switch => number.to_string(),
+        other => {
+            let expected = match value {
+                _ if is_switch => "true or false",
+                _ if is_number => "a whole number",
+                _ if is_text || is_list(option) => expected,
+                _ => "a number or a string",
+            };
+            let named = option.get_value_names().filter(|_| !is_switch);
+            let named = named.and_then(|names| names.first());
+            let named = named.map_or(String::new(), |name| format!(" ({name})"));
+            let found = match other {
+                Value::String(_) => "a string",
+                Value::Integer(_) | Value::Float(_) => "a number",
+                Value::Boolean(_) => "true or false",
+                Value::Datetime(_) => "a date",
+                Value::Array(_) => "a list",
+                Value::Table(_) => "a table",
+            };
+            return Err(format!("expected {expected}{named}, found {found}"));
+        }
+    };
+    match option.get_value_delimiter() {
+        Some(delimiter) if text.contains(delimiter) => Err(format!(
+            "`{delimiter}` may not stand in a value: write a list"
+        )),
+        _ => Ok(text),
+    }
+}
+
+/// Asks the option's own parser.
+fn check(serve: &Command, name: &str, text: &str) -> Result<(), String> {
+    let option = serve.get_arguments().find(|it| it.get_long() == Some(name));
+    if option.is_some_and(|it| !it.get_action().takes_values()) {
+        return Ok(());
+    }
+    let given = format!("--{name}={text}");
+    let serve = serve.clone().no_binary_name(true);
+    let Err(error) = serve.try_get_matches_from([given]) else {
+        return Ok(());
+    };
+    match error.kind() {
+        ErrorKind::ValueValidation => Err(match error.source() {
+            Some(source) => source.to_string(),
+            None => "not a valid value".into(),
+        }),
+        ErrorKind::InvalidValue => Err(match error.get(ContextKind::ValidValue) {
+            Some(ContextValue::Strings(valid)) => format!("expected one of {}", valid.join(", ")),
+            _ => "a value is missing".into(),
+        }),
+        // Of options that belong together the file may hold one and the command line the other.
+        _ => Ok(()),
+    }
+}
+
+fn unknown(serve: &Command, key: &str, name: &str) -> String {
+    let serve = serve.clone().no_binary_name(true);
+    let error = serve.try_get_matches_from([format!("--{name}=")]).err();
+    match error
+        .as_ref()
+        .and_then(|it| it.get(ContextKind::SuggestedArg))
+    {
+        Some(ContextValue::String(similar)) => {
+            let similar = similar.trim_start_matches('-');
+            format!("`{key}`: there is no such option; expected `{similar}`?")
+        }
+        _ => format!(
+            "`{key}`: there is no such option; expected the long name of one that \
+             `caphost serve --help` lists"
+        ),
+    }
+}
+
+/// What is wrong with the text, and where, without quoting it.
+fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+    format!("line {line}: not TOML: {}", error.message())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, FromArgMatches};
+
+    use super::*;
+    use crate::gateway::command::Arguments;
+
+    /// The options as they are once the file is read, written out.
+    fn parsed(toml: &str, arguments: &[&str]) -> Result<String, String> {
+        let table = toml.parse().unwrap();
+        let command = with_defaults(Arguments::command(), &table, Path::new("/etc/caphost"))?;
+        let given = ["caphost", "serve"].iter().chain(arguments);
+        let matches = command.try_get_matches_from(given).unwrap();
+        Ok(format!(
+            "{:?}",
+            Arguments::from_arg_matches(&matches).unwrap()
+        ))
+    }
+
+    #[test]
+    fn a_key_is_the_long_name_of_an_option() {
+        let said = parsed(
+            "port = 1\nmax_depth = \"7\"\nping-interval = 1.5\nlog = \"info\"\nlog-format = \"json\"",
+            &[],
+        );
+        let said = said.unwrap();
+        for part in ["port: 1,", "max_depth: 7,", "1.5s", "\"info\"", "Json"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_wins() {
+        let said = parsed(
+            "port = 1\nallow-origin = [\"https://a.b\", \"https://c.d\"]",
+            &["--port", "2", "--allow-origin", "null"],
+        );
+        let said = said.unwrap();
+        assert!(
+            said.contains("port: 2,") && said.contains("[\"null\"]"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_list_may_be_one_string_and_paths_start_at_the_file() {
+        let said = parsed(
+            "allow-origin = \"https://a.b\"\nwww = \"www\"\npackage = \"/pkg\"",
+            &[],
+        );
+        let said = said.unwrap();
+        for part in ["[\"https://a.b\"]", "\"/etc/caphost/www\"", "\"/pkg\""] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_names_its_key_and_what_is_expected_and_no_value() {
+        for (toml, expected) in [
+            (
+                "prot = 1",
+                "`prot`: there is no such option; expected `port`?",
+            ),
+            (
+                "zzz = 1",
+                "`zzz`: there is no such option; expected the long name",
+            ),
+            ("config = \"x\"", "`config`: there is no such option"),
+            ("port = 70000", "`port`: 70000 is not in 0..=65535"),
+            (
+                "port = \"x\"",
+                "`port`: expected a whole number (PORT), found a string",
+            ),
+            (
+                "host = 1",
+                "`host`: expected a string (HOST), found a number",
+            ),
+            (
+                "ping-interval = [1]",
+                "`ping-interval`: expected a number or a string (TIME), found a list",
+            ),
+            (
+                "ping-interval = \"soon\"",
+                "`ping-interval`: expected a time such as",
+            ),
+            (
+                "log-format = \"xml\"",
+                "`log-format`: expected one of text, json",
+            ),
+            ("token = [true]", "`token`: expected a list of strings"),
+            ("token = [\"hidden\"]", "`token`: expected "),
+            (
+                "token = [\"agent=hidden,b\"]",
+                "`token`: `,` may not stand in a value: write a list",
+            ),
+            (
+                "max-depth.hidden = 3",
+                "`max-depth`: expected a number or a string (N), found a table",
+            ),
+        ] {
+            let said = parsed(toml, &[]).unwrap_err();
+            assert!(
+                said.starts_with(expected) && !said.contains("hidden"),
+                "{toml}: {said}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_toml_is_not_quoted() {
+        let text = "port = 1\ntoken = [\"agent=hidden";
+        let said = not_toml(text, &text.parse::<Table>().unwrap_err());
+        assert!(
+            said.starts_with("line 2: not TOML: ") && !said.contains("hidden"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn help_does_not_show_what_the_file_says() {
+        let table = "token = \"agent=hidden\"".parse().unwrap();
+        let mut command = with_defaults(Arguments::command(), &table, Path::new("")).unwrap();
+        command.build();
+        let help = command
+            .find_subcommand_mut(SUBCOMMAND)
+            .unwrap()
+            .render_long_help();
+        assert!(!help.to_string().contains("hidden"));
+    }
+}
