@@ -1,17 +1,28 @@
 //! The command line.
 
+mod call;
+mod cancel;
+mod client;
 mod config_file;
-#[allow(dead_code)]
 mod gateway_args;
+mod list;
 mod logging;
+mod runs;
 mod serve;
-mod units;
+mod terminal;
+pub(in crate::gateway) mod units;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use call::Call;
+use cancel::Cancel;
+use client::Exit;
+use list::List;
 use logging::Logging;
+use runs::Runs;
 use serve::Serve;
 
 /// A gateway between browser apps and agents.
@@ -28,9 +39,40 @@ struct Arguments {
 enum Command {
     /// Serves the demo page, and relays between apps (/abp/app) and agents (/abp).
     Serve(Box<Serve>),
+    List(List),
+    Call(Box<Call>),
+    Runs(Runs),
+    Cancel(Cancel),
 }
 
-/// Runs the command line given to the process. Exit status 0: done, 1: failed, 2: wrong usage.
+impl Command {
+    /// What parsing alone does not find: the subcommand, and what is wrong with it.
+    fn check(&mut self) -> Result<(), (&'static str, ErrorKind, String)> {
+        let (name, checked) = match self {
+            Command::Serve(serve) => ("serve", serve.check()),
+            Command::Call(call) => ("call", call.check()),
+            Command::List(_) | Command::Runs(_) | Command::Cancel(_) => return Ok(()),
+        };
+        checked.map_err(|(kind, message)| (name, kind, message))
+    }
+
+    async fn run(self) -> Exit {
+        match self {
+            Command::Serve(serve) => match serve.run().await {
+                Ok(()) => Exit::Done,
+                Err(message) => fail(&message),
+            },
+            Command::List(list) => list.run().await,
+            Command::Call(call) => call.run().await,
+            Command::Runs(runs) => runs.run().await,
+            Command::Cancel(cancel) => cancel.run().await,
+        }
+    }
+}
+
+/// Runs the command line given to the process.
+///
+/// Exit status 0: done, 1: failed, 2: wrong usage, 130: the call was cancelled.
 pub fn main() -> ExitCode {
     let given: Vec<_> = std::env::args_os().collect();
     let configured = match config_file::apply(Arguments::command(), &given) {
@@ -41,16 +83,16 @@ pub fn main() -> ExitCode {
         }
     };
     let matches = configured.get_matches_from(given);
-    let Arguments { logging, command } =
-        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let Arguments {
+        logging,
+        mut command,
+    } = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     logging.start();
-    let Command::Serve(serve) = command;
-    if let Err((kind, message)) = serve.check() {
-        let mut command = Arguments::command();
-        command.build();
-        let serve = command.find_subcommand_mut("serve");
-        if let Some(serve) = serve {
-            serve.error(kind, message).exit();
+    if let Err((name, kind, message)) = command.check() {
+        let mut arguments = Arguments::command();
+        arguments.build();
+        if let Some(subcommand) = arguments.find_subcommand_mut(name) {
+            subcommand.error(kind, message).exit();
         }
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -58,17 +100,14 @@ pub fn main() -> ExitCode {
         .build()
     {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&error.to_string()),
+        Err(error) => return fail(&error.to_string()).into(),
     };
-    let result = runtime.block_on(serve.run());
+    let exit = runtime.block_on(command.run());
     runtime.shutdown_background();
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => fail(&message),
-    }
+    exit.into()
 }
 
-fn fail(message: &str) -> ExitCode {
-    eprintln!("caphost: {message}");
-    ExitCode::FAILURE
+fn fail(message: &str) -> Exit {
+    terminal::say(&format!("caphost: {message}"));
+    Exit::Failed
 }

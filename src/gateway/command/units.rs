@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(in crate::gateway) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let scale = match unit {
         "ms" => 0.001,
@@ -21,7 +21,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// `65536`, `64KiB`, `16MiB`, `1GiB`: more than nothing.
-pub(super) fn bytes(text: &str) -> Result<usize, String> {
+pub(in crate::gateway) fn bytes(text: &str) -> Result<usize, String> {
     let (number, unit) = split(text);
     let scale: usize = match unit {
         "" | "B" => 1,
@@ -40,7 +40,7 @@ pub(super) fn bytes(text: &str) -> Result<usize, String> {
 }
 
 /// A count of at least one.
-pub(super) fn count(text: &str) -> Result<usize, String> {
+pub(in crate::gateway) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number of at least 1".into()),
         Ok(number) => Ok(number),
@@ -48,7 +48,7 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
 }
 
 /// A number of at least one, per second.
-pub(super) fn rate(text: &str) -> Result<f64, String> {
+pub(in crate::gateway) fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number >= 1.0 => Ok(number),
         _ => Err("expected a number of at least 1".into()),
