@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::runs::Retention;
+
 /// Every bound, with its default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
@@ -32,6 +34,10 @@ pub struct Limits {
     pub dead_peer_timeout: Duration,
     /// From an app's connection to its `app/register`, 10 s.
     pub register_timeout: Duration,
+    /// For an app to confirm a cancel that an operator asked for, 5 s.
+    pub confirm_timeout: Duration,
+    /// Runs remembered after their end.
+    pub retention: Retention,
     /// For a peer to take its last messages and the close frame, 3 s.
     pub close_timeout: Duration,
 }
@@ -51,6 +57,8 @@ impl Default for Limits {
             ping_interval: Duration::from_secs(15),
             dead_peer_timeout: Duration::from_secs(40),
             register_timeout: Duration::from_secs(10),
+            confirm_timeout: Duration::from_secs(5),
+            retention: Retention::default(),
             close_timeout: Duration::from_secs(3),
         }
     }

@@ -13,11 +13,14 @@
 //!
 //! A payload is never parsed into a tree: it is checked by a byte scanner and passed on as it came.
 
+pub mod agent;
 pub mod command;
 pub mod http_client;
 pub mod limits;
 pub mod rap;
 pub mod relay;
+pub mod router;
+pub mod runs;
 pub mod server;
 pub mod tokens;
 pub mod wire;

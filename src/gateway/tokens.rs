@@ -2,28 +2,104 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use subtle::ConstantTimeEq;
 
 /// What a token's bearer may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Offers capabilities.
     App,
-    /// Calls them.
+    /// Calls them, and sees and cancels its own runs.
     Agent,
+    /// May do everything, and sees and cancels all runs.
+    Admin,
 }
 
-/// One `ROLE=SECRET`.
+impl Role {
+    /// Its name in `--token ROLE=SECRET`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::App => "app",
+            Role::Agent => "agent",
+            Role::Admin => "admin",
+        }
+    }
+
+    fn grants(self, wanted: Role) -> bool {
+        self == wanted || self == Role::Admin
+    }
+}
+
+/// Who speaks, as far as the gateway knows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// What it may do.
+    pub role: Role,
+    /// Its name in logs and lists: `agent-1` for the second token configured, never its secret;
+    /// `anyone` where no token is.
+    pub name: Arc<str>,
+    /// The only app it may offer or reach.
+    pub app: Option<Arc<str>>,
+}
+
+impl Identity {
+    /// Whoever reaches a gateway without tokens.
+    pub fn anyone() -> Self {
+        Identity {
+            role: Role::Admin,
+            name: "anyone".into(),
+            app: None,
+        }
+    }
+
+    /// Whether it sees and cancels the runs of all.
+    pub fn is_admin(&self) -> bool {
+        self.role == Role::Admin
+    }
+
+    /// Whether it may offer, or call, the app with that id.
+    pub fn may_reach(&self, app: &str) -> bool {
+        self.app.as_deref().is_none_or(|only| only == app)
+    }
+
+    /// Whether it may see and cancel what belongs to `owner`, in the app `app` if that is known.
+    pub fn may_see(&self, owner: &Identity, app: Option<&str>) -> bool {
+        match self.role {
+            Role::Admin => app.is_none_or(|app| self.may_reach(app)),
+            _ => self.name == owner.name,
+        }
+    }
+}
+
+/// Why somebody may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// No token was shown that is known.
+    Missing,
+    /// The token shown is of a role that may not.
+    Forbidden,
+}
+
+/// One `ROLE[@APP]=SECRET`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
     role: Role,
+    app: Option<Arc<str>>,
     secret: String,
 }
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}=…", self.role)
+        let app = self.app.as_deref();
+        write!(
+            f,
+            "{}{}{}=…",
+            self.role.as_str(),
+            if app.is_some() { "@" } else { "" },
+            app.unwrap_or_default()
+        )
     }
 }
 
@@ -31,17 +107,30 @@ impl FromStr for Token {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (role, secret) = text.split_once('=').ok_or("expected ROLE=SECRET")?;
+        let (who, secret) = text
+            .split_once('=')
+            .ok_or("expected ROLE[@APP]=SECRET, such as agent=s3cret")?;
+        let (role, app) = match who.split_once('@') {
+            Some((_, "")) => return Err("the app id after `@` is empty".into()),
+            Some((role, app)) => (role, Some(app.into())),
+            None => (who, None),
+        };
         let role = match role {
             "app" => Role::App,
             "agent" => Role::Agent,
-            other => return Err(format!("unknown role `{other}`: expected app or agent")),
+            "admin" => Role::Admin,
+            other => {
+                return Err(format!(
+                    "unknown role `{other}`: expected app, agent or admin"
+                ));
+            }
         };
         if secret.is_empty() {
             return Err("the secret is empty".into());
         }
         Ok(Token {
             role,
+            app,
             secret: secret.into(),
         })
     }
@@ -62,19 +151,33 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Whether the bearer of `presented` may act as `role`. Takes as long for a wrong secret as for
-    /// a right one of the same length.
-    pub fn allow<'a>(&self, role: Role, presented: impl IntoIterator<Item = &'a str>) -> bool {
+    /// Who the bearer of `presented` is, if it may act as `wanted`. Of several tokens with the same
+    /// secret the first that grants it counts. Takes as long for a wrong secret as for a right one
+    /// of the same length.
+    pub fn identify<'a>(
+        &self,
+        wanted: Role,
+        presented: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Identity, Denied> {
         if self.is_empty() {
-            return true;
+            return Ok(Identity::anyone());
         }
-        let mut allowed = false;
+        let mut found = Err(Denied::Missing);
         for secret in presented {
-            for token in self.0.iter().filter(|token| token.role == role) {
-                allowed |= bool::from(token.secret.as_bytes().ct_eq(secret.as_bytes()));
+            for (index, token) in self.0.iter().enumerate() {
+                let known = bool::from(token.secret.as_bytes().ct_eq(secret.as_bytes()));
+                if known && token.role.grants(wanted) && found.is_err() {
+                    found = Ok(Identity {
+                        role: token.role,
+                        name: format!("{}-{index}", token.role.as_str()).into(),
+                        app: token.app.clone(),
+                    });
+                } else if known && found == Err(Denied::Missing) {
+                    found = Err(Denied::Forbidden);
+                }
             }
         }
-        allowed
+        found
     }
 }
 
@@ -82,30 +185,66 @@ impl Tokens {
 mod tests {
     use super::*;
 
+    fn tokens(texts: &[&str]) -> Tokens {
+        Tokens::new(texts.iter().map(|text| text.parse().unwrap()).collect())
+    }
+
     #[test]
     fn a_secret_counts_for_its_own_role_only() {
-        let tokens = Tokens::new(vec![
-            "app=one".parse().unwrap(),
-            "agent=two".parse().unwrap(),
-        ]);
-        assert!(tokens.allow(Role::App, ["one"]));
-        assert!(tokens.allow(Role::Agent, ["one", "two"]));
-        assert!(!tokens.allow(Role::Agent, ["one"]));
-        assert!(!tokens.allow(Role::App, []));
-        assert!(!tokens.allow(Role::App, ["on", "onee", ""]));
+        let tokens = tokens(&["app=one", "agent=two"]);
+        assert!(tokens.identify(Role::App, ["one"]).is_ok());
+        assert!(tokens.identify(Role::Agent, ["one", "two"]).is_ok());
+        assert_eq!(
+            tokens.identify(Role::Agent, ["one"]),
+            Err(Denied::Forbidden)
+        );
+        assert_eq!(tokens.identify(Role::App, []), Err(Denied::Missing));
+        assert_eq!(
+            tokens.identify(Role::App, ["on", "onee", ""]),
+            Err(Denied::Missing)
+        );
+    }
+
+    #[test]
+    fn an_admin_may_do_everything() {
+        let tokens = tokens(&["admin=root"]);
+        for role in [Role::App, Role::Agent, Role::Admin] {
+            let identity = tokens.identify(role, ["root"]).unwrap();
+            assert!(identity.is_admin());
+            assert_eq!(&*identity.name, "admin-0");
+        }
+    }
+
+    #[test]
+    fn a_secret_with_two_roles_has_both() {
+        let tokens = tokens(&["app=same", "agent=same"]);
+        for role in [Role::App, Role::Agent] {
+            assert_eq!(tokens.identify(role, ["same"]).unwrap().role, role);
+        }
+    }
+
+    #[test]
+    fn a_token_may_be_for_one_app() {
+        let tokens = tokens(&["agent@shop=s", "agent@desk=d"]);
+        let shop = tokens.identify(Role::Agent, ["s"]).unwrap();
+        let desk = tokens.identify(Role::Agent, ["d"]).unwrap();
+        assert!(shop.may_reach("shop") && !shop.may_reach("desk"));
+        assert!(shop.may_see(&shop, Some("shop")) && !shop.may_see(&desk, Some("shop")));
     }
 
     #[test]
     fn without_tokens_everybody_is_allowed() {
-        assert!(Tokens::default().allow(Role::App, []));
+        let identity = Tokens::default().identify(Role::Admin, []).unwrap();
+        assert_eq!(identity, Identity::anyone());
     }
 
     #[test]
     fn a_token_is_a_role_and_a_secret() {
         assert!("agent=a=b".parse::<Token>().is_ok());
-        for bad in ["agent", "agent=", "king=x", "=x", ""] {
+        for bad in ["agent", "agent=", "king=x", "=x", "", "agent@=x"] {
             assert!(bad.parse::<Token>().is_err(), "{bad}");
         }
-        assert!(!format!("{:?}", "app=hidden".parse::<Token>()).contains("hidden"));
+        let token = "app@shop=hidden".parse::<Token>().unwrap();
+        assert_eq!(format!("{token:?}"), "app@shop=…");
     }
 }

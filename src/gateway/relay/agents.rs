@@ -1,18 +1,21 @@
 //! Agents: what each has in flight, and what it may send.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::json;
 
 use super::pending::{Entry, read_issued};
 use super::rate::Rate;
-use super::{Action, CloseCode, PeerId, Relay};
+use super::{Action, CloseCode, PeerId, Profile, Relay};
 use crate::call::{Code, Error};
+use crate::gateway::runs::RunId;
 use crate::gateway::wire::{Envelope, Header, Outgoing, Request, Subject};
 
 /// One agent's connection.
 pub(super) struct Agent {
+    /// Who it is.
+    pub profile: Profile,
     /// Its name on the app's wire.
     pub handle: String,
     /// The app id it asked for.
@@ -27,6 +30,10 @@ pub(super) struct Agent {
     pub in_flight: BTreeMap<Request, usize>,
     /// The app's questions to it: the relay's id, and the app's as JSON.
     pub questions: BTreeMap<u64, String>,
+    /// Its runs in flight by their callIds.
+    pub calls: HashMap<String, RunId>,
+    /// callIds of calls that were cancelled before they came, and never went to the app.
+    pub skipped: HashSet<String>,
     rate: Rate,
 }
 
@@ -39,6 +46,9 @@ impl Agent {
 
     pub(super) fn forget(&mut self, issued: u64, entry: &Entry) {
         self.pending.remove(&issued);
+        if entry.revokes.is_some() {
+            return;
+        }
         if let Some(id) = &entry.id {
             self.ids.remove(id);
         }
@@ -49,24 +59,35 @@ impl Agent {
 }
 
 impl Relay {
-    pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Option<String>) {
-        if self.turned_away(peer, self.agents.len(), self.limits.sessions, "agents") {
+    pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Option<String>, profile: Profile) {
+        // Those of the gateway's own have bounds of their own.
+        let count = if profile.local { 0 } else { self.remote_agents };
+        if self.turned_away(peer, count, self.limits.sessions, "agents") {
             return;
         }
         let agent = Agent {
             handle: format!("a{}", self.issue()),
-            wanted,
+            wanted: wanted.or_else(|| profile.owner.app.as_deref().map(str::to_string)),
             app: None,
             pending: HashSet::new(),
             ids: HashSet::new(),
             in_flight: BTreeMap::new(),
             questions: BTreeMap::new(),
+            calls: HashMap::new(),
+            skipped: HashSet::new(),
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
+            profile,
         };
+        self.remote_agents += usize::from(!agent.profile.local);
         self.agents.insert(peer, agent);
     }
 
-    pub(super) fn agent_message(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+    pub(super) fn agent_message(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        run: Option<RunId>,
+    ) {
         let per_second = self.limits.requests_per_second;
         let now = self.now.monotonic_ms;
         let Some(agent) = self.agents.get_mut(&peer) else {
@@ -81,7 +102,7 @@ impl Relay {
             return self.refuse(peer, &envelope.subject(), &error);
         }
         match (Request::of(&envelope.kind), &*envelope.kind) {
-            (Some(request), _) => self.agent_request(peer, envelope, request),
+            (Some(request), _) => self.agent_request(peer, envelope, request, run),
             (None, "elicitation/response") => self.agent_answers(peer, envelope),
             (None, "error") => {}
             (None, _) => self.refuse_kind(peer, envelope),

@@ -35,6 +35,10 @@ impl Relay {
                 );
             }
         };
+        self.run_answered(&entry, payload);
+        if entry.revokes.is_some() {
+            return;
+        }
         let header = Header {
             kind: request.answer(),
             id: entry.id.as_deref(),
@@ -72,7 +76,10 @@ impl Relay {
             }
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
-        self.send(agent, entry.request.answer(), entry.id.as_deref(), &payload);
+        self.run_answered(&entry, &payload);
+        if entry.revokes.is_none() {
+            self.send(agent, entry.request.answer(), entry.id.as_deref(), &payload);
+        }
     }
 
     /// Settles the request whose answer cannot be read, if it is known which one.
@@ -122,6 +129,10 @@ impl Relay {
 
     /// Answers a pending request in the app's stead.
     pub(super) fn fail(&mut self, entry: &Entry, cancel_reason: &str, error: &Failure) {
+        self.run_lost(entry, cancel_reason, error);
+        if entry.revokes.is_some() {
+            return;
+        }
         let subject = entry.subject();
         let (kind, payload) = match entry.request {
             Request::Cancel => {

@@ -12,12 +12,13 @@ use super::pending::issued_id;
 use super::{Action, PeerId, Relay};
 use crate::call::{Code, Error};
 use crate::dialect::abp::ELICITATION_WITHDRAWN;
+use crate::gateway::tokens::Identity;
 use crate::gateway::wire::{Envelope, Header, Outgoing, Refusal, Request, Subject};
 
 /// One app's connection.
 pub(super) struct App {
-    /// Whether it has shown a token, or needs none.
-    pub authorised: bool,
+    /// Who it is, if it has shown a token or needs none.
+    pub identity: Option<Identity>,
     /// What it offers, once it has registered.
     pub registration: Option<Registration>,
     /// The agents bound to it, by their names on its wire.
@@ -27,12 +28,12 @@ pub(super) struct App {
 }
 
 impl Relay {
-    pub(super) fn app_joined(&mut self, peer: PeerId, authorised: bool) {
+    pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>) {
         if self.turned_away(peer, self.apps.len(), self.limits.apps, "apps") {
             return;
         }
         let app = App {
-            authorised,
+            identity,
             registration: None,
             agents: HashMap::new(),
             congested: false,
@@ -69,7 +70,11 @@ impl Relay {
         };
         match &*envelope.kind {
             "notification" if self.withdraws(peer, agent, envelope) => {}
-            "notification" | "progress" => self.tell(peer, agent, envelope, None),
+            "progress" => {
+                self.note_progress(agent, envelope);
+                self.tell(peer, agent, envelope, None);
+            }
+            "notification" => self.tell(peer, agent, envelope, None),
             "elicitation/request" => self.ask(peer, agent, envelope),
             "error" => self.app_failed(peer, agent, envelope),
             kind => match Request::answered_by(kind) {

@@ -5,6 +5,7 @@ use crate::call::{Code, Error};
 use crate::gateway::wire::{Failure, Header, Outgoing};
 
 const APP_GONE: &str = "The app disconnected before it confirmed";
+const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
 const STOPPING: &str = "The gateway is shutting down";
 
 impl Relay {
@@ -20,7 +21,11 @@ impl Relay {
         let Some(agent) = self.agents.remove(&peer) else {
             return;
         };
-        self.pending.take_all(agent.pending);
+        self.remote_agents -= usize::from(!agent.profile.local);
+        for entry in self.pending.take_all(agent.pending) {
+            let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
+            self.run_lost(&entry, AGENT_GONE, &error);
+        }
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
             app.agents.remove(&agent.handle);
@@ -42,6 +47,7 @@ impl Relay {
         let Some(app) = self.apps.remove(&peer) else {
             return;
         };
+        self.offers += u64::from(app.registration.is_some());
         let mut agents: Vec<_> = app.agents.into_values().collect();
         agents.sort_unstable();
         let error = Error::new(
@@ -66,6 +72,7 @@ impl Relay {
             self.dismiss(agent, STOPPING, &error);
             self.close(agent, CloseCode::GOING_AWAY, STOPPING);
         }
+        self.offers += 1;
         for peer in std::mem::take(&mut self.apps).into_keys() {
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
@@ -76,6 +83,7 @@ impl Relay {
         let Some(agent) = self.agents.remove(&peer) else {
             return;
         };
+        self.remote_agents -= usize::from(!agent.profile.local);
         for entry in self.pending.take_all(agent.pending) {
             self.fail(&entry, cancel_reason, error);
         }

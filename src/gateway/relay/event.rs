@@ -1,6 +1,9 @@
 //! What the relay is told, and what it asks for.
 
-use super::super::wire::{Envelope, Outgoing, Refusal};
+use super::revocation::Revoked;
+use crate::gateway::runs::{Dialect, RunId};
+use crate::gateway::tokens::Identity;
+use crate::gateway::wire::{Envelope, Outgoing, Refusal};
 
 /// Names one connection. Later connections have greater ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,6 +18,17 @@ pub struct Now {
     pub unix_ms: u64,
 }
 
+/// Who an agent is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// What its runs count as.
+    pub dialect: Dialect,
+    /// Whose they are.
+    pub owner: Identity,
+    /// It is one of the gateway's own, which registers its runs itself and is not counted.
+    pub local: bool,
+}
+
 /// What has happened.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -24,13 +38,15 @@ pub enum Event<'a> {
         peer: PeerId,
         /// The app id it asked for.
         app: Option<String>,
+        /// Who it is.
+        profile: Profile,
     },
     /// An app has connected; it still has to register.
     AppJoined {
         /// Its connection.
         peer: PeerId,
-        /// Whether it has shown a token, or needs none.
-        authorised: bool,
+        /// Who it is, if it has shown a token or needs none.
+        identity: Option<Identity>,
     },
     /// A well-formed message has come.
     Message {
@@ -38,6 +54,8 @@ pub enum Event<'a> {
         peer: PeerId,
         /// The message.
         envelope: Envelope<'a>,
+        /// The run it begins, if it is a call of an agent of the gateway's own.
+        run: Option<RunId>,
     },
     /// Something that is not a message has come.
     Refused {
@@ -63,6 +81,14 @@ pub enum Event<'a> {
         /// Which one.
         peer: PeerId,
     },
+    /// Somebody who is not its agent wants a run cancelled: [`Action::Revoked`] tells what comes of
+    /// it.
+    Revoke {
+        /// Which run.
+        run: RunId,
+        /// Why, for logs and the handler.
+        reason: Option<String>,
+    },
     /// The gateway stops.
     Shutdown,
 }
@@ -85,6 +111,13 @@ pub enum Action {
         code: CloseCode,
         /// Why, for people; at most 123 bytes go out.
         reason: String,
+    },
+    /// What came of [`Event::Revoke`]; however often it was asked for meanwhile, this comes once.
+    Revoked {
+        /// Of which run.
+        run: RunId,
+        /// The app's answer, or why there is none.
+        outcome: Revoked,
     },
 }
 

@@ -1,5 +1,7 @@
 //! What apps offer: choosing one, and its manifest.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -11,10 +13,14 @@ use crate::gateway::wire::Failure;
 
 /// Who an app is.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct AppInfo {
+pub struct AppInfo {
+    /// What it is called by.
     pub id: String,
+    /// What people call it.
     pub name: String,
+    /// Its own version.
     pub version: String,
+    /// What it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -22,20 +28,26 @@ pub(super) struct AppInfo {
 /// One capability, as the manifest shows it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CapabilityInfo {
+pub struct CapabilityInfo {
+    /// What it is called by.
     pub name: String,
+    /// What it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// JSON Schema of its parameters.
     pub input_schema: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// JSON Schema of its data.
     pub output_schema: Option<Box<RawValue>>,
 }
 
 /// What an app has registered.
 #[derive(Clone, Debug)]
-pub(super) struct Registration {
+pub struct Registration {
+    /// Who it is.
     pub app: AppInfo,
+    /// What it offers.
     pub capabilities: Vec<CapabilityInfo>,
 }
 
@@ -66,6 +78,25 @@ impl Relay {
             capabilities,
         })
         .ok()
+    }
+
+    /// What the app with that id offers; the only one connected, if none is named.
+    pub fn offer(&self, wanted: Option<&str>) -> Result<Registration, Failure> {
+        let peer = self.choose_app(wanted)?;
+        let app = self.apps.get(&peer);
+        let registration = app.and_then(|app| app.registration.clone());
+        registration.ok_or_else(|| Error::new(Code::DISCONNECTED, "No app is connected"))
+    }
+
+    /// The apps connected, by their ids; of several with the same id the most recent.
+    pub fn app_infos(&self) -> Vec<AppInfo> {
+        let registered = self
+            .apps
+            .values()
+            .filter_map(|app| app.registration.as_ref());
+        let by_id = registered.map(|registration| (&registration.app.id, &registration.app));
+        let latest: BTreeMap<_, _> = by_id.collect();
+        latest.into_values().cloned().collect()
     }
 
     /// The app a new session is bound to.

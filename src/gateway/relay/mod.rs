@@ -15,20 +15,26 @@ mod pending;
 mod rate;
 mod registration;
 mod requests;
+mod revocation;
+mod runs;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt::Write;
 
-pub use event::{Action, CloseCode, Event, Now, PeerId};
+pub use event::{Action, CloseCode, Event, Now, PeerId, Profile};
+pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
+pub use revocation::Revoked;
 
 use super::limits::Limits;
+use super::runs::Runs;
 use super::tokens::Tokens;
 use super::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
 use apps::App;
 use pending::Pending;
+use runs::Routes;
 
 /// What the relay has met that nobody is told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +57,10 @@ pub struct Relay {
     /// Ordered by connection: of two with the same app id, the later one is the more recent.
     apps: BTreeMap<PeerId, App>,
     pending: Pending,
+    runs: Runs,
+    routes: Routes,
+    offers: u64,
+    remote_agents: usize,
     counters: Counters,
     issued: u64,
     stopping: bool,
@@ -63,6 +73,10 @@ impl Relay {
     /// A relay with nobody on it.
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         Relay {
+            runs: Runs::new(limits.retention),
+            routes: Routes::default(),
+            offers: 0,
+            remote_agents: 0,
             limits,
             tokens,
             agents: HashMap::new(),
@@ -83,12 +97,14 @@ impl Relay {
         self.timestamp.clear();
         let _ = write!(self.timestamp, "{}", now.unix_ms);
         match event {
-            Event::AgentJoined { peer, app } => self.agent_joined(peer, app),
-            Event::AppJoined { peer, authorised } => self.app_joined(peer, authorised),
-            Event::Message { peer, envelope } if self.agents.contains_key(&peer) => {
-                self.agent_message(peer, &envelope);
-            }
-            Event::Message { peer, envelope } => self.app_message(peer, &envelope),
+            Event::AgentJoined { peer, app, profile } => self.agent_joined(peer, app, profile),
+            Event::AppJoined { peer, identity } => self.app_joined(peer, identity),
+            Event::Message {
+                peer,
+                envelope,
+                run,
+            } if self.agents.contains_key(&peer) => self.agent_message(peer, &envelope, run),
+            Event::Message { peer, envelope, .. } => self.app_message(peer, &envelope),
             Event::Refused { peer, refusal } if self.agents.contains_key(&peer) => {
                 self.refuse(peer, &refusal.subject, &refusal.error);
             }
@@ -100,6 +116,7 @@ impl Relay {
             }
             Event::RegisterTimeout { peer } => self.register_timeout(peer),
             Event::Gone { peer } => self.gone(peer),
+            Event::Revoke { run, reason } => self.revoke(run, reason),
             Event::Shutdown => self.shutdown(),
         }
     }
@@ -112,6 +129,21 @@ impl Relay {
     /// What nobody was told of.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// The ledger of runs.
+    pub fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// The ledger of runs, for what the relay does not see.
+    pub fn runs_mut(&mut self) -> &mut Runs {
+        &mut self.runs
+    }
+
+    /// Counts the changes of what apps offer.
+    pub fn offers(&self) -> u64 {
+        self.offers
     }
 
     /// Requests and questions that wait for an answer.

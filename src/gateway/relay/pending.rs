@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::PeerId;
+use crate::gateway::runs::RunId;
 use crate::gateway::wire::{Request, Subject};
 
 /// One request an app still has to answer.
@@ -15,6 +16,10 @@ pub(super) struct Entry {
     pub id: Option<String>,
     /// A cancel's `callId`, as JSON.
     pub call_id: Option<String>,
+    /// The run a call begins.
+    pub run: Option<RunId>,
+    /// The run a cancel is for that its agent did not ask for, and is not told of.
+    pub revokes: Option<RunId>,
 }
 
 impl Entry {

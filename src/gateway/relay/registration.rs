@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::manifest::{AppInfo, CapabilityInfo, Registration};
 use super::{CloseCode, PeerId, Relay};
 use crate::call::{Code, Error};
-use crate::gateway::tokens::Role;
+use crate::gateway::tokens::{Identity, Role};
 use crate::gateway::wire::{Envelope, Failure, error_json};
 
 /// Characters of an app's id.
@@ -43,7 +43,7 @@ impl Relay {
             );
             return self.refuse(peer, &envelope.subject(), &error);
         }
-        let registration = match self.read_registration(envelope, app.authorised) {
+        let registration = match self.read_registration(envelope, app.identity.as_ref()) {
             Ok(registration) => registration,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
@@ -51,19 +51,24 @@ impl Relay {
         if let Some(app) = self.apps.get_mut(&peer) {
             app.registration = Some(registration);
         }
+        self.offers += 1;
         self.send(peer, "app/registered", envelope.id, &payload);
     }
 
     fn read_registration(
         &self,
         envelope: &Envelope<'_>,
-        authorised: bool,
+        identity: Option<&Identity>,
     ) -> Result<Registration, Failure> {
         let register: Register = read(envelope.object()?, "")?;
-        if !authorised && !self.tokens.allow(Role::App, register.token.as_deref()) {
+        let shown = match identity {
+            Some(identity) => Ok(identity.clone()),
+            None => self.tokens.identify(Role::App, register.token.as_deref()),
+        };
+        let Ok(identity) = shown else {
             let message = "A valid token of role app is needed";
             return Err(Error::new(Code::PERMISSION_DENIED, message));
-        }
+        };
         let app: AppInfo = read(register.app.get(), "app")?;
         let length = app.id.chars().count();
         if !(1..=MAX_APP_ID_CHARS).contains(&length) || app.id.chars().any(char::is_control) {
@@ -72,6 +77,10 @@ impl Relay {
             return Err(
                 Error::invalid_params(message).with_details(Box::new(json!({ "path": "app.id" })))
             );
+        }
+        if !identity.may_reach(&app.id) {
+            let message = format!("The token is not for the app {:?}", app.id);
+            return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
         let capabilities = match register.capabilities {
             Some(capabilities) => read_capabilities(capabilities)?,
@@ -91,6 +100,7 @@ impl Relay {
                 if let Some(registration) = app.and_then(|app| app.registration.as_mut()) {
                     registration.capabilities = capabilities;
                 }
+                self.offers += 1;
             }
             Err(error) => self.refuse(peer, &envelope.subject(), &error),
         }

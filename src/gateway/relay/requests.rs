@@ -5,6 +5,7 @@ use serde_json::json;
 use super::pending::{Entry, issued_id};
 use super::{Action, PeerId, Relay};
 use crate::call::{Code, Error};
+use crate::gateway::runs::RunId;
 use crate::gateway::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 
 /// What an agent waits before it calls an app again that does not keep up, in milliseconds.
@@ -16,6 +17,7 @@ impl Relay {
         peer: PeerId,
         envelope: &Envelope<'_>,
         request: Request,
+        run: Option<RunId>,
     ) {
         if self.is_duplicate(peer, envelope) {
             // Not the typed answer: the agent would take it for that of its first request.
@@ -28,7 +30,10 @@ impl Relay {
             return self.refuse(peer, &subject, &error);
         }
         match self.route(peer, envelope, request) {
-            Ok((app, payload)) => self.pass_on(peer, app, envelope, request, payload),
+            Ok((app, payload)) => match self.note_request(peer, app, request, payload, run) {
+                Some((run, payload)) => self.pass_on(peer, app, envelope, request, &payload, run),
+                None => self.answer_for_the_app(peer, envelope, request),
+            },
             Err(error) => self.refuse(peer, &envelope.subject(), &error),
         }
     }
@@ -64,6 +69,7 @@ impl Relay {
             (Some(app), _) => app,
             (None, Request::Initialize) => {
                 let app = self.choose_app(agent.wanted.as_deref())?;
+                self.may_reach(peer, app)?;
                 self.bind(peer, app);
                 app
             }
@@ -97,6 +103,7 @@ impl Relay {
         envelope: &Envelope<'_>,
         request: Request,
         payload: &str,
+        run: Option<RunId>,
     ) {
         let issued = self.issue();
         let Some(agent) = self.agents.get_mut(&peer) else {
@@ -109,7 +116,13 @@ impl Relay {
             agent: Some(&agent.handle),
             timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
         };
-        let message = Outgoing::new(header, payload, envelope.shared);
+        // A payload that was added to no longer lies in the buffer it came in.
+        let shared = envelope.shared.filter(|_| {
+            envelope
+                .payload
+                .is_some_and(|it| it.as_ptr() == payload.as_ptr())
+        });
+        let message = Outgoing::new(header, payload, shared);
         self.actions.push_back(Action::Send { peer: app, message });
         self.counters.relayed += 1;
         let Subject { id, call_id, .. } = envelope.subject();
@@ -121,6 +134,8 @@ impl Relay {
                 request,
                 id,
                 call_id,
+                run,
+                revokes: None,
             },
         );
     }

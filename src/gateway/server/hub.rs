@@ -2,15 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::watch;
+use bytes::Bytes;
+use tokio::sync::{broadcast, oneshot, watch};
 
 use super::outbox::{Outbox, Pushed};
+use super::runs::SessionKey;
 use crate::gateway::limits::Limits;
-use crate::gateway::relay::{Action, CloseCode, Counters, Event, Now, PeerId, Relay};
+use crate::gateway::relay::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked};
+use crate::gateway::router::{CancelNotice, Shared};
+use crate::gateway::runs::RunId;
 use crate::gateway::tokens::Tokens;
+use crate::gateway::wire::Envelope;
+
+/// Notices kept for a session that does not read them at once.
+const NOTICES: usize = 256;
 
 /// What all connections share.
 pub struct Hub {
@@ -22,11 +30,17 @@ pub struct Hub {
     started: Instant,
     last_peer: AtomicU64,
     connections: watch::Sender<usize>,
+    pub(super) offers: watch::Sender<u64>,
+    pub(super) notices: broadcast::Sender<CancelNotice>,
 }
 
-struct State {
-    relay: Relay,
+pub(super) struct State {
+    pub relay: Relay,
     outboxes: HashMap<PeerId, Arc<Outbox>>,
+    /// Who waits for the outcome of a revocation.
+    pub revocations: HashMap<RunId, Vec<oneshot::Sender<Revoked>>>,
+    /// Sessions that are shared, see [`Hub::open`].
+    pub sessions: HashMap<SessionKey, Weak<Shared>>,
 }
 
 /// Counts a connection while it lives.
@@ -48,10 +62,14 @@ impl Hub {
             state: Mutex::new(State {
                 relay,
                 outboxes: HashMap::new(),
+                revocations: HashMap::new(),
+                sessions: HashMap::new(),
             }),
             started: Instant::now(),
             last_peer: AtomicU64::new(0),
             connections: watch::Sender::new(0),
+            offers: watch::Sender::new(0),
+            notices: broadcast::Sender::new(NOTICES),
         }
     }
 
@@ -72,7 +90,12 @@ impl Hub {
     pub fn handle(&self, event: Event<'_>) {
         let now = self.now();
         let mut state = self.state();
-        let State { relay, outboxes } = &mut *state;
+        let State {
+            relay,
+            outboxes,
+            revocations,
+            ..
+        } = &mut *state;
         if let Event::Gone { peer } = event {
             outboxes.remove(&peer);
         }
@@ -114,8 +137,34 @@ impl Hub {
                         outbox.close(code, reason);
                     }
                 }
+                Action::Revoked { run, outcome } => {
+                    for waiting in revocations.remove(&run).unwrap_or_default() {
+                        let _ = waiting.send(outcome.clone());
+                    }
+                }
             }
         }
+        let offers = relay.offers();
+        drop(state);
+        self.offers.send_if_modified(|known| {
+            let changed = *known != offers;
+            *known = offers;
+            changed
+        });
+    }
+
+    /// A peer has sent a text frame; `shared` is the buffer it lies in, `run` the run it begins if
+    /// it is a call of an agent of the gateway's own.
+    pub fn receive(&self, peer: PeerId, text: &str, shared: Option<&Bytes>, run: Option<RunId>) {
+        let event = match Envelope::read(text, shared, &self.limits) {
+            Ok(envelope) => Event::Message {
+                peer,
+                envelope,
+                run,
+            },
+            Err(refusal) => Event::Refused { peer, refusal },
+        };
+        self.handle(event);
     }
 
     /// The queue to a peer is no longer congested, unless it is again by now.
@@ -157,7 +206,7 @@ impl Hub {
             .await;
     }
 
-    fn now(&self) -> Now {
+    pub(super) fn now(&self) -> Now {
         let unix = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -167,7 +216,7 @@ impl Hub {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,7 @@
 //! HTTP, WebSockets, queues and signals around the relay.
 
 mod answer;
+mod auth;
 mod guard;
 mod headers;
 mod hub;
@@ -8,6 +9,7 @@ mod outbox;
 mod pages;
 mod rate_limit;
 mod reader;
+mod runs;
 mod upgrade;
 mod writer;
 
@@ -27,9 +29,11 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+pub use auth::{CHALLENGE, authenticate, bearer};
 pub use guard::parse_origin;
 pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
 pub use hub::Hub;
+pub use outbox::Step as OutboxStep;
 pub use rate_limit::RateLimiter;
 
 use super::limits::Limits;

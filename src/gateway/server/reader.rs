@@ -16,7 +16,7 @@ use super::outbox::{Outbox, Phase};
 use super::writer::write;
 use crate::call::Error;
 use crate::gateway::relay::{CloseCode, Event, PeerId};
-use crate::gateway::wire::{Envelope, Refusal, Subject};
+use crate::gateway::wire::{Refusal, Subject};
 
 /// Reading a message larger than this takes long enough to give up the worker's other tasks.
 const LARGE_BYTES: usize = 1 << 20;
@@ -130,11 +130,7 @@ async fn read(
 
 fn receive(hub: &Hub, peer: PeerId, text: &Utf8Bytes) {
     let shared = Bytes::from(text.clone());
-    let event = match Envelope::read(text, Some(&shared), &hub.limits) {
-        Ok(envelope) => Event::Message { peer, envelope },
-        Err(refusal) => Event::Refused { peer, refusal },
-    };
-    hub.handle(event);
+    hub.receive(peer, text, Some(&shared), None);
 }
 
 fn refuse_binary(hub: &Hub, peer: PeerId, bytes: usize) {

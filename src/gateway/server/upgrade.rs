@@ -6,17 +6,19 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Query, State};
-use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, UPGRADE, WWW_AUTHENTICATE};
+use axum::http::header::{HeaderMap, HeaderValue, UPGRADE, WWW_AUTHENTICATE};
 use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
 
 use super::answer::refuse;
+use super::auth::{CHALLENGE, bearer};
 use super::hub::Hub;
 use super::reader::{Side, serve};
 use crate::call::{Code, Error};
-use crate::gateway::relay::Event;
-use crate::gateway::tokens::Role;
+use crate::gateway::relay::{Event, Profile};
+use crate::gateway::runs::Dialect;
+use crate::gateway::tokens::{Denied, Identity, Role};
 
 /// The subprotocol a browser offers beside a token's, as it must be answered with one of its own.
 const PROTOCOL: &str = "abp";
@@ -44,15 +46,21 @@ pub(super) async fn agent(
         Ok(ready) => ready,
         Err(refusal) => return refusal,
     };
-    if !allowed(&hub, Role::Agent, &headers, &wanted, &upgrade) {
-        return unauthorised("agent");
-    }
+    let owner = match identify(&hub, Role::Agent, &headers, &wanted, &upgrade) {
+        Ok(owner) => owner,
+        Err(denied) => return refused(denied, Role::Agent),
+    };
     // `?app=` alone asks for none in particular.
     let app = wanted.app.filter(|app| !app.is_empty());
     let hub_too = hub.clone();
     configure(upgrade, &hub).on_upgrade(move |socket| {
         serve(socket, hub_too, Side::Agent, move |peer| {
-            Event::AgentJoined { peer, app }
+            let profile = Profile {
+                dialect: Dialect::Abp,
+                owner,
+                local: false,
+            };
+            Event::AgentJoined { peer, app, profile }
         })
     })
 }
@@ -69,15 +77,16 @@ pub(super) async fn app(
         Ok(ready) => ready,
         Err(refusal) => return refusal,
     };
-    let authorised = allowed(&hub, Role::App, &headers, &wanted, &upgrade);
-    if !authorised && !presented(&headers, &wanted, &upgrade).is_empty() {
-        return unauthorised("app");
-    }
+    let identity = match identify(&hub, Role::App, &headers, &wanted, &upgrade) {
+        Ok(identity) => Some(identity),
+        Err(_) if presented(&headers, &wanted, &upgrade).is_empty() => None,
+        Err(denied) => return refused(denied, Role::App),
+    };
     let hub_too = hub.clone();
     configure(upgrade, &hub).on_upgrade(move |socket| {
         serve(socket, hub_too, Side::App, move |peer| Event::AppJoined {
             peer,
-            authorised,
+            identity,
         })
     })
 }
@@ -112,36 +121,35 @@ fn presented<'a>(
     upgrade: &'a WebSocketUpgrade,
 ) -> Vec<&'a str> {
     let text = |value: &'a HeaderValue| value.to_str().ok();
-    let bearer = headers.get(AUTHORIZATION).and_then(text).and_then(|value| {
-        let (scheme, secret) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
-    });
     let offered = upgrade.requested_protocols().filter_map(text);
     let offered = offered.filter_map(|protocol| protocol.strip_prefix(TOKEN_PROTOCOL));
-    bearer
+    bearer(headers)
         .into_iter()
         .chain(wanted.token.as_deref())
         .chain(offered)
         .collect()
 }
 
-fn allowed(
+fn identify(
     hub: &Hub,
     role: Role,
     headers: &HeaderMap,
     wanted: &Wanted,
     upgrade: &WebSocketUpgrade,
-) -> bool {
-    hub.tokens.allow(role, presented(headers, wanted, upgrade))
+) -> Result<Identity, Denied> {
+    hub.tokens
+        .identify(role, presented(headers, wanted, upgrade))
 }
 
-fn unauthorised(role: &str) -> Response {
-    let message = format!("A valid token of role {role} is needed");
+fn refused(denied: Denied, role: Role) -> Response {
+    let message = format!("A valid token of role {} is needed", role.as_str());
     let error = Error::new(Code::PERMISSION_DENIED, message);
+    if denied == Denied::Forbidden {
+        return refuse(StatusCode::FORBIDDEN, &error);
+    }
     let mut response = refuse(StatusCode::UNAUTHORIZED, &error);
-    let scheme = HeaderValue::from_static("Bearer realm=\"caphost\"");
-    response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
-    response.into_response()
+    response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+    response
 }
 
 fn configure(mut upgrade: WebSocketUpgrade, hub: &Hub) -> WebSocketUpgrade {

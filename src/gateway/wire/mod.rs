@@ -12,6 +12,7 @@ use crate::call::Error;
 pub use envelope::{Envelope, Refusal, Subject};
 pub use kind::Request;
 pub use reply::{Header, Outgoing, cancel_not_confirmed, error_json, failed};
+pub use scan::{members, text_of};
 
 /// An error of the gateway's own, its details as JSON.
 pub type Failure = Error<Box<Value>>;

@@ -55,6 +55,11 @@ pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&'a [u8], &'a [u8])) {
     }
 }
 
+/// The text of a JSON string.
+pub fn text_of(value: &[u8]) -> Option<String> {
+    serde_json::from_slice(value).ok()
+}
+
 /// The index of the closing quote of the string that opens at `at`, or the text's length.
 fn end_of_string(text: &[u8], at: usize) -> usize {
     let mut at = at + 1;

@@ -11,7 +11,7 @@ fn an_app_registers_first_once_and_well() {
     let join = |bench: &mut Bench, peer| {
         bench.event(Event::AppJoined {
             peer: PeerId(peer),
-            authorised: false,
+            identity: None,
         })
     };
     join(&mut bench, 1);

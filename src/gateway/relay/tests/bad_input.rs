@@ -92,20 +92,21 @@ fn a_bad_field_of_a_known_type_gets_the_typed_answer() {
 #[test]
 fn a_payload_passes_untouched() {
     let mut bench = Bench::session();
-    let text = r#"{"type":"capabilities/call","id":"1","payload":{"capability":"a.b","params":{"__proto__":{"x":1},"n":1e400,"big":12345678901234567890123,"é":"\u00e9\ud83d\ude00"}}}"#;
+    let text = r#"{"type":"capabilities/call","id":"1","payload":{"callId":"c","capability":"a.b","params":{"__proto__":{"x":1},"n":1e400,"big":12345678901234567890123,"é":"\u00e9\ud83d\ude00"}}}"#;
     let limits = bench.limits.clone();
     let envelope = Envelope::read(text, None, &limits).unwrap();
     bench.relay.handle(
         Event::Message {
             peer: PeerId(2),
             envelope,
+            run: None,
         },
         bench.now,
     );
     let Some(Action::Send { message, .. }) = bench.relay.next_action() else {
         panic!("not relayed")
     };
-    let payload = &text[text.find(r#"{"capability"#).unwrap()..text.len() - 1];
+    let payload = &text[text.find(r#"{"callId"#).unwrap()..text.len() - 1];
     assert!(message.into_text().contains(payload));
 }
 

@@ -91,7 +91,7 @@ fn too_many_peers_are_told_so() {
     bench.agent(2, None);
     let app = bench.event(Event::AppJoined {
         peer: PeerId(4),
-        authorised: true,
+        identity: Some(Identity::anyone()),
     });
     for (seen, peer) in [(bench.agent(3, None), 3), (app, 4)] {
         assert!(

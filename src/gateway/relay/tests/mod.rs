@@ -5,12 +5,14 @@ mod bad_input;
 mod bounds;
 mod departures;
 mod relaying;
+mod runs;
 
 use serde_json::{Value, json};
 
-use super::{Action, Event, Now, PeerId, Relay};
+use super::{Action, Event, Now, PeerId, Profile, Relay, Revoked};
 use crate::gateway::limits::Limits;
-use crate::gateway::tokens::Tokens;
+use crate::gateway::runs::{Dialect, RunId};
+use crate::gateway::tokens::{Identity, Tokens};
 use crate::gateway::wire::Envelope;
 
 /// A relay, and what it did since last asked.
@@ -25,6 +27,7 @@ pub(super) struct Bench {
 pub(super) enum Seen {
     Message(u64, Value),
     Closed(u64, u16),
+    Revoked(RunId, Revoked),
 }
 
 impl Bench {
@@ -49,6 +52,7 @@ impl Bench {
                     Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
                 }
                 Action::Close { peer, code, .. } => Seen::Closed(peer.0, code.0),
+                Action::Revoked { run, outcome } => Seen::Revoked(run, outcome),
             })
             .collect()
     }
@@ -57,7 +61,11 @@ impl Bench {
         let limits = self.limits.clone();
         let peer = PeerId(peer);
         self.event(match Envelope::read(text, None, &limits) {
-            Ok(envelope) => Event::Message { peer, envelope },
+            Ok(envelope) => Event::Message {
+                peer,
+                envelope,
+                run: None,
+            },
             Err(refusal) => Event::Refused { peer, refusal },
         })
     }
@@ -70,13 +78,18 @@ impl Bench {
         self.event(Event::AgentJoined {
             peer: PeerId(peer),
             app: app.map(str::to_string),
+            profile: Profile {
+                dialect: Dialect::Abp,
+                owner: Identity::anyone(),
+                local: false,
+            },
         })
     }
 
     pub fn app(&mut self, peer: u64, id: &str) -> Vec<Seen> {
         let mut seen = self.event(Event::AppJoined {
             peer: PeerId(peer),
-            authorised: true,
+            identity: Some(Identity::anyone()),
         });
         seen.extend(self.send(peer, register(id)));
         seen

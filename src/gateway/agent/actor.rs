@@ -1,0 +1,302 @@
+//! The task that owns an agent's state.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+use super::{AbpError, Confirmation, Event, Frame, Hello, NewCall, Outcome, Patience, Step};
+use crate::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey};
+use crate::call::{CallId, Code, Millis};
+use crate::dialect::abp;
+use crate::gateway::runs::RunId;
+
+/// The id of the one request that the state knows nothing of.
+const INITIALIZE: &str = "initialize";
+
+/// What callers ask for.
+#[derive(Debug)]
+pub(super) enum Command {
+    Call(CallId, NewCall, mpsc::UnboundedSender<Step>),
+    Cancel(CallId, Option<String>, oneshot::Sender<Confirmation>),
+    Answer(Value, Value),
+    Shutdown(Option<String>),
+}
+
+type Said = watch::Sender<Option<Result<Arc<Value>, AbpError>>>;
+
+pub(super) struct Actor {
+    state: AgentState<Value>,
+    started: Instant,
+    patience: Patience,
+    send: Box<dyn FnMut(Frame) + Send>,
+    events: Option<mpsc::UnboundedSender<Event>>,
+    session: Said,
+    /// Calls wait until it has one.
+    open: bool,
+    calls: HashMap<RequestKey, (Option<RunId>, mpsc::UnboundedSender<Step>)>,
+    cancels: HashMap<RequestKey, oneshot::Sender<Confirmation>>,
+    over: bool,
+}
+
+impl Actor {
+    pub(super) fn new(
+        patience: Patience,
+        send: Box<dyn FnMut(Frame) + Send>,
+        events: Option<mpsc::UnboundedSender<Event>>,
+        session: Said,
+    ) -> Self {
+        let options = AgentOptions {
+            grace: patience.grace.as_secs_f64() * 1_000.0,
+            ..AgentOptions::default()
+        };
+        Actor {
+            state: AgentState::new(options),
+            started: Instant::now(),
+            patience,
+            send,
+            events,
+            session,
+            open: false,
+            calls: HashMap::new(),
+            cancels: HashMap::new(),
+            over: false,
+        }
+    }
+
+    pub(super) async fn run(
+        mut self,
+        hello: Hello,
+        mut callers: mpsc::UnboundedReceiver<Command>,
+        mut app: mpsc::UnboundedReceiver<String>,
+    ) {
+        self.hello(&hello);
+        let give_up = self.started + self.patience.initialize;
+        let mut wanted = true;
+        while !self.over {
+            let next = self.state.next_deadline();
+            let next = next.map_or(give_up + FAR, |at| self.started + millis(at));
+            tokio::select! {
+                // Answers first: a cancel must not overtake the response that has come before it.
+                biased;
+                text = app.recv() => match text {
+                    Some(text) => self.receive(&text),
+                    None => self.lost(),
+                },
+                command = callers.recv(), if wanted => match command {
+                    Some(command) => self.command(command),
+                    None => {
+                        wanted = false;
+                        if self.open {
+                            self.state.shutdown(None, self.now());
+                        } else {
+                            self.lost();
+                        }
+                    }
+                },
+                () = sleep_until(next) => self.state.handle_timeout(self.now()),
+                () = sleep_until(give_up), if !self.open => {
+                    let message = "The app did not answer `initialize` in time";
+                    self.refused(AbpError::new(Code::TIMEOUT, message));
+                }
+            }
+            self.perform();
+        }
+        // Whoever still holds a channel of a call learns that it ended.
+        callers.close();
+    }
+
+    fn hello(&mut self, hello: &Hello) {
+        let events = self.events.is_some() && hello.events;
+        let payload = json!({
+            "agent": { "name": hello.name, "version": hello.version },
+            "protocolVersion": abp::VERSION,
+            "features": { "notifications": events, "progress": true, "elicitation": events },
+        });
+        self.post(abp::kind::INITIALIZE, INITIALIZE.into(), &payload);
+    }
+
+    fn command(&mut self, command: Command) {
+        let now = self.now();
+        match command {
+            Command::Call(id, call, steps) => {
+                let key = self.state.call(Outgoing {
+                    id,
+                    capability: call.capability,
+                    params: call.params,
+                    timeout: call.timeout.map(|it| it.as_secs_f64() * 1_000.0),
+                    progress: call.progress,
+                    transfer: false,
+                });
+                self.calls.insert(key, (call.run, steps));
+            }
+            Command::Cancel(id, reason, confirm) => {
+                let key = self.state.cancel(id, reason, now);
+                self.cancels.insert(key, confirm);
+            }
+            Command::Answer(id, response) => {
+                self.post(abp::kind::ELICITATION_RESPONSE, id, &response);
+            }
+            Command::Shutdown(reason) => self.state.shutdown(reason, now),
+        }
+    }
+
+    fn receive(&mut self, text: &str) {
+        let envelope: Option<Value> = serde_json::from_str(text).ok();
+        let Some((id, message)) = envelope.as_ref().and_then(abp::read_from_app) else {
+            tracing::debug!("an app's message makes no sense");
+            return;
+        };
+        self.state.heard(self.now());
+        let key = id.as_ref().and_then(abp::request_key);
+        match (message, key) {
+            (abp::FromApp::Initialized(session), _) => self.initialized(session),
+            (abp::FromApp::Refused(payload), None)
+                if id == Some(INITIALIZE.into()) && !self.open =>
+            {
+                self.initialized(payload);
+            }
+            (
+                abp::FromApp::Called {
+                    response,
+                    cancelled,
+                },
+                Some(key),
+            ) => self.state.called(key, response, cancelled),
+            (
+                abp::FromApp::Cancelled {
+                    cancelled,
+                    reason,
+                    error,
+                },
+                Some(key),
+            ) => {
+                let lost = error.as_ref().is_some_and(says_no_session);
+                self.state.cancelled(key, cancelled, reason, error, lost);
+            }
+            (abp::FromApp::Refused(payload), Some(key)) => {
+                let is_response = payload["success"].is_boolean();
+                self.state.refused(key, is_response.then_some(payload));
+            }
+            (abp::FromApp::ShutDown, _) => self.state.shut_down(),
+            (abp::FromApp::Progress(operation, info), _) => self.state.progress(&operation, info),
+            (abp::FromApp::Notification(event, data), _) => {
+                self.event(Event::Notification(event, data));
+            }
+            (abp::FromApp::Elicitation(request), _) => {
+                self.event(Event::Question(id.unwrap_or_default(), request));
+            }
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Some(events) = &self.events {
+            let _ = events.send(event);
+        }
+    }
+
+    fn initialized(&mut self, session: Value) {
+        if self.open {
+            return;
+        }
+        if session["error"].is_object() {
+            return self.refused(AbpError::read(session["error"].clone()));
+        }
+        self.open = true;
+        self.session.send_replace(Some(Ok(Arc::new(session))));
+        self.state.flush(self.now());
+    }
+
+    /// There will be no session.
+    fn refused(&mut self, error: AbpError) {
+        let mut keys: Vec<_> = self.calls.keys().copied().collect();
+        keys.sort_unstable();
+        for key in keys {
+            if let Some((_, steps)) = self.calls.remove(&key) {
+                let _ = steps.send(Step::Ended(Outcome::Failed(error.clone())));
+            }
+        }
+        self.session.send_replace(Some(Err(error)));
+        self.lost();
+    }
+
+    fn lost(&mut self) {
+        self.session.send_if_modified(|session| {
+            let unsaid = session.is_none();
+            if unsaid {
+                *session = Some(Err(AbpError::disconnected()));
+            }
+            unsaid
+        });
+        self.state.disconnected();
+    }
+
+    /// Does what the state asks for, in order.
+    fn perform(&mut self) {
+        while let Some(action) = self.state.poll_action() {
+            match action {
+                Action::Wake if self.open => self.state.flush(self.now()),
+                Action::Wake => {}
+                Action::Send(key, request) => {
+                    let run = match &request {
+                        Request::Call(_) => self.calls.get(&key).and_then(|(run, _)| *run),
+                        _ => None,
+                    };
+                    let envelope = abp::request(key, request, unix());
+                    (self.send)((envelope.to_string(), run));
+                }
+                Action::Settle(key, settled) => {
+                    let outcome = Outcome::read(abp::settled(settled));
+                    if let Some((_, steps)) = self.calls.remove(&key) {
+                        let _ = steps.send(Step::Ended(outcome));
+                    }
+                }
+                Action::SettleCancel(key, outcome) => {
+                    if let Some(confirm) = self.cancels.remove(&key) {
+                        let _ = confirm.send(outcome.into());
+                    }
+                }
+                Action::Progress(key, info) => {
+                    if let Some((_, steps)) = self.calls.get(&key) {
+                        let _ = steps.send(Step::Progress(info));
+                    }
+                }
+                Action::Closed(_) => self.over = true,
+            }
+        }
+    }
+
+    fn post(&mut self, kind: &str, id: Value, payload: &Value) {
+        let envelope = abp::envelope(kind, Some(&id), unix(), payload);
+        (self.send)((envelope.to_string(), None));
+    }
+
+    fn now(&self) -> Millis {
+        self.started.elapsed().as_secs_f64() * 1_000.0
+    }
+}
+
+/// Long enough to be woken by something else.
+const FAR: Duration = Duration::from_secs(86_400);
+
+fn millis(at: Millis) -> Duration {
+    Duration::from_secs_f64((at / 1_000.0).clamp(0.0, FAR.as_secs_f64() * 365.0))
+}
+
+fn unix() -> Millis {
+    let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+    unix.unwrap_or_default().as_millis() as Millis
+}
+
+fn says_no_session(error: &Value) -> bool {
+    let gone = [
+        Code::NOT_INITIALIZED,
+        Code::SESSION_EXPIRED,
+        Code::SESSION_INVALID,
+    ];
+    gone.iter().any(|code| error["code"] == code.as_str())
+}

@@ -1,0 +1,166 @@
+//! Cancels that do not come from the agent whose call it is: an operator's, or the gateway's own.
+//!
+//! They go to the app in the agent's name under an id of the relay's, so the app decides as it
+//! would for the agent. The agent itself sees only its call's response.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::pending::{Entry, issued_id};
+use super::{Action, PeerId, Relay};
+use crate::call::{Code, Error};
+use crate::gateway::runs::{Ending, RunId, RunState};
+use crate::gateway::wire::{Failure, Header, Outgoing, Request, error_json};
+
+/// What came of a cancel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Revoked {
+    /// True only when the app said so, or the call never went there.
+    pub cancelled: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// The `ABPError` with it.
+    pub error: Option<Value>,
+}
+
+impl Revoked {
+    pub(super) fn failed(reason: &str, error: &Failure) -> Self {
+        Revoked {
+            cancelled: false,
+            reason: Some(reason.into()),
+            error: Some(error_json(error)),
+        }
+    }
+
+    fn refused(reason: &str) -> Self {
+        Revoked {
+            cancelled: false,
+            reason: Some(reason.into()),
+            error: None,
+        }
+    }
+
+    /// Of a call whose app has not answered in time.
+    pub fn unconfirmed() -> Self {
+        let message = "The app did not confirm the cancel in time";
+        Revoked::failed(
+            "No confirmation from the app",
+            &Error::new(Code::TIMEOUT, message),
+        )
+    }
+}
+
+impl Relay {
+    pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>) {
+        let now = self.now.unix_ms;
+        let state = self.runs.get(run).map(|run| run.state);
+        let known = match state {
+            None => Some(Revoked::refused("Operation not found")),
+            Some(RunState::Cancelled) => Some(CONFIRMED),
+            Some(RunState::Unknown) => Some(Revoked::unconfirmed()),
+            Some(RunState::Completed | RunState::Failed) => {
+                Some(Revoked::refused("Operation already completed"))
+            }
+            Some(RunState::Queued | RunState::Running | RunState::Cancelling) => None,
+        };
+        if let Some(outcome) = known {
+            return self.revoked(run, outcome);
+        }
+        self.runs.cancel_requested(run, reason.as_deref(), now);
+        let Some(route) = self.route_of(run).cloned() else {
+            // Not sent yet, and now it never will be.
+            self.runs.end(run, Ending::Cancelled, now);
+            return self.revoked(run, CONFIRMED);
+        };
+        if route.revoking {
+            return;
+        }
+        if let Some(route) = self.routes.get_mut(&run) {
+            route.revoking = true;
+        }
+        self.ask_to_cancel(run, (route.agent, route.app), &route.call_id, reason);
+    }
+
+    fn ask_to_cancel(
+        &mut self,
+        run: RunId,
+        (peer, app): (PeerId, PeerId),
+        call_id: &str,
+        reason: Option<String>,
+    ) {
+        let issued = self.issue();
+        let Some(agent) = self.agents.get_mut(&peer) else {
+            return;
+        };
+        agent.pending.insert(issued);
+        let call_id = Value::from(call_id);
+        let mut payload = json!({ "callId": call_id });
+        if let Some(reason) = reason {
+            payload["reason"] = reason.into();
+        }
+        let header = Header {
+            kind: Request::Cancel.kind(),
+            id: Some(&issued_id(issued)),
+            agent: Some(&agent.handle),
+            timestamp: &self.timestamp,
+        };
+        let message = Outgoing::new(header, &payload.to_string(), None);
+        self.actions.push_back(Action::Send { peer: app, message });
+        let entry = Entry {
+            agent: peer,
+            app,
+            request: Request::Cancel,
+            id: None,
+            call_id: Some(call_id.to_string()),
+            run: None,
+            revokes: Some(run),
+        };
+        self.pending.insert(issued, entry);
+    }
+
+    pub(super) fn revocation_answered(&mut self, run: RunId, payload: &str) {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            cancelled: bool,
+            reason: Option<String>,
+            error: Option<Value>,
+        }
+        let outcome = match serde_json::from_str(payload) {
+            Ok(Answer {
+                cancelled: true, ..
+            }) => CONFIRMED,
+            Ok(Answer { reason, error, .. }) => Revoked {
+                cancelled: false,
+                reason,
+                error,
+            },
+            Err(error) => {
+                let message = format!("The app's answer is no CancelResponse: {error}");
+                Revoked::failed(
+                    &message,
+                    &Error::new(Code::TRANSPORT_ERROR, message.clone()),
+                )
+            }
+        };
+        if outcome.cancelled {
+            self.runs.end(run, Ending::Cancelled, self.now.unix_ms);
+        } else {
+            self.runs.cancel_refused(run);
+        }
+        self.revoked(run, outcome);
+    }
+
+    pub(super) fn revoked(&mut self, run: RunId, outcome: Revoked) {
+        if let Some(route) = self.routes.get_mut(&run) {
+            route.revoking = false;
+        }
+        self.actions.push_back(Action::Revoked { run, outcome });
+    }
+}
+
+const CONFIRMED: Revoked = Revoked {
+    cancelled: true,
+    reason: None,
+    error: None,
+};

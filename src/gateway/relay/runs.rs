@@ -1,0 +1,296 @@
+//! What the ledger of runs is told of calls that pass.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use super::pending::Entry;
+use super::{Action, PeerId, Relay, Revoked};
+use crate::call::{Code, Error};
+use crate::gateway::runs::{Ending, NewRun, RunId, RunState};
+use crate::gateway::wire::{Envelope, Failure, Header, Outgoing, Request, members, text_of};
+
+/// Where the runs are that apps have, by their ids.
+pub(super) type Routes = HashMap<RunId, Route>;
+
+/// Where a run is.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    pub agent: PeerId,
+    pub app: PeerId,
+    pub call_id: String,
+    /// A cancel its agent did not ask for is on its way.
+    pub revoking: bool,
+}
+
+/// What a call says of itself.
+#[derive(Default)]
+struct Call {
+    capability: Option<String>,
+    call_id: Option<String>,
+    option_call_id: Option<String>,
+}
+
+impl Relay {
+    /// Notes a request on its way to the app: the run it begins, and the payload to pass on.
+    /// `None` if it must not go there, because its run is over already.
+    pub(super) fn note_request<'a>(
+        &mut self,
+        peer: PeerId,
+        app: PeerId,
+        request: Request,
+        payload: &'a str,
+        run: Option<RunId>,
+    ) -> Option<(Option<RunId>, Cow<'a, str>)> {
+        match request {
+            Request::Call => {}
+            Request::Cancel => {
+                return self
+                    .note_cancel(peer, payload)
+                    .then_some((None, payload.into()));
+            }
+            _ => return Some((None, payload.into())),
+        }
+        let call = read_call(payload);
+        let app_id = self
+            .apps
+            .get(&app)
+            .and_then(|app| app.registration.as_ref());
+        let app_id = app_id.map(|registration| registration.app.id.clone());
+        let agent = self.agents.get_mut(&peer)?;
+        let given = call.option_call_id.or(call.call_id);
+        let id = run.unwrap_or_else(RunId::random);
+        let call_id = given.clone().unwrap_or_else(|| id.to_string());
+        let may = match run {
+            Some(_) => true,
+            None => self.runs.register(
+                NewRun {
+                    id,
+                    dialect: agent.profile.dialect,
+                    dialect_id: Some(call_id.clone()),
+                    owner: agent.profile.owner.clone(),
+                    thread: None,
+                    app: app_id.clone(),
+                    capability: call.capability.unwrap_or_default(),
+                    call_id: call_id.clone(),
+                },
+                self.now.unix_ms,
+            ),
+        };
+        if !(self.runs.sent(id, app_id.as_deref()) && may) {
+            agent.skipped.insert(call_id);
+            return None;
+        }
+        agent.calls.insert(call_id.clone(), id);
+        // Without a callId nobody but the app could name the call.
+        let payload = match given {
+            Some(_) => payload.into(),
+            None => with_call_id(payload, &call_id),
+        };
+        let route = Route {
+            agent: peer,
+            app,
+            call_id,
+            revoking: false,
+        };
+        self.routes.insert(id, route);
+        Some((Some(id), payload))
+    }
+
+    /// Notes that an agent cancels. Whether the app is to decide.
+    fn note_cancel(&mut self, peer: PeerId, payload: &str) -> bool {
+        let (mut call_id, mut reason) = (None, None);
+        members(payload.as_bytes(), |key, value| match key {
+            b"callId" => call_id = text_of(value),
+            b"reason" => reason = text_of(value),
+            _ => {}
+        });
+        let (Some(agent), Some(call_id)) = (self.agents.get(&peer), call_id) else {
+            return true;
+        };
+        if let Some(run) = agent.calls.get(&call_id) {
+            let now = self.now.unix_ms;
+            self.runs.cancel_requested(*run, reason.as_deref(), now);
+        }
+        !agent.skipped.contains(&call_id)
+    }
+
+    /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
+    pub(super) fn answer_for_the_app(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        request: Request,
+    ) {
+        let payload = match request {
+            Request::Cancel => {
+                let call_id = envelope.subject().call_id;
+                let call_id = call_id.as_deref().unwrap_or("null");
+                format!(r#"{{"callId":{call_id},"cancelled":true}}"#)
+            }
+            _ => r#"{"success":false,"cancelled":true}"#.into(),
+        };
+        let header = Header {
+            kind: request.answer(),
+            id: envelope.id,
+            agent: None,
+            timestamp: &self.timestamp,
+        };
+        let message = Outgoing::new(header, &payload, None);
+        self.actions.push_back(Action::Send { peer, message });
+    }
+
+    /// Notes an app's answer to a call, or to a cancel of the gateway's own.
+    pub(super) fn run_answered(&mut self, entry: &Entry, payload: &str) {
+        if let Some(run) = entry.revokes {
+            return self.revocation_answered(run, payload);
+        }
+        let ending = match (entry.request, entry.run) {
+            (Request::Call, Some(run)) => (run, ending_of(payload)),
+            _ => return,
+        };
+        self.run_over(entry.agent, ending.0, ending.1);
+    }
+
+    /// Notes that a call, or a cancel of the gateway's own, will never be answered.
+    pub(super) fn run_lost(&mut self, entry: &Entry, cancel_reason: &str, error: &Failure) {
+        if let Some(run) = entry.revokes {
+            let outcome = Revoked::failed(cancel_reason, error);
+            return self.revoked(run, outcome);
+        }
+        if let Some(run) = entry.run {
+            let ending = Ending::Unknown(error.code.as_str().to_string());
+            self.run_over(entry.agent, run, ending);
+        }
+    }
+
+    fn run_over(&mut self, agent: PeerId, run: RunId, ending: Ending) {
+        if let Some(route) = self.routes.remove(&run)
+            && let Some(agent) = self.agents.get_mut(&agent)
+            && agent.calls.get(&route.call_id) == Some(&run)
+        {
+            agent.calls.remove(&route.call_id);
+        }
+        self.runs.end(run, ending, self.now.unix_ms);
+    }
+
+    /// Notes how far a call is, where its progress goes by its callId.
+    pub(super) fn note_progress(&mut self, agent: PeerId, envelope: &Envelope<'_>) {
+        let (Some(agent), Some(payload)) = (self.agents.get(&agent), envelope.payload) else {
+            return;
+        };
+        let mut operation = None;
+        members(payload.as_bytes(), |key, value| {
+            if key == b"operationId" {
+                operation = text_of(value);
+            }
+        });
+        let run = operation.and_then(|operation| agent.calls.get(&operation));
+        if let Some(run) = run {
+            self.runs.progress(*run, payload);
+        }
+    }
+
+    /// Whether an agent may call that app.
+    pub(super) fn may_reach(&self, agent: PeerId, app: PeerId) -> Result<(), Failure> {
+        let app = self
+            .apps
+            .get(&app)
+            .and_then(|app| app.registration.as_ref());
+        let (Some(agent), Some(registration)) = (self.agents.get(&agent), app) else {
+            return Ok(());
+        };
+        if agent.profile.owner.may_reach(&registration.app.id) {
+            return Ok(());
+        }
+        let message = format!("The token is not for the app {:?}", registration.app.id);
+        Err(Error::new(Code::PERMISSION_DENIED, message)
+            .with_details(Box::new(json!({ "path": "app" }))))
+    }
+
+    /// Whether a run is where a cancel could reach it.
+    pub(super) fn route_of(&self, run: RunId) -> Option<&Route> {
+        let in_flight = self.runs.get(run).map(|run| run.state);
+        self.routes
+            .get(&run)
+            .filter(|_| in_flight != Some(RunState::Queued))
+    }
+}
+
+fn read_call(payload: &str) -> Call {
+    let mut call = Call::default();
+    members(payload.as_bytes(), |key, value| match key {
+        b"capability" => call.capability = text_of(value),
+        b"callId" => call.call_id = text_of(value),
+        b"options" => members(value, |key, value| {
+            if key == b"callId" {
+                call.option_call_id = text_of(value);
+            }
+        }),
+        _ => {}
+    });
+    call
+}
+
+/// The payload with a `callId` at its top level, where the protocol accepts one too.
+fn with_call_id<'a>(payload: &'a str, call_id: &str) -> Cow<'a, str> {
+    let Some(rest) = payload.strip_prefix('{') else {
+        return payload.into();
+    };
+    let empty = rest.trim_start().starts_with('}');
+    let comma = if empty { "" } else { "," };
+    format!(r#"{{"callId":"{call_id}"{comma}{rest}"#).into()
+}
+
+fn ending_of(payload: &str) -> Ending {
+    let (mut success, mut cancelled, mut code) = (false, false, None);
+    members(payload.as_bytes(), |key, value| match key {
+        b"success" => success = value == b"true",
+        b"cancelled" => cancelled = value == b"true",
+        b"error" => members(value, |key, value| {
+            if key == b"code" {
+                code = text_of(value);
+            }
+        }),
+        _ => {}
+    });
+    match (success, cancelled) {
+        (true, _) => Ending::Completed,
+        (false, true) => Ending::Cancelled,
+        (false, false) => Ending::Failed(code.unwrap_or_else(|| "OPERATION_FAILED".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_without_a_call_id_gets_one() {
+        for (before, after) in [
+            ("{}", r#"{"callId":"x"}"#),
+            (
+                r#"{ "capability":"a"}"#,
+                r#"{"callId":"x", "capability":"a"}"#,
+            ),
+        ] {
+            let written = with_call_id(before, "x");
+            assert_eq!(written, after);
+            serde_json::from_str::<serde_json::Value>(&written).unwrap();
+        }
+    }
+
+    #[test]
+    fn how_a_call_ended_is_read_off_its_response() {
+        let failed = r#"{"success":false,"error":{"code":"TIMEOUT"}}"#;
+        for (payload, ending) in [
+            (r#"{"success":true,"data":1}"#, Ending::Completed),
+            (r#"{"success":false,"cancelled":true}"#, Ending::Cancelled),
+            (failed, Ending::Failed("TIMEOUT".into())),
+            (r#"{}"#, Ending::Failed("OPERATION_FAILED".into())),
+        ] {
+            assert_eq!(ending_of(payload), ending, "{payload}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+use serde_json::json;
+
+use super::*;
+use crate::gateway::runs::{Found, Run, RunState};
+
+/// The run with that callId.
+fn run(bench: &Bench, call_id: &str) -> Run {
+    let found = bench
+        .relay
+        .runs()
+        .find(call_id, &Identity::anyone(), bench.now.unix_ms);
+    match found {
+        Found::One(run) => *run,
+        other => panic!("{call_id}: {other:?}"),
+    }
+}
+
+fn revoke(bench: &mut Bench, run: &Run) -> Vec<Seen> {
+    bench.event(Event::Revoke {
+        run: run.id,
+        reason: Some("enough".into()),
+    })
+}
+
+fn cancel_result(relayed: &Value, payload: Value) -> Value {
+    answer(relayed, "capabilities/cancel-result", payload)
+}
+
+fn cancelled() -> Value {
+    json!({ "success": false, "cancelled": true })
+}
+
+fn confirmed(run: &Run) -> Seen {
+    let outcome = Revoked {
+        cancelled: true,
+        reason: None,
+        error: None,
+    };
+    Seen::Revoked(run.id, outcome)
+}
+
+#[test]
+fn a_call_is_a_run_until_the_app_has_answered() {
+    let mut bench = Bench::session();
+    for (id, response, state, code) in [
+        ("1", json!({ "success": true }), RunState::Completed, None),
+        ("2", cancelled(), RunState::Cancelled, None),
+        (
+            "3",
+            json!({ "success": false, "error": { "code": "TIMEOUT" } }),
+            RunState::Failed,
+            Some("TIMEOUT"),
+        ),
+    ] {
+        let relayed = bench.relayed(2, call(id, id));
+        let begun = run(&bench, id);
+        assert_eq!(
+            (begun.state, begun.app.as_deref(), begun.name().as_str()),
+            (RunState::Running, Some("demo"), "tool:a.b")
+        );
+        bench.send(1, answer(&relayed, "capabilities/call-result", response));
+        let ended = run(&bench, id);
+        assert_eq!((ended.state, ended.error.as_deref()), (state, code));
+    }
+}
+
+#[test]
+fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
+    let mut bench = Bench::session();
+    let call = bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let sent = revoke(&mut bench, &it);
+    let sent = only(&sent, 1).clone();
+    assert_eq!(
+        (sent["type"].as_str(), &sent["agent"], &sent["payload"]),
+        (
+            Some("capabilities/cancel"),
+            &call["agent"],
+            &json!({ "callId": "c", "reason": "enough" })
+        )
+    );
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    assert_eq!(revoke(&mut bench, &it), [], "one cancel is enough");
+    let result = cancel_result(&sent, json!({ "callId": "c", "cancelled": true }));
+    assert_eq!(bench.send(1, result), [confirmed(&it)]);
+    let seen = bench.send(1, answer(&call, "capabilities/call-result", cancelled()));
+    assert_eq!(only(&seen, 2)["payload"], cancelled());
+    let ended = run(&bench, "c");
+    assert_eq!(
+        (ended.state, ended.cancel_reason.as_deref()),
+        (RunState::Cancelled, Some("enough"))
+    );
+    assert_eq!(revoke(&mut bench, &it), [confirmed(&it)], "and again");
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
+    let mut bench = Bench::session();
+    let call = bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let sent = revoke(&mut bench, &it);
+    let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
+    let seen = bench.send(1, cancel_result(only(&sent, 1), no));
+    let refused = Revoked {
+        cancelled: false,
+        reason: Some("Operation already completed".into()),
+        error: None,
+    };
+    assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
+    assert_eq!(run(&bench, "c").state, RunState::Running);
+    let done = json!({ "success": true });
+    bench.send(1, answer(&call, "capabilities/call-result", done));
+    assert_eq!(revoke(&mut bench, &it), [Seen::Revoked(it.id, refused)]);
+}
+
+#[test]
+fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
+    for gone in [1, 2] {
+        let mut bench = Bench::session();
+        bench.relayed(2, call("1", "c"));
+        let it = run(&bench, "c");
+        revoke(&mut bench, &it);
+        let seen = bench.gone(gone);
+        let told = seen.iter().find_map(|seen| match seen {
+            Seen::Revoked(run, outcome) if *run == it.id => Some(outcome),
+            _ => None,
+        });
+        let told = told.expect("an outcome");
+        assert!(!told.cancelled && told.error.is_some());
+        assert_eq!(run(&bench, "c").state, RunState::Unknown);
+        assert!(!bench.relay.runs().list(&Identity::anyone(), 0).is_empty());
+        assert_eq!(bench.relay.runs().in_flight(), 0);
+    }
+}
+
+#[test]
+fn a_call_cancelled_before_it_came_never_reaches_the_app() {
+    let mut bench = Bench::session();
+    let runs = bench.relay.runs_mut();
+    runs.cancel_early("c", None, &Identity::anyone(), 1_000);
+    let seen = bench.send(2, call("1", "c"));
+    let answered = only(&seen, 2);
+    assert_eq!(
+        (answered["id"].as_str(), &answered["payload"]),
+        (Some("1"), &cancelled())
+    );
+    let seen = bench.send(2, cancel("2", "c"));
+    assert_eq!(
+        only(&seen, 2)["payload"],
+        json!({ "callId": "c", "cancelled": true }),
+        "its own cancel says the same"
+    );
+    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn a_call_without_an_id_can_be_cancelled_too() {
+    let mut bench = Bench::session();
+    let nameless = request("capabilities/call", "1", json!({ "capability": "a.b" }));
+    let relayed = bench.relayed(2, nameless);
+    let call_id = relayed["payload"]["callId"].as_str().unwrap();
+    let it = run(&bench, call_id);
+    assert_eq!(it.id.to_string(), call_id);
+    let seen = revoke(&mut bench, &it);
+    assert_eq!(only(&seen, 1)["payload"]["callId"], call_id);
+}
+
+#[test]
+fn a_token_for_one_app_reaches_no_other() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    bench.event(Event::AgentJoined {
+        peer: PeerId(2),
+        app: Some("demo".into()),
+        profile: Profile {
+            dialect: Dialect::Abp,
+            owner: Identity {
+                app: Some("other".into()),
+                ..Identity::anyone()
+            },
+            local: false,
+        },
+    });
+    let seen = bench.send(2, request("initialize", "i", json!({})));
+    assert_eq!(code(only(&seen, 2)), "PERMISSION_DENIED");
+}
+
+#[test]
+fn how_far_a_call_is_shows_on_its_run() {
+    let mut bench = Bench::session();
+    let relayed = bench.relayed(2, call("1", "c"));
+    let info = json!({ "operationId": "c", "progress": 5 });
+    bench.send(1, answer(&relayed, "progress", info.clone()));
+    let shown = run(&bench, "c").progress.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(shown.get()).unwrap(), info);
+}

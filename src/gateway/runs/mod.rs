@@ -1,0 +1,270 @@
+//! The calls to apps that are in flight and those that have ended, for whoever has to see or cancel
+//! them: a ledger without clocks or sockets.
+//!
+//! The first event that ends a run wins. What has ended is remembered for a time, and at most so
+//! many at once.
+
+mod early;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use super::tokens::Identity;
+use early::EarlyCancels;
+pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
+
+/// How much is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Runs that have ended, 10 000; and as many cancels for runs yet to come.
+    pub count: usize,
+    /// For how long, one hour.
+    pub time: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Retention {
+            count: 10_000,
+            time: Duration::from_secs(3_600),
+        }
+    }
+}
+
+/// The runs an id may mean.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// None that may be seen.
+    None,
+    /// Exactly one.
+    One(Box<Run>),
+    /// Several, by their own ids.
+    Several(Vec<RunId>),
+}
+
+/// The ledger. Times are Unix milliseconds.
+#[derive(Debug, Default)]
+pub struct Runs {
+    retention: Retention,
+    runs: HashMap<RunId, Run>,
+    by_dialect_id: HashMap<String, Vec<RunId>>,
+    ended: VecDeque<(u64, RunId)>,
+    early: EarlyCancels,
+    registered: u64,
+}
+
+impl Runs {
+    /// An empty ledger.
+    pub fn new(retention: Retention) -> Self {
+        Runs {
+            retention,
+            ..Runs::default()
+        }
+    }
+
+    /// Enters a run. `false` when a cancel had come before it: the run is over, and its call must
+    /// not be sent.
+    pub fn register(&mut self, new: NewRun, now: u64) -> bool {
+        self.expire(now);
+        let early = self.early.take(&new);
+        let id = new.id;
+        if let Some(dialect_id) = &new.dialect_id {
+            let ids = self.by_dialect_id.entry(dialect_id.clone()).or_default();
+            ids.push(id);
+        }
+        self.registered += 1;
+        let run = Run {
+            id,
+            dialect: new.dialect,
+            dialect_id: new.dialect_id,
+            owner: new.owner,
+            thread: new.thread,
+            app: new.app,
+            capability: new.capability,
+            call_id: new.call_id,
+            state: RunState::Queued,
+            registered_at: now,
+            ended_at: None,
+            cancel_requested_at: None,
+            cancelled_at: None,
+            cancel_reason: None,
+            progress: None,
+            error: None,
+            sequence: self.registered,
+        };
+        self.runs.insert(id, run);
+        let Some(reason) = early else { return true };
+        self.cancel_requested(id, reason.as_deref(), now);
+        self.end(id, Ending::Cancelled, now);
+        false
+    }
+
+    /// Its call goes to that app now. `false` when it is over already: it must not.
+    pub fn sent(&mut self, id: RunId, app: Option<&str>) -> bool {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return true;
+        };
+        run.app = app.map(str::to_string).or(run.app.take());
+        if run.state == RunState::Queued {
+            run.state = RunState::Running;
+        }
+        !run.state.is_over()
+    }
+
+    /// Somebody asks for it to be cancelled.
+    pub fn cancel_requested(&mut self, id: RunId, reason: Option<&str>, now: u64) {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        if run.state.is_over() || run.cancel_requested_at.is_some() {
+            return;
+        }
+        run.cancel_requested_at = Some(now);
+        run.cancel_reason = reason.map(str::to_string);
+        if run.state == RunState::Running {
+            run.state = RunState::Cancelling;
+        }
+    }
+
+    /// It was not cancelled after all, and goes on.
+    pub fn cancel_refused(&mut self, id: RunId) {
+        if let Some(run) = self.runs.get_mut(&id)
+            && run.state == RunState::Cancelling
+        {
+            run.state = RunState::Running;
+        }
+    }
+
+    /// It has ended, unless it had before. The run when it has now.
+    pub fn end(&mut self, id: RunId, ending: Ending, now: u64) -> Option<&Run> {
+        let run = self.runs.get_mut(&id)?;
+        if run.state.is_over() {
+            return None;
+        }
+        run.ended_at = Some(now);
+        (run.state, run.error) = match ending {
+            Ending::Completed => (RunState::Completed, None),
+            Ending::Failed(code) => (RunState::Failed, Some(code)),
+            Ending::Unknown(code) => (RunState::Unknown, Some(code)),
+            Ending::Cancelled => {
+                run.cancelled_at = Some(now);
+                (RunState::Cancelled, None)
+            }
+        };
+        self.ended.push_back((now, id));
+        while self.ended.len() > self.retention.count {
+            self.forget_oldest();
+        }
+        self.runs.get(&id)
+    }
+
+    /// How far it is.
+    pub fn progress(&mut self, id: RunId, info: &str) {
+        if let Some(run) = self.runs.get_mut(&id)
+            && !run.state.is_over()
+        {
+            run.progress = RawValue::from_string(info.into()).ok();
+        }
+    }
+
+    /// The run with that id.
+    pub fn get(&self, id: RunId) -> Option<&Run> {
+        self.runs.get(&id)
+    }
+
+    /// What `viewer` may see, newest first.
+    pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Run> {
+        let since = self.since(now);
+        let fresh = |run: &&Run| run.ended_at.is_none_or(|ended| ended >= since);
+        let seen = |run: &&Run| viewer.may_see(&run.owner, run.app.as_deref());
+        let mut found: Vec<_> = self.runs.values().filter(fresh).filter(seen).collect();
+        found.sort_unstable_by_key(|run| std::cmp::Reverse(run.sequence));
+        found.into_iter().cloned().collect()
+    }
+
+    /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where
+    /// those in flight come before those that have ended.
+    pub fn find(&self, request_id: &str, viewer: &Identity, now: u64) -> Found {
+        let since = self.since(now);
+        let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
+        let dialect = self.by_dialect_id.get(request_id);
+        let dialect = dialect.into_iter().flatten();
+        let candidates = own.map_or_else(
+            || dialect.filter_map(|id| self.runs.get(id)).collect(),
+            |run| vec![run],
+        );
+        let fresh = |run: &&&Run| run.ended_at.is_none_or(|ended| ended >= since);
+        let seen = |run: &&&Run| viewer.may_see(&run.owner, run.app.as_deref());
+        let seen: Vec<_> = candidates.iter().filter(fresh).filter(seen).collect();
+        let live: Vec<_> = seen.iter().filter(|run| !run.state.is_over()).collect();
+        match (&live[..], &seen[..]) {
+            ([run], _) => Found::One(Box::new((***run).clone())),
+            ([], [run]) => Found::One(Box::new((**run).clone())),
+            ([], []) => Found::None,
+            ([], all) => Found::Several(all.iter().map(|run| run.id).collect()),
+            (live, _) => Found::Several(live.iter().map(|run| run.id).collect()),
+        }
+    }
+
+    /// The runs in flight that are part of a conversation `viewer` may see.
+    pub fn in_thread(&self, dialect: Dialect, thread: &str, viewer: &Identity) -> Vec<RunId> {
+        let part = |run: &&Run| {
+            run.dialect == dialect
+                && run.thread.as_deref() == Some(thread)
+                && !run.state.is_over()
+                && viewer.may_see(&run.owner, run.app.as_deref())
+        };
+        self.runs.values().filter(part).map(|run| run.id).collect()
+    }
+
+    /// Cancels a run yet to come: one registered under `request_id` within the retention time, which
+    /// `by` may cancel, is over at once.
+    pub fn cancel_early(
+        &mut self,
+        request_id: &str,
+        reason: Option<String>,
+        by: &Identity,
+        now: u64,
+    ) {
+        self.expire(now);
+        let max = self.retention.count;
+        self.early.insert(request_id, reason, by, now, max);
+    }
+
+    /// Runs that are not over.
+    pub fn in_flight(&self) -> usize {
+        self.runs.len() - self.ended.len()
+    }
+
+    fn since(&self, now: u64) -> u64 {
+        now.saturating_sub(self.retention.time.as_millis() as u64)
+    }
+
+    fn expire(&mut self, now: u64) {
+        let since = self.since(now);
+        self.early.expire(since);
+        while self.ended.front().is_some_and(|(at, _)| *at < since) {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some((_, id)) = self.ended.pop_front() else {
+            return;
+        };
+        let Some(dialect_id) = self.runs.remove(&id).and_then(|run| run.dialect_id) else {
+            return;
+        };
+        if let Some(ids) = self.by_dialect_id.get_mut(&dialect_id) {
+            ids.retain(|it| *it != id);
+            if ids.is_empty() {
+                self.by_dialect_id.remove(&dialect_id);
+            }
+        }
+    }
+}
