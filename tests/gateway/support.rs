@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caphost::gateway::limits::Limits;
-use caphost::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, Hub, Server};
+use caphost::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, Hub, Server};
 use caphost::gateway::tokens::Tokens;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -41,12 +41,15 @@ pub fn config() -> Config {
     Config {
         address: ([127, 0, 0, 1], 0).into(),
         host: "127.0.0.1".into(),
+        tls: None,
         www: PathBuf::from("tests/gateway/www"),
         package: PathBuf::from("tests/gateway/package"),
         allow_origins: Vec::new(),
         content_security_policy: Some(DEFAULT_CONTENT_SECURITY_POLICY.parse().unwrap()),
         tokens: Tokens::default(),
         limits: Limits::default(),
+        http_limits: HttpLimits::default(),
+        drain: Duration::ZERO,
     }
 }
 

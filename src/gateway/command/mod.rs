@@ -7,8 +7,10 @@ mod config_file;
 mod gateway_args;
 mod list;
 mod logging;
+mod operation_args;
 mod runs;
 mod serve;
+mod signals;
 mod terminal;
 pub(in crate::gateway) mod units;
 

@@ -7,7 +7,10 @@ use std::time::Duration;
 use axum::http::HeaderValue;
 use clap::Args;
 use clap::error::ErrorKind;
+use tokio::sync::oneshot;
 
+use super::operation_args::OperationArgs;
+use super::signals::Signals;
 use super::units::{bytes, count, duration, rate};
 use crate::gateway::limits::Limits;
 use crate::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, Server, parse_origin};
@@ -55,6 +58,8 @@ pub(super) struct Serve {
     /// The Content-Security-Policy of the pages; empty for none.
     #[arg(long, env = "CAPHOST_CONTENT_SECURITY_POLICY", default_value = DEFAULT_CONTENT_SECURITY_POLICY, hide_default_value = true, value_name = "POLICY", value_parser = parse_policy)]
     content_security_policy: HeaderValue,
+    #[command(flatten)]
+    operation: OperationArgs,
     #[command(flatten)]
     bounds: Bounds,
 }
@@ -113,7 +118,8 @@ impl Serve {
                 only a ping makes a silent peer answer";
             return Err((ErrorKind::ArgumentConflict, message.into()));
         }
-        Ok(())
+        let operation = self.operation.check();
+        operation.map_err(|message| (ErrorKind::MissingRequiredArgument, message))
     }
 
     /// Serves until a signal.
@@ -123,13 +129,28 @@ impl Serve {
         }
         let wanted = format!("{}:{}", bracketed(&self.host), self.port);
         let config = self.into_config().await?;
-        let stop = stop_signal().map_err(|error| format!("cannot wait for signals: {error}"))?;
+        let listening = Signals::listen();
+        let mut signals =
+            listening.map_err(|error| format!("cannot listen to signals: {error}"))?;
         let cannot = |error| format!("cannot listen on {wanted}: {error}");
         let server = Server::bind(config).await.map_err(cannot)?;
         let address = server.address().map_err(cannot)?;
+        let scheme = server.scheme();
         // Whoever started us may not read standard output.
-        let _ = writeln!(std::io::stdout(), "caphost: serving http://{address}/");
-        server.run(stop).await.map_err(|error| error.to_string())
+        let _ = writeln!(std::io::stdout(), "caphost: serving {scheme}://{address}/");
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = server.run(async {
+            let _ = stopped.await;
+        });
+        let signalled = async {
+            signals.first().await;
+            let _ = stop.send(());
+            signals.second().await;
+        };
+        tokio::select! {
+            ended = serving => ended.map_err(|error| error.to_string()),
+            () = signalled => Err("a second signal has ended it at once".into()),
+        }
     }
 
     async fn into_config(self) -> Result<Config, String> {
@@ -150,6 +171,9 @@ impl Serve {
         Ok(Config {
             address,
             host,
+            tls: self.operation.tls()?,
+            http_limits: self.operation.http_limits(),
+            drain: self.operation.drain,
             www: self.www,
             package: self.package,
             allow_origins: self.allow_origins,
@@ -192,31 +216,6 @@ fn bracketed(host: &str) -> String {
 
 fn parse_policy(text: &str) -> Result<HeaderValue, String> {
     HeaderValue::from_str(text).map_err(|error| error.to_string())
-}
-
-/// Resolves at the first signal to stop; later ones change nothing, as stopping is bounded.
-#[cfg(unix)]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut signals = [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ]
-    .into_iter()
-    .map(signal)
-    .collect::<Result<Vec<_>, _>>()?;
-    Ok(async move {
-        let received = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
-        futures_util::future::select_all(received).await;
-    })
-}
-
-#[cfg(not(unix))]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
 }
 
 #[cfg(test)]

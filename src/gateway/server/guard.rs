@@ -7,14 +7,15 @@ use std::net::IpAddr;
 pub struct Guard {
     port: u16,
     loopback: bool,
+    tls: bool,
     names: Vec<String>,
     origins: Vec<String>,
 }
 
 impl Guard {
-    /// For a gateway on `port`, bound to a loopback address or not. `origins` may connect besides
-    /// its own, and their hosts count as names of the gateway.
-    pub fn new(port: u16, loopback: bool, host: &str, origins: &[String]) -> Self {
+    /// For a gateway on `port`, bound to a loopback address or not, with TLS or not. `origins` may
+    /// connect besides its own, and their hosts count as names of the gateway.
+    pub fn new(port: u16, loopback: bool, tls: bool, host: &str, origins: &[String]) -> Self {
         let origins: Vec<_> = origins
             .iter()
             .map(|origin| origin.to_ascii_lowercase())
@@ -27,6 +28,7 @@ impl Guard {
         Guard {
             port,
             loopback,
+            tls,
             names,
             origins,
         }
@@ -44,16 +46,15 @@ impl Guard {
         is_localhost(name) || self.is_named(name)
     }
 
-    /// Whether a page of `origin` may open a WebSocket, in a request to `host`.
+    /// Whether a page of `origin` may connect, in a request to `host`. A gateway with TLS has
+    /// only https origins of its own; one without may have https origins too, through a proxy.
     pub fn accepts_origin(&self, origin: &str, host: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.origins.contains(&origin) {
             return true;
         }
-        let Some(authority) = origin
-            .strip_prefix("http://")
-            .or_else(|| origin.strip_prefix("https://"))
-        else {
+        let plain = origin.strip_prefix("http://").filter(|_| !self.tls);
+        let Some(authority) = plain.or_else(|| origin.strip_prefix("https://")) else {
             return false;
         };
         if authority == host.to_ascii_lowercase() {
@@ -119,7 +120,13 @@ mod tests {
 
     #[test]
     fn on_loopback_only_loopback_names_are_ours() {
-        let guard = Guard::new(8787, true, "127.0.0.1", &["https://app.example".into()]);
+        let guard = Guard::new(
+            8787,
+            true,
+            false,
+            "127.0.0.1",
+            &["https://app.example".into()],
+        );
         for ours in [
             "localhost:8787",
             "127.0.0.1:8787",
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn elsewhere_addresses_are_ours_and_names_must_be_known() {
-        let guard = Guard::new(80, false, "gateway.example", &[]);
+        let guard = Guard::new(80, false, false, "gateway.example", &[]);
         assert!(guard.accepts_host("192.168.1.2") && guard.accepts_host("gateway.example:80"));
         assert!(!guard.accepts_host("evil.example"));
     }
@@ -157,6 +164,7 @@ mod tests {
         let guard = Guard::new(
             8787,
             true,
+            false,
             "127.0.0.1",
             &["https://app.example".into(), "null".into()],
         );
@@ -182,9 +190,30 @@ mod tests {
         ] {
             assert!(!guard.accepts_origin(foreign, host), "{foreign}");
         }
-        let plain = Guard::new(80, true, "localhost", &[]);
+        let plain = Guard::new(80, true, false, "localhost", &[]);
         assert!(plain.accepts_origin("http://localhost", "127.0.0.1"));
         assert!(!plain.accepts_origin("null", "127.0.0.1"));
+    }
+
+    #[test]
+    fn with_tls_only_https_origins_are_our_own() {
+        let allowed = ["http://app.example".into()];
+        let guard = Guard::new(8443, false, true, "gateway.example", &allowed);
+        let host = "gateway.example:8443";
+        for ours in [
+            "https://gateway.example:8443",
+            "https://localhost:8443",
+            "http://app.example",
+        ] {
+            assert!(guard.accepts_origin(ours, host), "{ours}");
+        }
+        for foreign in ["http://gateway.example:8443", "http://localhost:8443"] {
+            assert!(!guard.accepts_origin(foreign, host), "{foreign}");
+        }
+        let standard = Guard::new(443, false, true, "gateway.example", &[]);
+        assert!(standard.accepts_origin("https://gateway.example", "gateway.example"));
+        let proxied = Guard::new(8787, false, false, "gateway.example", &[]);
+        assert!(proxied.accepts_origin("https://gateway.example", "gateway.example"));
     }
 
     #[test]

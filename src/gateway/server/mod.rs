@@ -4,12 +4,18 @@ mod answer;
 mod auth;
 mod guard;
 mod headers;
+mod health;
+mod http_limits;
 mod hub;
+mod lifecycle;
+mod listener;
 mod outbox;
 mod pages;
 mod rate_limit;
 mod reader;
 mod runs;
+mod streams;
+mod tls;
 mod upgrade;
 mod writer;
 
@@ -21,26 +27,35 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
 use axum::routing::any;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+use tower_http::limit::RequestBodyLimitLayer;
 
 pub use auth::{CHALLENGE, authenticate, bearer};
 pub use guard::parse_origin;
 pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
+pub use http_limits::HttpLimits;
 pub use hub::Hub;
+pub use listener::PeerAddress;
 pub use outbox::Step as OutboxStep;
 pub use rate_limit::RateLimiter;
+pub use tls::Tls;
 
 use super::limits::Limits;
 use super::relay::Event;
 use super::tokens::Tokens;
 use guard::Guard;
 use headers::Policy;
+use http_limits::RequestRate;
+use lifecycle::{Lifecycle, Phase};
+use listener::Listening;
+
+/// How often a gateway that drains looks whether it is idle.
+const IDLE_POLL: Duration = Duration::from_millis(20);
 
 /// How a gateway is set up.
 #[derive(Clone, Debug)]
@@ -53,7 +68,9 @@ pub struct Config {
     pub www: PathBuf,
     /// The npm package, served under `/caphost/`.
     pub package: PathBuf,
-    /// Origins that may open WebSockets, besides its own.
+    /// The certificate to serve TLS with, if it is to.
+    pub tls: Option<Tls>,
+    /// Origins whose pages may connect, besides its own.
     pub allow_origins: Vec<String>,
     /// Sent with every answer, if given.
     pub content_security_policy: Option<HeaderValue>,
@@ -61,13 +78,21 @@ pub struct Config {
     pub tokens: Tokens,
     /// The bounds.
     pub limits: Limits,
+    /// The bounds of HTTP requests.
+    pub http_limits: HttpLimits,
+    /// For calls in flight to end when the gateway is to stop; none: they are cancelled at once.
+    pub drain: Duration,
 }
 
 /// A gateway that listens.
 pub struct Server {
     listener: TcpListener,
+    tls: Option<Tls>,
+    handshake_timeout: Duration,
     router: Router,
     hub: Arc<Hub>,
+    lifecycle: Arc<Lifecycle>,
+    drain: Duration,
 }
 
 impl Server {
@@ -75,33 +100,57 @@ impl Server {
     pub async fn bind(config: Config) -> io::Result<Server> {
         let listener = TcpListener::bind(config.address).await?;
         let address = listener.local_addr()?;
-        let loopback = address.ip().is_loopback();
         let guard = Guard::new(
             address.port(),
-            loopback,
+            address.ip().is_loopback(),
+            config.tls.is_some(),
             &config.host,
             &config.allow_origins,
         );
-        let policy = Policy {
+        let policy = Arc::new(Policy {
             guard,
             content_security_policy: config.content_security_policy,
-        };
+        });
+        let max_body = config.limits.message_bytes;
         let hub = Arc::new(Hub::new(config.limits, config.tokens));
-        let router = Router::new()
+        let lifecycle = Arc::new(Lifecycle::new());
+        let per_second = config.http_limits.requests_per_second;
+        let rate = Arc::new(RequestRate::new(per_second, hub.clone()));
+
+        // What a page of a foreign origin may not even ask.
+        let interfaces = Router::new()
             .route("/abp", any(upgrade::agent))
             .route("/abp/app", any(upgrade::app))
             .with_state(hub.clone())
+            .merge(health::routes(hub.clone(), lifecycle.clone()))
+            .layer(DefaultBodyLimit::max(max_body))
+            .layer(RequestBodyLimitLayer::new(max_body))
+            .layer(from_fn_with_state(max_body, http_limits::body))
+            .layer(from_fn_with_state(lifecycle.clone(), streams::end));
+        let files = Router::new()
             .route(
                 "/abp.json",
                 pages::manifest(hub.clone(), config.www.clone()),
             )
             .nest_service("/caphost", pages::files(&config.package))
-            .fallback_service(pages::files(&config.www))
-            .layer(from_fn_with_state(Arc::new(policy), headers::apply));
+            .fallback_service(pages::files(&config.www));
+        let shared = |router: Router| {
+            router
+                .layer(from_fn_with_state(rate.clone(), http_limits::rate))
+                .layer(headers::cross_origin(policy.clone()))
+        };
+        let router = shared(interfaces)
+            .layer(from_fn_with_state(policy.clone(), headers::own_origins))
+            .merge(shared(files))
+            .layer(from_fn_with_state(policy, headers::apply));
         Ok(Server {
             listener,
+            tls: config.tls,
+            handshake_timeout: config.http_limits.handshake_timeout,
             router,
             hub,
+            lifecycle,
+            drain: config.drain,
         })
     }
 
@@ -110,37 +159,40 @@ impl Server {
         self.listener.local_addr()
     }
 
+    /// `https` with TLS, else `http`.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+
     /// What all connections share.
     pub fn hub(&self) -> Arc<Hub> {
         self.hub.clone()
     }
 
-    /// Serves until `stop`, then tells every peer and gives each the close timeout to leave.
+    /// Serves until `stop`. Then takes no new calls, gives those in flight the drain time to end,
+    /// tells every peer, and gives each the close timeout to leave.
     pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
         let Server {
-            listener,
-            router,
             hub,
+            lifecycle,
+            drain,
+            ..
         } = self;
-        let listener = listener.tap_io(|stream| {
-            // Messages are small and awaited: Nagle's algorithm only delays them.
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "TCP_NODELAY");
-            }
-        });
-        let stopping = watch::Sender::new(false);
-        let mut told = stopping.subscribe();
-        let stopped = async move {
-            let _ = told.wait_for(|stopping| *stopping).await;
-        };
-        let serving = axum::serve(listener, router).with_graceful_shutdown(stopped);
+        let listening = Listening::new(self.listener, self.tls.as_ref(), self.handshake_timeout);
+        let service = self
+            .router
+            .into_make_service_with_connect_info::<PeerAddress>();
+        let serving = axum::serve(listening, service)
+            .with_graceful_shutdown(lifecycle.reached(Phase::Stopping));
         let mut serving = tokio::spawn(serving.into_future());
         tokio::select! {
             () = stop => {}
             ended = &mut serving => return ended.map_err(io::Error::other)?,
         }
-        tracing::info!(counters = ?hub.counters(), "stopping");
-        stopping.send_replace(true);
+        tracing::info!(counters = ?hub.counters(), in_flight = hub.in_flight(), "stopping");
+        lifecycle.enter(Phase::Draining);
+        let _ = timeout(drain, idle(&hub)).await;
+        lifecycle.enter(Phase::Stopping);
         hub.handle(Event::Shutdown);
         let grace = hub.limits.close_timeout + Duration::from_millis(500);
         let _ = timeout(grace, async {
@@ -150,5 +202,12 @@ impl Server {
         .await;
         serving.abort();
         Ok(())
+    }
+}
+
+/// Waits until nothing is in flight.
+async fn idle(hub: &Hub) {
+    while hub.in_flight() > 0 {
+        sleep(IDLE_POLL).await;
     }
 }

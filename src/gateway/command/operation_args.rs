@@ -1,0 +1,98 @@
+//! How `caphost serve` is operated: TLS, the rate of HTTP requests, and how it stops.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::units::{duration, rate};
+use crate::gateway::server::{HttpLimits, Tls};
+
+/// The options of the operation.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Operation")]
+pub(super) struct OperationArgs {
+    /// A PEM file with the certificate to serve TLS with, and those between it and its authority. Goes with --tls-key.
+    #[arg(long, env = "CAPHOST_TLS_CERT", value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// A PEM file with the certificate's private key.
+    #[arg(long, env = "CAPHOST_TLS_KEY", value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+    /// For a TLS handshake.
+    #[arg(long, env = "CAPHOST_TLS_HANDSHAKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
+    tls_handshake_timeout: Duration,
+    /// HTTP requests with one token, or from one address without, with bursts of one second's worth.
+    #[arg(long, env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = rate, value_name = "N")]
+    max_http_requests_per_second: f64,
+    /// For calls in flight to end after a signal to stop, while no new ones are taken; 0 cancels them at once. A second signal ends the process at once.
+    #[arg(long, env = "CAPHOST_DRAIN", default_value = "0", value_parser = duration_or_none, value_name = "TIME")]
+    pub drain: Duration,
+}
+
+impl OperationArgs {
+    /// What cannot be right together.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(_), None) => Err("--tls-cert needs --tls-key".into()),
+            (None, Some(_)) => Err("--tls-key needs --tls-cert".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The certificate, if one is given.
+    pub(super) fn tls(&self) -> Result<Option<Tls>, String> {
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => Tls::load(certificate, key).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The bounds of HTTP.
+    pub(super) fn http_limits(&self) -> HttpLimits {
+        HttpLimits {
+            requests_per_second: self.max_http_requests_per_second,
+            handshake_timeout: self.tls_handshake_timeout,
+        }
+    }
+}
+
+/// A time, or none at all.
+fn duration_or_none(text: &str) -> Result<Duration, String> {
+    match text {
+        "0" | "0s" | "0ms" => Ok(Duration::ZERO),
+        text => duration(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        operation: OperationArgs,
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_server() {
+        let operation = Line::parse_from(["serve"]).operation;
+        assert_eq!(operation.http_limits(), HttpLimits::default());
+        assert_eq!(operation.drain, Duration::ZERO);
+    }
+
+    #[test]
+    fn a_certificate_goes_with_a_key() {
+        for (arguments, right) in [
+            (&["serve"][..], true),
+            (&["serve", "--tls-cert", "c"], false),
+            (&["serve", "--tls-key", "k"], false),
+            (&["serve", "--tls-key", "k", "--tls-cert", "c"], true),
+        ] {
+            let operation = Line::parse_from(arguments).operation;
+            assert_eq!(operation.check().is_ok(), right, "{arguments:?}");
+        }
+    }
+}

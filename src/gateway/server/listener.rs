@@ -1,0 +1,108 @@
+//! Where connections come from: a TCP socket, with TLS or without.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
+use tls_listener::{Error, TlsListener, builder};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
+
+use super::tls::Tls;
+
+/// What to wait when no connection can be accepted, as when the process has too many files open.
+const ACCEPT_RETRY: Duration = Duration::from_secs(1);
+
+/// A socket that listens.
+pub(super) enum Listening {
+    /// Connections as they come.
+    Plain(TcpListener),
+    /// Connections whose handshake is done. Handshakes go on beside each other.
+    Tls(Box<TlsListener<TcpListener, TlsAcceptor>>),
+}
+
+/// The address of a connection's other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerAddress(pub SocketAddr);
+
+impl Listening {
+    /// Listens for TLS if it is given, and ends a handshake that takes longer than `patience`.
+    pub(super) fn new(socket: TcpListener, tls: Option<&Tls>, patience: Duration) -> Self {
+        match tls {
+            None => Listening::Plain(socket),
+            Some(tls) => {
+                let mut builder = builder(tls.acceptor());
+                let listener = builder.handshake_timeout(patience).listen(socket);
+                Listening::Tls(Box::new(listener))
+            }
+        }
+    }
+}
+
+impl Listener for Listening {
+    type Io = Either<TcpStream, TlsStream<TcpStream>>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, SocketAddr) {
+        let listener = match self {
+            Listening::Plain(listener) => {
+                let (stream, address) = Listener::accept(listener).await;
+                at_once(&stream);
+                return (Either::Left(stream), address);
+            }
+            Listening::Tls(listener) => listener,
+        };
+        loop {
+            match listener.accept().await {
+                Ok((stream, address)) => {
+                    at_once(stream.get_ref().0);
+                    return (Either::Right(stream), address);
+                }
+                Err(Error::TlsAcceptError {
+                    error, peer_addr, ..
+                }) => tracing::debug!(%peer_addr, %error, "no TLS handshake"),
+                Err(Error::HandshakeTimeout { peer_addr, .. }) => {
+                    tracing::debug!(%peer_addr, "TLS handshake timed out");
+                }
+                Err(Error::ListenerError(error)) if is_of_one_connection(&error) => {}
+                Err(error) => {
+                    tracing::error!(%error, "cannot accept connections");
+                    sleep(ACCEPT_RETRY).await;
+                }
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        match self {
+            Listening::Plain(listener) => listener.local_addr(),
+            Listening::Tls(listener) => listener.listener().local_addr(),
+        }
+    }
+}
+
+impl Connected<IncomingStream<'_, Listening>> for PeerAddress {
+    fn connect_info(stream: IncomingStream<'_, Listening>) -> Self {
+        PeerAddress(*stream.remote_addr())
+    }
+}
+
+/// Messages are small and awaited: Nagle's algorithm only delays them.
+fn at_once(stream: &TcpStream) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY");
+    }
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionRefused | ConnectionAborted | ConnectionReset
+    )
+}
