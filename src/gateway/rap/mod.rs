@@ -4,9 +4,12 @@
 //! |---|---|
 //! | [`wire`] | the messages: toolset, invocation, callbacks, notifications |
 //! | [`names`] | identifiers and tool names, as they may come from a peer |
+//! | [`server`] | apps as tools: the tool server |
+//! | [`runtime`] | other servers' tools, as capabilities of apps |
 //!
 //! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
 //! "Thread Closure Notification".
 
 pub mod names;
+pub mod runtime;
 pub mod wire;

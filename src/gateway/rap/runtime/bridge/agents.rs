@@ -1,0 +1,85 @@
+//! The agents on one tool server, and their threads.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use crate::gateway::rap::names::Identifier;
+use crate::session::ConnectionId;
+
+/// One agent.
+pub struct Agent {
+    /// Its name on the relay's wire.
+    pub handle: String,
+    /// The thread of its session, while it has one.
+    pub thread: Option<Identifier>,
+    /// Whether it takes notifications.
+    pub notifications: bool,
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Agents {
+    connections: HashMap<String, ConnectionId>,
+    agents: HashMap<ConnectionId, Agent>,
+}
+
+impl Agents {
+    /// The connection of the agent with that name; `connect` makes one for an agent that is new.
+    pub fn connection(
+        &mut self,
+        handle: &str,
+        connect: impl FnOnce() -> ConnectionId,
+    ) -> ConnectionId {
+        if let Some(connection) = self.connections.get(handle) {
+            return *connection;
+        }
+        let connection = connect();
+        let agent = Agent {
+            handle: handle.to_string(),
+            thread: None,
+            notifications: false,
+        };
+        self.connections.insert(handle.to_string(), connection);
+        self.agents.insert(connection, agent);
+        connection
+    }
+
+    /// The connection of the agent with that name, if it has said anything.
+    pub fn known(&self, handle: &str) -> Option<ConnectionId> {
+        self.connections.get(handle).copied()
+    }
+
+    /// The agent on a connection.
+    pub fn get(&self, connection: ConnectionId) -> Option<&Agent> {
+        self.agents.get(&connection)
+    }
+
+    /// The agent on a connection.
+    pub fn get_mut(&mut self, connection: ConnectionId) -> Option<&mut Agent> {
+        self.agents.get_mut(&connection)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Agent> {
+        self.agents.values()
+    }
+
+    /// All connections.
+    pub fn all(&self) -> Vec<ConnectionId> {
+        self.agents.keys().copied().collect()
+    }
+
+    /// Forgets an agent.
+    pub fn remove(&mut self, connection: ConnectionId) -> Option<Agent> {
+        let agent = self.agents.remove(&connection)?;
+        self.connections.remove(&agent.handle);
+        Some(agent)
+    }
+}
+
+/// An id that nobody can guess.
+pub fn unguessable() -> Identifier {
+    let text = Uuid::new_v4().to_string();
+    Identifier::new(&text).unwrap_or_else(|_| unreachable!("a UUID is short and plain"))
+}

@@ -1,0 +1,174 @@
+//! The runtime of RAP: the tools of other servers, as capabilities of apps.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`bridge`] | one tool server as an app on the relay |
+//! | [`callbacks`] | where results and events come in |
+//! | [`notices`] | telling every tool server of a cancelled call or a closed thread |
+//! | [`discovery`] | what a tool server offers, and whether it is there |
+//! | [`delivery`] | getting an invocation to its tool server |
+//! | [`requests`] | HTTP to one tool server |
+//! | [`result`], [`toolset`] | a result as an outcome, a toolset as capabilities |
+//!
+//! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
+//! "Thread Closure Notification".
+
+mod bridge;
+mod callbacks;
+mod counters;
+mod delivery;
+mod discovery;
+mod limits;
+mod notices;
+mod options;
+mod pauses;
+mod requests;
+mod result;
+mod tool_server;
+mod toolset;
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+use axum::Router;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::LocalSet;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use url::Url;
+
+use super::super::http_client;
+use super::super::server::Hub;
+use bridge::{Input, Parts};
+use callbacks::{Receiver, Receivers};
+use notices::Notices;
+use requests::Requests;
+
+pub use counters::{Count, Counters};
+pub use limits::RuntimeLimits;
+pub use options::ToolServerOptions;
+pub use tool_server::{ToolServer, parse_base};
+
+/// How the runtime is set up.
+#[derive(Clone, Debug, Default)]
+pub struct RuntimeConfig {
+    /// The tool servers.
+    pub servers: Vec<ToolServer>,
+    /// Where tool servers reach the gateway, if not at the address it listens on.
+    pub public: Option<Url>,
+    /// The bounds.
+    pub limits: RuntimeLimits,
+}
+
+/// The runtime, before it runs.
+pub struct Runtime {
+    requests: Vec<Arc<Requests>>,
+    inboxes: Vec<(mpsc::Sender<Input>, mpsc::Receiver<Input>)>,
+    receivers: Arc<Receivers>,
+    public: Arc<Url>,
+    limits: Arc<RuntimeLimits>,
+    counters: Arc<Counters>,
+}
+
+/// The runtime while it runs; dropping it ends it.
+pub struct Running(#[expect(dead_code, reason = "held to be dropped")] Option<DropGuard>);
+
+impl Runtime {
+    /// A runtime for a gateway that is reached at `own` unless it is set up otherwise, and takes
+    /// callbacks of at most `max_bytes` bytes.
+    pub fn new(config: RuntimeConfig, own: Url, max_bytes: usize) -> Self {
+        let RuntimeConfig {
+            servers,
+            public,
+            limits,
+        } = config;
+        let (limits, counters) = (Arc::new(limits), Arc::<Counters>::default());
+        let client = http_client::client(limits.invoke_timeout);
+        let to = |server| {
+            let (client, limits) = (client.clone(), limits.clone());
+            Arc::new(Requests::new(server, client, limits, counters.clone()))
+        };
+        let requests: Vec<_> = servers.into_iter().map(to).collect();
+        let inbox = |_| mpsc::channel(limits.callbacks_queued);
+        let inboxes: Vec<_> = requests.iter().map(inbox).collect();
+        let receivers = inboxes.iter().map(|(to, _)| Receiver::new(to.clone()));
+        Runtime {
+            receivers: Arc::new(Receivers {
+                receivers: receivers.collect(),
+                counters: counters.clone(),
+                max_bytes,
+            }),
+            requests,
+            inboxes,
+            public: Arc::new(public.unwrap_or(own)),
+            limits,
+            counters,
+        }
+    }
+
+    /// Where callbacks come in.
+    pub fn routes(&self) -> Router {
+        callbacks::routes(self.receivers.clone())
+    }
+
+    /// What is counted.
+    pub fn counters(&self) -> Arc<Counters> {
+        self.counters.clone()
+    }
+
+    /// Begins to run, on a thread of its own where states are kept, with requests as tasks of the
+    /// caller's runtime.
+    pub fn start(self, hub: &Arc<Hub>) -> io::Result<Running> {
+        if self.requests.is_empty() {
+            return Ok(Running(None));
+        }
+        let tasks = Handle::current();
+        let over = CancellationToken::new();
+        let notices = Notices::new(self.requests.clone(), tasks.clone(), self.limits.clone());
+        let notices = Arc::new(notices);
+        let each = self.requests.into_iter().zip(self.inboxes);
+        let parts: Vec<_> = each
+            .enumerate()
+            .map(|(index, (requests, (to_inbox, inbox)))| {
+                let (discovered, known) = watch::channel(None);
+                let look = Arc::new(Notify::new());
+                tasks.spawn(discovery::discover(
+                    requests.clone(),
+                    self.limits.clone(),
+                    look.clone(),
+                    discovered,
+                ));
+                Parts {
+                    index,
+                    hub: hub.clone(),
+                    tasks: tasks.clone(),
+                    requests,
+                    notices: notices.clone(),
+                    receivers: self.receivers.clone(),
+                    public: self.public.clone(),
+                    limits: self.limits.clone(),
+                    counters: self.counters.clone(),
+                    look,
+                    known,
+                    to_inbox,
+                    inbox,
+                }
+            })
+            .collect();
+        let timers = Builder::new_current_thread().enable_time().build()?;
+        let told = over.clone();
+        // The state of a host is not shared between threads.
+        let run = move || {
+            let local = LocalSet::new();
+            for parts in parts {
+                local.spawn_local(bridge::run(parts, told.clone()));
+            }
+            timers.block_on(local);
+        };
+        thread::Builder::new()
+            .name("rap-runtime".into())
+            .spawn(run)?;
+        Ok(Running(Some(over.drop_guard())))
+    }
+}
