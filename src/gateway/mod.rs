@@ -5,22 +5,32 @@
 //! | [`wire`] | the ABP envelope as text: reading it without touching its payload, writing it |
 //! | [`relay`] | who talks to whom: a state machine without sockets, timers or clocks |
 //! | [`rap`] | apps as tools of the Reactive Agent Protocol |
+//! | [`jsonrpc`] | JSON-RPC 2.0 on `/jsonrpc`, and over standard input and output |
+//! | [`cancellation`] | ContextForge's cancellation API |
+//! | [`runs_api`] | the runs as JSON, and their cancels |
+//! | [`runs_page`] | the same for people, at `/runs` |
 //! | [`server`] | HTTP, WebSockets, queues and signals around it |
 //! | [`http_client`] | requests to other servers |
 //! | [`tokens`] | bearer tokens and their roles |
 //! | [`limits`] | every bound, its name and its default |
+//! | [`metrics`] | what is counted, for Prometheus |
 //! | [`command`] | the command line |
 //!
 //! A payload is never parsed into a tree: it is checked by a byte scanner and passed on as it came.
 
 pub mod agent;
+pub mod cancellation;
 pub mod command;
 pub mod http_client;
+pub mod jsonrpc;
 pub mod limits;
+pub mod metrics;
 pub mod rap;
 pub mod relay;
 pub mod router;
 pub mod runs;
+pub mod runs_api;
+pub mod runs_page;
 pub mod server;
 pub mod tokens;
 pub mod wire;

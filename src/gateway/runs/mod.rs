@@ -5,6 +5,7 @@
 //! many at once.
 
 mod early;
+mod news;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use serde_json::value::RawValue;
 
 use super::tokens::Identity;
 use early::EarlyCancels;
+pub use news::News;
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 
 /// How much is remembered.
@@ -56,6 +58,7 @@ pub struct Runs {
     ended: VecDeque<(u64, RunId)>,
     early: EarlyCancels,
     registered: u64,
+    news: Vec<News>,
 }
 
 impl Runs {
@@ -97,6 +100,7 @@ impl Runs {
             error: None,
             sequence: self.registered,
         };
+        self.news.push(News::Registered(run.dialect));
         self.runs.insert(id, run);
         let Some(reason) = early else { return true };
         self.cancel_requested(id, reason.as_deref(), now);
@@ -126,6 +130,7 @@ impl Runs {
         }
         run.cancel_requested_at = Some(now);
         run.cancel_reason = reason.map(str::to_string);
+        self.news.push(News::CancelRequested(id));
         if run.state == RunState::Running {
             run.state = RunState::Cancelling;
         }
@@ -137,6 +142,7 @@ impl Runs {
             && run.state == RunState::Cancelling
         {
             run.state = RunState::Running;
+            self.news.push(News::CancelRefused(id, run.dialect));
         }
     }
 
@@ -156,6 +162,7 @@ impl Runs {
                 (RunState::Cancelled, None)
             }
         };
+        self.news.push(News::Ended(Box::new(run.clone())));
         self.ended.push_back((now, id));
         while self.ended.len() > self.retention.count {
             self.forget_oldest();
@@ -170,6 +177,11 @@ impl Runs {
         {
             run.progress = RawValue::from_string(info.into()).ok();
         }
+    }
+
+    /// What has happened since this was last asked for, in order.
+    pub fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
     }
 
     /// The run with that id.

@@ -17,6 +17,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use super::answer::refuse;
 use super::guard::Guard;
+use super::hub::Hub;
 use crate::call::{Code, Error};
 use crate::gateway::wire::Failure;
 
@@ -33,6 +34,7 @@ const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 /// The checks and the headers.
 pub(super) struct Policy {
     pub guard: Guard,
+    pub hub: Arc<Hub>,
     pub content_security_policy: Option<HeaderValue>,
 }
 
@@ -46,6 +48,7 @@ pub(super) async fn apply(
         Some((status, error)) => turn_away(&request, status, &error),
         None => next.run(request).await,
     };
+    policy.hub.metrics.http_answered(response.status().as_u16());
     let headers = response.headers_mut();
     let mut set = |name: HeaderName, value: &'static str| {
         headers

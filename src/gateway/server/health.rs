@@ -1,23 +1,32 @@
-//! `/healthz` and `/readyz`: what a supervisor and a load balancer ask.
+//! `/healthz`, `/readyz` and `/metrics`: what a supervisor, a load balancer and Prometheus ask.
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::extract::{RawQuery, State};
+use axum::http::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, get};
 use serde_json::json;
 
-use super::answer::json_text;
+use super::answer::{json_text, refuse};
+use super::auth::{CHALLENGE, authenticate};
 use super::hub::Hub;
 use super::lifecycle::{Lifecycle, Phase};
+use crate::call::{Code, Error};
+use crate::gateway::metrics::Readings;
+use crate::gateway::tokens::{Denied, Role};
+
+const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
 
 /// `/healthz` says `ok` while the process lives; `/readyz` has status 200 while new calls are
-/// accepted and 503 from the signal to stop on, and counts who is connected.
+/// accepted and 503 from the signal to stop on, and counts who is connected. `/metrics` is for
+/// admins, where there are tokens.
 pub(super) fn routes(hub: Arc<Hub>, lifecycle: Arc<Lifecycle>) -> Router {
     Router::new()
         .route("/healthz", get("ok"))
         .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
         .with_state((hub, lifecycle))
 }
 
@@ -30,4 +39,32 @@ async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Re
     let (agents, apps) = hub.peers();
     let body = json!({ "status": word, "apps": apps, "agents": agents });
     json_text(status, body.to_string())
+}
+
+async fn metrics(
+    State((hub, _)): State<(Arc<Hub>, Arc<Lifecycle>)>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let denied = match authenticate(&hub, Role::Admin, &headers, query.as_deref()) {
+        Ok(_) => {
+            let text = hub.metrics.render(Readings {
+                peers: hub.peers(),
+                in_flight: hub.in_flight(),
+                counters: hub.counters(),
+            });
+            return ([(CONTENT_TYPE, PROMETHEUS_TEXT)], text).into_response();
+        }
+        Err(denied) => denied,
+    };
+    let status = match denied {
+        Denied::Missing => StatusCode::UNAUTHORIZED,
+        Denied::Forbidden => StatusCode::FORBIDDEN,
+    };
+    let error = Error::new(Code::PERMISSION_DENIED, "A token of role admin is needed");
+    let mut response = refuse(status, &error);
+    if denied == Denied::Missing {
+        response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+    }
+    response
 }

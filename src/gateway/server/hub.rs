@@ -11,6 +11,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 use super::outbox::{Outbox, Pushed};
 use super::runs::SessionKey;
 use crate::gateway::limits::Limits;
+use crate::gateway::metrics::Metrics;
 use crate::gateway::relay::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked};
 use crate::gateway::router::{CancelNotice, Shared};
 use crate::gateway::runs::RunId;
@@ -26,10 +27,13 @@ pub struct Hub {
     pub limits: Limits,
     /// Who may connect as what.
     pub tokens: Tokens,
+    /// What is counted.
+    pub metrics: Metrics,
     state: Mutex<State>,
     started: Instant,
     last_peer: AtomicU64,
     connections: watch::Sender<usize>,
+    stopping: watch::Sender<bool>,
     pub(super) offers: watch::Sender<u64>,
     pub(super) notices: broadcast::Sender<CancelNotice>,
 }
@@ -59,6 +63,7 @@ impl Hub {
         Hub {
             limits,
             tokens,
+            metrics: Metrics::default(),
             state: Mutex::new(State {
                 relay,
                 outboxes: HashMap::new(),
@@ -68,6 +73,7 @@ impl Hub {
             started: Instant::now(),
             last_peer: AtomicU64::new(0),
             connections: watch::Sender::new(0),
+            stopping: watch::Sender::new(false),
             offers: watch::Sender::new(0),
             notices: broadcast::Sender::new(NOTICES),
         }
@@ -80,10 +86,16 @@ impl Hub {
     ) -> (PeerId, Arc<Outbox>, Connected) {
         let peer = PeerId(self.last_peer.fetch_add(1, Ordering::Relaxed) + 1);
         let outbox = Arc::new(Outbox::new(self.limits.queued_bytes));
-        self.connections.send_modify(|count| *count += 1);
+        let connected = self.connected();
         self.state().outboxes.insert(peer, outbox.clone());
         self.handle(joined(peer));
-        (peer, outbox, Connected(self.clone()))
+        (peer, outbox, connected)
+    }
+
+    /// Counts a connection: the gateway does not end before it has, or the close timeout is over.
+    pub fn connected(self: &Arc<Self>) -> Connected {
+        self.connections.send_modify(|count| *count += 1);
+        Connected(self.clone())
     }
 
     /// Tells the relay what has happened, and does what it asks for.
@@ -96,8 +108,10 @@ impl Hub {
             revocations,
             ..
         } = &mut *state;
-        if let Event::Gone { peer } = event {
-            outboxes.remove(&peer);
+        match event {
+            Event::Gone { peer } => drop(outboxes.remove(&peer)),
+            Event::Shutdown => drop(self.stopping.send_replace(true)),
+            _ => {}
         }
         relay.handle(event, now);
         while let Some(action) = relay.next_action() {
@@ -145,7 +159,9 @@ impl Hub {
             }
         }
         let offers = relay.offers();
+        let news = relay.runs_mut().take_news();
         drop(state);
+        self.report(news);
         self.offers.send_if_modified(|known| {
             let changed = *known != offers;
             *known = offers;
@@ -195,6 +211,11 @@ impl Hub {
     /// See [`Relay::peers`].
     pub fn peers(&self) -> (usize, usize) {
         self.state().relay.peers()
+    }
+
+    /// Waits until the gateway stops.
+    pub async fn stopping(&self) {
+        let _ = self.stopping.subscribe().wait_for(|it| *it).await;
     }
 
     /// Waits until no connection is left.

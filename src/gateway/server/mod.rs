@@ -2,6 +2,7 @@
 
 mod answer;
 mod auth;
+mod endpoint;
 mod guard;
 mod headers;
 mod health;
@@ -13,12 +14,15 @@ mod outbox;
 mod pages;
 mod rate_limit;
 mod reader;
+mod relay_peer;
+mod run_log;
 mod runs;
 mod streams;
 mod tls;
 mod upgrade;
 mod writer;
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -36,24 +40,33 @@ use tokio::time::{sleep, timeout};
 use tower_http::limit::RequestBodyLimitLayer;
 
 pub use auth::{CHALLENGE, authenticate, bearer};
+pub use endpoint::Endpoint;
 pub use guard::parse_origin;
 pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
 pub use http_limits::HttpLimits;
 pub use hub::Hub;
 pub use listener::PeerAddress;
-pub use outbox::Step as OutboxStep;
+pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use rate_limit::RateLimiter;
+pub use reader::serve as serve_socket;
 pub use tls::Tls;
+pub use upgrade::Knock;
 
+use super::cancellation::{self, CancellationOptions};
+use super::jsonrpc;
 use super::limits::Limits;
+use super::rap::runtime::{Counters as ToolServerCounters, Runtime, RuntimeConfig};
 use super::relay::Event;
 use super::tokens::Tokens;
+use super::{runs_api, runs_page};
 use guard::Guard;
 use headers::Policy;
 use http_limits::RequestRate;
 use lifecycle::{Lifecycle, Phase};
 use listener::Listening;
 
+/// How often the metrics are summed up.
+const SUM_UP: Duration = Duration::from_secs(5);
 /// How often a gateway that drains looks whether it is idle.
 const IDLE_POLL: Duration = Duration::from_millis(20);
 
@@ -78,6 +91,10 @@ pub struct Config {
     pub tokens: Tokens,
     /// The bounds.
     pub limits: Limits,
+    /// The RAP tool servers whose tools are offered.
+    pub tool_servers: RuntimeConfig,
+    /// Whether the cancellation API is served.
+    pub cancellation: CancellationOptions,
     /// The bounds of HTTP requests.
     pub http_limits: HttpLimits,
     /// For calls in flight to end when the gateway is to stop; none: they are cancelled at once.
@@ -91,6 +108,7 @@ pub struct Server {
     handshake_timeout: Duration,
     router: Router,
     hub: Arc<Hub>,
+    tool_servers: Runtime,
     lifecycle: Arc<Lifecycle>,
     drain: Duration,
 }
@@ -100,19 +118,24 @@ impl Server {
     pub async fn bind(config: Config) -> io::Result<Server> {
         let listener = TcpListener::bind(config.address).await?;
         let address = listener.local_addr()?;
+        let mut origins = config.allow_origins;
+        origins.extend(config.tool_servers.public_origin());
         let guard = Guard::new(
             address.port(),
             address.ip().is_loopback(),
             config.tls.is_some(),
             &config.host,
-            &config.allow_origins,
+            &origins,
         );
+        let max_body = config.limits.message_bytes;
+        let tls = config.tls.is_some();
+        let tool_servers = Runtime::new(config.tool_servers, address, tls, max_body);
+        let hub = Arc::new(Hub::new(config.limits, config.tokens));
         let policy = Arc::new(Policy {
             guard,
+            hub: hub.clone(),
             content_security_policy: config.content_security_policy,
         });
-        let max_body = config.limits.message_bytes;
-        let hub = Arc::new(Hub::new(config.limits, config.tokens));
         let lifecycle = Arc::new(Lifecycle::new());
         let per_second = config.http_limits.requests_per_second;
         let rate = Arc::new(RequestRate::new(per_second, hub.clone()));
@@ -122,7 +145,10 @@ impl Server {
             .route("/abp", any(upgrade::agent))
             .route("/abp/app", any(upgrade::app))
             .with_state(hub.clone())
+            .merge(jsonrpc::routes(hub.clone()))
             .merge(health::routes(hub.clone(), lifecycle.clone()))
+            .merge(runs_api::routes(hub.clone()))
+            .merge(cancellation::routes(hub.clone(), &config.cancellation))
             .layer(DefaultBodyLimit::max(max_body))
             .layer(RequestBodyLimitLayer::new(max_body))
             .layer(from_fn_with_state(max_body, http_limits::body))
@@ -132,6 +158,7 @@ impl Server {
                 "/abp.json",
                 pages::manifest(hub.clone(), config.www.clone()),
             )
+            .merge(runs_page::routes())
             .nest_service("/caphost", pages::files(&config.package))
             .fallback_service(pages::files(&config.www));
         let shared = |router: Router| {
@@ -142,6 +169,8 @@ impl Server {
         let router = shared(interfaces)
             .layer(from_fn_with_state(policy.clone(), headers::own_origins))
             .merge(shared(files))
+            // Not bounded in number: what is turned away is not delivered again.
+            .merge(tool_servers.routes())
             .layer(from_fn_with_state(policy, headers::apply));
         Ok(Server {
             listener,
@@ -149,6 +178,7 @@ impl Server {
             handshake_timeout: config.http_limits.handshake_timeout,
             router,
             hub,
+            tool_servers,
             lifecycle,
             drain: config.drain,
         })
@@ -162,6 +192,11 @@ impl Server {
     /// `https` with TLS, else `http`.
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
+    }
+
+    /// What was counted of the tool servers.
+    pub fn tool_servers(&self) -> Arc<ToolServerCounters> {
+        self.tool_servers.counters()
     }
 
     /// What all connections share.
@@ -178,6 +213,7 @@ impl Server {
             drain,
             ..
         } = self;
+        let _tool_servers = self.tool_servers.start(&hub)?;
         let listening = Listening::new(self.listener, self.tls.as_ref(), self.handshake_timeout);
         let service = self
             .router
@@ -187,6 +223,7 @@ impl Server {
         let mut serving = tokio::spawn(serving.into_future());
         tokio::select! {
             () = stop => {}
+            never = sum_up(&hub) => match never {},
             ended = &mut serving => return ended.map_err(io::Error::other)?,
         }
         tracing::info!(counters = ?hub.counters(), in_flight = hub.in_flight(), "stopping");
@@ -202,6 +239,14 @@ impl Server {
         .await;
         serving.abort();
         Ok(())
+    }
+}
+
+/// Keeps what the metrics have recorded short.
+async fn sum_up(hub: &Hub) -> Infallible {
+    loop {
+        sleep(SUM_UP).await;
+        hub.metrics.sum_up();
     }
 }
 

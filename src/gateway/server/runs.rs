@@ -102,7 +102,9 @@ impl Hub {
         self.handle(Event::Revoke { run: id, reason });
         let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
         let outcome = outcome.ok().and_then(Result::ok);
-        outcome.unwrap_or_else(Revoked::unconfirmed).into()
+        let outcome = outcome.unwrap_or_else(Revoked::unconfirmed);
+        tracing::info!(run = %id, by = &*by.name, cancelled = outcome.cancelled, "cancel asked for");
+        outcome.into()
     }
 
     /// Cancels a run yet to come: see [`crate::gateway::runs::Runs::cancel_early`].
@@ -137,19 +139,17 @@ impl Hub {
     }
 
     pub(crate) fn register_run(&self, new: NewRun) -> bool {
-        let now = self.now().unix_ms;
-        self.state().relay.runs_mut().register(new, now)
+        self.change_runs(|runs, now| runs.register(new, now))
     }
 
     pub(crate) fn run_ended(&self, id: RunId, ending: Ending) {
-        let now = self.now().unix_ms;
-        self.state().relay.runs_mut().end(id, ending, now);
+        self.change_runs(|runs, now| {
+            runs.end(id, ending, now);
+        });
     }
 
     pub(crate) fn cancel_requested(&self, id: RunId, reason: Option<&str>) {
-        let now = self.now().unix_ms;
-        let mut state = self.state();
-        state.relay.runs_mut().cancel_requested(id, reason, now);
+        self.change_runs(|runs, now| runs.cancel_requested(id, reason, now));
     }
 
     pub(crate) fn cancel_reason(&self, id: RunId) -> Option<String> {

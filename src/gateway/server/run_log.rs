@@ -1,0 +1,54 @@
+//! What becomes of runs, counted and logged: never parameters, results, reasons or secrets.
+
+use super::hub::Hub;
+use crate::gateway::metrics::CancelResult;
+use crate::gateway::runs::{News, Run, Runs};
+
+impl Hub {
+    /// Changes the ledger at the present time, and reports what has happened to it.
+    pub(super) fn change_runs<T>(&self, change: impl FnOnce(&mut Runs, u64) -> T) -> T {
+        let now = self.now().unix_ms;
+        let mut state = self.state();
+        let runs = state.relay.runs_mut();
+        let result = change(runs, now);
+        let news = runs.take_news();
+        drop(state);
+        self.report(news);
+        result
+    }
+
+    /// Counts and logs, without holding the ledger up.
+    pub(super) fn report(&self, news: Vec<News>) {
+        for event in news {
+            match event {
+                News::Registered(dialect) => self.metrics.run_started(dialect),
+                News::CancelRequested(run) => tracing::info!(%run, "cancel requested"),
+                News::CancelRefused(run, dialect) => {
+                    let result = CancelResult::Refused;
+                    self.metrics.cancel_answered(dialect, result);
+                    tracing::info!(%run, "cancel refused: the run goes on");
+                }
+                News::Ended(run) => {
+                    self.metrics.run_ended(&run);
+                    log_end(&run);
+                }
+            }
+        }
+    }
+}
+
+fn log_end(run: &Run) {
+    let ended_at = run.ended_at.unwrap_or(run.registered_at);
+    tracing::info!(
+        run = %run.id,
+        dialect = run.dialect.as_str(),
+        owner = &*run.owner.name,
+        app = run.app.as_deref(),
+        capability = run.capability,
+        outcome = run.state.as_str(),
+        error = run.error.as_deref(),
+        duration_ms = ended_at.saturating_sub(run.registered_at),
+        cancel = CancelResult::of(run).map(CancelResult::as_str),
+        "run ended"
+    );
+}
