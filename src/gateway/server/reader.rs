@@ -3,32 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
-use bytes::Bytes;
+use axum::extract::ws::{Message, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
-use serde_json::json;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::hub::Hub;
+use super::endpoint::{Endpoint, no_text};
 use super::outbox::{Outbox, Phase};
 use super::writer::write;
-use crate::call::Error;
-use crate::gateway::relay::{CloseCode, Event, PeerId};
-use crate::gateway::wire::{Refusal, Subject};
+use crate::gateway::limits::Limits;
+use crate::gateway::relay::CloseCode;
 
 /// Reading a message larger than this takes long enough to give up the worker's other tasks.
 const LARGE_BYTES: usize = 1 << 20;
-
-/// What a connection is to the relay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// It calls.
-    Agent,
-    /// It offers.
-    App,
-}
 
 /// Why reading ended.
 enum End {
@@ -39,23 +27,22 @@ enum End {
 }
 
 /// Serves one connection until it is gone.
-pub async fn serve(
+pub async fn serve<E: Endpoint>(
     socket: WebSocket,
-    hub: Arc<Hub>,
-    side: Side,
-    joined: impl FnOnce(PeerId) -> Event<'static>,
+    limits: &Limits,
+    endpoint: Arc<E>,
+    outbox: Arc<Outbox>,
 ) {
     let (sink, mut stream) = socket.split();
-    let (peer, outbox, _connected) = hub.join(joined);
-    tracing::debug!(peer = peer.0, ?side, "connected");
-    let mut writer = tokio::spawn(write(sink, hub.clone(), peer, outbox.clone()));
+    let writing = write(sink, limits.ping_interval, endpoint.clone(), outbox.clone());
+    let mut writer = tokio::spawn(writing);
 
-    let end = read(&mut stream, &hub, peer, side, &outbox).await;
-    hub.handle(Event::Gone { peer });
+    let end = read(&mut stream, limits, &endpoint, &outbox).await;
+    endpoint.gone();
     let broken = match end {
         End::Closed => false,
         End::Broken(code, ref reason) => {
-            tracing::info!(peer = peer.0, ?side, reason, "disconnected");
+            tracing::info!(reason, "disconnected");
             outbox.close(code, reason.clone());
             true
         }
@@ -63,7 +50,7 @@ pub async fn serve(
     outbox.close(CloseCode::NORMAL, String::new());
     // The peer gets its last messages, and time to answer the close frame: a socket dropped with
     // unread bytes in it is reset, and the peer may lose what was sent.
-    let _ = timeout(hub.limits.close_timeout, async {
+    let _ = timeout(limits.close_timeout, async {
         let _ = (&mut writer).await;
         while let Some(Ok(_)) = stream.next().await {}
         if broken {
@@ -75,25 +62,23 @@ pub async fn serve(
     if !writer.is_finished() {
         let _ = writer.await;
     }
-    tracing::debug!(peer = peer.0, ?side, "gone");
 }
 
 async fn read(
     stream: &mut SplitStream<WebSocket>,
-    hub: &Hub,
-    peer: PeerId,
-    side: Side,
+    limits: &Limits,
+    endpoint: &Arc<impl Endpoint>,
     outbox: &Outbox,
 ) -> End {
-    let dead = hub.limits.dead_peer_timeout;
-    let register = sleep_until(Instant::now() + hub.limits.register_timeout);
-    tokio::pin!(register);
-    let mut registering = side == Side::App;
+    let dead = limits.dead_peer_timeout;
+    let mut deadline = endpoint.deadline();
+    let late = sleep_until(Instant::now() + deadline.unwrap_or_default());
+    tokio::pin!(late);
     let mut heard = Instant::now();
     loop {
-        // An agent that sends faster than it reads waits; an app must go on answering.
+        // Who sends faster than it reads waits.
         let next = async {
-            if side == Side::Agent {
+            if !endpoint.is_urgent() {
                 outbox.short().await;
             }
             stream.next().await
@@ -102,9 +87,9 @@ async fn read(
             biased;
             () = outbox.reached(Phase::Closing) => return End::Closed,
             message = next => message,
-            () = &mut register, if registering => {
-                registering = false;
-                hub.handle(Event::RegisterTimeout { peer });
+            () = &mut late, if deadline.is_some() => {
+                deadline = None;
+                endpoint.late();
                 continue;
             }
             () = sleep_until(heard + dead) => return silent(dead),
@@ -116,31 +101,16 @@ async fn read(
                 if text.len() > LARGE_BYTES
                     && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
                 {
-                    tokio::task::block_in_place(|| receive(hub, peer, &text));
+                    tokio::task::block_in_place(|| endpoint.text(&text));
                 } else {
-                    receive(hub, peer, &text);
+                    endpoint.text(&text);
                 }
             }
-            Some(Ok(Message::Binary(bytes))) => refuse_binary(hub, peer, bytes.len()),
+            Some(Ok(Message::Binary(bytes))) => endpoint.binary(no_text(bytes.len())),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-            Some(Err(error)) => return broken(error, hub.limits.frame_bytes),
+            Some(Err(error)) => return broken(error, limits.frame_bytes),
         }
     }
-}
-
-fn receive(hub: &Hub, peer: PeerId, text: &Utf8Bytes) {
-    let shared = Bytes::from(text.clone());
-    hub.receive(peer, text, Some(&shared), None);
-}
-
-fn refuse_binary(hub: &Hub, peer: PeerId, bytes: usize) {
-    let error = Error::invalid_params("Messages are text frames; this one is binary")
-        .with_details(Box::new(json!({ "bytes": bytes })));
-    let refusal = Box::new(Refusal {
-        subject: Subject::default(),
-        error,
-    });
-    hub.handle(Event::Refused { peer, refusal });
 }
 
 fn silent(dead: Duration) -> End {

@@ -1,22 +1,24 @@
-//! WebSocket upgrades: `/abp` for agents, `/abp/app` for apps.
+//! WebSocket upgrades: `/abp` for agents, `/abp/app` for apps; and what all upgrades share.
 
+use std::future::Future;
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{Query, State};
+use axum::extract::ws::{WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts, Query, State};
+use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, UPGRADE, WWW_AUTHENTICATE};
-use axum::http::{Method, StatusCode};
+use axum::http::request::Parts;
 use axum::response::Response;
 use serde::Deserialize;
 
 use super::answer::refuse;
 use super::auth::{CHALLENGE, bearer};
 use super::hub::Hub;
-use super::reader::{Side, serve};
+use super::reader::serve;
+use super::relay_peer::{RelayPeer, Side};
 use crate::call::{Code, Error};
-use crate::gateway::relay::{Event, Profile};
+use crate::gateway::limits::Limits;
+use crate::gateway::relay::{Event, PeerId, Profile};
 use crate::gateway::runs::Dialect;
 use crate::gateway::tokens::{Denied, Identity, Role};
 
@@ -25,149 +27,150 @@ const PROTOCOL: &str = "abp";
 /// A browser cannot set `Authorization`: it offers this and the secret as a subprotocol.
 const TOKEN_PROTOCOL: &str = "caphost.token.";
 
-type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
-type Parameters = Result<Query<Wanted>, QueryRejection>;
+/// A request that asks for a WebSocket. Others are refused.
+pub struct Knock {
+    wanted: Wanted,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+}
 
 #[derive(Default, Deserialize)]
-pub(super) struct Wanted {
+struct Wanted {
     app: Option<String>,
     token: Option<String>,
 }
 
 /// `/abp`
-pub(super) async fn agent(
-    State(hub): State<Arc<Hub>>,
-    method: Method,
-    headers: HeaderMap,
-    query: Parameters,
-    upgrade: Upgrade,
-) -> Response {
-    let (wanted, upgrade) = match ready(query, upgrade, &method) {
-        Ok(ready) => ready,
-        Err(refusal) => return refusal,
-    };
-    let owner = match identify(&hub, Role::Agent, &headers, &wanted, &upgrade) {
-        Ok(owner) => owner,
-        Err(denied) => return refused(denied, Role::Agent),
-    };
-    // `?app=` alone asks for none in particular.
-    let app = wanted.app.filter(|app| !app.is_empty());
-    let hub_too = hub.clone();
-    configure(upgrade, &hub).on_upgrade(move |socket| {
-        serve(socket, hub_too, Side::Agent, move |peer| {
-            let profile = Profile {
-                dialect: Dialect::Abp,
-                owner,
-                local: false,
-            };
-            Event::AgentJoined { peer, app, profile }
-        })
-    })
+pub(super) async fn agent(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, Response> {
+    let owner = knock.identify(&hub, Role::Agent)?;
+    let app = knock.app();
+    Ok(enter(knock, hub, Side::Agent, |peer| {
+        let profile = Profile {
+            dialect: Dialect::Abp,
+            owner,
+            local: false,
+        };
+        Event::AgentJoined { peer, app, profile }
+    }))
 }
 
 /// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
-pub(super) async fn app(
-    State(hub): State<Arc<Hub>>,
-    method: Method,
-    headers: HeaderMap,
-    query: Parameters,
-    upgrade: Upgrade,
-) -> Response {
-    let (wanted, upgrade) = match ready(query, upgrade, &method) {
-        Ok(ready) => ready,
-        Err(refusal) => return refusal,
-    };
-    let identity = match identify(&hub, Role::App, &headers, &wanted, &upgrade) {
+pub(super) async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, Response> {
+    let identity = match knock.identify(&hub, Role::App) {
         Ok(identity) => Some(identity),
-        Err(_) if presented(&headers, &wanted, &upgrade).is_empty() => None,
-        Err(denied) => return refused(denied, Role::App),
+        Err(_) if knock.presented().next().is_none() => None,
+        Err(refusal) => return Err(refusal),
     };
-    let hub_too = hub.clone();
-    configure(upgrade, &hub).on_upgrade(move |socket| {
-        serve(socket, hub_too, Side::App, move |peer| Event::AppJoined {
-            peer,
-            identity,
-        })
+    Ok(enter(knock, hub, Side::App, |peer| Event::AppJoined {
+        peer,
+        identity,
+    }))
+}
+
+fn enter(
+    knock: Knock,
+    hub: Arc<Hub>,
+    side: Side,
+    joined: impl FnOnce(PeerId) -> Event<'static> + Send + 'static,
+) -> Response {
+    let limits = hub.limits.clone();
+    knock.accept(PROTOCOL, &limits, async move |socket| {
+        let (peer, outbox, _connected) = hub.join(joined);
+        tracing::debug!(peer = peer.0, ?side, "connected");
+        let limits = hub.limits.clone();
+        let endpoint = Arc::new(RelayPeer { hub, peer, side });
+        serve(socket, &limits, endpoint, outbox).await;
+        tracing::debug!(peer = peer.0, ?side, "gone");
     })
 }
 
-#[expect(clippy::result_large_err, reason = "the error is the response")]
-fn ready(
-    query: Parameters,
-    upgrade: Upgrade,
-    method: &Method,
-) -> Result<(Wanted, WebSocketUpgrade), Response> {
-    let upgrade = upgrade.map_err(|_| {
-        let message = format!("This is a WebSocket: a plain {method} is not answered");
-        let error = Error::invalid_params(message);
-        let mut response = refuse(StatusCode::UPGRADE_REQUIRED, &error);
-        response
-            .headers_mut()
-            .insert(UPGRADE, HeaderValue::from_static("websocket"));
-        response
-    })?;
-    match query {
-        Ok(Query(wanted)) => Ok((wanted, upgrade)),
-        Err(error) => Err(refuse(
-            StatusCode::BAD_REQUEST,
-            &Error::invalid_params(error.body_text()),
-        )),
+impl<S: Send + Sync> FromRequestParts<S> for Knock {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let upgrade = WebSocketUpgrade::from_request_parts(parts, state).await;
+        let upgrade = upgrade.map_err(|_| {
+            let method = &parts.method;
+            let message = format!("This is a WebSocket: a plain {method} is not answered");
+            let error = Error::invalid_params(message);
+            let mut response = refuse(StatusCode::UPGRADE_REQUIRED, &error);
+            let web_socket = HeaderValue::from_static("websocket");
+            response.headers_mut().insert(UPGRADE, web_socket);
+            response
+        })?;
+        let wanted = Query::<Wanted>::try_from_uri(&parts.uri).map_err(|error| {
+            let error = Error::invalid_params(error.body_text());
+            refuse(StatusCode::BAD_REQUEST, &error)
+        })?;
+        Ok(Knock {
+            wanted: wanted.0,
+            headers: parts.headers.clone(),
+            upgrade,
+        })
     }
 }
 
-fn presented<'a>(
-    headers: &'a HeaderMap,
-    wanted: &'a Wanted,
-    upgrade: &'a WebSocketUpgrade,
-) -> Vec<&'a str> {
-    let text = |value: &'a HeaderValue| value.to_str().ok();
-    let offered = upgrade.requested_protocols().filter_map(text);
-    let offered = offered.filter_map(|protocol| protocol.strip_prefix(TOKEN_PROTOCOL));
-    bearer(headers)
-        .into_iter()
-        .chain(wanted.token.as_deref())
-        .chain(offered)
-        .collect()
-}
-
-fn identify(
-    hub: &Hub,
-    role: Role,
-    headers: &HeaderMap,
-    wanted: &Wanted,
-    upgrade: &WebSocketUpgrade,
-) -> Result<Identity, Denied> {
-    hub.tokens
-        .identify(role, presented(headers, wanted, upgrade))
-}
-
-fn refused(denied: Denied, role: Role) -> Response {
-    let message = format!("A valid token of role {} is needed", role.as_str());
-    let error = Error::new(Code::PERMISSION_DENIED, message);
-    if denied == Denied::Forbidden {
-        return refuse(StatusCode::FORBIDDEN, &error);
+impl Knock {
+    /// The app wanted, if one is named. `?app=` alone asks for none in particular.
+    pub fn app(&self) -> Option<String> {
+        self.wanted.app.clone().filter(|app| !app.is_empty())
     }
-    let mut response = refuse(StatusCode::UNAUTHORIZED, &error);
-    response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
-    response
-}
 
-fn configure(mut upgrade: WebSocketUpgrade, hub: &Hub) -> WebSocketUpgrade {
-    let offered: Vec<_> = upgrade.requested_protocols().cloned().collect();
-    let is_ours = |protocol: &&HeaderValue| *protocol == PROTOCOL;
-    let has_token =
-        |protocol: &&HeaderValue| protocol.as_bytes().starts_with(TOKEN_PROTOCOL.as_bytes());
-    let chosen = offered
-        .iter()
-        .find(is_ours)
-        .or_else(|| offered.iter().find(has_token));
-    if let Some(protocol) = chosen {
-        upgrade.set_selected_protocol(protocol.clone());
+    /// Who asks, or the answer that refuses it: 401 without a token that is known, 403 with one
+    /// that may not act as `role`.
+    #[expect(clippy::result_large_err, reason = "the error is the response")]
+    pub fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, Response> {
+        let denied = match hub.tokens.identify(role, self.presented()) {
+            Ok(identity) => return Ok(identity),
+            Err(denied) => denied,
+        };
+        let message = format!("A valid token of role {} is needed", role.as_str());
+        let error = Error::new(Code::PERMISSION_DENIED, message);
+        if denied == Denied::Forbidden {
+            return Err(refuse(StatusCode::FORBIDDEN, &error));
+        }
+        let mut response = refuse(StatusCode::UNAUTHORIZED, &error);
+        response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+        Err(response)
     }
-    // A frame past this is not read; one past the message limit is read, refused and dropped.
-    let frame_bytes = hub.limits.frame_bytes.max(hub.limits.message_bytes);
-    upgrade
-        .read_buffer_size(32 << 10)
-        .max_message_size(frame_bytes)
-        .max_frame_size(frame_bytes)
+
+    /// Opens the WebSocket, in `protocol` if the client offers it.
+    pub fn accept<F: Future<Output = ()> + Send + 'static>(
+        self,
+        protocol: &'static str,
+        limits: &Limits,
+        serve: impl FnOnce(WebSocket) -> F + Send + 'static,
+    ) -> Response {
+        let mut upgrade = self.upgrade;
+        let offered: Vec<_> = upgrade.requested_protocols().cloned().collect();
+        let is_ours = |offer: &&HeaderValue| *offer == protocol;
+        let has_token =
+            |offer: &&HeaderValue| offer.as_bytes().starts_with(TOKEN_PROTOCOL.as_bytes());
+        let chosen = offered
+            .iter()
+            .find(is_ours)
+            .or_else(|| offered.iter().find(has_token));
+        if let Some(protocol) = chosen {
+            upgrade.set_selected_protocol(protocol.clone());
+        }
+        // A frame past this is not read; one past the message limit is read, refused and dropped.
+        let frame_bytes = limits.frame_bytes.max(limits.message_bytes);
+        upgrade
+            .read_buffer_size(32 << 10)
+            .max_message_size(frame_bytes)
+            .max_frame_size(frame_bytes)
+            .on_upgrade(serve)
+    }
+
+    /// The secrets shown.
+    fn presented(&self) -> impl Iterator<Item = &str> {
+        let offered = self.upgrade.requested_protocols();
+        let offered = offered.filter_map(|protocol| protocol.to_str().ok());
+        let offered = offered.filter_map(|protocol| protocol.strip_prefix(TOKEN_PROTOCOL));
+        let token = self.wanted.token.as_deref();
+        bearer(&self.headers)
+            .into_iter()
+            .chain(token)
+            .chain(offered)
+    }
 }

@@ -8,9 +8,9 @@ use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
-use super::hub::Hub;
+use super::endpoint::Endpoint;
 use super::outbox::{Outbox, Phase, Step};
-use crate::gateway::relay::{CloseCode, PeerId};
+use crate::gateway::relay::CloseCode;
 
 /// How long a peer that does not read is given to take the close frame all the same.
 const LAST_WORD: Duration = Duration::from_millis(200);
@@ -20,8 +20,12 @@ const MAX_REASON_BYTES: usize = 123;
 type Sink = SplitSink<WebSocket, Message>;
 
 /// Writes until the connection is closed, breaks, or is over.
-pub async fn write(mut sink: Sink, hub: Arc<Hub>, peer: PeerId, outbox: Arc<Outbox>) {
-    let every = hub.limits.ping_interval;
+pub async fn write<E: Endpoint>(
+    mut sink: Sink,
+    every: Duration,
+    endpoint: Arc<E>,
+    outbox: Arc<Outbox>,
+) {
     let mut ping = interval_at(Instant::now() + every, every);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -31,7 +35,7 @@ pub async fn write(mut sink: Sink, hub: Arc<Hub>, peer: PeerId, outbox: Arc<Outb
             step = outbox.next() => tokio::select! {
                 biased;
                 () = outbox.reached(Phase::Over) => break,
-                ended = drain(&mut sink, &hub, peer, &outbox, step) => ended,
+                ended = drain(&mut sink, &*endpoint, &outbox, step) => ended,
             },
             _ = ping.tick() => tokio::select! {
                 biased;
@@ -49,7 +53,7 @@ pub async fn write(mut sink: Sink, hub: Arc<Hub>, peer: PeerId, outbox: Arc<Outb
 }
 
 /// Writes `step` and whatever is queued behind it in one go. Whether that was the last.
-async fn drain(sink: &mut Sink, hub: &Hub, peer: PeerId, outbox: &Outbox, step: Step) -> bool {
+async fn drain(sink: &mut Sink, endpoint: &impl Endpoint, outbox: &Outbox, step: Step) -> bool {
     let mut next = Some(step);
     while let Some(step) = next {
         let (message, cost) = match step {
@@ -63,7 +67,7 @@ async fn drain(sink: &mut Sink, hub: &Hub, peer: PeerId, outbox: &Outbox, step: 
             return true;
         }
         if outbox.written(cost) {
-            hub.relieved(peer, outbox);
+            endpoint.relieved(outbox);
         }
         next = outbox.pop();
     }

@@ -90,8 +90,7 @@ impl<'a> Envelope<'a> {
         limits: &Limits,
     ) -> Result<Self, Box<Refusal>> {
         Self::check(text, shared, limits).map_err(|fault| {
-            let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
-            let mut subject = Subject::peek(head, limits);
+            let mut subject = Subject::peek(text, limits);
             if fault.not_an_object {
                 subject.kind = None;
             }
@@ -103,16 +102,7 @@ impl<'a> Envelope<'a> {
     }
 
     fn check(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Result<Self, Fault> {
-        if text.len() > limits.message_bytes {
-            return Err(too_large(text.len(), limits).into());
-        }
-        if scan::too_deep(text.as_bytes(), limits.depth) {
-            let message = format!("The message nests deeper than {} levels", limits.depth);
-            let details = json!({ "limit": "depth", "max": limits.depth });
-            return Err(Error::invalid_params(message)
-                .with_details(Box::new(details))
-                .into());
-        }
+        check_bounds(text, limits)?;
         // A struct would be read from an array as well.
         if !text
             .trim_start_matches([' ', '\t', '\n', '\r'])
@@ -168,8 +158,9 @@ impl<'a> Envelope<'a> {
 }
 
 impl Subject {
-    /// What the message that starts with `head` is about.
-    pub fn peek(head: &[u8], limits: &Limits) -> Self {
+    /// What a message that is not read as a whole is about, as far as its beginning tells.
+    pub fn peek(text: &str, limits: &Limits) -> Self {
+        let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
         let mut found = Subject::default();
         scan::members(head, |key, value| {
             let text = || std::str::from_utf8(value).ok();
@@ -187,6 +178,19 @@ impl Subject {
         });
         found
     }
+}
+
+/// Whether a message of any protocol is short and flat enough to be read.
+pub fn check_bounds(text: &str, limits: &Limits) -> Result<(), Failure> {
+    if text.len() > limits.message_bytes {
+        return Err(too_large(text.len(), limits));
+    }
+    if scan::too_deep(text.as_bytes(), limits.depth) {
+        let message = format!("The message nests deeper than {} levels", limits.depth);
+        let details = json!({ "limit": "depth", "max": limits.depth });
+        return Err(Error::invalid_params(message).with_details(Box::new(details)));
+    }
+    Ok(())
 }
 
 /// The refusal of a message of `bytes` bytes.

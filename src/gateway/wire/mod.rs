@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::call::Error;
 
-pub use envelope::{Envelope, Refusal, Subject};
+pub use envelope::{Envelope, Refusal, Subject, check_bounds};
 pub use kind::Request;
 pub use reply::{Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use scan::{members, text_of};

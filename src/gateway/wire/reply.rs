@@ -58,6 +58,14 @@ impl Outgoing {
         }
     }
 
+    /// A message of another protocol.
+    pub fn text(text: String) -> Self {
+        Outgoing {
+            text,
+            payload: None,
+        }
+    }
+
     /// About how many bytes it holds on to.
     pub fn cost(&self) -> usize {
         self.text.len() + self.payload.as_ref().map_or(0, Bytes::len) + 64

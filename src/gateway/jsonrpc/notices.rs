@@ -1,0 +1,32 @@
+//! Cancels that are not the peer's own: what the cancellation API was asked for.
+
+use std::sync::Arc;
+
+use tokio::sync::broadcast::error::RecvError;
+
+use super::peer::Peer;
+use crate::dialect::jsonrpc::cancel_notice;
+
+/// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
+/// until it is gone; except of runs it may not see.
+pub(super) async fn forward(peer: Arc<Peer>) {
+    let mut notices = peer.hub.cancellations();
+    loop {
+        let notice = tokio::select! {
+            () = peer.gone.cancelled() => return,
+            notice = notices.recv() => notice,
+        };
+        match notice {
+            Ok(notice) => {
+                let hidden = |run| peer.hub.run(run, &peer.owner).is_none();
+                if !notice.run.is_some_and(hidden) {
+                    peer.send(&cancel_notice(&notice.request_id, notice.reason.as_deref()));
+                }
+            }
+            Err(RecvError::Lagged(missed)) => {
+                tracing::warn!(missed, "cancel notices came too fast for a peer");
+            }
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
