@@ -113,7 +113,11 @@ async fn an_app_that_never_registers_is_closed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stopping_tells_every_peer() {
-    let mut gateway = Gateway::start().await;
+    let limits = Limits {
+        close_timeout: Duration::from_millis(500),
+        ..Limits::default()
+    };
+    let mut gateway = Gateway::limited(limits).await;
     let (mut app, mut agent) = gateway.session().await;
     let mut idle = gateway.agent().await;
     agent.send(call("1", "c")).await;
@@ -121,6 +125,10 @@ async fn stopping_tells_every_peer() {
     app.next().await;
     app.next().await;
     gateway.stop();
+    let asked = app.next().await;
+    assert_eq!(asked["type"], "capabilities/cancel");
+    assert_eq!(asked["payload"]["reason"], "The gateway is shutting down");
+    // An app that does not confirm leaves the outcome unknown.
     assert_eq!(agent.next().await["id"], "2");
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
     for peer in [&mut agent, &mut idle, &mut app] {

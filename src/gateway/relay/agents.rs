@@ -162,7 +162,7 @@ impl Relay {
         max: usize,
         who: &str,
     ) -> bool {
-        if self.stopping {
+        if self.draining || self.stopping {
             self.close(peer, CloseCode::GOING_AWAY, "The gateway is shutting down");
             return true;
         }

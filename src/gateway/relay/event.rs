@@ -89,6 +89,8 @@ pub enum Event<'a> {
         /// Why, for logs and the handler.
         reason: Option<String>,
     },
+    /// The gateway is about to stop: it takes no new calls.
+    Drain,
     /// The gateway stops.
     Shutdown,
 }

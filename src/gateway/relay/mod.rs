@@ -63,6 +63,7 @@ pub struct Relay {
     remote_agents: usize,
     counters: Counters,
     issued: u64,
+    draining: bool,
     stopping: bool,
     actions: VecDeque<Action>,
     now: Now,
@@ -84,6 +85,7 @@ impl Relay {
             pending: Pending::default(),
             counters: Counters::default(),
             issued: 0,
+            draining: false,
             stopping: false,
             actions: VecDeque::new(),
             now: Now::default(),
@@ -117,6 +119,7 @@ impl Relay {
             Event::RegisterTimeout { peer } => self.register_timeout(peer),
             Event::Gone { peer } => self.gone(peer),
             Event::Revoke { run, reason } => self.revoke(run, reason),
+            Event::Drain => self.draining = true,
             Event::Shutdown => self.shutdown(),
         }
     }

@@ -75,6 +75,10 @@ impl Relay {
             }
             (None, _) => return Err(not_initialized()),
         };
+        if self.draining && request == Request::Call {
+            let message = "The gateway is shutting down: it takes no new calls";
+            return Err(Error::new(Code::CAPABILITY_UNAVAILABLE, message));
+        }
         // Cancels still go through: they relieve the app.
         let congested = self.apps.get(&app).is_some_and(|app| app.congested);
         if congested && request == Request::Call {

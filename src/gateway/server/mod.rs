@@ -17,6 +17,7 @@ mod reader;
 mod relay_peer;
 mod run_log;
 mod runs;
+mod stopping;
 mod streams;
 mod tls;
 mod upgrade;
@@ -27,6 +28,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,7 +38,7 @@ use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
 use axum::routing::any;
 use tokio::net::TcpListener;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tower_http::limit::RequestBodyLimitLayer;
 
 pub use auth::{CHALLENGE, authenticate, bearer};
@@ -55,8 +57,8 @@ pub use upgrade::Knock;
 use super::cancellation::{self, CancellationOptions};
 use super::jsonrpc;
 use super::limits::Limits;
+use super::rap;
 use super::rap::runtime::{Counters as ToolServerCounters, Runtime, RuntimeConfig};
-use super::relay::Event;
 use super::tokens::Tokens;
 use super::{runs_api, runs_page};
 use guard::Guard;
@@ -67,8 +69,6 @@ use listener::Listening;
 
 /// How often the metrics are summed up.
 const SUM_UP: Duration = Duration::from_secs(5);
-/// How often a gateway that drains looks whether it is idle.
-const IDLE_POLL: Duration = Duration::from_millis(20);
 
 /// How a gateway is set up.
 #[derive(Clone, Debug)]
@@ -91,6 +91,8 @@ pub struct Config {
     pub tokens: Tokens,
     /// The bounds.
     pub limits: Limits,
+    /// How apps are offered as RAP tools.
+    pub rap: rap::server::Options,
     /// The RAP tool servers whose tools are offered.
     pub tool_servers: RuntimeConfig,
     /// Whether the cancellation API is served.
@@ -146,6 +148,7 @@ impl Server {
             .route("/abp/app", any(upgrade::app))
             .with_state(hub.clone())
             .merge(jsonrpc::routes(hub.clone()))
+            .merge(rap::server::routes(hub.clone(), config.rap, tls))
             .merge(health::routes(hub.clone(), lifecycle.clone()))
             .merge(runs_api::routes(hub.clone()))
             .merge(cancellation::routes(hub.clone(), &config.cancellation))
@@ -167,10 +170,10 @@ impl Server {
                 .layer(headers::cross_origin(policy.clone()))
         };
         let router = shared(interfaces)
-            .layer(from_fn_with_state(policy.clone(), headers::own_origins))
-            .merge(shared(files))
             // Not bounded in number: what is turned away is not delivered again.
             .merge(tool_servers.routes())
+            .layer(from_fn_with_state(policy.clone(), headers::own_origins))
+            .merge(shared(files))
             .layer(from_fn_with_state(policy, headers::apply));
         Ok(Server {
             listener,
@@ -221,22 +224,19 @@ impl Server {
         let serving = axum::serve(listening, service)
             .with_graceful_shutdown(lifecycle.reached(Phase::Stopping));
         let mut serving = tokio::spawn(serving.into_future());
+        let mut summing_up = pin!(sum_up(&hub));
         tokio::select! {
             () = stop => {}
-            never = sum_up(&hub) => match never {},
+            never = &mut summing_up => match never {},
             ended = &mut serving => return ended.map_err(io::Error::other)?,
         }
-        tracing::info!(counters = ?hub.counters(), in_flight = hub.in_flight(), "stopping");
-        lifecycle.enter(Phase::Draining);
-        let _ = timeout(drain, idle(&hub)).await;
-        lifecycle.enter(Phase::Stopping);
-        hub.handle(Event::Shutdown);
-        let grace = hub.limits.close_timeout + Duration::from_millis(500);
-        let _ = timeout(grace, async {
-            hub.deserted().await;
+        let served = async {
             let _ = (&mut serving).await;
-        })
-        .await;
+        };
+        tokio::select! {
+            () = stopping::stop(&hub, &lifecycle, drain, served) => {}
+            never = summing_up => match never {},
+        }
         serving.abort();
         Ok(())
     }
@@ -247,12 +247,5 @@ async fn sum_up(hub: &Hub) -> Infallible {
     loop {
         sleep(SUM_UP).await;
         hub.metrics.sum_up();
-    }
-}
-
-/// Waits until nothing is in flight.
-async fn idle(hub: &Hub) {
-    while hub.in_flight() > 0 {
-        sleep(IDLE_POLL).await;
     }
 }

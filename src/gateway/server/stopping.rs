@@ -1,0 +1,65 @@
+//! How a gateway stops: it takes no new calls, lets those in flight end, cancels what is left, and
+//! tells every peer.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{sleep, timeout};
+
+use super::hub::Hub;
+use super::lifecycle::{Lifecycle, Phase};
+use crate::gateway::relay::Event;
+use crate::gateway::runs::Run;
+use crate::gateway::tokens::{Identity, Role};
+
+/// How often a gateway that drains looks whether it is idle.
+const IDLE_POLL: Duration = Duration::from_millis(20);
+/// For what is left of a connection after the close timeout.
+const GRACE: Duration = Duration::from_millis(500);
+/// The reason the cancelled calls are given.
+const REASON: &str = "The gateway is shutting down";
+
+/// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
+/// connection has.
+pub(super) async fn stop(
+    hub: &Hub,
+    lifecycle: &Lifecycle,
+    drain: Duration,
+    serving: impl Future<Output = ()>,
+) {
+    tracing::info!(counters = ?hub.counters(), in_flight = hub.in_flight(), "stopping");
+    hub.handle(Event::Drain);
+    lifecycle.enter(Phase::Draining);
+    let drained = timeout(drain, idle(hub)).await.is_ok();
+    if !drained {
+        // The agents of apps that confirm in time know that their calls are cancelled.
+        let _ = timeout(hub.limits.close_timeout, cancel_all(hub)).await;
+    }
+    lifecycle.enter(Phase::Stopping);
+    hub.handle(Event::Shutdown);
+    let ended = timeout(hub.limits.close_timeout + GRACE, async {
+        hub.deserted().await;
+        serving.await;
+    });
+    let in_time = ended.await.is_ok();
+    tracing::info!(drained, in_time, "stopped");
+}
+
+/// Waits until nothing is in flight.
+async fn idle(hub: &Hub) {
+    while hub.in_flight() > 0 {
+        sleep(IDLE_POLL).await;
+    }
+}
+
+async fn cancel_all(hub: &Hub) {
+    let gateway = Identity {
+        role: Role::Admin,
+        name: "gateway".into(),
+        app: None,
+    };
+    let mut runs = hub.runs(&gateway);
+    runs.retain(|run| !run.state.is_over());
+    let cancel = |run: &Run| hub.cancel(run.id, Some(REASON.into()), &gateway);
+    join_all(runs.iter().map(cancel)).await;
+}
