@@ -12,7 +12,9 @@ use tokio::sync::oneshot;
 use super::operation_args::OperationArgs;
 use super::signals::Signals;
 use super::units::{bytes, count, duration, rate};
+use crate::gateway::cancellation::CancellationOptions;
 use crate::gateway::limits::Limits;
+use crate::gateway::runs::Retention;
 use crate::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, Server, parse_origin};
 use crate::gateway::tokens::{Token, Tokens};
 
@@ -59,6 +61,8 @@ pub(super) struct Serve {
     #[arg(long, env = "CAPHOST_CONTENT_SECURITY_POLICY", default_value = DEFAULT_CONTENT_SECURITY_POLICY, hide_default_value = true, value_name = "POLICY", value_parser = parse_policy)]
     content_security_policy: HeaderValue,
     #[command(flatten)]
+    cancellation: CancellationOptions,
+    #[command(flatten)]
     operation: OperationArgs,
     #[command(flatten)]
     bounds: Bounds,
@@ -76,6 +80,15 @@ struct Bounds {
     /// For an app to register after it connected.
     #[arg(long, env = "CAPHOST_REGISTER_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     register_timeout: Duration,
+    /// For an app to confirm a cancel an operator asked for.
+    #[arg(long, env = "CAPHOST_CONFIRM_TIMEOUT", default_value = "5s", value_parser = duration, value_name = "TIME")]
+    confirm_timeout: Duration,
+    /// For which a run is remembered after its end, and a cancel kept for a run yet to come.
+    #[arg(long, env = "CAPHOST_RETENTION_TIME", default_value = "60m", value_parser = duration, value_name = "TIME")]
+    retention_time: Duration,
+    /// Runs remembered after their end, and cancels kept.
+    #[arg(long, env = "CAPHOST_MAX_RETAINED", default_value = "10000", value_parser = count, value_name = "N")]
+    max_retained: usize,
     /// For a peer to take its last messages when it is closed.
     #[arg(long, env = "CAPHOST_CLOSE_TIMEOUT", default_value = "3s", value_parser = duration, value_name = "TIME")]
     close_timeout: Duration,
@@ -180,6 +193,7 @@ impl Serve {
             content_security_policy: Some(self.content_security_policy).filter(|it| !it.is_empty()),
             tokens: Tokens::new(self.tokens),
             limits: self.bounds.into(),
+            cancellation: self.cancellation,
         })
     }
 }
@@ -198,6 +212,11 @@ impl From<Bounds> for Limits {
             ping_interval: bounds.ping_interval,
             dead_peer_timeout: bounds.dead_peer_timeout,
             register_timeout: bounds.register_timeout,
+            confirm_timeout: bounds.confirm_timeout,
+            retention: Retention {
+                count: bounds.max_retained,
+                time: bounds.retention_time,
+            },
             close_timeout: bounds.close_timeout,
             ..Limits::default()
         }

@@ -1,0 +1,110 @@
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::gateway::runs::{Dialect, Ending, NewRun, Run, RunId, Runs};
+
+/// Runs in flight or ended with success, newest first.
+fn runs(ended: &[bool]) -> Vec<Run> {
+    let mut runs = Runs::default();
+    let owner = Identity::anyone();
+    for (at, ended) in (1_000..).zip(ended.iter().rev()) {
+        let id = RunId::random();
+        runs.register(
+            NewRun {
+                id,
+                dialect: Dialect::Mcp,
+                dialect_id: Some("1".into()),
+                owner: owner.clone(),
+                thread: None,
+                app: Some("demo".into()),
+                capability: "a.b".into(),
+                call_id: id.to_string(),
+            },
+            at,
+        );
+        runs.sent(id, Some("demo"));
+        runs.progress(id, r#"{"progress": 1, "total": 2}"#);
+        if *ended {
+            runs.end(id, Ending::Completed, at + 5);
+        }
+    }
+    runs.list(&owner, 2_000)
+}
+
+fn listed(runs: &[Run], limit: usize) -> Value {
+    serde_json::from_str(&list::text(runs, limit, &Identity::anyone())).unwrap()
+}
+
+#[test]
+fn a_run_has_every_field() {
+    let runs = runs(&[true]);
+    let id = runs[0].id.to_string();
+    assert_eq!(
+        listed(&runs, 1),
+        json!({
+            "runs": [{
+                "runId": id, "name": "tool:a.b", "dialect": "mcp", "dialectId": "1", "owner": "anyone",
+                "thread": null, "app": "demo", "capability": "a.b", "callId": id, "state": "completed",
+                "registeredAt": 1_000, "endedAt": 1_005, "cancelRequestedAt": null,
+                "cancelledAt": null, "cancelReason": null,
+                "progress": { "progress": 1, "total": 2 }, "error": null,
+            }],
+            "omitted": 0,
+            "viewer": { "name": "anyone", "role": "admin" },
+        })
+    );
+}
+
+#[test]
+fn a_limit_leaves_out_the_oldest_that_have_ended() {
+    let runs = runs(&[true, false, true, true, false]);
+    let states = |limit: usize| {
+        let listed = listed(&runs, limit);
+        let states: Vec<_> = listed["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["state"].as_str().unwrap().to_string())
+            .collect();
+        (states.join(" "), listed["omitted"].as_u64().unwrap())
+    };
+    let all = "completed running completed completed running";
+    assert_eq!(states(3), (all.into(), 0));
+    assert_eq!(states(1), ("completed running running".into(), 2));
+    assert_eq!(states(0), ("running running".into(), 3));
+}
+
+#[test]
+fn a_limit_is_a_whole_number_in_its_range() {
+    assert_eq!(list::limit(None).unwrap(), LIST_LIMIT);
+    assert_eq!(list::limit(Some("token=x&limit=0")).unwrap(), 0);
+    assert_eq!(list::limit(Some("limit=10000")).unwrap(), LIST_LIMIT_MAX);
+    for bad in ["limit=10001", "limit=-1", "limit=1.5", "limit=", "limit=x"] {
+        let refusal = list::limit(Some(bad)).unwrap_err();
+        assert_eq!(refusal.status, StatusCode::BAD_REQUEST, "{bad}");
+    }
+}
+
+#[test]
+fn a_reason_is_a_string_or_nothing() {
+    for none in ["", " \n", "{}", r#"{"reason":null}"#, r#"{"other":1}"#] {
+        assert_eq!(cancel::reason(none.as_bytes()).unwrap(), None, "{none}");
+    }
+    let given = cancel::reason(r#"{"reason":"enough"}"#.as_bytes()).unwrap();
+    assert_eq!(given.as_deref(), Some("enough"));
+    let long = |chars: usize| json!({ "reason": "é".repeat(chars) }).to_string();
+    assert!(cancel::reason(long(REASON_CHARS).as_bytes()).is_ok());
+    for bad in [
+        "[]",
+        "null",
+        r#"["enough"]"#,
+        r#"{"reason":1}"#,
+        "{",
+        "\"enough\"",
+        &long(REASON_CHARS + 1),
+    ] {
+        let refusal = cancel::reason(bad.as_bytes()).unwrap_err();
+        assert_eq!(refusal.status, StatusCode::BAD_REQUEST, "{bad}");
+    }
+}

@@ -1,0 +1,75 @@
+/** @import { ApiError, Confirmation, Run, RunList } from './types.js' */
+
+/** Longer than the gateway waits for an app's confirmation, unless it was told to wait longer. */
+const CANCEL_PATIENCE_MS = 60_000;
+const LIST_PATIENCE_MS = 10_000;
+
+/** An answer of the gateway that is an error. */
+export class Refusal extends Error {
+  /**
+   * @param {number} status of HTTP
+   * @param {ApiError | undefined} error
+   */
+  constructor(status, error) {
+    super(error?.message ?? `The gateway answered with status ${status}`);
+    this.name = 'Refusal';
+    this.status = status;
+    this.code = error?.code;
+  }
+}
+
+/** The runs API, asked with a token or without. */
+export class Api {
+  /** @type {string | undefined} */
+  #token;
+  /** The list as it was last time, so that an unchanged one is not sent again. @type {string | undefined} */
+  #tag;
+
+  /** @param {string | undefined} token */
+  use(token) {
+    this.#token = token;
+    this.#tag = undefined;
+  }
+
+  /** @returns {Promise<RunList | undefined>} undefined: as it was last time */
+  async list() {
+    const headers = this.#headers();
+    if (this.#tag) headers.set('If-None-Match', this.#tag);
+    const response = await fetch('/api/runs', { headers, cache: 'no-store', signal: AbortSignal.timeout(LIST_PATIENCE_MS) });
+    if (response.status === 304) return undefined;
+    const list = await this.#read(response);
+    this.#tag = response.headers.get('ETag') ?? undefined;
+    return list;
+  }
+
+  /**
+   * @param {Run} run
+   * @param {string} reason '' for none
+   * @returns {Promise<Confirmation>}
+   */
+  async cancel(run, reason) {
+    const headers = this.#headers();
+    headers.set('Content-Type', 'application/json');
+    const response = await fetch(`/api/runs/${encodeURIComponent(run.runId)}/cancel`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(reason ? { reason } : {}),
+      signal: AbortSignal.timeout(CANCEL_PATIENCE_MS),
+    });
+    return this.#read(response);
+  }
+
+  #headers() {
+    const headers = new Headers();
+    if (this.#token) headers.set('Authorization', `Bearer ${this.#token}`);
+    return headers;
+  }
+
+  /** @param {Response} response */
+  async #read(response) {
+    const body = await response.json().catch(() => undefined);
+    if (!response.ok) throw new Refusal(response.status, body?.error);
+    if (body === undefined) throw new Error('The gateway answered with something that is not JSON');
+    return body;
+  }
+}

@@ -1,0 +1,84 @@
+/** @import { RunList as Listed } from './types.js' */
+import { Api, Refusal } from './api.js';
+import { byId, element, icon, setIcon, setText } from './dom.js';
+import { Filters } from './filters.js';
+import { timeOf } from './format.js';
+import { RunList } from './run-list.js';
+import { SignIn } from './sign-in.js';
+import { Watch } from './watch.js';
+
+const api = new Api();
+const link = byId('link');
+const linkIcon = icon('connecting');
+const linkText = element('span', {}, link.textContent ?? '');
+link.replaceChildren(linkIcon, linkText);
+const section = byId('runs');
+const viewer = byId('viewer');
+/** When the list was last known to be right. */
+let heardAt = 0;
+
+const announcements = byId('announcements');
+const announce = (/** @type {string} */ text) => setText(announcements, text);
+
+const filters = new Filters(() => list.draw());
+const list = new RunList(filters, { api, announce, asked: () => watch.now() });
+const signIn = new SignIn(begin);
+const watch = new Watch(() => api.list(), { heard, failed });
+
+/** @param {Listed | undefined} listed */
+function heard(listed) {
+  heardAt = Date.now();
+  signIn.done();
+  section.hidden = false;
+  section.classList.remove('stale');
+  show('live', 'Live');
+  if (!listed) return;
+  filters.update(listed.runs);
+  list.show(listed.runs, listed);
+  const { name, role } = listed.viewer;
+  viewer.hidden = name === 'anyone';
+  setText(viewer, role === 'admin' ? `${name}, who sees all runs` : `${name}, who sees its own runs`);
+}
+
+/** @param {unknown} error */
+function failed(error) {
+  if (error instanceof Refusal && (error.status === 401 || error.status === 403)) {
+    const { token } = signIn;
+    hide();
+    show('lost', token ? 'Refused by the gateway' : 'A token is needed');
+    signIn.ask(token && (error.status === 401 ? 'The gateway does not know this token.' : 'This token may not see runs: it needs the role agent or admin.'));
+    return false;
+  }
+  section.classList.add('stale');
+  const since = heardAt > 0 ? `; this is from ${timeOf(heardAt)}` : '';
+  const what = error instanceof Refusal ? error.message : 'Gateway out of reach';
+  show('lost', `${what}, trying again${since}`);
+  return true;
+}
+
+/** Nothing of what another token showed stays. */
+function hide() {
+  section.hidden = true;
+  viewer.hidden = true;
+  heardAt = 0;
+  list.clear();
+}
+
+function begin() {
+  hide();
+  api.use(signIn.token);
+  show('connecting', 'Asking the gateway');
+  watch.start();
+}
+
+/**
+ * @param {'connecting' | 'live' | 'lost'} state
+ * @param {string} text
+ */
+function show(state, text) {
+  link.dataset.state = state;
+  setIcon(linkIcon, state);
+  setText(linkText, text);
+}
+
+begin();

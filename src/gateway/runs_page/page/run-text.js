@@ -1,0 +1,85 @@
+/** @import { ProgressInfo, Run, State } from './types.js' */
+import { duration, roughly } from './format.js';
+
+/** In the order of a run's life. @type {Record<State, string>} */
+export const STATE_NAMES = {
+  queued: 'Queued',
+  running: 'Running',
+  cancelling: 'Cancelling',
+  completed: 'Completed',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+  unknown: 'Unknown',
+};
+
+/** @type {Record<string, string>} */
+const DIALECT_NAMES = { abp: 'ABP', rap: 'RAP', mcp: 'MCP', jsonrpc: 'JSON-RPC' };
+
+/** @param {string} dialect */
+export const dialectName = (dialect) => DIALECT_NAMES[dialect] ?? dialect;
+
+/** @param {Run} run */
+export const isOver = (run) => ['completed', 'cancelled', 'failed', 'unknown'].includes(run.state);
+
+/**
+ * Milliseconds a run has lasted.
+ * @param {Run} run
+ * @param {number} now on the gateway's clock
+ */
+export const lasted = (run, now) => Math.max(0, (run.endedAt ?? now) - run.registeredAt);
+
+/**
+ * 0 to 100, or undefined when the app does not say.
+ * @param {ProgressInfo | null} info
+ */
+export function percentage(info) {
+  if (typeof info !== 'object' || info === null) return undefined;
+  const { percentage: given, progress, total } = info;
+  const percent = typeof given === 'number' ? given
+    : typeof progress === 'number' && typeof total === 'number' && total > 0 ? (100 * progress) / total
+      : undefined;
+  return percent === undefined || !Number.isFinite(percent) ? undefined : Math.min(100, Math.max(0, percent));
+}
+
+/** What the app last said it was doing. @param {Run} run */
+export function progressText(run) {
+  const info = run.progress;
+  if (typeof info !== 'object' || info === null) return '';
+  const { stage, status, estimatedRemaining } = info;
+  const percent = percentage(info);
+  const repeated = typeof stage === 'string' && typeof status === 'string' && status.startsWith(stage);
+  const parts = [repeated ? undefined : stage, status].filter((part) => typeof part === 'string' && part !== '');
+  if (percent !== undefined) parts.push(`${Math.floor(percent)} %`);
+  if (typeof estimatedRemaining === 'number' && run.state === 'running') {
+    parts.push(`about ${roughly(estimatedRemaining)} left`);
+  }
+  const text = parts.join(' · ').slice(0, 300);
+  return isOver(run) && text ? `Last heard of at: ${text}` : text;
+}
+
+/** How it was cancelled, or was asked to be. @param {Run} run */
+export function cancelText(run) {
+  const { cancelRequestedAt: asked, cancelledAt: confirmed, cancelReason: reason, state } = run;
+  const quoted = reason ? `: “${reason}”` : '';
+  if (state === 'cancelling') return `Asked to cancel${quoted}`;
+  if (state === 'cancelled') {
+    if (asked === null || confirmed === null) return 'Stopped by the app itself, or at a time limit';
+    return `Cancelled ${duration(confirmed - asked)} after it was asked for${quoted}`;
+  }
+  if (asked === null) return '';
+  return isOver(run) ? `Asked to cancel, and not cancelled${quoted}` : `Asked to cancel, not confirmed so far${quoted}`;
+}
+
+/** @type {Record<string, string>} */
+const UNKNOWN_WHY = {
+  DISCONNECTED: 'The app went away before it answered: how this ended is not known.',
+  TIMEOUT: 'The app did not answer in time: how this ended is not known.',
+  TRANSPORT_ERROR: "The app's answer could not be passed on: how this ended is not known.",
+};
+
+/** What went wrong. @param {Run} run */
+export function errorText(run) {
+  if (run.state === 'failed') return run.error ? `Failed with ${run.error}` : 'Failed';
+  if (run.state === 'unknown') return UNKNOWN_WHY[run.error ?? ''] ?? 'How this ended is not known.';
+  return '';
+}

@@ -1,0 +1,55 @@
+/** What the runs API says; see docs/protocol.md, "The runs API". */
+
+export type State = 'queued' | 'running' | 'cancelling' | 'completed' | 'failed' | 'cancelled' | 'unknown';
+
+/** Times are unix milliseconds on the gateway's clock. */
+export interface Run {
+  runId: string;
+  name: string;
+  dialect: string;
+  dialectId: string | null;
+  owner: string;
+  thread: string | null;
+  app: string | null;
+  capability: string;
+  callId: string;
+  state: State;
+  registeredAt: number;
+  endedAt: number | null;
+  cancelRequestedAt: number | null;
+  cancelledAt: number | null;
+  cancelReason: string | null;
+  progress: ProgressInfo | null;
+  error: string | null;
+}
+
+/** As an app wrote it: nothing of it is certain. */
+export interface ProgressInfo {
+  progress?: unknown;
+  total?: unknown;
+  percentage?: unknown;
+  status?: unknown;
+  stage?: unknown;
+  estimatedRemaining?: unknown;
+}
+
+export interface RunList {
+  runs: Run[];
+  omitted: number;
+  now: number;
+  viewer: { name: string; role: 'agent' | 'admin' };
+}
+
+export interface ApiError {
+  code: string;
+  message: string;
+  retryable?: boolean;
+  details?: unknown;
+}
+
+export interface Confirmation {
+  runId: string;
+  cancelled: boolean;
+  reason?: string;
+  error?: ApiError;
+}
