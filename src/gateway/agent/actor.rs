@@ -105,8 +105,10 @@ impl Actor {
             }
             self.perform();
         }
-        // Whoever still holds a channel of a call learns that it ended.
         callers.close();
+        while let Some(command) = callers.recv().await {
+            self.turn_away(command);
+        }
     }
 
     fn hello(&mut self, hello: &Hello) {
@@ -209,6 +211,23 @@ impl Actor {
         self.open = true;
         self.session.send_replace(Some(Ok(Arc::new(session))));
         self.state.flush(self.now());
+    }
+
+    /// Settles what was asked for too late.
+    fn turn_away(&self, command: Command) {
+        let error = match &*self.session.borrow() {
+            Some(Err(error)) => error.clone(),
+            _ => AbpError::disconnected(),
+        };
+        match command {
+            Command::Call(_, _, steps) => {
+                let _ = steps.send(Step::Ended(Outcome::Failed(error)));
+            }
+            Command::Cancel(_, _, confirm) => {
+                let _ = confirm.send(Confirmation::failed(error));
+            }
+            Command::Answer(..) | Command::Shutdown(_) => {}
+        }
     }
 
     /// There will be no session.

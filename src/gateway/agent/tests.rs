@@ -1,1 +1,128 @@
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use serde_json::json;
+
+use super::*;
+
+type Sent = Arc<Mutex<Vec<Value>>>;
+
+fn start(patience: Patience) -> (Agent, Inlet, Sent) {
+    let sent = Sent::default();
+    let written = sent.clone();
+    let hello = Hello {
+        name: "test".into(),
+        version: "1".into(),
+        events: false,
+    };
+    let send = move |(text, _): Frame| {
+        let message = serde_json::from_str(&text).unwrap();
+        written.lock().unwrap().push(message);
+    };
+    let (agent, inlet) = Agent::start(&hello, patience, send, None);
+    (agent, inlet, sent)
+}
+
+fn call() -> NewCall {
+    NewCall {
+        capability: "a.b".into(),
+        ..NewCall::default()
+    }
+}
+
+async fn nth(sent: &Sent, index: usize) -> Value {
+    let wait = async {
+        loop {
+            if let Some(message) = sent.lock().unwrap().get(index) {
+                return message.clone();
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(10), wait).await;
+    found.expect("the message")
+}
+
+fn open(inlet: &Inlet) {
+    let result =
+        json!({ "type": "initialize-result", "id": "initialize", "payload": { "sessionId": "s" } });
+    inlet.receive(result.to_string());
+}
+
+#[tokio::test]
+async fn calls_wait_for_the_session() {
+    let (agent, inlet, sent) = start(Patience::default());
+    let calling = agent.call(call());
+    assert_eq!(nth(&sent, 0).await["type"], "initialize");
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(sent.lock().unwrap().len(), 1);
+    open(&inlet);
+    let request = nth(&sent, 1).await;
+    assert_eq!(request["payload"]["options"]["callId"], calling.call_id);
+    let payload = json!({ "success": true, "data": 1 });
+    let result =
+        json!({ "type": "capabilities/call-result", "id": request["id"], "payload": payload });
+    inlet.receive(result.to_string());
+    let done = Outcome::Done {
+        data: Some(json!(1)),
+        metadata: None,
+    };
+    assert_eq!(calling.outcome().await, done);
+    assert_eq!(agent.session().await.unwrap()["sessionId"], "s");
+}
+
+#[tokio::test]
+async fn a_refused_session_fails_its_calls_with_the_apps_error() {
+    let (agent, inlet, _sent) = start(Patience::default());
+    let calling = agent.call(call());
+    let error = json!({ "code": "RATE_LIMITED", "message": "full", "retryable": true });
+    let result =
+        json!({ "type": "initialize-result", "id": "initialize", "payload": { "error": error } });
+    inlet.receive(result.to_string());
+    let Outcome::Failed(failed) = calling.outcome().await else {
+        panic!("it was refused")
+    };
+    assert_eq!((&*failed.code, failed.retryable), ("RATE_LIMITED", true));
+    assert_eq!(agent.session().await.unwrap_err().code, "RATE_LIMITED");
+    let late = agent.call(call()).outcome().await;
+    assert!(matches!(late, Outcome::Failed(error) if error.code == "DISCONNECTED"));
+    assert!(agent.is_over());
+}
+
+#[tokio::test]
+async fn an_app_that_says_nothing_is_not_waited_for() {
+    let (agent, _inlet, _sent) = start(Patience {
+        initialize: Duration::from_millis(30),
+        ..Patience::default()
+    });
+    let Outcome::Failed(error) = agent.call(call()).outcome().await else {
+        panic!("nobody answered")
+    };
+    assert_eq!(error.code, "TIMEOUT");
+}
+
+#[tokio::test]
+async fn a_lost_transport_settles_everything() {
+    let (agent, inlet, sent) = start(Patience::default());
+    open(&inlet);
+    let calling = agent.call(call());
+    nth(&sent, 1).await;
+    let confirmation = agent.cancel(&calling.call_id, None);
+    drop(inlet);
+    assert!(!confirmation.await.cancelled);
+    assert!(
+        matches!(calling.outcome().await, Outcome::Failed(error) if error.code == "DISCONNECTED")
+    );
+}
+
+#[tokio::test]
+async fn a_bad_call_id_is_refused_here() {
+    let (agent, _inlet, _sent) = start(Patience::default());
+    let bad = NewCall {
+        call_id: Some("\0".into()),
+        ..call()
+    };
+    let outcome = agent.call(bad).outcome().await;
+    assert!(matches!(outcome, Outcome::Failed(error) if error.code == "INVALID_PARAMS"));
+    assert!(!agent.cancel("", None).await.cancelled);
+}

@@ -148,18 +148,7 @@ impl Call {
         let Canceller {
             hub, run, asked, ..
         } = &self.canceller;
-        let ending = match &outcome {
-            agent::Outcome::Done { .. } => Ending::Completed,
-            agent::Outcome::Cancelled => Ending::Cancelled,
-            agent::Outcome::Failed(error) => match &*error.code {
-                // Of these nobody knows what the app has done.
-                "TIMEOUT" | "DISCONNECTED" | "TRANSPORT_ERROR" => {
-                    Ending::Unknown(error.code.clone())
-                }
-                _ => Ending::Failed(error.code.clone()),
-            },
-        };
-        hub.run_ended(*run, ending);
+        hub.run_ended(*run, ending_of(&outcome));
         match outcome {
             agent::Outcome::Done { data, metadata } => Outcome::Done { data, metadata },
             agent::Outcome::Failed(error) => Outcome::Failed(error),
@@ -186,10 +175,21 @@ impl Drop for Call {
             runtime.spawn(async move {
                 let _ = confirmed.await;
                 if let Steps::Calling(calling) = steps {
-                    let _ = calling.outcome().await;
+                    hub.run_ended(run, ending_of(&calling.outcome().await));
                 }
-                hub.run_ended(run, Ending::Unknown("DISCONNECTED".into()));
             });
         }
+    }
+}
+
+fn ending_of(outcome: &agent::Outcome) -> Ending {
+    match outcome {
+        agent::Outcome::Done { .. } => Ending::Completed,
+        agent::Outcome::Cancelled => Ending::Cancelled,
+        agent::Outcome::Failed(error) => match &*error.code {
+            // Of these nobody knows what the app has done.
+            "TIMEOUT" | "DISCONNECTED" | "TRANSPORT_ERROR" => Ending::Unknown(error.code.clone()),
+            _ => Ending::Failed(error.code.clone()),
+        },
     }
 }
