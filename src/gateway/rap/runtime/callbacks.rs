@@ -41,11 +41,9 @@ impl Receiver {
     }
 
     /// The URL for the callbacks of a call, on a gateway that is reached at `public`.
-    pub fn url(&self, public: &Url, call: &Identifier) -> Url {
-        let mut url = public.clone();
-        let base = public.path().trim_end_matches('/');
-        url.set_path(&format!("{base}{CALLBACK_PATH}/{}/{call}", self.secret));
-        url
+    pub fn url(&self, public: &str, call: &Identifier) -> Result<Url, url::ParseError> {
+        let base = public.trim_end_matches('/');
+        Url::parse(&format!("{base}{CALLBACK_PATH}/{}/{call}", self.secret))
     }
 }
 

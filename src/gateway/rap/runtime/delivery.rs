@@ -36,6 +36,10 @@ pub(super) async fn deliver(
     let mut may_run = false;
     let mut attempts = 0;
     loop {
+        let turn = tokio::select! {
+            () = over.cancelled() => return Ok(()),
+            turn = requests.turn() => turn,
+        };
         attempts += 1;
         let failure = match requests.invoke(endpoint, body.clone()).await {
             Ok(answer) if answer.status().is_success() => return Ok(()),
@@ -52,6 +56,7 @@ pub(super) async fn deliver(
                 describe(error)
             }
         };
+        drop(turn);
         tracing::debug!(server = ?requests.server, attempts, failure, "invocation not delivered");
         if attempts >= limits.invoke_attempts {
             let message = format!("The tool server cannot be reached: {failure}");
@@ -91,7 +96,7 @@ mod tests {
     fn a_refusal_says_whose_fault_it_is() {
         let code = |status: u16| {
             let status = StatusCode::from_u16(status).unwrap();
-            refused(status, &HeaderMap::new()).code
+            refused(status, &HeaderMap::new()).code.clone()
         };
         assert_eq!(code(400), Code::INVALID_PARAMS);
         assert_eq!(code(401), Code::PERMISSION_DENIED);

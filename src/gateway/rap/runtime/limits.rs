@@ -20,6 +20,8 @@ pub struct RuntimeLimits {
     pub longest_pause: Duration,
     /// For a tool server to acknowledge an invocation, 10 s.
     pub invoke_timeout: Duration,
+    /// Invocations on their way to one tool server, 64; the others wait for their turn.
+    pub invocations_at_once: usize,
     /// How often an invocation is sent before its call fails, 5.
     pub invoke_attempts: u32,
     /// For a notification of a cancelled call or a closed thread, 2 s, waiting for its turn
@@ -43,6 +45,7 @@ impl Default for RuntimeLimits {
             first_pause: Duration::from_millis(250),
             longest_pause: Duration::from_secs(10),
             invoke_timeout: Duration::from_secs(10),
+            invocations_at_once: 64,
             invoke_attempts: 5,
             notice_timeout: Duration::from_secs(2),
             notices_at_once: 64,

@@ -28,6 +28,7 @@ mod tool_server;
 mod toolset;
 
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread;
 
@@ -61,12 +62,20 @@ pub struct RuntimeConfig {
     pub limits: RuntimeLimits,
 }
 
+impl RuntimeConfig {
+    /// The origin of the URL at which the gateway is reached: a name of its own.
+    pub fn public_origin(&self) -> Option<String> {
+        let public = self.public.as_ref()?;
+        Some(public.origin().ascii_serialization())
+    }
+}
+
 /// The runtime, before it runs.
 pub struct Runtime {
     requests: Vec<Arc<Requests>>,
     inboxes: Vec<(mpsc::Sender<Input>, mpsc::Receiver<Input>)>,
     receivers: Arc<Receivers>,
-    public: Arc<Url>,
+    public: Arc<str>,
     limits: Arc<RuntimeLimits>,
     counters: Arc<Counters>,
 }
@@ -75,9 +84,9 @@ pub struct Runtime {
 pub struct Running(#[expect(dead_code, reason = "held to be dropped")] Option<DropGuard>);
 
 impl Runtime {
-    /// A runtime for a gateway that is reached at `own` unless it is set up otherwise, and takes
-    /// callbacks of at most `max_bytes` bytes.
-    pub fn new(config: RuntimeConfig, own: Url, max_bytes: usize) -> Self {
+    /// A runtime for a gateway that listens on `address`, with TLS or not, and takes callbacks of
+    /// at most `max_bytes` bytes.
+    pub fn new(config: RuntimeConfig, address: SocketAddr, tls: bool, max_bytes: usize) -> Self {
         let RuntimeConfig {
             servers,
             public,
@@ -101,7 +110,9 @@ impl Runtime {
             }),
             requests,
             inboxes,
-            public: Arc::new(public.unwrap_or(own)),
+            public: public
+                .map_or_else(|| own_url(address, tls), |url| url.to_string())
+                .into(),
             limits,
             counters,
         }
@@ -170,5 +181,43 @@ impl Runtime {
             .name("rap-runtime".into())
             .spawn(run)?;
         Ok(Running(Some(over.drop_guard())))
+    }
+}
+
+/// Where a gateway that listens on `address` is reached from this machine, at least.
+fn own_url(address: SocketAddr, tls: bool) -> String {
+    let mut reached = address;
+    if address.ip().is_unspecified() {
+        reached.set_ip(match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    let scheme = if tls { "https" } else { "http" };
+    format!("{scheme}://{reached}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_on_all_addresses_is_reached_on_loopback() {
+        let url = |address: &str, tls| own_url(address.parse().unwrap(), tls);
+        assert_eq!(url("127.0.0.2:80", false), "http://127.0.0.2:80");
+        assert_eq!(url("0.0.0.0:8080", true), "https://127.0.0.1:8080");
+        assert_eq!(url("[::]:1", false), "http://[::1]:1");
+    }
+
+    #[test]
+    fn the_public_url_is_an_origin() {
+        let config = RuntimeConfig {
+            public: Some("https://Gateway.example:443/caphost/".parse().unwrap()),
+            ..RuntimeConfig::default()
+        };
+        assert_eq!(
+            config.public_origin().as_deref(),
+            Some("https://gateway.example")
+        );
     }
 }

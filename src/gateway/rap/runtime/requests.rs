@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use bytes::Bytes;
 use reqwest::{Client, Method, RequestBuilder, Response};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use url::Url;
 
@@ -25,6 +25,7 @@ pub(super) struct Requests {
     client: Client,
     limits: Arc<RuntimeLimits>,
     counters: Arc<Counters>,
+    invocations: Semaphore,
     notices: Semaphore,
 }
 
@@ -38,6 +39,7 @@ impl Requests {
         Requests {
             server,
             client,
+            invocations: Semaphore::new(limits.invocations_at_once),
             notices: Semaphore::new(limits.notices_at_once),
             limits,
             counters,
@@ -62,6 +64,11 @@ impl Requests {
         }
         let toolset = toolset::read(&text)?;
         Ok((text, toolset))
+    }
+
+    /// Waits for the turn to send an invocation.
+    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.invocations.acquire().await.ok()
     }
 
     /// Sends an invocation once. The answer's body is not read.

@@ -78,7 +78,8 @@ pub(super) struct Parts {
     pub requests: Arc<Requests>,
     pub notices: Arc<Notices>,
     pub receivers: Arc<Receivers>,
-    pub public: Arc<Url>,
+    /// Where the gateway is reached.
+    pub public: Arc<str>,
     pub limits: Arc<RuntimeLimits>,
     pub counters: Arc<Counters>,
     /// Asks for a look at the toolset.

@@ -79,6 +79,8 @@ impl Bridge<'_> {
         let endpoint = self.endpoint.clone().ok_or_else(gone)?;
         let id = unguessable();
         let parts = &self.parts;
+        let receiver = &parts.receivers.receivers[parts.index];
+        let callback_url = receiver.url(&parts.public, &id).map_err(internal)?;
         let arguments: Map<String, Value> =
             serde_json::from_value(params[1].take()).unwrap_or_default();
         let invocation = Invocation {
@@ -86,13 +88,12 @@ impl Bridge<'_> {
             arguments,
             id: id.clone(),
             call_id: Some(call_id.to_string()),
-            callback_url: parts.receivers.receivers[parts.index].url(&parts.public, &id),
+            callback_url,
             group_id: thread.clone(),
             thread_ancestors: Vec::new(),
             user_id: None,
         };
-        let body = serde_json::to_vec(&invocation)
-            .map_err(|error| Error::new(Code::INTERNAL_ERROR, error.to_string()))?;
+        let body = serde_json::to_vec(&invocation).map_err(internal)?;
         let over = CancellationToken::new();
         let delivery = {
             let (requests, limits) = (parts.requests.clone(), parts.limits.clone());
@@ -182,4 +183,8 @@ impl Bridge<'_> {
                 .send(Some(&agent.handle), kind, id.as_ref(), payload);
         }
     }
+}
+
+fn internal(error: impl std::error::Error) -> Error<Value> {
+    Error::new(Code::INTERNAL_ERROR, error.to_string())
 }
