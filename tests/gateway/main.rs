@@ -6,6 +6,7 @@ mod bad_input;
 mod binary;
 mod departures;
 mod http;
+mod rap_runtime;
 mod relaying;
 mod slow_peers;
 mod support;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caphost::gateway::limits::Limits;
+use caphost::gateway::rap::runtime::{Counters, RuntimeConfig};
 use caphost::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, Hub, Server};
 use caphost::gateway::tokens::Tokens;
 use futures_util::{SinkExt, StreamExt};
@@ -33,6 +34,7 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
 pub struct Gateway {
     pub address: SocketAddr,
     pub hub: Arc<Hub>,
+    pub tool_servers: Arc<Counters>,
     stop: Option<oneshot::Sender<()>>,
     run: JoinHandle<std::io::Result<()>>,
 }
@@ -48,6 +50,7 @@ pub fn config() -> Config {
         content_security_policy: Some(DEFAULT_CONTENT_SECURITY_POLICY.parse().unwrap()),
         tokens: Tokens::default(),
         limits: Limits::default(),
+        tool_servers: RuntimeConfig::default(),
         http_limits: HttpLimits::default(),
         drain: Duration::ZERO,
     }
@@ -68,6 +71,7 @@ impl Gateway {
         Gateway {
             address: server.address().unwrap(),
             hub: server.hub(),
+            tool_servers: server.tool_servers(),
             stop: Some(stop),
             run: tokio::spawn(server.run(async {
                 let _ = stopped.await;
