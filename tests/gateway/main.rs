@@ -4,9 +4,12 @@
 
 mod bad_input;
 mod binary;
+mod cancellation;
 mod departures;
 mod http;
 mod rap_runtime;
 mod relaying;
+mod request;
+mod runs_api;
 mod slow_peers;
 mod support;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use caphost::gateway::cancellation::CancellationOptions;
 use caphost::gateway::limits::Limits;
 use caphost::gateway::rap::runtime::{Counters, RuntimeConfig};
 use caphost::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, Hub, Server};
@@ -50,6 +51,7 @@ pub fn config() -> Config {
         content_security_policy: Some(DEFAULT_CONTENT_SECURITY_POLICY.parse().unwrap()),
         tokens: Tokens::default(),
         limits: Limits::default(),
+        cancellation: CancellationOptions::default(),
         tool_servers: RuntimeConfig::default(),
         http_limits: HttpLimits::default(),
         drain: Duration::ZERO,
