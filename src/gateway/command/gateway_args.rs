@@ -33,6 +33,11 @@ pub(super) struct Access {
 }
 
 impl Access {
+    /// The gateway, as it is named in a sentence.
+    pub fn shown(&self) -> &str {
+        self.gateway.as_str().trim_end_matches('/')
+    }
+
     /// The URL of a path of the gateway, such as `abp.json`, for HTTP.
     pub fn http_url(&self, path: &str) -> Url {
         let mut url = self.gateway.clone();
@@ -83,12 +88,6 @@ impl Secret {
         } else {
             Err("expected a token of printable ASCII without spaces".into())
         }
-    }
-
-    /// The token itself.
-    #[allow(dead_code)]
-    pub fn expose(&self) -> &str {
-        &self.0
     }
 }
 

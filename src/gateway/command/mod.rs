@@ -31,7 +31,7 @@ use serve::Serve;
 #[derive(Debug, Parser)]
 #[command(name = "caphost", version, arg_required_else_help = true)]
 struct Arguments {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Logging")]
     logging: Logging,
     #[command(subcommand)]
     command: Command,
