@@ -6,6 +6,7 @@
 //! | [`relay`] | who talks to whom: a state machine without sockets, timers or clocks |
 //! | [`rap`] | apps as tools of the Reactive Agent Protocol |
 //! | [`jsonrpc`] | JSON-RPC 2.0 on `/jsonrpc`, and over standard input and output |
+//! | [`mcp`] | the Model Context Protocol, over HTTP on `/mcp` and over standard input and output |
 //! | [`cancellation`] | ContextForge's cancellation API |
 //! | [`runs_api`] | the runs as JSON, and their cancels |
 //! | [`runs_page`] | the same for people, at `/runs` |
@@ -24,6 +25,7 @@ pub mod command;
 pub mod http_client;
 pub mod jsonrpc;
 pub mod limits;
+pub mod mcp;
 pub mod metrics;
 pub mod rap;
 pub mod relay;

@@ -14,6 +14,7 @@ use super::signals::Signals;
 use super::units::{bytes, count, duration, rate};
 use crate::gateway::cancellation::CancellationOptions;
 use crate::gateway::limits::Limits;
+use crate::gateway::mcp::McpOptions;
 use crate::gateway::rap::runtime::ToolServerOptions;
 use crate::gateway::runs::Retention;
 use crate::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, Server, parse_origin};
@@ -67,6 +68,8 @@ pub(super) struct Serve {
     operation: OperationArgs,
     #[command(flatten)]
     tool_servers: ToolServerOptions,
+    #[command(flatten)]
+    mcp: McpOptions,
     #[command(flatten)]
     bounds: Bounds,
 }
@@ -196,6 +199,7 @@ impl Serve {
             content_security_policy: Some(self.content_security_policy).filter(|it| !it.is_empty()),
             tokens: Tokens::new(self.tokens),
             limits: self.bounds.into(),
+            mcp: self.mcp,
             tool_servers: self.tool_servers.into(),
             cancellation: self.cancellation,
         })

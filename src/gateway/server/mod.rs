@@ -57,6 +57,7 @@ pub use upgrade::Knock;
 use super::cancellation::{self, CancellationOptions};
 use super::jsonrpc;
 use super::limits::Limits;
+use super::mcp::{self, McpOptions};
 use super::rap;
 use super::rap::runtime::{Counters as ToolServerCounters, Runtime, RuntimeConfig};
 use super::tokens::Tokens;
@@ -91,6 +92,8 @@ pub struct Config {
     pub tokens: Tokens,
     /// The bounds.
     pub limits: Limits,
+    /// The bounds of MCP.
+    pub mcp: McpOptions,
     /// How apps are offered as RAP tools.
     pub rap: rap::server::Options,
     /// The RAP tool servers whose tools are offered.
@@ -148,6 +151,7 @@ impl Server {
             .route("/abp/app", any(upgrade::app))
             .with_state(hub.clone())
             .merge(jsonrpc::routes(hub.clone()))
+            .merge(mcp::routes(hub.clone(), config.mcp))
             .merge(rap::server::routes(hub.clone(), config.rap, tls))
             .merge(health::routes(hub.clone(), lifecycle.clone()))
             .merge(runs_api::routes(hub.clone()))

@@ -1,0 +1,29 @@
+//! MCP, the Model Context Protocol: the capabilities of an app as tools, over Streamable HTTP on
+//! `/mcp` and `/mcp/<app id>`.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `routes`, `request`, `refusal` | HTTP: whom a request is from, what is no message, errors in JSON-RPC |
+//! | [`session`] | sessions of versions before 2026-07-28, requests in flight, streams |
+//! | `handler` | what the SDK asks of a server |
+//! | `call`, `progress`, `result`, [`content`] | a call, from `tools/call` to its result |
+//! | [`tools`], [`schema`] | capabilities as tools |
+//! | `watch` | what a client is told unasked |
+
+mod call;
+mod caller;
+pub mod content;
+mod handler;
+mod options;
+mod progress;
+mod refusal;
+mod request;
+mod result;
+mod routes;
+pub mod schema;
+pub mod session;
+pub mod tools;
+mod watch;
+
+pub use options::McpOptions;
+pub use routes::routes;

@@ -1,0 +1,164 @@
+//! `/mcp` and `/mcp/<app id>`.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::http::header::HeaderMap;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use axum::routing::any;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::value::RawValue;
+
+use super::caller::Caller;
+use super::handler::Handler;
+use super::options::McpOptions;
+use super::refusal::{Refusal, in_json};
+use super::request::{Message, app_id, check_types};
+use super::session::{Manager, Sessions};
+use crate::gateway::server::{Hub, authenticate};
+use crate::gateway::tokens::Role;
+
+const SESSION: &str = "mcp-session-id";
+
+/// What all requests share.
+struct Mcp {
+    hub: Arc<Hub>,
+    options: McpOptions,
+    sessions: Arc<Sessions>,
+}
+
+/// The routes of MCP.
+pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
+    let sessions = Sessions::new(options.mcp_max_sessions, options.mcp_session_idle);
+    let mcp = Arc::new(Mcp {
+        hub,
+        options,
+        sessions: Arc::new(sessions),
+    });
+    let any_app = |State(mcp): State<Arc<Mcp>>, request: Request| async move {
+        mcp.answer(None, request).await
+    };
+    let one_app = |State(mcp): State<Arc<Mcp>>,
+                   path: Result<Path<String>, PathRejection>,
+                   request: Request| async move {
+        match path {
+            Ok(Path(app)) => mcp.answer(Some(&app), request).await,
+            Err(error) => Refusal::invalid_request(error.body_text()).answer(None),
+        }
+    };
+    Router::new()
+        .route("/mcp", any(any_app))
+        .route("/mcp/", any(any_app))
+        .route("/mcp/{*app}", any(one_app))
+        .with_state(mcp)
+}
+
+impl Mcp {
+    async fn answer(&self, app: Option<&str>, request: Request) -> Response {
+        let caller = match self.caller(app, &request) {
+            Ok(caller) => caller,
+            Err(refusal) => return refusal.answer(None),
+        };
+        match *request.method() {
+            Method::POST => self.post(caller, request).await,
+            Method::GET => self.serve(caller, request, None).await,
+            Method::DELETE => match self.known_session(&caller, request.headers()) {
+                Ok(()) => self.serve(caller, request, None).await,
+                Err(refusal) => refusal.answer(None),
+            },
+            _ => {
+                let status = StatusCode::METHOD_NOT_ALLOWED;
+                Refusal::status(status, "Use POST, GET or DELETE").answer(None)
+            }
+        }
+    }
+
+    fn caller(&self, app: Option<&str>, request: &Request) -> Result<Caller, Refusal> {
+        let query = request.uri().query();
+        let identity = authenticate(&self.hub, Role::Agent, request.headers(), query)
+            .map_err(Refusal::denied)?;
+        let app: Option<Arc<str>> = match app {
+            Some(app) => {
+                let app = app_id(app)?;
+                if !identity.may_reach(app) {
+                    return Err(Refusal::other_app(app));
+                }
+                Some(app.into())
+            }
+            None => identity.app.clone(),
+        };
+        Ok(Caller { identity, app })
+    }
+
+    async fn post(&self, caller: Caller, request: Request) -> Response {
+        let (mut parts, body) = request.into_parts();
+        if let Err(refusal) = check_types(&mut parts.headers) {
+            return refusal.answer(None);
+        }
+        let max = self.hub.limits.message_bytes;
+        let Ok(body) = to_bytes(body, max).await else {
+            let message = format!("The body has more than {max} bytes, or broke off");
+            return Refusal::status(StatusCode::PAYLOAD_TOO_LARGE, message).answer(None);
+        };
+        let message = match Message::read(&body) {
+            Ok(message) => message,
+            Err((refusal, id)) => return refusal.answer(id),
+        };
+        if let Err(refusal) = self.may_begin(&caller, &message) {
+            return refusal.answer(message.id);
+        }
+        let request = Request::from_parts(parts, Body::from(Bytes::clone(&body)));
+        self.serve(caller, request, message.id).await
+    }
+
+    /// A session that has begun outlives its app: the page may only have been reloaded.
+    fn may_begin(&self, caller: &Caller, message: &Message<'_>) -> Result<(), Refusal> {
+        if message.begins()
+            && let Some(app) = caller.app.as_deref()
+            && self.hub.offer(Some(app)).is_err()
+        {
+            return Err(Refusal::no_app(app));
+        }
+        if !message.is_initialize() {
+            return Ok(());
+        }
+        if let Some(what) = message.bad_initialize() {
+            return Err(Refusal::invalid_params(what));
+        }
+        if !self.sessions.has_room() {
+            return Err(Refusal::no_room());
+        }
+        Ok(())
+    }
+
+    fn known_session(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
+        let Some(id) = headers.get(SESSION) else {
+            return Err(Refusal::invalid_request("Mcp-Session-Id is missing"));
+        };
+        let session = id.to_str().ok();
+        let session = session.and_then(|id| self.sessions.find(id, caller));
+        session.map(|_| ()).ok_or_else(Refusal::no_session)
+    }
+
+    /// Lets the SDK answer. Its own checks of Host and Origin are off: the gateway has made them.
+    async fn serve(&self, caller: Caller, request: Request, id: Option<&RawValue>) -> Response {
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_sse_retry(None)
+            .with_max_request_body_bytes(self.hub.limits.message_bytes);
+        let manager = Manager {
+            sessions: self.sessions.clone(),
+            caller: caller.clone(),
+        };
+        let (hub, page_size) = (self.hub.clone(), self.options.mcp_page_size);
+        let handler = move || Ok(Handler::new(hub.clone(), caller.clone(), page_size));
+        let service = StreamableHttpService::new(handler, Arc::new(manager), config);
+        let response = service.handle(request).await;
+        in_json(response.map(Body::new), id).await
+    }
+}

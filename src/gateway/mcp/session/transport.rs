@@ -1,0 +1,70 @@
+//! A session as the SDK reads from it and writes to it.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep_until};
+
+use super::state::Session;
+
+/// One session's messages.
+pub struct Wire {
+    session: Arc<Session>,
+    inbound: UnboundedReceiver<ClientJsonRpcMessage>,
+}
+
+impl Wire {
+    pub(super) fn new(
+        session: Arc<Session>,
+        inbound: UnboundedReceiver<ClientJsonRpcMessage>,
+    ) -> Self {
+        Wire { session, inbound }
+    }
+}
+
+impl Transport<RoleServer> for Wire {
+    type Error = Infallible;
+
+    fn name() -> Cow<'static, str> {
+        "MCP session".into()
+    }
+
+    /// Waits until there is room in the stream the message belongs to. Nobody reads a message
+    /// whose stream is closed, which is no failure of the session.
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+        let routed = self.session.route(message);
+        async move {
+            if let Some((stream, event)) = routed {
+                let _ = stream.send(event).await;
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let expires = self.session.expires();
+            tokio::select! {
+                message = self.inbound.recv() => return message,
+                () = sleep_until(expires) => {}
+            }
+            if self.session.expires() <= Instant::now() {
+                tracing::debug!(session = %self.session.id, "unused: ended");
+                self.session.close();
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Infallible> {
+        self.session.close();
+        Ok(())
+    }
+}
