@@ -8,6 +8,7 @@ mod cancellation;
 mod departures;
 mod http;
 mod rap_runtime;
+mod rap_server;
 mod relaying;
 mod request;
 mod runs_api;

@@ -51,6 +51,7 @@ pub fn config() -> Config {
         content_security_policy: Some(DEFAULT_CONTENT_SECURITY_POLICY.parse().unwrap()),
         tokens: Tokens::default(),
         limits: Limits::default(),
+        rap: Default::default(),
         mcp: Default::default(),
         cancellation: CancellationOptions::default(),
         tool_servers: RuntimeConfig::default(),

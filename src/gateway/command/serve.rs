@@ -15,6 +15,7 @@ use super::units::{bytes, count, duration, rate};
 use crate::gateway::cancellation::CancellationOptions;
 use crate::gateway::limits::Limits;
 use crate::gateway::mcp::McpOptions;
+use crate::gateway::rap;
 use crate::gateway::rap::runtime::ToolServerOptions;
 use crate::gateway::runs::Retention;
 use crate::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, Server, parse_origin};
@@ -66,6 +67,8 @@ pub(super) struct Serve {
     cancellation: CancellationOptions,
     #[command(flatten)]
     operation: OperationArgs,
+    #[command(flatten)]
+    rap: rap::server::Options,
     #[command(flatten)]
     tool_servers: ToolServerOptions,
     #[command(flatten)]
@@ -200,6 +203,7 @@ impl Serve {
             tokens: Tokens::new(self.tokens),
             limits: self.bounds.into(),
             mcp: self.mcp,
+            rap: self.rap,
             tool_servers: self.tool_servers.into(),
             cancellation: self.cancellation,
         })

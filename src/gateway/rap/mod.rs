@@ -12,4 +12,5 @@
 
 pub mod names;
 pub mod runtime;
+pub mod server;
 pub mod wire;

@@ -46,7 +46,7 @@ pub use endpoint::Endpoint;
 pub use guard::parse_origin;
 pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
 pub use http_limits::HttpLimits;
-pub use hub::Hub;
+pub use hub::{Connected, Hub};
 pub use listener::PeerAddress;
 pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use rate_limit::RateLimiter;

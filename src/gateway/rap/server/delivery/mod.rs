@@ -1,0 +1,142 @@
+//! Sending results to callback URLs.
+
+mod backoff;
+mod budget;
+mod lanes;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Client;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use self::backoff::Backoff;
+use self::lanes::Lanes;
+use super::callback_url::origin;
+use crate::gateway::http_client;
+use crate::gateway::server::Connected;
+
+pub(super) use self::budget::{Budget, Share};
+
+/// An answer's body up to this size is read, so that its connection can be used again.
+const READ_BYTES: u64 = 64 << 10;
+
+/// Sends results. Clones share it.
+#[derive(Clone, Debug)]
+pub(super) struct Delivery {
+    client: Client,
+    lanes: Arc<Lanes>,
+    retry_for: Duration,
+}
+
+/// How a delivery ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// The callback URL has it.
+    Taken,
+    /// It will not come to have it, and why.
+    Lost(String),
+}
+
+enum Attempt {
+    Taken,
+    /// Not worth repeating.
+    Refused(String),
+    /// It may work later.
+    Failed(String),
+}
+
+impl Delivery {
+    /// Gives an attempt `timeout`, and begins no more of them `retry_for` after the first.
+    pub(super) fn new(timeout: Duration, retry_for: Duration) -> Self {
+        Delivery {
+            client: http_client::client(timeout),
+            lanes: Lanes::new(),
+            retry_for,
+        }
+    }
+
+    /// Sends `body` to `url`: again after a while as long as the server fails (5xx) or cannot be
+    /// reached, until time is up; not again once it refuses (4xx), points elsewhere (3xx), or
+    /// after `unwanted`. Drops `untried` after the first attempt.
+    pub(super) async fn send(
+        &self,
+        url: &Url,
+        body: Bytes,
+        untried: Connected,
+        unwanted: &CancellationToken,
+    ) -> Delivered {
+        let mut untried = Some(untried);
+        let first = Instant::now();
+        let mut backoff = Backoff::new();
+        loop {
+            let why = match self.attempt(url, body.clone()).await {
+                Attempt::Taken => return Delivered::Taken,
+                Attempt::Refused(why) => return Delivered::Lost(why),
+                Attempt::Failed(why) => why,
+            };
+            drop(untried.take());
+            let pause = backoff.pause();
+            if first.elapsed() + pause > self.retry_for {
+                return Delivered::Lost(format!("{why}, and no better for {:?}", self.retry_for));
+            }
+            tracing::debug!(
+                to = origin(url),
+                why,
+                ?pause,
+                "result not taken: will be sent again"
+            );
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = unwanted.cancelled() => {
+                    return Delivered::Lost(format!("{why}, and the thread is closed"));
+                }
+            }
+        }
+    }
+
+    async fn attempt(&self, url: &Url, body: Bytes) -> Attempt {
+        let _turn = self.lanes.turn(url.origin()).await;
+        let json = HeaderValue::from_static("application/json");
+        let request = self.client.post(url.clone()).header(CONTENT_TYPE, json);
+        let response = match request.body(body).send().await {
+            Ok(response) => response,
+            Err(error) if error.is_builder() => {
+                return Attempt::Refused("it cannot be called".into());
+            }
+            Err(error) => return Attempt::Failed(failure(&error)),
+        };
+        let status = response.status();
+        if response
+            .content_length()
+            .is_some_and(|length| length <= READ_BYTES)
+        {
+            let _ = response.bytes().await;
+        }
+        if status.is_success() {
+            return Attempt::Taken;
+        }
+        let why = format!("it answered {}", status.as_u16());
+        if status.is_server_error() {
+            Attempt::Failed(why)
+        } else {
+            Attempt::Refused(why)
+        }
+    }
+}
+
+/// What went wrong, without the URL: it may be a secret.
+fn failure(error: &reqwest::Error) -> String {
+    let what = if error.is_timeout() {
+        "it did not answer in time"
+    } else if error.is_connect() {
+        "it cannot be reached"
+    } else {
+        "the connection broke"
+    };
+    what.into()
+}

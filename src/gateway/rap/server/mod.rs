@@ -1,0 +1,146 @@
+//! The tool server: an app's capabilities as RAP tools.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET {base}/.well-known/rap-toolset` | the manifest |
+//! | `POST {base}/invoke` | 200 at once; the result goes to the callback URL |
+//! | `POST {base}/cancel_tool_call` | 200 at once; the call is cancelled in the background |
+//! | `POST {base}/close_thread` | 200 at once; its calls are cancelled in the background |
+//!
+//! `{base}` is `/rap/<app id>`; or the root, for the only app or the one named by `?app=`.
+//! `docs/protocol.md` says what is ours, and what was decided where RAP leaves a choice.
+
+mod body;
+mod callback_url;
+mod catalogue;
+mod delivery;
+mod discovery;
+mod invocation;
+mod notifications;
+mod options;
+mod pending;
+mod refusal;
+mod result;
+mod target;
+mod thread;
+mod threads;
+mod toolset;
+
+use std::hash::RandomState;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::routing::{get, post};
+use tokio::sync::Semaphore;
+use tokio::time::{MissedTickBehavior, interval};
+
+pub use callback_url::AllowedHost;
+pub use options::Options;
+
+use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
+use crate::gateway::server::{Hub, RateLimiter, authenticate};
+use crate::gateway::tokens::{Identity, Role};
+use catalogue::Catalogue;
+use delivery::{Budget, Delivery};
+use refusal::Refusal;
+use target::Target;
+use threads::Threads;
+
+/// Where invocations go, under a base.
+const INVOKE_PATH: &str = "/invoke";
+
+/// What all requests share.
+struct ToolServer {
+    hub: Arc<Hub>,
+    options: Options,
+    /// Whether the gateway itself speaks TLS.
+    secure: bool,
+    catalogue: Catalogue,
+    threads: Threads,
+    delivery: Delivery,
+    /// One for each invocation whose result is not delivered.
+    pending: Arc<Semaphore>,
+    /// The results that are not.
+    pending_bytes: Budget,
+    cancels: RateLimiter,
+    closures: RateLimiter,
+    /// Of the fingerprints of invocations.
+    hasher: RandomState,
+}
+
+/// The routes of the tool server, on a hub whose gateway speaks TLS or does not.
+///
+/// Needs a runtime: threads that are no longer used are looked for in the background.
+pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
+    let limiter = || {
+        RateLimiter::with_burst(
+            options.notifications_per_second,
+            options.notifications_burst,
+        )
+    };
+    let server = Arc::new(ToolServer {
+        hub,
+        secure,
+        catalogue: Catalogue::default(),
+        threads: Threads::new(options.max_threads, options.thread_idle),
+        delivery: Delivery::new(options.callback_timeout, options.callback_retry_for),
+        pending: Arc::new(Semaphore::new(
+            options.max_pending.min(Semaphore::MAX_PERMITS),
+        )),
+        pending_bytes: Budget::new(options.max_pending_bytes),
+        cancels: limiter(),
+        closures: limiter(),
+        hasher: RandomState::new(),
+        options,
+    });
+    tokio::spawn(sweep(Arc::downgrade(&server), server.options.thread_idle));
+    let mut router = Router::new();
+    for base in ["", "/rap/{app}"] {
+        let path = |path: &str| format!("{base}{path}");
+        router = router
+            .route(&path(TOOLSET_PATH), get(discovery::manifest))
+            .route(&path(INVOKE_PATH), post(invocation::invoke))
+            .route(
+                &path(CANCEL_TOOL_CALL_PATH),
+                post(notifications::cancel_tool_call),
+            )
+            .route(&path(CLOSE_THREAD_PATH), post(notifications::close_thread));
+    }
+    router.with_state(server)
+}
+
+/// Looks for threads that are no longer used, as long as there is a server.
+async fn sweep(server: Weak<ToolServer>, idle: Duration) {
+    let mut ticks = interval((idle / 4).max(Duration::from_millis(10)));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(server) = server.upgrade() else {
+            return;
+        };
+        server.threads.sweep();
+    }
+}
+
+impl ToolServer {
+    /// Who asks, and for which app: the one the target names, else the only one a token may reach.
+    fn admit(
+        &self,
+        target: Target,
+        headers: &HeaderMap,
+        query: Option<&str>,
+    ) -> Result<(Identity, Option<String>), Refusal> {
+        let caller = authenticate(&self.hub, Role::Agent, headers, query)?;
+        let app = target
+            .app
+            .or_else(|| caller.app.as_deref().map(str::to_string));
+        if let Some(app) = app.as_deref().filter(|app| !caller.may_reach(app)) {
+            return Err(Refusal::denied(format!(
+                "That token may not reach the app {app:?}"
+            )));
+        }
+        Ok((caller, app))
+    }
+}

@@ -1,0 +1,96 @@
+//! `POST {base}/cancel_tool_call` and `POST {base}/close_thread`: answered with an empty 200 at
+//! once, whatever comes of them.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::StatusCode;
+use serde::de::DeserializeOwned;
+
+use super::ToolServer;
+use super::body::read_json;
+use super::refusal::Refusal;
+use super::target::Target;
+use crate::gateway::rap::wire::{CancelToolCall, CloseThread};
+use crate::gateway::server::{PeerAddress, RateLimiter};
+use crate::gateway::tokens::Identity;
+
+/// Bytes of a notification: two ids, and room for what others may add.
+const BODY_BYTES: usize = 64 << 10;
+/// What the app is told.
+const CANCELLED: &str = "The runtime has cancelled the tool call";
+/// The same, of all calls of a thread.
+const CLOSED: &str = "The thread is closed";
+
+/// Cancels the call, if thread and id are those of one that the caller may see.
+pub(super) async fn cancel_tool_call(
+    State(server): State<Arc<ToolServer>>,
+    target: Target,
+    request: Request,
+) -> Result<StatusCode, Refusal> {
+    let (caller, app, notification) = server.read(target, request, &server.cancels).await?;
+    let CancelToolCall {
+        thread_id,
+        tool_call_id,
+    } = notification;
+    let found = server
+        .threads
+        .cancellers(&thread_id, &tool_call_id, app.as_deref(), &caller);
+    if found.is_empty() {
+        // Typically it has ended, or was another server's: every server is told.
+        tracing::debug!(?thread_id, ?tool_call_id, "cancel: no such tool call");
+    }
+    for canceller in found {
+        tokio::spawn(async move { canceller.cancel(Some(CANCELLED.into())).await });
+    }
+    Ok(StatusCode::OK)
+}
+
+/// Cancels the calls of a thread and forgets it.
+pub(super) async fn close_thread(
+    State(server): State<Arc<ToolServer>>,
+    target: Target,
+    request: Request,
+) -> Result<StatusCode, Refusal> {
+    let (caller, app, notification) = server.read(target, request, &server.closures).await?;
+    let CloseThread { thread_id } = notification;
+    let closed = server.threads.take(&thread_id, app.as_deref(), &caller);
+    if closed.is_empty() {
+        tracing::debug!(?thread_id, "close: no such thread");
+    }
+    for thread in closed {
+        // Calls of a thread of that id which are made from now on are another's.
+        let calls = thread.close();
+        tokio::spawn(async move {
+            let cancels = calls
+                .into_iter()
+                .map(|call| call.cancel(Some(CLOSED.into())));
+            futures_util::future::join_all(cancels).await;
+        });
+    }
+    Ok(StatusCode::OK)
+}
+
+impl ToolServer {
+    async fn read<T: DeserializeOwned>(
+        &self,
+        target: Target,
+        request: Request,
+        limiter: &RateLimiter,
+    ) -> Result<(Identity, Option<String>, T), Refusal> {
+        let (parts, body) = request.into_parts();
+        let (caller, app) = self.admit(target, &parts.headers, parts.uri.query())?;
+        let peer = parts.extensions.get::<ConnectInfo<PeerAddress>>();
+        let address: Option<IpAddr> = peer.map(|peer| peer.0.0.ip());
+        limiter.check(&(&caller.name, address)).map_err(|wait| {
+            Refusal::later(
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many notifications",
+                wait,
+            )
+        })?;
+        let notification = read_json(&parts.headers, body, BODY_BYTES).await?;
+        Ok((caller, app, notification))
+    }
+}
