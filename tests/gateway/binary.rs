@@ -7,25 +7,28 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::support::*;
 
-fn caphost(arguments: &[&str]) -> Command {
+/// The binary, with nothing from the environment.
+pub fn caphost(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_caphost"));
     command
         .args(arguments)
         .env_remove("PORT")
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    for name in ["LOG", "HOST", "TOKENS", "ALLOW_ORIGINS", "PING_INTERVAL"] {
-        command.env_remove(format!("CAPHOST_{name}"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CAPHOST_") {
+            command.env_remove(name);
+        }
     }
     command
 }
 
-async fn output(arguments: &[&str]) -> Output {
+pub async fn output(arguments: &[&str]) -> Output {
     soon("the end", caphost(arguments).output()).await.unwrap()
 }
 
 /// Starts it and waits for its ready line.
-async fn serve(mut command: Command) -> (Child, String) {
+pub async fn serve(mut command: Command) -> (Child, String) {
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -39,7 +42,7 @@ async fn serve(mut command: Command) -> (Child, String) {
     (child, line)
 }
 
-fn port_of(line: &str) -> u16 {
+pub fn port_of(line: &str) -> u16 {
     let address = line
         .strip_prefix("caphost: serving http://127.0.0.1:")
         .unwrap();

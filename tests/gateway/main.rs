@@ -5,8 +5,11 @@
 mod bad_input;
 mod binary;
 mod cancellation;
+mod cli;
 mod departures;
 mod http;
+mod jsonrpc;
+mod operation;
 mod rap_runtime;
 mod rap_server;
 mod relaying;

@@ -110,6 +110,9 @@ struct Bounds {
     /// Levels of nesting in one message.
     #[arg(long, env = "CAPHOST_MAX_DEPTH", default_value = "128", value_parser = count, value_name = "N")]
     max_depth: usize,
+    /// In the `id` of one message, as JSON.
+    #[arg(long, env = "CAPHOST_MAX_ID_BYTES", default_value = "256B", value_parser = bytes, value_name = "SIZE")]
+    max_id_bytes: usize,
     /// Requests of one agent waiting for an answer, of each type.
     #[arg(long, env = "CAPHOST_MAX_IN_FLIGHT", default_value = "16384", value_parser = count, value_name = "N")]
     max_in_flight: usize,
@@ -216,6 +219,7 @@ impl From<Bounds> for Limits {
             message_bytes: bounds.max_message_bytes,
             frame_bytes: bounds.max_frame_bytes,
             depth: bounds.max_depth,
+            id_bytes: bounds.max_id_bytes,
             in_flight: bounds.max_in_flight,
             sessions: bounds.max_sessions,
             apps: bounds.max_apps,
