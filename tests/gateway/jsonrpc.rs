@@ -379,7 +379,6 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
     gateway.hub.cancel_early("early", None, &Identity::anyone());
     peer.send(call(json!("early"))).await;
     assert_eq!(peer.next().await, cancelled(json!("early"), "early"));
-    // An app that does not confirm leaves the outcome unknown.
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -551,18 +550,20 @@ async fn limits_are_those_of_abp() {
     assert_eq!(peer.closed().await, 1009);
 
     let limits = Limits {
-        requests_per_second: 2.0,
+        requests_per_second: 4.0,
         ..Limits::default()
     };
     let gateway = Gateway::limited(limits).await;
     let (mut app, mut peer) = pair(&gateway).await;
     peer.send(call(json!(0))).await;
     let calling = app.called().await;
-    for id in 1..3 {
+    for id in 1..5 {
         peer.send(rpc(json!(id), "_capabilities/list", json!({})))
             .await;
     }
-    assert_eq!(peer.next().await["id"], 1);
+    for id in 1..4 {
+        assert_eq!(peer.next().await["id"], id);
+    }
     let got = peer.next().await;
     assert_eq!(codes(&got), (-32000, "RATE_LIMITED"));
     assert!(got["error"]["data"]["retryAfter"].as_f64().unwrap() > 0.0);
@@ -760,9 +761,10 @@ async fn a_gateway_that_stops_settles_and_closes() {
     let mut idle = gateway.peer("/jsonrpc").await;
     nothing_left(&mut idle).await;
     peer.send(call(json!(0))).await;
-    app.called().await;
+    let calling = app.called().await;
     gateway.stop();
-    assert_eq!(codes(&peer.next().await), (-32000, "DISCONNECTED"));
+    app.confirm_cancel(&calling).await;
+    assert_eq!(peer.next().await, cancelled(json!(0), "0"));
     assert_eq!(peer.closed().await, 1001);
     assert_eq!(idle.closed().await, 1001);
     drop((app, peer, idle));

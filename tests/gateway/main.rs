@@ -16,4 +16,5 @@ mod relaying;
 mod request;
 mod runs_api;
 mod slow_peers;
+mod stdio;
 mod support;

@@ -11,6 +11,7 @@ mod operation_args;
 mod runs;
 mod serve;
 mod signals;
+mod stdio;
 mod terminal;
 pub(in crate::gateway) mod units;
 
@@ -26,6 +27,7 @@ use list::List;
 use logging::Logging;
 use runs::Runs;
 use serve::Serve;
+use stdio::Stdio;
 
 /// A gateway between browser apps and agents.
 #[derive(Debug, Parser)]
@@ -45,6 +47,7 @@ enum Command {
     Call(Box<Call>),
     Runs(Runs),
     Cancel(Cancel),
+    Stdio(Stdio),
 }
 
 impl Command {
@@ -53,7 +56,9 @@ impl Command {
         let (name, checked) = match self {
             Command::Serve(serve) => ("serve", serve.check()),
             Command::Call(call) => ("call", call.check()),
-            Command::List(_) | Command::Runs(_) | Command::Cancel(_) => return Ok(()),
+            Command::List(_) | Command::Runs(_) | Command::Cancel(_) | Command::Stdio(_) => {
+                return Ok(());
+            }
         };
         checked.map_err(|(kind, message)| (name, kind, message))
     }
@@ -68,6 +73,7 @@ impl Command {
             Command::Call(call) => call.run().await,
             Command::Runs(runs) => runs.run().await,
             Command::Cancel(cancel) => cancel.run().await,
+            Command::Stdio(stdio) => stdio.run().await,
         }
     }
 }

@@ -239,9 +239,10 @@ impl Endpoint for Peer {
         self.refuse(None, code::INVALID_REQUEST, &with_json(refused));
     }
 
-    /// Its calls are cancelled, as nobody waits for them any more.
+    /// Its calls are cancelled, as nobody waits for them any more, and its agent leaves the app.
     fn gone(&self) {
         self.gone.cancel();
+        drop(self.state().session.take());
     }
 }
 

@@ -14,11 +14,12 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+use url::Url;
 
 use super::{Failure, MAX_ANSWER_BYTES};
 use crate::call::Code;
 use crate::gateway::agent::{AbpError, Agent, Hello, Inlet, Patience};
-use crate::gateway::command::gateway_args::GatewayArgs;
+use crate::gateway::command::gateway_args::{Access, GatewayArgs};
 use crate::gateway::http_client::install_crypto;
 
 /// For TCP, TLS and the upgrade together.
@@ -33,7 +34,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// For the end of the session and the close frame.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub(in super::super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// A session with an app. Dropped, it leaves without a word, and what is in flight is cancelled.
 pub(in super::super) struct Connection {
@@ -46,7 +47,7 @@ pub(in super::super) struct Connection {
 impl Connection {
     /// Opens a session with the app wanted.
     pub async fn open(gateway: &GatewayArgs, patience: Patience) -> Result<Self, Failure> {
-        let socket = upgrade(gateway).await?;
+        let socket = web_socket(&gateway.access, &gateway.agent_url()).await?;
         let (frames, outgoing) = mpsc::unbounded_channel();
         let hello = Hello {
             name: "caphost".into(),
@@ -84,11 +85,10 @@ impl Connection {
     }
 }
 
-async fn upgrade(gateway: &GatewayArgs) -> Result<Socket, Failure> {
+/// Opens a WebSocket at a gateway.
+pub(in super::super) async fn web_socket(access: &Access, url: &Url) -> Result<Socket, Failure> {
     install_crypto();
-    let access = &gateway.access;
     let unreachable = |error: &Error| Failure::unreachable(access, error);
-    let url = gateway.agent_url();
     let mut request = url
         .as_str()
         .into_client_request()

@@ -6,7 +6,7 @@ mod exit;
 mod failure;
 
 pub(super) use api::Api;
-pub(super) use connection::Connection;
+pub(super) use connection::{Connection, web_socket};
 pub(super) use exit::Exit;
 pub(super) use failure::Failure;
 
