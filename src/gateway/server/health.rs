@@ -15,6 +15,7 @@ use super::hub::Hub;
 use super::lifecycle::{Lifecycle, Phase};
 use crate::call::{Code, Error};
 use crate::gateway::metrics::Readings;
+use crate::gateway::rap::runtime::Counters as ToolServerCounters;
 use crate::gateway::tokens::{Denied, Role};
 
 const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
@@ -22,12 +23,16 @@ const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; versi
 /// `/healthz` says `ok` while the process lives; `/readyz` has status 200 while new calls are
 /// accepted and 503 from the signal to stop on, and counts who is connected. `/metrics` is for
 /// admins, where there are tokens.
-pub(super) fn routes(hub: Arc<Hub>, lifecycle: Arc<Lifecycle>) -> Router {
+pub(super) fn routes(
+    hub: Arc<Hub>,
+    lifecycle: Arc<Lifecycle>,
+    tool_servers: Arc<ToolServerCounters>,
+) -> Router {
+    let metrics = get(metrics).with_state((hub.clone(), tool_servers));
     Router::new()
         .route("/healthz", get("ok"))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .with_state((hub, lifecycle))
+        .route("/readyz", get(ready).with_state((hub, lifecycle)))
+        .route("/metrics", metrics)
 }
 
 async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Response {
@@ -42,7 +47,7 @@ async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Re
 }
 
 async fn metrics(
-    State((hub, _)): State<(Arc<Hub>, Arc<Lifecycle>)>,
+    State((hub, tool_servers)): State<(Arc<Hub>, Arc<ToolServerCounters>)>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
@@ -52,6 +57,7 @@ async fn metrics(
                 peers: hub.peers(),
                 in_flight: hub.in_flight(),
                 counters: hub.counters(),
+                tool_servers: &tool_servers,
             });
             return ([(CONTENT_TYPE, PROMETHEUS_TEXT)], text).into_response();
         }

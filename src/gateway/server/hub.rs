@@ -28,7 +28,7 @@ pub struct Hub {
     /// Who may connect as what.
     pub tokens: Tokens,
     /// What is counted.
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
     state: Mutex<State>,
     started: Instant,
     last_peer: AtomicU64,
@@ -63,7 +63,7 @@ impl Hub {
         Hub {
             limits,
             tokens,
-            metrics: Metrics::default(),
+            metrics: Arc::default(),
             state: Mutex::new(State {
                 relay,
                 outboxes: HashMap::new(),

@@ -153,7 +153,11 @@ impl Server {
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), config.mcp))
             .merge(rap::server::routes(hub.clone(), config.rap, tls))
-            .merge(health::routes(hub.clone(), lifecycle.clone()))
+            .merge(health::routes(
+                hub.clone(),
+                lifecycle.clone(),
+                tool_servers.counters(),
+            ))
             .merge(runs_api::routes(hub.clone()))
             .merge(cancellation::routes(hub.clone(), &config.cancellation))
             .layer(DefaultBodyLimit::max(max_body))

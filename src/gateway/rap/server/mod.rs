@@ -80,12 +80,17 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
             options.notifications_burst,
         )
     };
+    let metrics = hub.metrics.clone();
     let server = Arc::new(ToolServer {
         hub,
         secure,
         catalogue: Catalogue::default(),
         threads: Threads::new(options.max_threads, options.thread_idle),
-        delivery: Delivery::new(options.callback_timeout, options.callback_retry_for),
+        delivery: Delivery::new(
+            options.callback_timeout,
+            options.callback_retry_for,
+            metrics,
+        ),
         pending: Arc::new(Semaphore::new(
             options.max_pending.min(Semaphore::MAX_PERMITS),
         )),

@@ -18,6 +18,7 @@ use self::backoff::Backoff;
 use self::lanes::Lanes;
 use super::callback_url::origin;
 use crate::gateway::http_client;
+use crate::gateway::metrics::Metrics;
 use crate::gateway::server::Connected;
 
 pub(super) use self::budget::{Budget, Share};
@@ -31,6 +32,7 @@ pub(super) struct Delivery {
     client: Client,
     lanes: Arc<Lanes>,
     retry_for: Duration,
+    metrics: Arc<Metrics>,
 }
 
 /// How a delivery ended.
@@ -52,11 +54,12 @@ enum Attempt {
 
 impl Delivery {
     /// Gives an attempt `timeout`, and begins no more of them `retry_for` after the first.
-    pub(super) fn new(timeout: Duration, retry_for: Duration) -> Self {
+    pub(super) fn new(timeout: Duration, retry_for: Duration, metrics: Arc<Metrics>) -> Self {
         Delivery {
             client: http_client::client(timeout),
             lanes: Lanes::new(),
             retry_for,
+            metrics,
         }
     }
 
@@ -69,6 +72,22 @@ impl Delivery {
         body: Bytes,
         untried: Connected,
         unwanted: &CancellationToken,
+    ) -> Delivered {
+        let mut retries = 0;
+        let sending = self.send_counted(url, body, untried, unwanted, &mut retries);
+        let delivered = sending.await;
+        let taken = delivered == Delivered::Taken;
+        self.metrics.callback_ended(taken, retries);
+        delivered
+    }
+
+    async fn send_counted(
+        &self,
+        url: &Url,
+        body: Bytes,
+        untried: Connected,
+        unwanted: &CancellationToken,
+        retries: &mut u32,
     ) -> Delivered {
         let mut untried = Some(untried);
         let first = Instant::now();
@@ -91,7 +110,7 @@ impl Delivery {
                 "result not taken: will be sent again"
             );
             tokio::select! {
-                () = sleep(pause) => {}
+                () = sleep(pause) => *retries += 1,
                 () = unwanted.cancelled() => {
                     return Delivered::Lost(format!("{why}, and the thread is closed"));
                 }

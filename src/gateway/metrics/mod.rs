@@ -1,0 +1,143 @@
+//! What is counted, for Prometheus. Times are in seconds; every name starts with `caphost_`.
+
+mod cancel_result;
+mod catalogue;
+
+use std::fmt;
+use std::time::Duration;
+
+use metrics::{counter, gauge, histogram, with_local_recorder};
+use metrics_exporter_prometheus::PrometheusRecorder;
+
+pub use cancel_result::CancelResult;
+
+use super::rap::runtime::Counters as ToolServerCounters;
+use super::relay::Counters;
+use super::runs::{Dialect, Run};
+use catalogue::TOOL_SERVERS;
+
+/// What is read when it is asked for, not counted as it happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Readings<'a> {
+    /// Agents and apps connected.
+    pub peers: (usize, usize),
+    /// Requests and questions that wait for an answer.
+    pub in_flight: usize,
+    /// Of the relay.
+    pub counters: Counters,
+    /// Of the runtime for tool servers.
+    pub tool_servers: &'a ToolServerCounters,
+}
+
+/// The metrics of one gateway. Every method is cheap and may be called from anywhere.
+pub struct Metrics(PrometheusRecorder);
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let metrics = Metrics(catalogue::recorder());
+        metrics.with(catalogue::describe);
+        metrics.with(catalogue::start_at_zero);
+        metrics
+    }
+}
+
+impl Metrics {
+    /// A call has come.
+    pub fn run_started(&self, dialect: Dialect) {
+        self.with(|| {
+            counter!("caphost_runs_started_total", "dialect" => dialect.as_str()).increment(1);
+        });
+    }
+
+    /// A run is over; and its cancel, if there was one.
+    pub fn run_ended(&self, run: &Run) {
+        let dialect = run.dialect.as_str();
+        let ended_at = run.ended_at.unwrap_or(run.registered_at);
+        self.with(|| {
+            let outcome = run.state.as_str();
+            counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
+                .increment(1);
+            histogram!("caphost_run_duration_seconds", "dialect" => dialect)
+                .record(seconds(run.registered_at, ended_at));
+        });
+        let Some(result) = CancelResult::of(run) else {
+            return;
+        };
+        self.cancel_answered(run.dialect, result);
+        if let (Some(asked), Some(confirmed)) = (run.cancel_requested_at, run.cancelled_at) {
+            self.with(|| {
+                histogram!("caphost_cancel_confirmation_seconds", "dialect" => dialect)
+                    .record(seconds(asked, confirmed));
+            });
+        }
+    }
+
+    /// It is known what came of a cancel. [`Metrics::run_ended`] says so itself.
+    pub fn cancel_answered(&self, dialect: Dialect, result: CancelResult) {
+        let (dialect, result) = (dialect.as_str(), result.as_str());
+        self.with(|| {
+            counter!("caphost_cancels_total", "dialect" => dialect, "result" => result)
+                .increment(1);
+        });
+    }
+
+    /// A callback was delivered, or given up, after `retries` attempts more than the first.
+    pub fn callback_ended(&self, delivered: bool, retries: u32) {
+        let result = if delivered { "delivered" } else { "failed" };
+        self.with(|| {
+            counter!("caphost_callbacks_total", "result" => result).increment(1);
+            counter!("caphost_callback_retries_total").increment(u64::from(retries));
+        });
+    }
+
+    /// An HTTP request was answered with that status.
+    pub fn http_answered(&self, status: u16) {
+        self.with(|| {
+            counter!("caphost_http_responses_total", "status" => status.to_string()).increment(1);
+        });
+    }
+
+    /// All of it, in Prometheus' text format.
+    pub fn render(&self, readings: Readings<'_>) -> String {
+        let (agents, apps) = readings.peers;
+        let Counters {
+            answers_dropped,
+            strays_dropped,
+            refused,
+            relayed,
+        } = readings.counters;
+        self.with(|| {
+            gauge!("caphost_connections", "kind" => "agent").set(agents as f64);
+            gauge!("caphost_connections", "kind" => "app").set(apps as f64);
+            gauge!("caphost_requests_in_flight").set(readings.in_flight as f64);
+            counter!("caphost_requests_relayed_total").absolute(relayed);
+            counter!("caphost_messages_refused_total").absolute(refused);
+            counter!("caphost_answers_dropped_total").absolute(answers_dropped);
+            counter!("caphost_strays_dropped_total").absolute(strays_dropped);
+            let tools = readings.tool_servers;
+            for (name, _, count) in TOOL_SERVERS {
+                counter!(*name).absolute(count(tools).get());
+            }
+        });
+        self.0.handle().render()
+    }
+
+    /// To be called every few seconds: what was recorded since is kept one by one until then.
+    pub fn sum_up(&self) {
+        self.0.handle().run_upkeep();
+    }
+
+    fn with(&self, record: impl FnOnce()) {
+        with_local_recorder(&self.0, record);
+    }
+}
+
+fn seconds(from_ms: u64, to_ms: u64) -> f64 {
+    Duration::from_millis(to_ms.saturating_sub(from_ms)).as_secs_f64()
+}
