@@ -81,7 +81,7 @@ pub struct Runtime {
 }
 
 /// The runtime while it runs; dropping it ends it.
-pub struct Running(#[expect(dead_code, reason = "held to be dropped")] Option<DropGuard>);
+pub struct Started(#[expect(dead_code, reason = "held to be dropped")] Option<DropGuard>);
 
 impl Runtime {
     /// A runtime for a gateway that listens on `address`, with TLS or not, and takes callbacks of
@@ -130,9 +130,9 @@ impl Runtime {
 
     /// Begins to run, on a thread of its own where states are kept, with requests as tasks of the
     /// caller's runtime.
-    pub fn start(self, hub: &Arc<Hub>) -> io::Result<Running> {
+    pub fn start(self, hub: &Arc<Hub>) -> io::Result<Started> {
         if self.requests.is_empty() {
-            return Ok(Running(None));
+            return Ok(Started(None));
         }
         let tasks = Handle::current();
         let over = CancellationToken::new();
@@ -180,7 +180,7 @@ impl Runtime {
         thread::Builder::new()
             .name("rap-runtime".into())
             .spawn(run)?;
-        Ok(Running(Some(over.drop_guard())))
+        Ok(Started(Some(over.drop_guard())))
     }
 }
 

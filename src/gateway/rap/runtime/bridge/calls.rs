@@ -1,4 +1,4 @@
-//! The calls a tool server works on, and the subscriptions they have left behind.
+//! The calls a tool server works on.
 
 use std::collections::HashMap;
 
@@ -27,24 +27,11 @@ pub struct Running {
     pub is_final: bool,
 }
 
-/// A call that has had its result and sends events.
-pub struct Subscription {
-    /// Whose it is.
-    pub connection: ConnectionId,
-    /// The thread: an event must name it.
-    pub thread: Identifier,
-    /// The tool call's id.
-    pub id: Identifier,
-    /// The agent's id for it.
-    pub call_id: CallId,
-}
-
-/// All of both.
+/// All of them.
 #[derive(Default)]
 pub struct Calls {
     running: HashMap<CallKey, Running>,
     keys: HashMap<Identifier, CallKey>,
-    subscriptions: HashMap<Identifier, Subscription>,
 }
 
 impl Calls {
@@ -75,51 +62,5 @@ impl Calls {
         let running = self.running.remove(&key)?;
         self.keys.remove(&running.id);
         Some(running)
-    }
-
-    /// A call goes on as a subscription, unless its agent has `max` of them.
-    pub fn subscribe(&mut self, running: &Running, max: usize) -> bool {
-        let connection = running.connection;
-        let held = self.subscriptions.values();
-        if held.filter(|it| it.connection == connection).count() >= max {
-            return false;
-        }
-        let subscription = Subscription {
-            connection,
-            thread: running.thread.clone(),
-            id: running.id.clone(),
-            call_id: running.call_id.clone(),
-        };
-        self.subscriptions.insert(running.id.clone(), subscription);
-        true
-    }
-
-    /// The subscription with that id in that thread.
-    pub fn subscription(&self, thread: &Identifier, id: &Identifier) -> Option<&Subscription> {
-        let found = self.subscriptions.get(id);
-        found.filter(|it| it.thread == *thread)
-    }
-
-    /// A subscription has ended.
-    pub fn unsubscribe(&mut self, id: &Identifier) {
-        self.subscriptions.remove(id);
-    }
-
-    /// Ends the subscription that an agent's call has left behind.
-    pub fn unsubscribe_call(
-        &mut self,
-        connection: ConnectionId,
-        call_id: &str,
-    ) -> Option<Subscription> {
-        let is_it =
-            |it: &&Subscription| it.connection == connection && it.call_id.as_str() == call_id;
-        let id = self.subscriptions.values().find(is_it)?.id.clone();
-        self.subscriptions.remove(&id)
-    }
-
-    /// Ends all subscriptions of an agent.
-    pub fn unsubscribe_all(&mut self, connection: ConnectionId) {
-        self.subscriptions
-            .retain(|_, it| it.connection != connection);
     }
 }

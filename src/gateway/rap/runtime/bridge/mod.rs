@@ -5,6 +5,7 @@
 
 mod agents;
 mod calls;
+mod inputs;
 mod link;
 mod perform;
 mod receive;
@@ -22,25 +23,23 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+pub(super) use inputs::Input;
 pub(super) use link::KeepAlive;
 
 use super::callbacks::Receivers;
 use super::counters::Counters;
-use super::delivery::Undelivered;
 use super::discovery::Known;
 use super::limits::RuntimeLimits;
 use super::notices::Notices;
 use super::requests::Requests;
-use super::result::Outcome;
-use crate::call::{Error, Millis};
-use crate::gateway::rap::names::Identifier;
-use crate::gateway::rap::wire::SubscriptionEvent;
+use crate::call::Millis;
 use crate::gateway::relay::CloseCode;
 use crate::gateway::server::Hub;
 use crate::session::{HostState, Limits};
 use agents::Agents;
 use calls::Calls;
 use link::{Incoming, Link};
+use subscriptions::Subscriptions;
 
 /// Messages that may overtake a call that is about to start, so that a cancel sent with it finds it
 /// not yet started.
@@ -48,26 +47,6 @@ const BURST: usize = 64;
 
 /// The longest that is slept at once.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
-
-/// What a tool server, or the delivery to it, has to say.
-pub(super) enum Input {
-    /// A result.
-    Result {
-        thread: Identifier,
-        id: Identifier,
-        subscription: bool,
-        outcome: Outcome,
-    },
-    /// A callback for a call that could not be read.
-    Unreadable { id: Identifier, error: Error<Value> },
-    /// An event of a subscription.
-    Event(SubscriptionEvent),
-    /// An invocation was not acknowledged.
-    Undelivered {
-        id: Identifier,
-        undelivered: Undelivered,
-    },
-}
 
 /// What a bridge is made of.
 pub(super) struct Parts {
@@ -148,6 +127,7 @@ struct Bridge<'a> {
     state: HostState<Value, ()>,
     agents: Agents,
     calls: Calls,
+    subscriptions: Subscriptions,
     /// The `Capability` documents registered.
     capabilities: BTreeMap<String, Value>,
     endpoint: Option<Url>,
@@ -171,6 +151,7 @@ impl<'a> Bridge<'a> {
             state: HostState::new(limits),
             agents: Agents::default(),
             calls: Calls::default(),
+            subscriptions: Subscriptions::default(),
             capabilities: BTreeMap::new(),
             endpoint: None,
             started: Instant::now(),
@@ -241,55 +222,6 @@ impl<'a> Bridge<'a> {
         self.woken = false;
         self.state.run_ready();
         None
-    }
-
-    fn input(&mut self, input: Input) {
-        let now = self.now();
-        match input {
-            Input::Result {
-                thread,
-                id,
-                subscription,
-                outcome,
-            } => {
-                let key = self.calls.find(&thread, &id);
-                let ended = key.and_then(|key| Some((key, self.calls.remove(key)?)));
-                let Some((key, running)) = ended else {
-                    return self.parts.counters.results_dropped.add();
-                };
-                running.over.cancel();
-                if subscription && outcome.is_ok() {
-                    self.subscribe(&running);
-                }
-                self.parts.counters.results.add();
-                self.state.settle(key, outcome, now);
-            }
-            Input::Event(event) => self.event(event),
-            Input::Unreadable { id, error } => self.fail(&id, error),
-            Input::Undelivered { id, undelivered } => {
-                let Undelivered { error, may_run } = undelivered;
-                self.parts.look.notify_one();
-                if may_run
-                    && let Some(key) = self.calls.find_any(&id)
-                    && let Some(running) = self.calls.get_mut(key)
-                {
-                    let (thread, keep) = (&running.thread, &self.link.keep);
-                    self.parts.notices.cancelled(thread, &id, None, keep);
-                }
-                self.fail(&id, error);
-            }
-        }
-    }
-
-    fn fail(&mut self, id: &Identifier, error: Error<Value>) {
-        let now = self.now();
-        let Some(key) = self.calls.find_any(id) else {
-            return;
-        };
-        if let Some(running) = self.calls.remove(key) {
-            running.over.cancel();
-            self.state.settle(key, Err(error), now);
-        }
     }
 
     /// Ends every session: calls are cancelled and threads closed, as far as the tool servers can

@@ -81,8 +81,10 @@ impl Bridge<'_> {
         let parts = &self.parts;
         let receiver = &parts.receivers.receivers[parts.index];
         let callback_url = receiver.url(&parts.public, &id).map_err(internal)?;
-        let arguments: Map<String, Value> =
-            serde_json::from_value(params[1].take()).unwrap_or_default();
+        let arguments = match params[1].take() {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
         let invocation = Invocation {
             operation: tool.to_string(),
             arguments,
@@ -169,7 +171,7 @@ impl Bridge<'_> {
 
     /// The session of an agent is over, and with it its thread.
     pub fn close_thread(&mut self, connection: ConnectionId) {
-        self.calls.unsubscribe_all(connection);
+        self.subscriptions.remove_all(connection);
         let agent = self.agents.get_mut(connection);
         if let Some(thread) = agent.and_then(|agent| agent.thread.take()) {
             self.parts.notices.closed(&thread, &self.link.keep);
