@@ -43,7 +43,12 @@ fn wanted(command: &Command, arguments: &[OsString]) -> Option<PathBuf> {
     serve.get_one(OPTION).cloned()
 }
 
-fn with_defaults(mut command: Command, table: &Table, base: &Path) -> Result<Command, String> {
+/// `command` with those values as defaults; relative paths start at `base`.
+pub(super) fn with_defaults(
+    mut command: Command,
+    table: &Table,
+    base: &Path,
+) -> Result<Command, String> {
     let mut bare = command.clone();
     bare.build();
     let serve = bare.find_subcommand(SUBCOMMAND).ok_or("nothing to serve")?;

@@ -4,6 +4,8 @@ mod call;
 mod cancel;
 mod client;
 mod config_file;
+#[cfg(test)]
+mod configuration_page;
 mod gateway_args;
 mod list;
 mod logging;

@@ -48,13 +48,13 @@ pub(super) struct Serve {
         value_name = "DIR"
     )]
     package: PathBuf,
-    /// A bearer token and its role, app or agent. Repeatable; in the environment separated by commas.
+    /// A bearer token, its role (app, agent or admin), and the id of the app it is for, if it is for one only. Repeatable; in the environment separated by commas.
     #[arg(
         long = "token",
         env = "CAPHOST_TOKENS",
         hide_env_values = true,
         value_delimiter = ',',
-        value_name = "ROLE=SECRET"
+        value_name = "ROLE[@APP]=SECRET"
     )]
     tokens: Vec<Token>,
     /// An origin whose pages may connect, besides the gateway's own. Repeatable.
