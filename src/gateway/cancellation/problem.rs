@@ -14,7 +14,7 @@ pub(super) struct Problem {
     /// What was found there; for something missing, what it is missing from.
     input: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ctx: Option<Value>,
+    ctx: Option<Box<Value>>,
 }
 
 impl Problem {
@@ -44,7 +44,7 @@ impl Problem {
     pub(super) fn not_json(position: usize, error: &serde_json::Error) -> Self {
         let loc = vec!["body".into(), position.into()];
         let mut problem = Problem::new("json_invalid", loc, "JSON decode error", json!({}));
-        problem.ctx = Some(json!({ "error": error.to_string() }));
+        problem.ctx = Some(Box::new(json!({ "error": error.to_string() })));
         problem
     }
 
@@ -59,7 +59,7 @@ impl Problem {
         let loc = vec![part.into(), field.into()];
         let msg = format!("String should have at most {max} characters");
         let mut problem = Problem::new("string_too_long", loc, msg, input);
-        problem.ctx = Some(json!({ "max_length": max }));
+        problem.ctx = Some(Box::new(json!({ "max_length": max })));
         problem
     }
 }

@@ -129,7 +129,7 @@ function failure(error) {
 }
 
 /** @param {Confirmation} confirmation */
-function preview({ runId, ...rest }) {
-  const fields = Object.entries({ runId, ...rest }).filter(([, value]) => value !== undefined);
+function preview({ runId, cancelled, reason, error }) {
+  const fields = Object.entries({ runId, cancelled, reason, error }).filter(([, value]) => value !== undefined);
   return `{ ${fields.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(', ')} }`;
 }

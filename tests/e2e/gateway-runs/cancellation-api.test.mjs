@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useDemo } from '../support/demo.mjs';
+import { becomes } from '../support/demo-page.mjs';
+import { ask } from './asking.mjs';
+
+const demo = useDemo();
+const export400 = { megabytes: 400 };
+
+/** A long call of the agent, at work in the page. @param {string} callId */
+async function longCall(callId) {
+  /** @type {any} */
+  let response;
+  await new Promise((resolve) => {
+    response = demo.agent.call('export.archive', export400, { callId, onProgress: resolve });
+  });
+  return { response };
+}
+
+/** Nothing is at work in the page. */
+const idle = () =>
+  demo.page.waitForFunction(() => ['running', 'queued'].every((state) => document.querySelector(`#counts [data-state=${state}] dd`)?.textContent === '0'));
+
+test("cancelling an agent's call over HTTP stops its handler in the page", { timeout: 60_000 }, async () => {
+  const { response } = await longCall('quarterly-orders');
+  const running = await ask(demo.gateway, '/cancellation/status/quarterly-orders');
+  assert.equal(running.status, 200);
+  assert.equal(running.json.name, 'tool:export.archive');
+  assert.equal(running.json.cancelled, false);
+  assert.ok(Math.abs(running.json.registered_at - Date.now() / 1000) < 60, 'unix seconds');
+
+  const body = { requestId: 'quarterly-orders', reason: 'wrong quarter' };
+  const cancelled = await ask(demo.gateway, '/cancellation/cancel', { body });
+  assert.deepEqual(cancelled, { status: 200, json: { status: 'cancelled', ...body } });
+  const { metadata: _, ...answer } = await response;
+  assert.deepEqual(answer, { success: false, cancelled: true });
+  await becomes(demo.page, '.call[data-call-id="quarterly-orders"]', 'cancelled');
+  await idle();
+
+  // Asked again, it says the same; so does the agent's own cancel.
+  assert.deepEqual(await ask(demo.gateway, '/v1/cancellation/cancel', { body }), cancelled);
+  assert.deepEqual(await demo.agent.cancel('quarterly-orders'), { callId: 'quarterly-orders', cancelled: true });
+  const { json: ended } = await ask(demo.gateway, `/v1/cancellation/status/${running.json.run_id}`);
+  assert.equal(ended.cancelled, true);
+  assert.equal(ended.cancel_reason, 'wrong quarter');
+  assert.ok(ended.cancelled_at >= ended.registered_at);
+  assert.equal((await demo.agent.call('convert.markdownToHtml', { markdown: 'next' })).success, true);
+});
+
+test('a cancel that comes before its call keeps the call from the page', { timeout: 60_000 }, async () => {
+  const body = { request_id: 'not-yet' };
+  const queued = await ask(demo.gateway, '/cancellation/cancel', { body });
+  assert.deepEqual(queued.json, { status: 'queued', requestId: 'not-yet', reason: null });
+  const { metadata: _, ...answer } = await demo.agent.call('export.archive', export400, { callId: 'not-yet' });
+  assert.deepEqual(answer, { success: false, cancelled: true });
+  const again = await ask(demo.gateway, '/cancellation/cancel', { body });
+  assert.equal(again.json.status, 'cancelled');
+  assert.equal((await demo.agent.call('convert.markdownToHtml', { markdown: 'next' })).success, true);
+  assert.equal(await demo.page.$('.call[data-call-id="not-yet"]'), null);
+});
+
+test('a call that has completed stays so', { timeout: 60_000 }, async () => {
+  const completed = await demo.agent.call('convert.markdownToHtml', { markdown: 'done' }, { callId: 'done' });
+  assert.equal(completed.success, true);
+  const cancelled = await ask(demo.gateway, '/cancellation/cancel', { body: { requestId: 'done' } });
+  assert.deepEqual(cancelled.json, { status: 'completed', requestId: 'done', reason: null });
+  const { json: status } = await ask(demo.gateway, '/cancellation/status/done');
+  assert.equal(status.state, 'completed');
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useDemo } from '../support/demo.mjs';
+import { textOf } from '../support/demo-page.mjs';
+
+const demo = useDemo();
+
+/** @typedef {import('puppeteer-core').Page} Page */
+
+/** The page of runs. @param {string} [query] @param {import('puppeteer-core').Viewport} [viewport] */
+async function runsPage(query = '', viewport = { width: 1280, height: 900 }) {
+  const page = await demo.page.browser().newPage();
+  await page.setViewport(viewport);
+  /** What it wrote as warnings and errors, what was refused to it, and what it threw. @type {string[]} */
+  const complaints = [];
+  page.on('console', (message) => {
+    if (['error', 'warn', 'issue'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  await page.goto(`${demo.gateway.url}/runs${query}`);
+  await page.waitForSelector('#link[data-state=live]');
+  return { page, complaints };
+}
+
+/** A long call of the agent, at work in the page. @param {string} callId */
+async function longCall(callId) {
+  /** @type {any} */
+  let response;
+  await new Promise((resolve) => {
+    response = demo.agent.call('export.archive', { megabytes: 400 }, { callId, onProgress: resolve });
+  });
+  return { response, card: `.run[data-dialect-id="${callId}"]` };
+}
+
+const cancelledResponse = { success: false, cancelled: true };
+
+/** @param {Promise<any>} response */
+async function without(response) {
+  const { metadata: _, ...answer } = await response;
+  return answer;
+}
+
+test('a run is shown with how far it is, and is cancelled by its button', { timeout: 60_000 }, async () => {
+  const { page, complaints } = await runsPage();
+  const { response, card } = await longCall('by-button');
+  await page.waitForSelector(`${card}[data-state=running]`);
+  assert.match(await textOf(page, card), /^export\.archive\s+Running\s+[\d.]+ m?s\s+Cancel\s+ABP · caphost-demo · .* · by-button/);
+  await page.waitForFunction((selector) => Number(document.querySelector(`${selector} [role=progressbar]`)?.getAttribute('aria-valuenow')) >= 1, {}, card);
+
+  await page.click(`${card} .cancel`);
+  await page.waitForSelector(`${card} .cancel-form`, { visible: true });
+  await page.keyboard.type('The wrong <b>quarter</b>');
+  await page.keyboard.press('Enter');
+  assert.deepEqual(await without(response), cancelledResponse);
+  await page.waitForSelector(`${card}[data-state=cancelled] .verdict[data-verdict=agree]`, { visible: true });
+  assert.match(await textOf(page, `${card} .outcome`), /"cancelled": true[^]*Confirmed, and the run has ended as cancelled$/);
+  assert.match(await textOf(page, card), /Cancelled [\d.]+ m?s after it was asked for: “The wrong <b>quarter<\/b>”/);
+  assert.equal(await page.$eval(`${card} .cancel`, (it) => /** @type {HTMLElement} */ (it).hidden), true);
+  assert.match(await textOf(page, '#announcements'), /^export\.archive: Confirmed/);
+  await page.click(`${card} summary`);
+  await page.waitForSelector(`${card} .facts dt`, { visible: true });
+  assert.match(await textOf(page, `${card} .facts`), /Run\s+[0-9a-f-]{36}\s+Agent\s+anyone\s+App\s+caphost-demo\s+Dialect\s+ABP/);
+  // A page that is not seen draws nothing.
+  await demo.page.bringToFront();
+  await demo.page.waitForSelector('.call[data-call-id="by-button"][data-state=cancelled]');
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test('keys move between runs, ask for a reason, and take it back', { timeout: 60_000 }, async () => {
+  const { page } = await runsPage('?state=running');
+  const first = await longCall('keys-1');
+  const second = await longCall('keys-2');
+  await page.waitForSelector(`${second.card} + ${first.card}`);
+  const focused = () => page.evaluate(() => document.activeElement?.closest('.run')?.getAttribute('data-dialect-id'));
+  await page.focus(second.card);
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'keys-1');
+  await page.keyboard.press('Delete');
+  await page.waitForSelector(`${first.card} .cancel-form`, { visible: true });
+  await page.keyboard.press('Escape');
+  await page.waitForSelector(`${first.card} .cancel-form`, { hidden: true });
+  assert.equal(await focused(), 'keys-1', 'the focus is back on the run');
+  await page.keyboard.press('Delete');
+  await page.keyboard.press('Enter');
+  assert.deepEqual(await without(first.response), cancelledResponse);
+  // It falls through the filter, and stays while its confirmation is being read.
+  await page.waitForSelector(`${first.card}[data-state=cancelled] .verdict[data-verdict=agree]`, { visible: true });
+  await page.focus(second.card);
+  await page.waitForSelector(first.card, { hidden: true });
+  await page.keyboard.press('Delete');
+  await page.keyboard.press('Enter');
+  assert.deepEqual(await without(second.response), cancelledResponse);
+  await page.close();
+});
+
+test('the list is filtered by state, text, app and dialect, and the address says so', { timeout: 60_000 }, async () => {
+  await demo.agent.call('convert.markdownToHtml', { markdown: 'x' }, { callId: 'filtered-done' });
+  await demo.agent.call('convert.markdownToHtml', {}, { callId: 'filtered-failed' });
+  const { page } = await runsPage();
+  const shown = () => page.$$eval('.run', (runs) => runs.map((run) => /** @type {HTMLElement} */ (run).dataset.dialectId));
+  await page.waitForSelector('.run[data-dialect-id="filtered-failed"]');
+  await page.click('.state[data-state=failed]');
+  assert.ok(!(await shown()).includes('filtered-done'));
+  assert.match(page.url(), /\?state=failed$/);
+  assert.equal(await page.$eval('.state[data-state=failed]', (it) => it.getAttribute('aria-pressed')), 'true');
+  await page.click('.state[data-state=completed]');
+  await page.keyboard.press('/');
+  await page.keyboard.type('FILTERED done');
+  assert.deepEqual(await shown(), ['filtered-done']);
+  await page.reload();
+  await page.waitForSelector('.run');
+  assert.deepEqual(await shown(), ['filtered-done'], 'kept in the address');
+  await page.select('#dialects', 'abp');
+  await page.select('#apps', 'caphost-demo');
+  assert.deepEqual(await shown(), ['filtered-done']);
+  assert.match(page.url(), /\?state=completed,failed&app=caphost-demo&dialect=abp&find=FILTERED\+done$/);
+  await page.focus('#find');
+  await page.keyboard.type(' and more');
+  assert.deepEqual(await shown(), []);
+  assert.match(await textOf(page, '#empty'), /^None of \d+ runs is like that\.$/);
+  await page.close();
+});
+
+test('it fits a narrow screen, and takes text for text', { timeout: 60_000 }, async () => {
+  const { page, complaints } = await runsPage('', { width: 360, height: 740 });
+  const name = `<img src=x onerror="document.title='taken'">${'long'.repeat(30)}`;
+  await demo.agent.call(name, {}, { callId: 'markup' });
+  await page.waitForSelector('.run[data-dialect-id="markup"][data-state=failed]');
+  assert.equal(await textOf(page, '.run[data-dialect-id="markup"] h3'), name);
+  const { title, overflow } = await page.evaluate(() => ({ title: document.title, overflow: document.documentElement.scrollWidth - innerWidth }));
+  assert.equal(title, 'Caphost runs');
+  assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test('when the gateway goes, the page says so and shows what was', { timeout: 60_000 }, async () => {
+  const { page } = await runsPage();
+  await page.waitForSelector('.run');
+  await demo.gateway.stop();
+  await page.waitForSelector('#link[data-state=lost]');
+  assert.match(await textOf(page, '#link'), /^Gateway out of reach, trying again; this is from /);
+  assert.equal(await page.$eval('#runs', (it) => it.classList.contains('stale')), true);
+  assert.ok(await page.$('.run'));
+});
