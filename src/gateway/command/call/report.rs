@@ -43,7 +43,9 @@ impl Report {
         if let Some(confirmation) = &confirmation {
             document["confirmation"] = self.confirmation(confirmation);
             if !confirmation.cancelled {
-                let reason = confirmation.reason.as_deref().unwrap_or("no reason given");
+                let message = confirmation.error.as_ref().map(|it| &*it.message);
+                let reason = confirmation.reason.as_deref().or(message);
+                let reason = reason.unwrap_or("no reason given");
                 say(&format!(
                     "{} {}",
                     style("Not cancelled:").for_stderr().yellow(),

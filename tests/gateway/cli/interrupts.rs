@@ -1,0 +1,224 @@
+//! Ctrl-C, once and twice.
+
+#![cfg(unix)]
+
+use std::time::Instant;
+
+use super::*;
+
+/// A call under way, and the app's view of it.
+async fn under_way(gateway: &Gateway, app: &mut Peer, options: &[&str]) -> (Running, Value) {
+    let arguments = [&["call", "a.b", "--call-id", "c"], options].concat();
+    let running = Running::start(caphost(gateway, &arguments));
+    let call = called(app).await;
+    (running, call)
+}
+
+async fn cancel_of(app: &mut Peer) -> Value {
+    let cancel = receives(app, "capabilities/cancel").await;
+    assert_eq!(cancel["payload"]["callId"], "c");
+    assert_eq!(
+        cancel["payload"]["reason"],
+        "Interrupted at the command line"
+    );
+    cancel
+}
+
+async fn confirms(app: &mut Peer, cancel: &Value, mut confirmation: Value) {
+    confirmation["callId"] = json!("c");
+    app.send(answer(cancel, "capabilities/cancel-result", confirmation))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_signal_cancels_and_prints_the_confirmation() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let (mut running, call) = under_way(&gateway, &mut app, &[]).await;
+        running.signal(signal);
+        running.says("Cancelling").await;
+        let cancel = cancel_of(&mut app).await;
+        confirms(&mut app, &cancel, json!({ "cancelled": true })).await;
+        returns(
+            &mut app,
+            &call,
+            json!({ "success": false, "cancelled": true }),
+        )
+        .await;
+        let ended = running.ended().await;
+        assert_eq!((ended.status, &*ended.out), (Some(130), ""), "{signal}");
+        assert!(
+            ended.err.ends_with("\nCancelled, and confirmed by the app"),
+            "{ended:?}"
+        );
+        receives(&mut app, "agent/closed").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_confirmation_is_in_the_document() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let (running, _) = under_way(&gateway, &mut app, &["--json"]).await;
+    running.signal("-INT");
+    let cancel = cancel_of(&mut app).await;
+    // The confirmation alone is enough.
+    confirms(&mut app, &cancel, json!({ "cancelled": true })).await;
+    let ended = running.ended().await;
+    let confirmation = json!({ "callId": "c", "cancelled": true });
+    let expected =
+        json!({ "callId": "c", "success": false, "cancelled": true, "confirmation": confirmation });
+    assert_eq!((ended.status, ended.document()), (Some(130), expected));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_completes_meanwhile_is_not_said_to_be_cancelled() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let refusal = json!({ "cancelled": false, "reason": "Operation already completed" });
+    let (running, call) = under_way(&gateway, &mut app, &[]).await;
+    running.signal("-INT");
+    let cancel = cancel_of(&mut app).await;
+    returns(&mut app, &call, json!({ "success": true, "data": "whole" })).await;
+    confirms(&mut app, &cancel, refusal.clone()).await;
+    let ended = running.ended().await;
+    assert_eq!((ended.status, &*ended.out), (Some(0), "\"whole\"\n"));
+    assert!(
+        ended
+            .err
+            .ends_with("\nNot cancelled: Operation already completed"),
+        "{ended:?}"
+    );
+
+    receives(&mut app, "agent/closed").await;
+    let (running, call) = under_way(&gateway, &mut app, &["--json"]).await;
+    running.signal("-INT");
+    let cancel = cancel_of(&mut app).await;
+    confirms(&mut app, &cancel, refusal).await;
+    returns(&mut app, &call, json!({ "success": true, "data": "whole" })).await;
+    let ended = running.ended().await;
+    let confirmation =
+        json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
+    let expected =
+        json!({ "callId": "c", "success": true, "data": "whole", "confirmation": confirmation });
+    assert_eq!((ended.status, ended.document()), (Some(0), expected));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_confirmation_nothing_is_said_to_be_cancelled() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let (running, _) = under_way(&gateway, &mut app, &["--json", "--grace", "200ms"]).await;
+    running.signal("-INT");
+    cancel_of(&mut app).await;
+    let ended = running.ended().await;
+    let document = ended.document();
+    assert_eq!(ended.status, Some(1));
+    assert_eq!(document["error"]["code"], "TIMEOUT");
+    assert!(document.get("cancelled").is_none(), "{document}");
+    let confirmation = &document["confirmation"];
+    assert_eq!(
+        (
+            &confirmation["cancelled"],
+            &confirmation["reason"],
+            &confirmation["error"]["code"]
+        ),
+        (
+            &json!(false),
+            &json!("No confirmation from the app"),
+            &json!("TIMEOUT")
+        )
+    );
+    assert!(
+        ended
+            .err
+            .contains("Not cancelled: No confirmation from the app"),
+        "{ended:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_cancel_does_not_wait_for_ever() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let (running, _) = under_way(&gateway, &mut app, &["--grace", "200ms"]).await;
+    running.signal("-TERM");
+    let cancel = cancel_of(&mut app).await;
+    let error =
+        json!({ "code": "NOT_IMPLEMENTED", "message": "No cancels here", "retryable": false });
+    confirms(
+        &mut app,
+        &cancel,
+        json!({ "cancelled": false, "error": error }),
+    )
+    .await;
+    let ended = running.ended().await;
+    assert_eq!((ended.status, &*ended.out), (Some(1), ""));
+    assert!(
+        ended.err.contains("Not cancelled: No cancels here"),
+        "{ended:?}"
+    );
+    assert!(ended.err.contains("its outcome is unknown"), "{ended:?}");
+    receives(&mut app, "agent/closed").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_second_signal_leaves_at_once() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let (mut running, _) = under_way(&gateway, &mut app, &["--json", "--grace", "10m"]).await;
+    running.signal("-INT");
+    cancel_of(&mut app).await;
+    let left = Instant::now();
+    running.signal("-INT");
+    running.says("its outcome is unknown").await;
+    let ended = running.ended().await;
+    // The confirmation it does not wait for would take minutes.
+    assert!(left.elapsed().as_secs() < 60);
+    let document = ended.document();
+    assert_eq!(ended.status, Some(1));
+    assert_eq!(document["error"]["code"], "DISCONNECTED");
+    assert!(document.get("cancelled").is_none() && document.get("confirmation").is_none());
+    // Whoever is left with the call is told.
+    receives(&mut app, "agent/closed").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn before_the_call_is_made_there_is_nothing_to_confirm() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let running = Running::start(caphost(
+        &gateway,
+        &["call", "a.b", "--json", "--call-id", "c"],
+    ));
+    let hello = app.next().await;
+    assert_eq!(hello["type"], "initialize");
+    running.signal("-INT");
+    let ended = running.ended().await;
+    let expected = json!({ "callId": "c", "success": false, "cancelled": true });
+    assert_eq!((ended.status, ended.document()), (Some(130), expected));
+    assert_eq!(ended.err, "Cancelled before the call was made");
+    assert_eq!(app.next().await["type"], "agent/closed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_that_does_not_read_does_not_hold_it() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let (mut running, call) = under_way(&gateway, &mut app, &[]).await;
+    // More than a pipe takes.
+    let data = json!({ "success": true, "data": "x".repeat(1 << 20) });
+    returns(&mut app, &call, data).await;
+    let out = running.child.stdout.take();
+    // The first byte says that it has begun to write.
+    let mut out = out.unwrap();
+    assert_eq!(soon("output", out.read_u8()).await.unwrap(), b'"');
+    running.signal("-INT");
+    running
+        .says("interrupted before the result was written")
+        .await;
+    let ended = running.ended().await;
+    assert_eq!(ended.status, Some(1));
+    drop(out);
+}

@@ -1,0 +1,140 @@
+//! `list`, `runs` and `cancel`.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn list_tells_what_can_be_called() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let mut listed = Vec::new();
+    for arguments in [&["list"][..], &["list", "--json"]] {
+        let running = Running::start(caphost(&gateway, arguments));
+        let hello = app.next().await;
+        let who = json!({ "id": "demo", "name": "Demo", "version": "1.0.0" });
+        // The session knows what has changed since the app registered.
+        let capabilities =
+            json!([{ "name": "a.b", "available": false }, { "name": "new", "available": true }]);
+        let session = json!({ "sessionId": "s", "app": who, "capabilities": capabilities });
+        app.send(answer(&hello, "initialize-result", session)).await;
+        let ended = running.ended().await;
+        assert_eq!((ended.status, &*ended.err), (Some(0), ""));
+        listed.push(ended);
+        receives(&mut app, "agent/closed").await;
+    }
+    assert_eq!(
+        listed[0].out,
+        "Demo 1.0.0 (demo)\n\na.b  d (unavailable now)\nnew\n"
+    );
+    let expected = json!({
+        "app": { "id": "demo", "name": "Demo", "version": "1.0.0" },
+        "capabilities": [
+            { "name": "a.b", "available": false, "description": "d", "inputSchema": {}, "outputSchema": {} },
+            { "name": "new", "available": true },
+        ],
+    });
+    assert_eq!(listed[1].document(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_cancelled_from_elsewhere() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let ended = finished(caphost(&gateway, &["runs"])).await;
+    assert_eq!((ended.status, &*ended.out), (Some(0), "No runs.\n"));
+
+    let running = Running::start(caphost(&gateway, &["call", "a.b", "--call-id", "mine"]));
+    let call = called(&mut app).await;
+    progresses(
+        &mut app,
+        &call,
+        json!({ "progress": 1, "total": 4, "percentage": 25 }),
+    )
+    .await;
+    let document = loop {
+        let ended = finished(caphost(&gateway, &["runs", "--json"])).await;
+        let document = ended.document();
+        if document["runs"][0]["progress"].is_object() {
+            break document;
+        }
+    };
+    let run = &document["runs"][0];
+    assert_eq!(
+        (&run["state"], &run["dialectId"]),
+        (&json!("running"), &json!("mine"))
+    );
+    let ended = finished(caphost(&gateway, &["runs"])).await;
+    let line = ended.out.lines().nth(1).unwrap();
+    for said in [
+        run["runId"].as_str().unwrap(),
+        "demo",
+        "a.b",
+        "anyone (abp)",
+        "running 25 %",
+    ] {
+        assert!(line.contains(said), "{said}: {ended:?}");
+    }
+
+    let canceller = Running::start(caphost(&gateway, &["cancel", "mine", "--reason", "enough"]));
+    let cancel = receives(&mut app, "capabilities/cancel").await;
+    assert_eq!(cancel["payload"]["reason"], "enough");
+    let confirmed = json!({ "callId": "mine", "cancelled": true });
+    app.send(answer(&cancel, "capabilities/cancel-result", confirmed))
+        .await;
+    returns(
+        &mut app,
+        &call,
+        json!({ "success": false, "cancelled": true }),
+    )
+    .await;
+    let (cancelled, ended) = (canceller.ended().await, running.ended().await);
+    assert_eq!(cancelled.status, Some(0), "{cancelled:?}");
+    let id = run["runId"].as_str().unwrap();
+    assert_eq!(
+        cancelled.out,
+        format!("Cancelled, and confirmed by the app: {id}\n")
+    );
+    assert_eq!(ended.status, Some(130), "{ended:?}");
+    assert!(ended.err.contains("someone else"), "{ended:?}");
+
+    // The second answer is the first.
+    let again = finished(caphost(&gateway, &["cancel", id, "--json"])).await;
+    assert_eq!(
+        (again.status, again.document()),
+        (Some(0), json!({ "runId": id, "cancelled": true }))
+    );
+    let ended = finished(caphost(&gateway, &["runs", "--limit", "0"])).await;
+    assert!(
+        ended.out.contains("1 more that have ended") || ended.out == "No runs.\n",
+        "{ended:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_not_cancelled_is_status_1() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    for _ in 0..2 {
+        let command = caphost(&gateway, &["call", "a.b", "--call-id", "same"]);
+        let ended = answered(&gateway, &mut app, command, json!({ "success": true })).await;
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        receives(&mut app, "agent/closed").await;
+    }
+    let runs = finished(caphost(&gateway, &["runs", "--json"]))
+        .await
+        .document();
+    let id = runs["runs"][0]["runId"].as_str().unwrap();
+    let ended = finished(caphost(&gateway, &["cancel", id])).await;
+    assert_eq!(ended.status, Some(1));
+    assert_eq!(
+        ended.out,
+        format!("Not cancelled: {id}: Operation already completed\n")
+    );
+
+    let ended = finished(caphost(&gateway, &["cancel", "same"])).await;
+    assert_eq!((ended.status, &*ended.out), (Some(1), ""));
+    assert!(ended.err.contains(id), "{ended:?}");
+
+    let ended = finished(caphost(&gateway, &["cancel", "no/such run", "--json"])).await;
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.document()["error"]["code"].is_string(), "{ended:?}");
+}
