@@ -7,7 +7,6 @@ use super::CancelResult;
 use crate::gateway::rap::runtime::{Count, Counters as ToolServerCounters};
 use crate::gateway::runs::{Dialect, RunState};
 
-const DIALECTS: [Dialect; 4] = [Dialect::Abp, Dialect::Rap, Dialect::Mcp, Dialect::JsonRpc];
 const OUTCOMES: [RunState; 4] = [
     RunState::Completed,
     RunState::Failed,
@@ -19,7 +18,7 @@ const GAUGES: &[(&str, &str)] = &[
     ("caphost_build_info", "Always 1; the version as a label."),
     (
         "caphost_connections",
-        "Peers connected by WebSocket, by kind.",
+        "Apps, and agents by their dialect, that are connected to each other or wait to be.",
     ),
     (
         "caphost_requests_in_flight",
@@ -164,7 +163,7 @@ pub(super) fn describe() {
 /// A counter that is not there before it first counts hides that first time from `rate()`.
 pub(super) fn start_at_zero() {
     gauge!("caphost_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
-    for dialect in DIALECTS.map(Dialect::as_str) {
+    for dialect in Dialect::ALL.map(Dialect::as_str) {
         counter!("caphost_runs_started_total", "dialect" => dialect).absolute(0);
         for outcome in OUTCOMES.map(RunState::as_str) {
             counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
@@ -178,4 +177,20 @@ pub(super) fn start_at_zero() {
         counter!("caphost_callbacks_total", "result" => result).absolute(0);
     }
     counter!("caphost_callback_retries_total").absolute(0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_described_on_the_page() {
+        let page = include_str!("../../../docs/operation.md");
+        let gauges_and_counters = GAUGES.iter().chain(COUNTERS).map(|(name, _)| *name);
+        let histograms = HISTOGRAMS.iter().map(|(name, ..)| *name);
+        let tool_servers = TOOL_SERVERS.iter().map(|(name, ..)| *name);
+        for name in gauges_and_counters.chain(histograms).chain(tool_servers) {
+            assert!(page.contains(&format!("| `{name}` |")), "{name}");
+        }
+    }
 }

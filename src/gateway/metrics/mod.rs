@@ -19,8 +19,10 @@ use catalogue::TOOL_SERVERS;
 /// What is read when it is asked for, not counted as it happens.
 #[derive(Clone, Copy, Debug)]
 pub struct Readings<'a> {
-    /// Agents and apps connected.
-    pub peers: (usize, usize),
+    /// Apps connected.
+    pub apps: usize,
+    /// Agents, by their dialect.
+    pub agents: [(Dialect, usize); 4],
     /// Requests and questions that wait for an answer.
     pub in_flight: usize,
     /// Of the relay.
@@ -105,7 +107,6 @@ impl Metrics {
 
     /// All of it, in Prometheus' text format.
     pub fn render(&self, readings: Readings<'_>) -> String {
-        let (agents, apps) = readings.peers;
         let Counters {
             answers_dropped,
             strays_dropped,
@@ -113,8 +114,10 @@ impl Metrics {
             relayed,
         } = readings.counters;
         self.with(|| {
-            gauge!("caphost_connections", "kind" => "agent").set(agents as f64);
-            gauge!("caphost_connections", "kind" => "app").set(apps as f64);
+            gauge!("caphost_connections", "kind" => "app").set(readings.apps as f64);
+            for (dialect, agents) in readings.agents {
+                gauge!("caphost_connections", "kind" => dialect.as_str()).set(agents as f64);
+            }
             gauge!("caphost_requests_in_flight").set(readings.in_flight as f64);
             counter!("caphost_requests_relayed_total").absolute(relayed);
             counter!("caphost_messages_refused_total").absolute(refused);

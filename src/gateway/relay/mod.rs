@@ -28,7 +28,7 @@ pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use revocation::Revoked;
 
 use super::limits::Limits;
-use super::runs::Runs;
+use super::runs::{Dialect, Runs};
 use super::tokens::Tokens;
 use super::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
@@ -155,9 +155,18 @@ impl Relay {
         self.pending.len() + questions.sum::<usize>()
     }
 
-    /// Connected agents, and connected apps.
+    /// Agents, connected or the gateway's own, and connected apps.
     pub fn peers(&self) -> (usize, usize) {
         (self.agents.len(), self.apps.len())
+    }
+
+    /// Agents by their dialect, connected or the gateway's own.
+    pub fn agents(&self) -> [(Dialect, usize); 4] {
+        Dialect::ALL.map(|dialect| {
+            let agents = self.agents.values();
+            let of = agents.filter(|agent| agent.profile.dialect == dialect);
+            (dialect, of.count())
+        })
     }
 
     fn send(&mut self, peer: PeerId, kind: &str, id: Option<&str>, payload: &str) {

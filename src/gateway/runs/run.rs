@@ -47,6 +47,9 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// All there are.
+    pub const ALL: [Dialect; 4] = [Dialect::Abp, Dialect::Rap, Dialect::Mcp, Dialect::JsonRpc];
+
     /// Its name in lists, logs and metrics.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -14,7 +14,6 @@ use super::auth::{CHALLENGE, authenticate};
 use super::hub::Hub;
 use super::lifecycle::{Lifecycle, Phase};
 use crate::call::{Code, Error};
-use crate::gateway::metrics::Readings;
 use crate::gateway::rap::runtime::Counters as ToolServerCounters;
 use crate::gateway::tokens::{Denied, Role};
 
@@ -53,12 +52,7 @@ async fn metrics(
 ) -> Response {
     let denied = match authenticate(&hub, Role::Admin, &headers, query.as_deref()) {
         Ok(_) => {
-            let text = hub.metrics.render(Readings {
-                peers: hub.peers(),
-                in_flight: hub.in_flight(),
-                counters: hub.counters(),
-                tool_servers: &tool_servers,
-            });
+            let text = hub.metrics.render(hub.readings(&tool_servers));
             return ([(CONTENT_TYPE, PROMETHEUS_TEXT)], text).into_response();
         }
         Err(denied) => denied,

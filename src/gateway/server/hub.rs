@@ -11,7 +11,8 @@ use tokio::sync::{broadcast, oneshot, watch};
 use super::outbox::{Outbox, Pushed};
 use super::runs::SessionKey;
 use crate::gateway::limits::Limits;
-use crate::gateway::metrics::Metrics;
+use crate::gateway::metrics::{Metrics, Readings};
+use crate::gateway::rap::runtime::Counters as ToolServerCounters;
 use crate::gateway::relay::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked};
 use crate::gateway::router::{CancelNotice, Shared};
 use crate::gateway::runs::RunId;
@@ -216,6 +217,18 @@ impl Hub {
     /// Waits until the gateway stops.
     pub async fn stopping(&self) {
         let _ = self.stopping.subscribe().wait_for(|it| *it).await;
+    }
+
+    /// What the metrics read when they are asked for; `tool_servers` are counted elsewhere.
+    pub fn readings<'a>(&self, tool_servers: &'a ToolServerCounters) -> Readings<'a> {
+        let state = self.state();
+        Readings {
+            apps: state.relay.peers().1,
+            agents: state.relay.agents(),
+            in_flight: state.relay.in_flight(),
+            counters: state.relay.counters(),
+            tool_servers,
+        }
     }
 
     /// Waits until no connection is left.

@@ -65,7 +65,7 @@ async fn metrics_tell_what_became_of_calls_and_cancels() {
         Some("text/plain; version=0.0.4")
     );
     for (name, value) in [
-        (r#"caphost_connections{kind="agent"}"#, 1.0),
+        (r#"caphost_connections{kind="abp"}"#, 1.0),
         (r#"caphost_connections{kind="app"}"#, 1.0),
         ("caphost_requests_in_flight", 1.0),
         (r#"caphost_runs_started_total{dialect="abp"}"#, 3.0),

@@ -7,6 +7,7 @@ mod logs;
 mod origins;
 mod signals;
 mod stopping;
+mod streams;
 mod tls;
 
 use std::fs;
