@@ -12,7 +12,7 @@ use crate::gateway::command::units::duration;
 
 /// Which RAP tool servers are used, and how.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "RAP tool servers")]
+#[command(next_help_heading = "RAP runtime")]
 pub struct ToolServerOptions {
     /// The base URL of a RAP tool server whose tools are offered as an app's capabilities, with the
     /// bearer token it wants, if any. Repeatable; in the environment separated by commas.
