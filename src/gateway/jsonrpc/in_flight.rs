@@ -46,15 +46,20 @@ impl InFlight {
         self.requests().insert(id, entry);
     }
 
-    /// A request is over. Whether it is to be answered.
-    pub fn end(&self, id: &IdKey) -> bool {
-        let Some(entry) = self.requests().remove(id) else {
-            return false;
+    /// A request is over; `answer` is called if the peer waits for its answer. Its id is free once
+    /// that has returned, and not before it was answered.
+    pub fn end(&self, id: &IdKey, answer: impl FnOnce()) {
+        let mut requests = self.requests();
+        let Some(entry) = requests.remove(id) else {
+            return;
         };
+        if entry.answered {
+            answer();
+        }
+        drop(requests);
         if entry.canceller.is_some() {
             self.calls.send_modify(|calls| *calls -= 1);
         }
-        entry.answered
     }
 
     /// The peer cancels a request. What is not in flight, or no call, is not disturbed.

@@ -43,8 +43,8 @@ impl Peer {
                 () = peer.gone.cancelled() => return,
                 () = peer.in_flight.calls_over() => {}
             }
-            peer.in_flight.end(id.key());
-            peer.send(&jsonrpc::success(id.value(), &Value::Null));
+            let answer = jsonrpc::success(id.value(), &Value::Null);
+            peer.in_flight.end(id.key(), || peer.send(&answer));
         });
     }
 
@@ -141,9 +141,7 @@ impl Calling {
             }
         };
         let answer = self.answer(outcome);
-        if peer.in_flight.end(id.key()) {
-            peer.send(&answer);
-        }
+        peer.in_flight.end(id.key(), || peer.send(&answer));
     }
 
     fn answer(&self, outcome: Outcome) -> Value {

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+import {
+  AbstractMessageReader, AbstractMessageWriter, CancellationTokenSource, ProgressType,
+  StreamMessageReader, StreamMessageWriter, createMessageConnection,
+} from 'vscode-jsonrpc/node';
+import { WebSocket } from 'ws';
+import { gatewayBinary } from '../../../scripts/paths.mjs';
+
+/**
+ * A JSON-RPC client as published, on the way to a gateway. What a request rejects with has `code`,
+ * `message` and `data`.
+ *
+ * @typedef {object} Client
+ * @property {(method: string, params?: any, signal?: AbortSignal) => Promise<any>} request numbered from 0
+ * @property {(method: string, params: any) => Promise<unknown>} notify
+ * @property {(id: unknown) => Promise<unknown>} cancel once more, by the id
+ * @property {(token: string | number, heard: (value: any) => void) => void} onProgress
+ * @property {any} greeting what its kind of peer says first
+ * @property {() => Promise<unknown>} leave
+ *
+ * @typedef {{ name: string, connect: (gateway: import('../support/gateway.mjs').Gateway) => Promise<Client> }} Kind
+ */
+
+/** @param {import('../support/gateway.mjs').Gateway} gateway */
+export async function openSocket(gateway) {
+  const socket = new WebSocket(`${gateway.wsUrl}/jsonrpc?app=lab`);
+  await once(socket, 'open');
+  return socket;
+}
+
+/** @param {import('../support/gateway.mjs').Gateway} gateway */
+export function startStdio(gateway) {
+  const child = spawn(gatewayBinary, ['stdio', '--gateway', gateway.url, '--app', 'lab'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  /** @type {Promise<number | null>} */
+  const exited = new Promise((resolve) => child.once('exit', (code) => {
+    process.off('exit', killWithUs);
+    resolve(code);
+  }));
+  return { child, exited };
+}
+
+class SocketReader extends AbstractMessageReader {
+  /** @param {WebSocket} socket */
+  constructor(socket) {
+    super();
+    this.socket = socket;
+  }
+
+  /** @param {import('vscode-jsonrpc').DataCallback} callback */
+  listen(callback) {
+    this.socket.on('message', (data) => callback(JSON.parse(String(data))));
+    this.socket.on('close', () => this.fireClose());
+    return { dispose() {} };
+  }
+}
+
+class SocketWriter extends AbstractMessageWriter {
+  /** @param {WebSocket} socket */
+  constructor(socket) {
+    super();
+    this.socket = socket;
+  }
+
+  /** @param {import('vscode-jsonrpc').Message} message */
+  async write(message) {
+    this.socket.send(JSON.stringify(message));
+  }
+
+  end() {}
+}
+
+/** @param {import('vscode-jsonrpc').MessageReader} reader @param {import('vscode-jsonrpc').MessageWriter} writer @param {() => Promise<unknown>} leave @returns {Client} */
+function vscode(reader, writer, leave) {
+  const connection = createMessageConnection(reader, writer);
+  connection.listen();
+  return {
+    request(method, params, signal) {
+      const source = new CancellationTokenSource();
+      if (signal?.aborted) source.cancel();
+      signal?.addEventListener('abort', () => source.cancel(), { once: true });
+      return connection.sendRequest(method, params, source.token);
+    },
+    notify: (method, params) => connection.sendNotification(method, params),
+    cancel: (id) => connection.sendNotification('$/cancelRequest', { id }),
+    onProgress: (token, heard) => void connection.onProgress(new ProgressType(), token, heard),
+    greeting: { processId: process.pid, rootUri: null, capabilities: { window: { workDoneProgress: true } }, clientInfo: { name: 'vscode-jsonrpc', version: '10' } },
+    async leave() {
+      connection.dispose();
+      await leave();
+    },
+  };
+}
+
+/** @param {Readable} input @param {Writable} output @param {() => Promise<unknown>} leave @returns {Client} */
+function agentClientProtocol(input, output, leave) {
+  /** @type {Map<unknown, (value: any) => void>} */
+  const heard = new Map();
+  const stream = acp.ndJsonStream(
+    /** @type {any} */ (Writable.toWeb(output)),
+    /** @type {any} */ (Readable.toWeb(input)),
+  );
+  const connection = acp
+    .client()
+    .onNotification('$/progress', (params) => /** @type {any} */ (params), ({ params }) => heard.get(params.token)?.(params.value))
+    .connect(stream);
+  return {
+    request: (method, params, cancellationSignal) => connection.agent.request(method, params, cancellationSignal && { cancellationSignal }),
+    notify: (method, params) => connection.agent.notify(method, params),
+    cancel: (requestId) => connection.agent.notify('$/cancel_request', { requestId }),
+    onProgress: (token, listener) => void heard.set(token, listener),
+    greeting: { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: 'acp', version: '2' } },
+    async leave() {
+      connection.close();
+      await leave();
+    },
+  };
+}
+
+/** @param {ReturnType<typeof startStdio>} stdio */
+const hangUp = ({ child, exited }) => async () => {
+  child.stdin.end();
+  return exited;
+};
+
+/** The published clients, each in the framing it speaks. @type {Kind[]} */
+export const kinds = [
+  {
+    name: 'vscode-jsonrpc over WebSocket',
+    async connect(gateway) {
+      const socket = await openSocket(gateway);
+      return vscode(new SocketReader(socket), new SocketWriter(socket), async () => {
+        socket.close();
+        await once(socket, 'close');
+      });
+    },
+  },
+  {
+    name: 'vscode-jsonrpc over caphost stdio',
+    async connect(gateway) {
+      const stdio = startStdio(gateway);
+      const { stdin, stdout } = stdio.child;
+      return vscode(new StreamMessageReader(stdout), new StreamMessageWriter(stdin), hangUp(stdio));
+    },
+  },
+  {
+    name: '@agentclientprotocol/sdk over caphost stdio',
+    async connect(gateway) {
+      const stdio = startStdio(gateway);
+      return agentClientProtocol(stdio.child.stdout, stdio.child.stdin, hangUp(stdio));
+    },
+  },
+];
