@@ -10,7 +10,7 @@ use axum::response::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::Peer;
-use crate::gateway::server::{Hub, Knock, Outbox, RateLimiter, serve_socket};
+use crate::gateway::server::{Hub, Knock, NotAllowed, Outbox, RateLimiter, serve_socket};
 use crate::gateway::tokens::{Identity, Role};
 
 /// The subprotocol a browser offers beside a token's.
@@ -82,7 +82,7 @@ impl Place {
 pub(super) async fn jsonrpc(
     State(shared): State<Jsonrpc>,
     knock: Knock,
-) -> Result<Response, Response> {
+) -> Result<Response, NotAllowed> {
     let hub = shared.0.hub.clone();
     let owner = knock.identify(&hub, Role::Agent)?;
     let app = knock.app();

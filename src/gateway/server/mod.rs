@@ -52,7 +52,7 @@ pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use rate_limit::RateLimiter;
 pub use reader::serve as serve_socket;
 pub use tls::Tls;
-pub use upgrade::Knock;
+pub use upgrade::{Knock, NotAllowed};
 
 use super::cancellation::{self, CancellationOptions};
 use super::jsonrpc;

@@ -8,7 +8,7 @@ use axum::extract::{FromRequestParts, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, UPGRADE, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::answer::refuse;
@@ -34,6 +34,26 @@ pub struct Knock {
     upgrade: WebSocketUpgrade,
 }
 
+/// Refuses a client: 401 without a token that is known, 403 with one of a role that may not.
+#[derive(Clone, Copy, Debug)]
+pub struct NotAllowed {
+    denied: Denied,
+    role: Role,
+}
+
+impl IntoResponse for NotAllowed {
+    fn into_response(self) -> Response {
+        let message = format!("A valid token of role {} is needed", self.role.as_str());
+        let error = Error::new(Code::PERMISSION_DENIED, message);
+        if self.denied == Denied::Forbidden {
+            return refuse(StatusCode::FORBIDDEN, &error);
+        }
+        let mut response = refuse(StatusCode::UNAUTHORIZED, &error);
+        response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+        response
+    }
+}
+
 #[derive(Default, Deserialize)]
 struct Wanted {
     app: Option<String>,
@@ -41,7 +61,10 @@ struct Wanted {
 }
 
 /// `/abp`
-pub(super) async fn agent(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, Response> {
+pub(super) async fn agent(
+    State(hub): State<Arc<Hub>>,
+    knock: Knock,
+) -> Result<Response, NotAllowed> {
     let owner = knock.identify(&hub, Role::Agent)?;
     let app = knock.app();
     Ok(enter(knock, hub, Side::Agent, |peer| {
@@ -55,7 +78,7 @@ pub(super) async fn agent(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<R
 }
 
 /// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
-pub(super) async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, Response> {
+pub(super) async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, NotAllowed> {
     let identity = match knock.identify(&hub, Role::App) {
         Ok(identity) => Some(identity),
         Err(_) if knock.presented().next().is_none() => None,
@@ -116,22 +139,10 @@ impl Knock {
         self.wanted.app.clone().filter(|app| !app.is_empty())
     }
 
-    /// Who asks, or the answer that refuses it: 401 without a token that is known, 403 with one
-    /// that may not act as `role`.
-    #[expect(clippy::result_large_err, reason = "the error is the response")]
-    pub fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, Response> {
-        let denied = match hub.tokens.identify(role, self.presented()) {
-            Ok(identity) => return Ok(identity),
-            Err(denied) => denied,
-        };
-        let message = format!("A valid token of role {} is needed", role.as_str());
-        let error = Error::new(Code::PERMISSION_DENIED, message);
-        if denied == Denied::Forbidden {
-            return Err(refuse(StatusCode::FORBIDDEN, &error));
-        }
-        let mut response = refuse(StatusCode::UNAUTHORIZED, &error);
-        response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
-        Err(response)
+    /// Who asks, if it may act as `role`.
+    pub fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, NotAllowed> {
+        let identity = hub.tokens.identify(role, self.presented());
+        identity.map_err(|denied| NotAllowed { denied, role })
     }
 
     /// Opens the WebSocket, in `protocol` if the client offers it.
