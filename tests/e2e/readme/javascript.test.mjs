@@ -45,6 +45,23 @@ test('parent.js calls the app in its frame, and is told the progress', async () 
   await page.close();
 });
 
+test('the command line reaches the app through the gateway', async (t) => {
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.goto(site.url('/'));
+  await page.waitForFunction(async () => (await (await fetch('/abp.json')).json()).app?.id === 'my-app');
+  const printed = [];
+  for (const line of commands.filter((it) => it.startsWith('caphost '))) printed.push(await site.runLine(line));
+  assert.equal(printed.length, 4);
+  const [list = '', call = '', written = '', runs = ''] = printed;
+  assert.match(list, /^My app 1\.0\.0 \(my-app\)\n\ntext\.words {2}Counts the words of some documents$/);
+  // Progress comes before it.
+  assert.match(call, /\{\n {2}"words": 5\n\}$/);
+  assert.match(written, /Wrote words\.json \(\d+ bytes, application\/json\)$/);
+  assert.equal(await site.runLine('cat words.json'), '{\n  "words": 2\n}');
+  assert.equal(runs.match(/text\.words .* completed after /g)?.length, 2);
+});
+
 test('websocket.mjs and signal.mjs reach the app through the gateway', async (t) => {
   const page = await browser.newPage();
   t.after(() => page.close());

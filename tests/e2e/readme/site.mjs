@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { findChromium } from '../../../scripts/browser/find.mjs';
 import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
 import { run } from '../../../scripts/command.mjs';
-import { root } from '../../../scripts/paths.mjs';
+import { gatewayBinary, root } from '../../../scripts/paths.mjs';
 import { startGateway } from '../support/gateway.mjs';
 import { block } from './blocks.mjs';
 
@@ -35,6 +35,7 @@ export async function serveReadmeApp() {
   writeFileSync(join(site, 'parent.html'), parentPage);
   writeFileSync(join(site, 'a.txt'), 'one two three');
   writeFileSync(join(site, 'b.txt'), 'four five');
+  writeFileSync(join(site, 'params.json'), '{ "urls": ["/b.txt"] }');
 
   return {
     url: (/** @type {string} */ path) => new URL(path, gateway.url).href,
@@ -44,6 +45,13 @@ export async function serveReadmeApp() {
       const env = { CHROME: browserIn(folder) };
       const { code: status, output } = await run(process.execPath, [join(folder, name)], { cwd: folder, env, quiet: true, timeoutMs: 60_000 });
       if (status !== 0) throw new Error(`${name} ended with ${status}\n${output}`);
+      return output.trim();
+    },
+    /** Runs a line in the site's folder as a shell would, and gives what it prints. @param {string} line */
+    async runLine(line) {
+      const env = { CAPHOST_GATEWAY: gateway.url, PATH: `${dirname(gatewayBinary)}${delimiter}${process.env.PATH}` };
+      const { code: status, output } = await run('sh', ['-c', line], { cwd: site, env, quiet: true, timeoutMs: 60_000 });
+      if (status !== 0) throw new Error(`${line} ended with ${status}\n${output}`);
       return output.trim();
     },
     async close() {
