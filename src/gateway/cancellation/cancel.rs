@@ -72,15 +72,7 @@ fn find_or_keep(
     reason: Option<String>,
     by: &Identity,
 ) -> Result<Option<Box<Run>>, Refusal> {
-    let found = match hub.find(request_id, by) {
-        Found::None => {
-            hub.cancel_early(request_id, reason, by);
-            // It may have come just before.
-            hub.find(request_id, by)
-        }
-        found => found,
-    };
-    match found {
+    match hub.find_or_cancel_early(request_id, reason, by) {
         Found::One(run) => Ok(Some(run)),
         Found::Several(runs) => Err(Refusal::ambiguous(&runs)),
         Found::None => Ok(None),

@@ -76,6 +76,9 @@ fn string(field: &str, value: &Value, max: usize) -> Result<String, Problem> {
 
 /// Where in the text it stops being JSON.
 fn position(body: &[u8], error: &serde_json::Error) -> usize {
+    if error.is_eof() {
+        return body.len();
+    }
     let before = body.split(|byte| *byte == b'\n');
     let lines = before.take(error.line().saturating_sub(1));
     lines.map(|line| line.len() + 1).sum::<usize>() + error.column().saturating_sub(1)

@@ -5,6 +5,7 @@
 //! many at once.
 
 mod early;
+mod list;
 mod news;
 mod run;
 #[cfg(test)]
@@ -187,16 +188,6 @@ impl Runs {
     /// The run with that id.
     pub fn get(&self, id: RunId) -> Option<&Run> {
         self.runs.get(&id)
-    }
-
-    /// What `viewer` may see, newest first.
-    pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Run> {
-        let since = self.since(now);
-        let fresh = |run: &&Run| run.ended_at.is_none_or(|ended| ended >= since);
-        let seen = |run: &&Run| viewer.may_see(&run.owner, run.app.as_deref());
-        let mut found: Vec<_> = self.runs.values().filter(fresh).filter(seen).collect();
-        found.sort_unstable_by_key(|run| std::cmp::Reverse(run.sequence));
-        found.into_iter().cloned().collect()
     }
 
     /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where

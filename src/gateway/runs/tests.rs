@@ -141,3 +141,34 @@ fn lists_are_newest_first_and_show_only_what_may_be_seen() {
     assert!(runs.in_thread(Dialect::Rap, "u", &a).is_empty());
     assert!(runs.in_thread(Dialect::Mcp, "t", &a).is_empty());
 }
+
+#[test]
+fn a_list_leaves_out_the_oldest_that_have_ended() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    for (id, over) in [
+        ("1", true),
+        ("2", false),
+        ("3", true),
+        ("4", true),
+        ("5", false),
+    ] {
+        let run = add(&mut runs, id, &a);
+        if over {
+            runs.end(run, Ending::Completed, 0);
+        }
+    }
+    for (ended, ids, omitted) in [
+        (usize::MAX, "5 4 3 2 1", 0),
+        (3, "5 4 3 2 1", 0),
+        (1, "5 4 2", 2),
+        (0, "5 2", 3),
+    ] {
+        let (listed, left_out) = runs.recent(&a, ended, 0);
+        let shown: Vec<_> = listed
+            .iter()
+            .filter_map(|run| run.dialect_id.as_deref())
+            .collect();
+        assert_eq!((&*shown.join(" "), left_out), (ids, omitted), "{ended}");
+    }
+}

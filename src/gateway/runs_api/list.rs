@@ -39,7 +39,8 @@ pub(super) async fn list(
 ) -> Result<Response, Refusal> {
     let viewer = viewer(&hub, &headers, &uri)?;
     let limit = limit(uri.query())?;
-    let listed = text(&hub.runs(&viewer), limit, &viewer);
+    let (runs, omitted) = hub.recent_runs(&viewer, limit);
+    let listed = text(&runs, omitted, &viewer);
     let tag = tag(&listed);
     let known = headers.get_all(IF_NONE_MATCH).iter();
     let known = known.filter_map(|value| value.to_str().ok()).any(|tags| {
@@ -73,17 +74,11 @@ pub(super) fn limit(query: Option<&str>) -> Result<usize, Refusal> {
     }
 }
 
-/// The list without the time. `runs` is newest first.
-pub(super) fn text(runs: &[Run], limit: usize, viewer: &Identity) -> String {
-    let mut ended = 0;
-    let shown = runs.iter().filter(|run| {
-        ended += usize::from(run.state.is_over());
-        !run.state.is_over() || ended <= limit
-    });
-    let shown: Vec<_> = shown.map(RunJson::from).collect();
+/// The list without the time.
+pub(super) fn text(runs: &[Run], omitted: usize, viewer: &Identity) -> String {
     let listed = Listed {
-        omitted: runs.len() - shown.len(),
-        runs: shown,
+        runs: runs.iter().map(RunJson::from).collect(),
+        omitted,
         viewer: Viewer {
             name: &viewer.name,
             role: viewer.role.as_str(),

@@ -68,6 +68,12 @@ impl Hub {
         self.state().relay.runs().list(viewer, now)
     }
 
+    /// The same with the newest `ended` of those that have ended, and how many of them are left out.
+    pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Run>, usize) {
+        let now = self.now().unix_ms;
+        self.state().relay.runs().recent(viewer, ended, now)
+    }
+
     /// The run with that id, if `viewer` may see it.
     pub fn run(&self, id: RunId, viewer: &Identity) -> Option<Run> {
         let state = self.state();
@@ -113,6 +119,23 @@ impl Hub {
         let mut state = self.state();
         let runs = state.relay.runs_mut();
         runs.cancel_early(request_id, reason, by, now);
+    }
+
+    /// The run `by` means; if there is none yet, the cancel is kept for it.
+    pub fn find_or_cancel_early(
+        &self,
+        request_id: &str,
+        reason: Option<String>,
+        by: &Identity,
+    ) -> Found {
+        let now = self.now().unix_ms;
+        let mut state = self.state();
+        let runs = state.relay.runs_mut();
+        let found = runs.find(request_id, by, now);
+        if let Found::None = found {
+            runs.cancel_early(request_id, reason, by, now);
+        }
+        found
     }
 
     /// Cancels, in the background, every run of a conversation that `owner` may see.
