@@ -380,6 +380,58 @@ async fn an_id_of_two_agents_is_ambiguous() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_json_rpc_clients_that_count_from_1_are_told_apart() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let mut clients = Vec::new();
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let mut client = gateway.peer("/jsonrpc").await;
+        let params = json!({ "capability": "a.b" });
+        client
+            .send(json!({ "jsonrpc": "2.0", "id": 1, "method": "_capabilities/call", "params": params }))
+            .await;
+        let initialize = app.next().await;
+        let result = json!({ "sessionId": "s", "protocolVersion": "0.1" });
+        app.send(answer(&initialize, "initialize-result", result))
+            .await;
+        calls.push(app.next().await);
+        clients.push(client);
+    }
+    let refused = cancel_run(&gateway, "1").await;
+    assert_eq!(refused.status, 409);
+    let listed = gateway.get("/api/runs", "").await.json();
+    let newest = listed["runs"][0].clone();
+    assert_eq!(
+        (&newest["dialect"], &newest["dialectId"]),
+        (&json!("jsonrpc"), &json!("1"))
+    );
+    let run = newest["runId"].as_str().unwrap();
+    assert!(
+        refused.json()["runIds"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(run))
+    );
+    let (cancelled, _) = tokio::join!(
+        status_of_cancel(&gateway, run),
+        confirm(&mut app, &calls[1])
+    );
+    assert_eq!(cancelled, "cancelled");
+    let stopped = clients[1].next().await;
+    assert_eq!(
+        (&stopped["id"], &stopped["error"]["code"]),
+        (&json!(1), &json!(-32800))
+    );
+    succeed(&mut app, &calls[0]).await;
+    let done = clients[0].next().await;
+    assert_eq!(
+        (&done["id"], &done["result"]["data"]),
+        (&json!(1), &json!(1))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_is_for_admins() {
     let tokens = ["app=a", "agent=b", "admin=c"].map(|token| token.parse().unwrap());
     let gateway = Gateway::with(Config {
