@@ -9,6 +9,7 @@ mod cli;
 mod departures;
 mod http;
 mod jsonrpc;
+mod mcp;
 mod operation;
 mod rap_runtime;
 mod rap_server;

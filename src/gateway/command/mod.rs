@@ -9,6 +9,7 @@ mod configuration_page;
 mod gateway_args;
 mod list;
 mod logging;
+mod mcp;
 mod operation_args;
 mod runs;
 mod serve;
@@ -27,6 +28,7 @@ use cancel::Cancel;
 use client::Exit;
 use list::List;
 use logging::Logging;
+use mcp::Mcp;
 use runs::Runs;
 use serve::Serve;
 use stdio::Stdio;
@@ -50,6 +52,7 @@ enum Command {
     Runs(Runs),
     Cancel(Cancel),
     Stdio(Stdio),
+    Mcp(Mcp),
 }
 
 impl Command {
@@ -58,9 +61,11 @@ impl Command {
         let (name, checked) = match self {
             Command::Serve(serve) => ("serve", serve.check()),
             Command::Call(call) => ("call", call.check()),
-            Command::List(_) | Command::Runs(_) | Command::Cancel(_) | Command::Stdio(_) => {
-                return Ok(());
-            }
+            Command::List(_)
+            | Command::Runs(_)
+            | Command::Cancel(_)
+            | Command::Stdio(_)
+            | Command::Mcp(_) => return Ok(()),
         };
         checked.map_err(|(kind, message)| (name, kind, message))
     }
@@ -76,6 +81,7 @@ impl Command {
             Command::Runs(runs) => runs.run().await,
             Command::Cancel(cancel) => cancel.run().await,
             Command::Stdio(stdio) => stdio.run().await,
+            Command::Mcp(mcp) => mcp.run().await,
         }
     }
 }

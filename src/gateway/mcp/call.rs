@@ -50,8 +50,9 @@ pub async fn run(
             biased;
             () = context.ct.cancelled() => {
                 let reason = reason(ticket.map(|ticket| &ticket.reason));
-                let confirmation = call.canceller().cancel(Some(reason)).await;
-                tracing::debug!(run = %call.id, cancelled = confirmation.cancelled, "cancelled by the client");
+                // On its way to the app at once; how the call ends is for the record only.
+                drop(call.canceller().cancel(Some(reason)));
+                call.outcome().await;
                 return Err(result::cancelled(&capability.name, &request_id));
             }
             told = told(&mut telling), if telling.is_some() => {

@@ -1,5 +1,5 @@
 //! MCP, the Model Context Protocol: the capabilities of an app as tools, over Streamable HTTP on
-//! `/mcp` and `/mcp/<app id>`.
+//! `/mcp` and `/mcp/<app id>`, and over standard input and output with `caphost mcp`.
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -9,6 +9,7 @@
 //! | `call`, `progress`, `result`, [`content`] | a call, from `tools/call` to its result |
 //! | [`tools`], [`schema`] | capabilities as tools |
 //! | `watch` | what a client is told unasked |
+//! | [`stdio`] | `caphost mcp`: the same for clients that start their servers |
 
 mod call;
 mod caller;
@@ -22,6 +23,7 @@ mod result;
 mod routes;
 pub mod schema;
 pub mod session;
+pub mod stdio;
 pub mod tools;
 mod watch;
 

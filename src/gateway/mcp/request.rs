@@ -73,6 +73,11 @@ impl<'a> Message<'a> {
         None
     }
 
+    /// Whether nothing answers it.
+    pub fn is_notification(&self) -> bool {
+        self.method.is_some() && self.id.is_none()
+    }
+
     /// Whether it begins a session, or tells what one would find.
     pub fn begins(&self) -> bool {
         matches!(

@@ -8,8 +8,9 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::header::HeaderMap;
 use axum::http::{Method, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::value::RawValue;
 
@@ -23,6 +24,7 @@ use crate::gateway::server::{Hub, authenticate};
 use crate::gateway::tokens::Role;
 
 const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
 
 /// What all requests share.
 struct Mcp {
@@ -111,6 +113,11 @@ impl Mcp {
         if let Err(refusal) = self.may_begin(&caller, &message) {
             return refusal.answer(message.id);
         }
+        if message.is_notification() && is_stateless(&parts.headers) {
+            // There is no session it could belong to. The SDK would ask for headers that clients
+            // send with requests only.
+            return StatusCode::ACCEPTED.into_response();
+        }
         let request = Request::from_parts(parts, Body::from(Bytes::clone(&body)));
         self.serve(caller, request, message.id).await
     }
@@ -161,4 +168,10 @@ impl Mcp {
         let response = service.handle(request).await;
         in_json(response.map(Body::new), id).await
     }
+}
+
+/// Whether it is of a version without sessions.
+fn is_stateless(headers: &HeaderMap) -> bool {
+    let version = headers.get(VERSION).and_then(|it| it.to_str().ok());
+    version.is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE.as_str())
 }

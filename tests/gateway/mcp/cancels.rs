@@ -1,0 +1,215 @@
+//! Cancels, and who is answered.
+
+use std::time::Duration;
+
+use caphost::gateway::router::CancelNotice;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::app::{called, confirm_cancel, demo, succeed};
+use super::client::*;
+use crate::support::*;
+
+#[tokio::test]
+async fn a_call_its_client_cancels_is_cancelled_in_the_app_and_not_answered() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let mut stream = client.call_tool(1, "export.pdf").await;
+    let relayed = called(&mut app).await;
+    client.cancel(1, "changed my mind").await;
+    assert_eq!(
+        stream.next().await,
+        None,
+        "the stream ends without an answer"
+    );
+    assert_eq!(confirm_cancel(&mut app, &relayed).await, "changed my mind");
+    // Twice, and after the end: ignored.
+    client.cancel(1, "again").await;
+    client.cancel("1", "another id").await;
+    client.cancel(99, "never was").await;
+    for malformed in [json!({}), json!({ "requestId": [] }), json!(null)] {
+        let told = client
+            .post(&notification("notifications/cancelled", malformed))
+            .await;
+        assert!(told.status().is_success() || told.status() == 400);
+    }
+    let stream = client.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("the same id again")).await;
+    assert_eq!(
+        stream.last().await["result"]["content"][0]["text"],
+        "the same id again"
+    );
+    let runs = gateway.get("/api/runs", "").await.json();
+    assert_eq!(runs["runs"][1]["state"], "cancelled");
+    assert_eq!(runs["runs"][1]["cancelReason"], "changed my mind");
+}
+
+#[tokio::test]
+async fn an_id_used_again_while_the_app_still_stops_gets_its_own_answer() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let mut stream = client.call_tool(1, "echo").await;
+    let first = called(&mut app).await;
+    client.cancel(1, "enough").await;
+    assert_eq!(stream.next().await, None);
+    let second = client.call_tool(1, "echo").await;
+    // The cancel of the first and the second call, in whichever order.
+    let (mut cancel, mut relayed) = (None, None);
+    while cancel.is_none() || relayed.is_none() {
+        let message = app.next().await;
+        match message["type"].as_str() {
+            Some("capabilities/cancel") => cancel = Some(message),
+            Some("capabilities/call") => relayed = Some(message),
+            other => panic!("{other:?}"),
+        }
+    }
+    let (cancel, relayed) = (cancel.unwrap(), relayed.unwrap());
+    let id = &first["payload"]["options"]["callId"];
+    let confirmed = json!({ "callId": id, "cancelled": true });
+    app.send(answer(&cancel, "capabilities/cancel-result", confirmed))
+        .await;
+    let cancelled = json!({ "success": false, "cancelled": true });
+    app.send(answer(&first, "capabilities/call-result", cancelled))
+        .await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    succeed(&mut app, &relayed, json!("second")).await;
+    assert_eq!(
+        second.last().await["result"]["content"][0]["text"],
+        "second"
+    );
+}
+
+#[tokio::test]
+async fn closing_the_response_stream_cancels_the_call() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let stream = client.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    drop(stream);
+    let reason = confirm_cancel(&mut app, &relayed).await;
+    assert_eq!(reason, "The response stream was closed");
+    // The session goes on.
+    let stream = client.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!(1)).await;
+    stream.last().await;
+}
+
+#[tokio::test]
+async fn closing_a_listening_stream_cancels_nothing() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let listening = client.listen().await;
+    let stream = client.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    drop(listening);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    succeed(&mut app, &relayed, json!("still here")).await;
+    assert_eq!(
+        stream.last().await["result"]["content"][0]["text"],
+        "still here"
+    );
+}
+
+#[tokio::test]
+async fn a_call_cancelled_by_something_else_is_answered() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let stream = client.call_tool("r-1", "export_pdf").await;
+    let relayed = called(&mut app).await;
+    let body = json!({ "requestId": "r-1", "reason": "operator" }).to_string();
+    let (api, reason) = tokio::join!(
+        gateway.post("/cancellation/cancel", "", &body),
+        confirm_cancel(&mut app, &relayed),
+    );
+    assert_eq!(
+        (api.status, reason),
+        (200, json!("operator")),
+        "{}",
+        api.body
+    );
+    assert_eq!(
+        stream.last().await,
+        json!({ "jsonrpc": "2.0", "id": "r-1", "error": {
+            "code": -32800, "message": "Tool execution cancelled: export.pdf",
+            "data": { "requestId": "r-1", "partial": false },
+        } })
+    );
+
+    // The app itself.
+    let stream = client.call_tool(2, "echo").await;
+    let relayed = called(&mut app).await;
+    let cancelled = json!({ "success": false, "cancelled": true });
+    app.send(answer(&relayed, "capabilities/call-result", cancelled))
+        .await;
+    let error = stream.last().await["error"].take();
+    assert_eq!(
+        (&error["code"], &error["data"]["requestId"]),
+        (&json!(-32800), &json!("2"))
+    );
+}
+
+#[tokio::test]
+async fn every_session_that_listens_hears_of_a_cancel_through_the_api() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let caller = Client::open(&gateway, "/mcp").await;
+    let other = Client::open(&gateway, "/mcp").await;
+    let _deaf = Client::open(&gateway, "/mcp").await;
+    let mut listening = [caller.listen().await, other.listen().await];
+    let stream = caller.call_tool(5, "echo").await;
+    let relayed = called(&mut app).await;
+    let body = json!({ "requestId": "5", "reason": "operator" }).to_string();
+    tokio::join!(
+        gateway.post("/cancellation/cancel", "", &body),
+        confirm_cancel(&mut app, &relayed),
+    );
+    for events in &mut listening {
+        assert_eq!(
+            events.next().await,
+            Some(
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+                         "params": { "requestId": "5", "reason": "operator" } })
+            )
+        );
+    }
+    assert_eq!(stream.last().await["error"]["code"], -32800);
+
+    let notice = CancelNotice {
+        request_id: "unknown".into(),
+        reason: None,
+        run: None,
+    };
+    gateway.hub.announce_cancelled(notice);
+    for events in &mut listening {
+        let told = events.next().await.unwrap();
+        assert_eq!(told["params"], json!({ "requestId": "unknown" }));
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_ends_leaves_no_call_behind() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let mut streams = Vec::new();
+    let mut calls: Vec<Value> = Vec::new();
+    for id in 0..5 {
+        streams.push(client.call_tool(id, "echo").await);
+        calls.push(called(&mut app).await);
+    }
+    client.send(client.request(Method::DELETE)).await;
+    let mut cancelled = 0;
+    while cancelled < calls.len() {
+        let message = app.next().await;
+        if message["type"] == "capabilities/cancel" {
+            cancelled += 1;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Version 2026-07-28: no sessions, every request says which version it is of.
+
+use reqwest::Response;
+use serde_json::{Value, json};
+
+use super::app::{called, confirm_cancel, demo, progress, succeed};
+use super::client::*;
+use crate::support::*;
+
+async fn post(client: &Client, body: &Value) -> Response {
+    let name = body["params"]["name"].as_str();
+    let mut request = client
+        .request(reqwest::Method::POST)
+        .header("mcp-protocol-version", MODERN)
+        .header("mcp-method", body["method"].as_str().unwrap())
+        .json(body);
+    if let Some(name) = name {
+        request = request.header("mcp-name", name);
+    }
+    client.send(request).await
+}
+
+async fn ask(client: &Client, body: &Value) -> Value {
+    let response = post(client, body).await;
+    assert_eq!(response.status(), 200);
+    Events(response).last().await
+}
+
+fn call_tool(id: i64, name: &str, meta: Value) -> Value {
+    modern(
+        id,
+        "tools/call",
+        json!({ "name": name, "arguments": {}, "_meta": meta }),
+    )
+}
+
+#[tokio::test]
+async fn discover_tells_what_initialize_would() {
+    let gateway = Gateway::start().await;
+    let _app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp");
+    let answer = ask(&client, &modern("d", "server/discover", json!({}))).await;
+    let result = &answer["result"];
+    assert_eq!(result["supportedVersions"], json!([LEGACY, MODERN]));
+    assert_eq!(
+        result["capabilities"],
+        json!({ "tools": { "listChanged": true } })
+    );
+    assert_eq!(result["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn tools_are_listed_and_called_without_a_session() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp/demo");
+    let list = ask(&client, &modern(0, "tools/list", json!({}))).await;
+    assert_eq!(list["result"]["tools"][0]["name"], "export.pdf");
+    assert_eq!(list["result"]["resultType"], "complete");
+    let body = call_tool(1, "echo", json!({ "progressToken": 9 }));
+    let (answer, ()) = tokio::join!(ask(&client, &body), async {
+        let relayed = called(&mut app).await;
+        progress(&mut app, &relayed, json!({ "progress": 1, "total": 2 })).await;
+        succeed(&mut app, &relayed, json!({ "a": 1 })).await;
+    });
+    assert_eq!(answer["result"]["structuredContent"], json!({ "a": 1 }));
+    assert_eq!(answer["result"]["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn closing_the_response_cancels_before_and_after_it_has_begun() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp");
+    // Before: nothing was answered yet, not even the headers.
+    let asking = tokio::spawn({
+        let client = client.clone();
+        async move { post(&client, &call_tool(1, "echo", json!({}))).await }
+    });
+    let relayed = called(&mut app).await;
+    asking.abort();
+    let reason = confirm_cancel(&mut app, &relayed).await;
+    assert_eq!(reason, "The response stream was closed");
+
+    // After: progress has opened the stream.
+    let asking = tokio::spawn({
+        let client = client.clone();
+        async move {
+            post(
+                &client,
+                &call_tool(1, "echo", json!({ "progressToken": "t" })),
+            )
+            .await
+        }
+    });
+    let relayed = called(&mut app).await;
+    progress(&mut app, &relayed, json!({ "progress": 1 })).await;
+    let mut stream = Events(asking.await.unwrap());
+    assert_eq!(
+        stream.next().await.unwrap()["method"],
+        "notifications/progress"
+    );
+    drop(stream);
+    confirm_cancel(&mut app, &relayed).await;
+}
+
+#[tokio::test]
+async fn a_call_cancelled_by_something_else_is_answered_with_status_200() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp");
+    let body = call_tool(4, "echo", json!({}));
+    let (answer, ()) = tokio::join!(ask(&client, &body), async {
+        let relayed = called(&mut app).await;
+        let cancelled = json!({ "success": false, "cancelled": true });
+        app.send(answer(&relayed, "capabilities/call-result", cancelled))
+            .await;
+    });
+    assert_eq!(answer["error"]["code"], -32800);
+    assert_eq!(
+        answer["error"]["data"],
+        json!({ "requestId": "4", "partial": false })
+    );
+}
+
+#[tokio::test]
+async fn a_subscription_hears_of_changes_until_it_is_closed() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp");
+    let params =
+        json!({ "notifications": { "toolsListChanged": true, "promptsListChanged": true } });
+    let listen = modern("s", "subscriptions/listen", params);
+    let mut events = Events(post(&client, &listen).await);
+    let acknowledged = events.next().await.unwrap();
+    assert_eq!(
+        acknowledged["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    let accepted = &acknowledged["params"]["notifications"];
+    assert_eq!(accepted, &json!({ "toolsListChanged": true }));
+    app.send(request("app/update", "u", json!({ "capabilities": [] })))
+        .await;
+    let changed = events.next().await.unwrap();
+    assert_eq!(changed["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn a_notification_is_taken_and_ignored() {
+    let gateway = Gateway::start().await;
+    let client = Client::new(&gateway, "/mcp");
+    let cancel = notification("notifications/cancelled", json!({ "requestId": 1 }));
+    let request = client
+        .request(reqwest::Method::POST)
+        .header("mcp-protocol-version", MODERN);
+    assert_eq!(client.send(request.json(&cancel)).await.status(), 202);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_request_has_its_status() {
+    let gateway = Gateway::start().await;
+    let _app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp");
+    let unknown = post(&client, &modern(1, "nope", json!({}))).await;
+    assert_eq!(unknown.status(), 404);
+    assert_eq!(
+        unknown.json::<Value>().await.unwrap()["error"]["code"],
+        -32601
+    );
+    let mut future = modern(1, "tools/list", json!({}));
+    future["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2999-01-01");
+    let request = client
+        .request(reqwest::Method::POST)
+        .header("mcp-protocol-version", "2999-01-01")
+        .header("mcp-method", "tools/list");
+    let refused = client.send(request.json(&future)).await;
+    assert_eq!(refused.status(), 400);
+    let refused: Value = refused.json().await.unwrap();
+    assert_eq!(refused["error"]["code"], -32022);
+    assert_eq!(
+        refused["error"]["data"]["supported"],
+        json!([LEGACY, MODERN])
+    );
+}
