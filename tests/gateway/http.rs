@@ -175,7 +175,8 @@ async fn tokens_are_taken_wherever_a_client_can_put_them() {
     };
     let protocol = "sec-websocket-protocol";
     assert_eq!(refused(with("/abp", "", "")).await, 401);
-    assert_eq!(refused(with("/abp?token=for-apps", "", "")).await, 401);
+    assert_eq!(refused(with("/abp?token=for-apps", "", "")).await, 403);
+    assert_eq!(refused(with("/abp?token=wrong", "", "")).await, 401);
     assert_eq!(
         refused(with("/abp", "authorization", "Basic for-agents")).await,
         401
@@ -196,7 +197,7 @@ async fn tokens_are_taken_wherever_a_client_can_put_them() {
     );
     assert_eq!(
         refused(with("/abp/app?token=for-agents", "", "")).await,
-        401
+        403
     );
 
     let mut late = gateway.peer("/abp/app").await;

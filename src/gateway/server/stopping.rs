@@ -27,7 +27,8 @@ pub(super) async fn stop(
     drain: Duration,
     serving: impl Future<Output = ()>,
 ) {
-    tracing::info!(counters = ?hub.counters(), in_flight = hub.in_flight(), "stopping");
+    let drain_seconds = drain.as_secs_f64();
+    tracing::info!(in_flight = hub.in_flight(), drain_seconds, "stopping");
     hub.handle(Event::Drain);
     lifecycle.enter(Phase::Draining);
     let drained = timeout(drain, idle(hub)).await.is_ok();
@@ -42,7 +43,16 @@ pub(super) async fn stop(
         serving.await;
     });
     let in_time = ended.await.is_ok();
-    tracing::info!(drained, in_time, "stopped");
+    let counters = hub.counters();
+    tracing::info!(
+        drained,
+        in_time,
+        relayed = counters.relayed,
+        refused = counters.refused,
+        answers_dropped = counters.answers_dropped,
+        strays_dropped = counters.strays_dropped,
+        "stopped"
+    );
 }
 
 /// Waits until nothing is in flight.
