@@ -1,0 +1,139 @@
+//! Invocations on their way, and callbacks on theirs.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_invocation_is_repeated_after_5xx_and_never_after_4xx() {
+    let mut tools = Tools::start("t").await;
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let mut agent = agent(&gateway, "t").await;
+    tools.wish("/invoke", [503, 500]);
+    agent.send(work("again", json!({}))).await;
+    let first = tools.invoked().await;
+    assert_eq!(tools.invoked().await.0, first.0);
+    assert_eq!(tools.invoked().await.0, first.0);
+    first.answer(json!({ "text": "at last" })).await;
+    assert_eq!(outcome(&mut agent, "again").await["data"], "at last");
+    for (status, code) in [
+        (400, "INVALID_PARAMS"),
+        (404, "OPERATION_FAILED"),
+        (401, "PERMISSION_DENIED"),
+        (429, "RATE_LIMITED"),
+    ] {
+        tools.wish("/invoke", [status]);
+        let id = format!("refused {status}");
+        agent.send(work(&id, json!({}))).await;
+        tools.invoked().await;
+        assert_eq!(outcome(&mut agent, &id).await["error"]["code"], code);
+    }
+    // When it never works, the server is told to forget it: it may have begun.
+    tools.wish("/invoke", [500; 5]);
+    agent.send(work("never", json!({}))).await;
+    let mut invoked = tools.invoked().await;
+    for _ in 1..5 {
+        invoked = tools.invoked().await;
+    }
+    assert_eq!(
+        outcome(&mut agent, "never").await["error"]["code"],
+        "TRANSPORT_ERROR"
+    );
+    assert_eq!(
+        tools.next("/base/cancel_tool_call").await,
+        invoked.cancelled()
+    );
+    // A result that comes although the invocation was never acknowledged is one.
+    tools.wish("/invoke", [500]);
+    agent.send(work("odd", json!({}))).await;
+    tools
+        .invoked()
+        .await
+        .answer(json!({ "text": "done" }))
+        .await;
+    assert_eq!(outcome(&mut agent, "odd").await["data"], "done");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_never_acknowledges_delays_nobody() {
+    let mut tools = Tools::start("t").await;
+    tools.wish("/invoke", [0]);
+    let limits = RuntimeLimits {
+        notice_timeout: Duration::from_millis(100),
+        invoke_timeout: Duration::from_secs(600),
+        ..quick()
+    };
+    let (gateway, _) = gateway(&[&tools.base], limits).await;
+    let mut agent = agent(&gateway, "t").await;
+    agent.send(work("c", json!({}))).await;
+    let invoked = tools.invoked().await;
+    agent.send(cancel("x", "c")).await;
+    assert_eq!(agent.next().await["payload"]["cancelled"], true);
+    assert_eq!(outcome(&mut agent, "c").await["cancelled"], true);
+    assert_eq!(
+        tools.next("/base/cancel_tool_call").await,
+        invoked.cancelled()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_public_url_is_a_name_of_the_gateway() {
+    let mut tools = Tools::start("t").await;
+    let tool_servers = RuntimeConfig {
+        servers: vec![tools.base.parse().unwrap()],
+        public: Some("http://gateway.test:9/under/".parse().unwrap()),
+        limits: quick(),
+    };
+    let gateway = Gateway::with(Config {
+        tool_servers,
+        ..config()
+    })
+    .await;
+    let mut agent = agent(&gateway, "t").await;
+    agent.send(work("c", json!({}))).await;
+    let invoked = tools.invoked().await;
+    let path = invoked
+        .callback()
+        .strip_prefix("http://gateway.test:9/under/")
+        .unwrap();
+    // As a proxy passes it on.
+    let url = format!("http://{}/{path}", gateway.address);
+    for (host, status) in [("elsewhere.test", 403), ("gateway.test:9", 200)] {
+        let request = CLIENT.post(&url).header("host", host);
+        let result = invoked.result(json!({ "text": host }));
+        let sent = request.body(result.to_string()).send().await.unwrap();
+        assert_eq!(sent.status(), status, "{host}");
+    }
+    assert_eq!(outcome(&mut agent, "c").await["data"], "gateway.test:9");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rap_runtime_calls_and_cancels_through_the_gateway() {
+    let mut tools = Tools::start("t").await;
+    let mut caller = Tools::start("caller").await;
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    agent(&gateway, "t").await;
+    tools.next("/base/close_thread").await;
+    let at = |path: &str| format!("http://{}/rap/t/{path}", gateway.address);
+    let callback = format!("{}/callback", caller.base);
+    let invocation = |id: &str| {
+        json!({ "operation": "work", "arguments": {}, "id": id, "group_id": "thread",
+                "callback_url": callback })
+    };
+    assert_eq!(post(&at("invoke"), invocation("one")).await, 200);
+    let invoked = tools.invoked().await;
+    assert_ne!(invoked.0["group_id"], "thread");
+    invoked.answer(json!({ "text": "done" })).await;
+    assert_eq!(caller.next("/base/callback").await["text"], "done");
+    assert_eq!(post(&at("invoke"), invocation("two")).await, 200);
+    let invoked = tools.invoked().await;
+    let notice = json!({ "thread_id": "thread", "tool_call_id": "two" });
+    assert_eq!(post(&at("cancel_tool_call"), notice).await, 200);
+    assert_eq!(
+        tools.next("/base/cancel_tool_call").await,
+        invoked.cancelled()
+    );
+    let text = caller.next("/base/callback").await["text"].clone();
+    assert!(text.as_str().unwrap().contains("cancelled"), "{text}");
+    let closing = json!({ "thread_id": "thread" });
+    assert_eq!(post(&at("close_thread"), closing).await, 200);
+    assert_eq!(tools.next("/base/close_thread").await, invoked.closed());
+}

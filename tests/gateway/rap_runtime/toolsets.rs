@@ -1,0 +1,59 @@
+//! Tool servers that come, change and go.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_toolset_that_changes_is_told_and_a_server_that_is_gone_leaves() {
+    let mut tools = Tools::start("t").await;
+    let limits = RuntimeLimits {
+        gone_after: Duration::from_millis(100),
+        ..quick()
+    };
+    let (gateway, _) = gateway(&[&tools.base], limits).await;
+    let mut agent = agent(&gateway, "t").await;
+    *tools.wishes.toolset.lock().unwrap() = toolset("t", &tools.base, &["play", "rest"]);
+    let told = agent.next().await;
+    let data = json!({ "added": ["play", "rest"], "removed": ["work"], "changed": [] });
+    assert_eq!(
+        told["payload"],
+        json!({ "event": "notifications/capabilities/list_changed", "data": data })
+    );
+    let manifest = gateway.hub.manifest(Some("t")).unwrap();
+    assert!(manifest.contains("rest") && !manifest.contains("work"));
+    agent
+        .send(request(
+            "capabilities/call",
+            "1",
+            json!({ "capability": "play" }),
+        ))
+        .await;
+    assert_eq!(tools.invoked().await.0["operation"], "play");
+    // One bad tool, and none of it counts; what was there stays for a while.
+    let address = tools
+        .base
+        .trim_start_matches("http://")
+        .trim_end_matches("/base")
+        .to_string();
+    tools.stop().await;
+    assert_eq!(code(&agent.next().await), "DISCONNECTED");
+    assert_eq!(agent.closed().await, 4001);
+    assert!(gateway.hub.manifest(Some("t")).is_none());
+    let mut back = Tools::at("t", &address).await;
+    let mut agent = self::agent(&gateway, "t").await;
+    agent.send(work("c", json!({}))).await;
+    back.invoked().await.answer(json!({ "text": "back" })).await;
+    assert_eq!(outcome(&mut agent, "c").await["data"], "back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_toolset_is_not_offered_and_names_that_clash_get_numbers() {
+    let bad = Tools::start("bad").await;
+    bad.wishes.toolset.lock().unwrap()["tools"][0]["name"] = "a b".into();
+    let (one, two) = (Tools::start("same").await, Tools::start("same").await);
+    let (gateway, _) = gateway(&[&bad.base, &one.base, &two.base], quick()).await;
+    agent(&gateway, "same").await;
+    agent(&gateway, "same-2").await;
+    assert!(gateway.hub.manifest(Some("bad")).is_none());
+    *bad.wishes.toolset.lock().unwrap() = toolset("bad", &bad.base, &["work"]);
+    agent(&gateway, "bad").await;
+}
