@@ -1,6 +1,6 @@
 //! Identifiers and tool names, as they may come from a peer.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl fmt::Debug for Identifier {
 
 impl<'de> Deserialize<'de> for Identifier {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<str>::deserialize(deserializer)?;
+        let text = String::deserialize(deserializer)?;
         Identifier::new(&text).map_err(de::Error::custom)
     }
 }

@@ -1,4 +1,4 @@
-//! A measurement: `cargo test --release --features gateway --test native -- --ignored rap_server::latency`
+//! A measurement: `cargo test --release --features gateway --test gateway -- --ignored rap_server::latency`
 
 use std::time::{Duration, Instant};
 
@@ -31,33 +31,36 @@ async fn notifications_with_a_thousand_runs_in_flight() {
     }
     app.saw(IN_FLIGHT).await;
     let mut times = Vec::new();
+    let mut floor = Vec::new();
     for number in 0..NOTIFICATIONS {
         let since = Instant::now();
         match number % 20 {
             // Unknown ones, known ones, and whole threads.
             0 => runtime.close(&format!("t{}", number / 20)).await,
-            number if number % 2 == 1 => runtime.cancel("t0", "unknown").await,
+            odd if odd % 2 == 1 => runtime.cancel("t0", "unknown").await,
             _ => {
-                runtime
-                    .cancel(
-                        &format!("t{}", (number / 2) % 100),
-                        &(number / 2).to_string(),
-                    )
-                    .await
+                let known = number / 2;
+                let thread = format!("t{}", known % 100);
+                runtime.cancel(&thread, &known.to_string()).await;
             }
         }
         times.push(since.elapsed());
+        let since = Instant::now();
+        let health = runtime.http.get(format!("{}/healthz", runtime.base));
+        assert_eq!(health.send().await.unwrap().text().await.unwrap(), "ok");
+        floor.push(since.elapsed());
     }
-    times.sort();
-    let [median, p99, max] = [
-        NOTIFICATIONS / 2,
-        NOTIFICATIONS * 99 / 100,
-        NOTIFICATIONS - 1,
-    ]
-    .map(|at| times[at]);
-    eprintln!(
-        "notifications with {IN_FLIGHT} runs in flight: median {median:?}, p99 {p99:?}, max {max:?}"
-    );
+    let p99 = report("notifications", times);
+    let least = report("the least of requests", floor);
     assert_eq!(receiver.took(IN_FLIGHT).await.len(), IN_FLIGHT);
-    assert!(p99 < Duration::from_millis(5), "{p99:?}");
+    // What any request takes on a busy machine is not ours.
+    assert!(p99 < Duration::from_millis(5) + least, "{p99:?}");
+}
+
+fn report(what: &str, mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    let [median, p99, max] = [0.5, 0.99, 1.0].map(at);
+    eprintln!("{what}, {IN_FLIGHT} runs in flight: median {median:?}, p99 {p99:?}, max {max:?}");
+    p99
 }
