@@ -4,9 +4,12 @@
  * `#wasm` is what wasm-bindgen wrote for the crate. The build puts the one copy of it, and the one
  * copy of `caphost_bg.wasm`, beside the entry points, so a URL relative to this module finds it.
  */
-import * as exports from '#wasm';
+import { AgentHandle, HostHandle, imports, newHost, start } from '#wasm';
 
-/** @typedef {typeof exports} Exports what the crate exports */
+/** What the crate exports, once the module is there. By name: a bundler leaves out the rest. */
+const exports = { AgentHandle, HostHandle, newHost };
+
+/** @typedef {typeof exports} Exports */
 /** @typedef {URL | BufferSource} Source where the bytes are, or the bytes */
 
 /** @type {() => Source | Promise<Source>} */
@@ -39,8 +42,8 @@ export function load() {
 
 async function instantiate() {
   const from = await source();
-  const { instance } = await WebAssembly.instantiate(from instanceof URL ? await read(from) : from, exports.imports());
-  exports.start(instance);
+  const { instance } = await WebAssembly.instantiate(from instanceof URL ? await read(from) : from, imports());
+  start(instance);
   return exports;
 }
 

@@ -3,11 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
-/** Gzip bytes that host and agent shall take together. Not met yet: every report says by how much. */
+/** Gzip bytes that host and agent may take together: the tests fail above it. */
 export const sizeBudget = 40_000;
-
-/** Gzip bytes above which the tests fail until the budget is met: lowered with every gain, never raised. */
-export const sizeCeiling = 46_000;
 
 const report = join(root, 'target', 'package-size.json');
 

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { must } from '../command.mjs';
 import { root, targetDir } from '../paths.mjs';
+import { trimGlue } from './glue.mjs';
 import { shorten, shortenNames } from './names.mjs';
 import { unlessDone } from './stamp.mjs';
 
@@ -57,7 +58,9 @@ export async function buildWasm({ crate, profile, out, name, cargo = [], bindgen
         must(process.execPath, [wasmOpt, module, '-o', module, ...features, ...how], { quiet: true });
       await improve(...optimize);
       // By itself: wasm-opt repeats its steps, and prints names only once.
-      shortenNames(join(fresh, `${name}.js`), await improve(shorten));
+      const glue = join(fresh, `${name}.js`);
+      shortenNames(glue, await improve(shorten));
+      trimGlue(glue);
     }
     rmSync(out, { recursive: true, force: true });
     renameSync(fresh, out);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { build } from '../build.mjs';
-import { lastMeasure, sizeBudget, sizeCeiling, sizeReport, totalGzip } from '../build/size.mjs';
+import { lastMeasure, sizeBudget, sizeReport, totalGzip } from '../build/size.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
 import { setUpBuild, setUpTests } from '../setup.mjs';
@@ -83,13 +83,13 @@ export const suites = [
   { name: 'build', about: 'package, demo and gateway', run: () => succeeds(() => build()) },
   {
     name: 'size',
-    about: `host + agent under ${sizeCeiling} bytes of gzip (the budget, not met yet: ${sizeBudget})`,
+    about: `host + agent within ${sizeBudget} bytes of gzip`,
     needsBuild: true,
     run: () => succeeds(async () => {
       const parts = lastMeasure();
       if (!parts) throw new Error('nothing was measured');
       console.log(sizeReport(parts));
-      if (totalGzip(parts) > sizeCeiling) throw new Error('the package is too large');
+      if (totalGzip(parts) > sizeBudget) throw new Error('the package is too large');
     }),
   },
   { name: 'types-browser', about: 'tsc over what runs in a page', needsBuild: true, run: () => tsc('tsconfig.browser.json') },

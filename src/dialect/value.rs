@@ -17,7 +17,7 @@ pub mod shape {
     pub const OTHER: u32 = 64;
 }
 
-/// A JSON-like value: a `JsValue` in a page, a `serde_json::Value` elsewhere.
+/// A JSON-like value, such as a `serde_json::Value`.
 pub trait Value: Clone {
     /// What stands at a path, such as `options.callId`; `None` when it is missing.
     fn get(&self, path: &str) -> Option<Self>;

@@ -1,14 +1,17 @@
 //! What the JavaScript glue of an agent calls.
 
+use alloc::rc::Rc;
+use alloc::string::String;
 use core::cell::{Cell, RefCell};
 
 use wasm_bindgen::prelude::*;
 
-use super::sys::{now, unix};
-use super::{Error, random};
-use crate::agent::{Action, AgentOptions, AgentState, Outgoing, RequestKey};
+use super::handles::Handles;
+use super::perform::error;
+use super::sys::now;
+use super::{Error, some, text};
+use crate::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey, Settled};
 use crate::call::{CallId, Code};
-use crate::dialect::{Value, abp};
 
 #[wasm_bindgen]
 extern "C" {
@@ -18,244 +21,245 @@ extern "C" {
 
     #[wasm_bindgen(method)]
     fn wake(this: &AgentShell);
-    /// What is wrong with the envelope, if it cannot be sent.
     #[wasm_bindgen(method)]
-    fn post(this: &AgentShell, key: u32, envelope: &JsValue) -> JsValue;
+    fn arm(this: &AgentShell, milliseconds: f64);
+    /// The shell keeps what was called. What cannot be sent it reports with
+    /// [`AgentHandle::unsendable`].
+    #[wasm_bindgen(method, js_name = sendCall)]
+    fn send_call(this: &AgentShell, key: u32);
+    #[wasm_bindgen(method, js_name = sendCancel)]
+    fn send_cancel(this: &AgentShell, key: u32, id: &str, reason: Option<&str>);
+    #[wasm_bindgen(method, js_name = sendShutdown)]
+    fn send_shutdown(this: &AgentShell, key: u32, reason: Option<&str>);
+    /// Settles a call with a response as it came.
     #[wasm_bindgen(method)]
     fn settle(this: &AgentShell, key: u32, response: &JsValue);
-    #[wasm_bindgen(method, js_name = callIdOf)]
-    fn call_id_of(this: &AgentShell, key: u32) -> JsValue;
+    /// Settles a call without one: it failed, or was cancelled if `error` is undefined.
+    #[wasm_bindgen(method)]
+    fn fail(this: &AgentShell, key: u32, error: &JsValue);
+    #[wasm_bindgen(method, js_name = settleCancel)]
+    fn settle_cancel(
+        this: &AgentShell,
+        key: u32,
+        cancelled: bool,
+        reason: Option<&str>,
+        error: &JsValue,
+    );
     #[wasm_bindgen(method)]
     fn progress(this: &AgentShell, key: u32, info: &JsValue);
     #[wasm_bindgen(method)]
-    fn arm(this: &AgentShell, milliseconds: f64);
-    #[wasm_bindgen(method)]
-    fn ended(this: &AgentShell, code: &str);
-    #[wasm_bindgen(method)]
-    fn notified(this: &AgentShell, event: &str, data: &JsValue);
-    #[wasm_bindgen(method)]
-    fn asked(this: &AgentShell, id: &JsValue, request: &JsValue);
+    fn ended(this: &AgentShell, disconnected: bool);
 }
 
-/// An agent whose session is open, from JavaScript's side. Everything takes `&self` and survives
-/// being called back into. The shell is handed in each time: a reference kept here would keep both
-/// alive for ever.
+/// An agent whose session is open, from JavaScript's side: a class of functions, which take the
+/// number of the agent. What they lead to is done by [`AgentHandle::drive`], with the shell handed
+/// in each time: a reference kept here would keep both alive for ever.
 #[wasm_bindgen]
-pub struct AgentHandle {
+pub struct AgentHandle;
+
+struct Agent {
     state: RefCell<AgentState<JsValue>>,
     driving: Cell<bool>,
     /// When the shell's timer fires.
     armed: Cell<f64>,
 }
 
+static AGENTS: Handles<Agent> = Handles::new();
+
+#[allow(clippy::expect_used)]
+fn get(agent: u32) -> Rc<Agent> {
+    AGENTS
+        .get(agent)
+        .expect("it is freed when nobody has its number")
+}
+
 #[wasm_bindgen]
 impl AgentHandle {
-    /// Times in milliseconds; an infinite `liveness` is none.
-    #[wasm_bindgen(constructor)]
-    pub fn new(grace: f64, liveness: f64) -> AgentHandle {
+    /// A new agent's number. Times in milliseconds; an infinite `liveness` is none.
+    pub fn open(grace: f64, liveness: f64) -> u32 {
         let options = AgentOptions {
             grace,
             liveness: Some(liveness).filter(|it| it.is_finite()),
             ..AgentOptions::default()
         };
-        AgentHandle {
+        AGENTS.add(|_| Agent {
             state: RefCell::new(AgentState::new(options)),
             driving: Cell::new(false),
             armed: Cell::new(f64::INFINITY),
-        }
+        })
     }
 
-    /// A fresh UUID.
-    #[wasm_bindgen(js_name = newId)]
-    pub fn new_id() -> JsValue {
-        random::call_id().as_str().into()
+    /// Lets go of an agent that nobody can call any more.
+    pub fn forget(agent: u32) {
+        AGENTS.remove(agent);
     }
 
     /// Makes a call; `aborted` says that its signal has fired already. Its key, or 0 if `id` can be
-    /// no callId. What it leads to is done by [`AgentHandle::drive`].
-    #[allow(clippy::too_many_arguments)]
-    pub fn call(
-        &self,
-        id: &JsValue,
-        capability: &JsValue,
-        params: JsValue,
-        timeout: f64,
-        progress: bool,
-        transfer: bool,
-        aborted: bool,
-    ) -> RequestKey {
-        let id = match id.as_string().map(|id| CallId::parse(&id)) {
-            None => random::call_id(),
-            Some(Ok(id)) => id,
-            Some(Err(_)) => return 0,
+    /// no callId.
+    pub fn call(agent: u32, id: &JsValue, timeout: f64, aborted: bool) -> RequestKey {
+        let Ok(id) = CallId::parse(&text(id)) else {
+            return 0;
         };
-        let mut state = self.state.borrow_mut();
+        let agent = get(agent);
+        let mut state = agent.state.borrow_mut();
         if aborted {
             return state.call_aborted(id);
         }
         state.call(Outgoing {
             id,
-            capability: capability.as_string().unwrap_or_default(),
-            params: Some(params),
+            capability: String::new(),
+            params: None,
             timeout: Some(timeout).filter(|it| it.is_finite()),
-            progress,
-            transfer,
+            progress: false,
+            transfer: false,
         })
     }
 
-    /// Cancels a call. The key of the confirmation, or 0 if `id` can be no callId. What it leads
-    /// to is done by [`AgentHandle::drive`].
-    pub fn cancel(&self, id: &JsValue, reason: &JsValue) -> RequestKey {
-        match id.as_string().map(|id| CallId::parse(&id)) {
-            Some(Ok(id)) => {
-                let reason = reason.as_string();
-                self.state.borrow_mut().cancel(id, reason, now())
-            }
-            _ => 0,
-        }
+    /// Cancels a call. The key of the confirmation, or 0 if `id` can be no callId.
+    pub fn cancel(agent: u32, id: &JsValue, reason: &JsValue) -> RequestKey {
+        CallId::parse(&text(id)).map_or(0, |id| {
+            let agent = get(agent);
+            let mut state = agent.state.borrow_mut();
+            state.cancel(id, reason.as_string(), now())
+        })
     }
 
     /// A caller's signal has fired.
-    pub fn abort(&self, shell: &AgentShell, key: RequestKey, reason: &JsValue) {
+    pub fn abort(agent: u32, key: RequestKey, reason: &JsValue) {
         let reason = reason.as_string();
-        self.state.borrow_mut().abort(key, reason, now());
-        self.drive(shell);
+        get(agent).state.borrow_mut().abort(key, reason, now());
     }
 
     /// Sends what has been called since the last flush.
-    pub fn flush(&self, shell: &AgentShell) {
-        self.state.borrow_mut().flush(now());
-        self.drive(shell);
+    pub fn flush(agent: u32) {
+        get(agent).state.borrow_mut().flush(now());
+    }
+
+    /// A request could not be sent.
+    pub fn unsendable(agent: u32, key: RequestKey, problem: &JsValue) {
+        let error = Error::new(Code::INVALID_PARAMS, text(problem));
+        get(agent).state.borrow_mut().unsendable(key, error);
     }
 
     /// The timer has fired.
-    pub fn tick(&self, shell: &AgentShell) {
-        self.armed.set(f64::INFINITY);
-        self.state.borrow_mut().handle_timeout(now());
-        self.drive(shell);
+    pub fn tick(agent: u32) {
+        let agent = get(agent);
+        agent.armed.set(f64::INFINITY);
+        agent.state.borrow_mut().handle_timeout(now());
     }
 
     /// Asks for a sign of life; `sure` if the host is known to give it.
-    pub fn probe(&self, shell: &AgentShell, within: f64, sure: bool) {
-        self.state.borrow_mut().probe(within, sure, now());
-        self.drive(shell);
+    pub fn probe(agent: u32, within: f64, sure: bool) {
+        get(agent).state.borrow_mut().probe(within, sure, now());
     }
 
     /// Ends the session.
-    pub fn shutdown(&self, shell: &AgentShell, reason: &JsValue) {
+    pub fn shutdown(agent: u32, reason: &JsValue) {
         let reason = reason.as_string();
-        self.state.borrow_mut().shutdown(reason, now());
-        self.drive(shell);
+        get(agent).state.borrow_mut().shutdown(reason, now());
     }
 
     /// The transport is gone.
-    pub fn disconnected(&self, shell: &AgentShell) {
-        self.state.borrow_mut().disconnected();
-        self.drive(shell);
+    pub fn disconnected(agent: u32) {
+        get(agent).state.borrow_mut().disconnected();
     }
 
-    /// The host says something.
-    pub fn receive(&self, shell: &AgentShell, envelope: &JsValue) {
-        let Some((id, message)) = abp::read_from_app(envelope) else {
-            return;
-        };
-        let key = id.as_ref().and_then(abp::request_key);
-        {
-            let mut state = self.state.borrow_mut();
-            state.heard(now());
-            match (message, key) {
-                (
-                    abp::FromApp::Called {
-                        response,
-                        cancelled,
-                    },
-                    Some(key),
-                ) => {
-                    state.called(key, response, cancelled);
-                }
-                (
-                    abp::FromApp::Cancelled {
-                        cancelled,
-                        reason,
-                        error,
-                    },
-                    Some(key),
-                ) => {
-                    let lost_session = error.as_ref().is_some_and(says_no_session);
-                    state.cancelled(key, cancelled, reason, error, lost_session);
-                }
-                (abp::FromApp::Refused(payload), Some(key)) => {
-                    let success = payload.boolean_of("success");
-                    state.refused(key, success.map(|_| payload));
-                }
-                (abp::FromApp::ShutDown, _) => state.shut_down(),
-                (abp::FromApp::Progress(operation, info), _) => state.progress(&operation, info),
-                (abp::FromApp::Notification(event, data), _) => {
-                    drop(state);
-                    shell.notified(&event, &data.unwrap_or(JsValue::UNDEFINED));
-                }
-                (abp::FromApp::Elicitation(request), _) => {
-                    drop(state);
-                    shell.asked(&id.unwrap_or(JsValue::UNDEFINED), &request);
-                }
-                _ => {}
-            }
-        }
-        self.drive(shell);
+    /// The host says something, of whatever kind.
+    pub fn heard(agent: u32) {
+        get(agent).state.borrow_mut().heard(now());
+    }
+
+    /// The host has answered a call; with no `ABPResponse` if `response` is undefined.
+    pub fn called(agent: u32, key: RequestKey, response: JsValue, cancelled: bool) {
+        let response = some(response);
+        get(agent)
+            .state
+            .borrow_mut()
+            .called(key, response, cancelled);
+    }
+
+    /// The host has answered a cancel; `lost_session` when it says that there is no session.
+    pub fn cancelled(
+        agent: u32,
+        key: RequestKey,
+        cancelled: bool,
+        reason: &JsValue,
+        error: JsValue,
+        lost_session: bool,
+    ) {
+        let (reason, error) = (reason.as_string(), some(error));
+        let agent = get(agent);
+        let mut state = agent.state.borrow_mut();
+        state.cancelled(key, cancelled, reason, error, lost_session);
+    }
+
+    /// The host has refused a request as no message of the protocol.
+    pub fn refused(agent: u32, key: RequestKey, response: JsValue) {
+        let response = some(response);
+        get(agent).state.borrow_mut().refused(key, response);
+    }
+
+    /// The host has ended the session.
+    #[wasm_bindgen(js_name = shutDown)]
+    pub fn shut_down(agent: u32) {
+        get(agent).state.borrow_mut().shut_down();
+    }
+
+    /// The host says how far a call is.
+    pub fn progress(agent: u32, operation: &JsValue, info: JsValue) {
+        let operation = text(operation);
+        get(agent).state.borrow_mut().progress(&operation, info);
     }
 
     /// Does what is to be done, in order, with nothing borrowed: all of it may call back into here.
-    pub fn drive(&self, shell: &AgentShell) {
-        if self.driving.replace(true) {
+    pub fn drive(agent: u32, shell: &AgentShell) {
+        let agent = get(agent);
+        if agent.driving.replace(true) {
             return;
         }
         loop {
-            let action = self.state.borrow_mut().poll_action();
+            let action = agent.state.borrow_mut().poll_action();
             let Some(action) = action else {
                 break;
             };
-            self.perform(shell, action);
+            perform(shell, action);
         }
-        self.driving.set(false);
-        let next = self
+        agent.driving.set(false);
+        let next = agent
             .state
             .borrow_mut()
             .next_deadline()
             .unwrap_or(f64::INFINITY);
         // A timer that fires early sets itself again, which costs less than moving it each time.
-        if next < self.armed.get() || next == f64::INFINITY && self.armed.get() != next {
-            self.armed.set(next);
+        if next < agent.armed.get() || next == f64::INFINITY && agent.armed.get() != next {
+            agent.armed.set(next);
             shell.arm(next - now());
-        }
-    }
-
-    fn perform(&self, shell: &AgentShell, action: Action<JsValue>) {
-        match action {
-            Action::Wake => shell.wake(),
-            Action::Send(key, request) => {
-                let envelope = abp::request(key, request, unix());
-                if let Some(problem) = shell.post(key, &envelope).as_string() {
-                    let error = Error::new(Code::INVALID_PARAMS, problem);
-                    self.state.borrow_mut().unsendable(key, error);
-                }
-            }
-            Action::Settle(key, settled) => shell.settle(key, &abp::settled(settled)),
-            Action::SettleCancel(key, outcome) => {
-                let given = shell.call_id_of(key);
-                shell.settle(key, &abp::settled_cancel(&given, outcome));
-            }
-            Action::Progress(key, info) => shell.progress(key, &info),
-            Action::Closed(code) => shell.ended(code.as_str()),
         }
     }
 }
 
-fn says_no_session(error: &JsValue) -> bool {
-    let code = error.text_of("code");
-    let gone = [
-        Code::NOT_INITIALIZED,
-        Code::SESSION_EXPIRED,
-        Code::SESSION_INVALID,
-    ];
-    code.is_some_and(|code| gone.iter().any(|it| it.as_str() == code))
+fn perform(shell: &AgentShell, action: Action<JsValue>) {
+    match action {
+        Action::Wake => shell.wake(),
+        Action::Send(key, Request::Call(_)) => shell.send_call(key),
+        Action::Send(key, Request::Cancel { call, reason }) => {
+            shell.send_cancel(key, call.as_str(), reason.as_deref());
+        }
+        Action::Send(key, Request::Shutdown { reason }) => {
+            shell.send_shutdown(key, reason.as_deref());
+        }
+        Action::Settle(key, Settled::Response(response)) => shell.settle(key, &response),
+        Action::Settle(key, Settled::Cancelled) => shell.fail(key, &JsValue::UNDEFINED),
+        Action::Settle(key, Settled::Failed(failure)) => shell.fail(key, &error(&failure)),
+        Action::SettleCancel(key, it) => {
+            let failure = match it.error {
+                None => JsValue::UNDEFINED,
+                Some(Ok(theirs)) => theirs,
+                Some(Err(ours)) => error(&ours),
+            };
+            shell.settle_cancel(key, it.cancelled, it.reason.as_deref(), &failure);
+        }
+        Action::Progress(key, info) => shell.progress(key, &info),
+        Action::Closed(code) => shell.ended(code == Code::DISCONNECTED),
+    }
 }

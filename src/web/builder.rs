@@ -3,7 +3,7 @@
 use wasm_bindgen::JsValue;
 
 use super::Error;
-use crate::dialect::Value;
+use super::object::{object, put};
 
 /// The app, as agents see it.
 #[derive(Clone, Debug)]
@@ -12,16 +12,16 @@ pub struct App(pub(super) JsValue);
 impl App {
     /// `id` names the app to a gateway; `name` and `version` are for people.
     pub fn new(id: &str, name: &str, version: &str) -> Self {
-        let mut app = JsValue::object();
-        app.put_text("id", id);
-        app.put_text("name", name);
-        app.put_text("version", version);
+        let app = object();
+        put(&app, "id", id);
+        put(&app, "name", name);
+        put(&app, "version", version);
         App(app)
     }
 
     /// A sentence on what it is for.
-    pub fn description(mut self, description: &str) -> Self {
-        self.0.put_text("description", description);
+    pub fn description(self, description: &str) -> Self {
+        put(&self.0, "description", description);
         self
     }
 }
@@ -40,7 +40,7 @@ impl Capability {
     pub fn new(name: &str) -> Self {
         Capability {
             name: name.into(),
-            options: JsValue::object(),
+            options: object(),
             schema_error: None,
         }
     }
@@ -70,8 +70,8 @@ impl Capability {
         self.with("available", available.into())
     }
 
-    fn with(mut self, key: &'static str, value: JsValue) -> Self {
-        self.options.put(key, &value);
+    fn with(self, key: &'static str, value: JsValue) -> Self {
+        put(&self.options, key, value);
         self
     }
 
@@ -103,27 +103,27 @@ pub struct Progress(pub(super) JsValue);
 impl Progress {
     /// `done` of `total`, in any unit.
     pub fn new(done: f64, total: f64) -> Self {
-        let mut info = JsValue::object();
-        info.put_number("progress", done);
-        info.put_number("total", total);
+        let info = object();
+        put(&info, "progress", done);
+        put(&info, "total", total);
         Progress(info)
     }
 
     /// What is being done, in a word or two.
-    pub fn stage(mut self, stage: &str) -> Self {
-        self.0.put_text("stage", stage);
+    pub fn stage(self, stage: &str) -> Self {
+        put(&self.0, "stage", stage);
         self
     }
 
     /// How it stands, in a phrase for people.
-    pub fn status(mut self, status: &str) -> Self {
-        self.0.put_text("status", status);
+    pub fn status(self, status: &str) -> Self {
+        put(&self.0, "status", status);
         self
     }
 
     /// Milliseconds left, as far as can be told.
-    pub fn estimated_remaining(mut self, milliseconds: f64) -> Self {
-        self.0.put_number("estimatedRemaining", milliseconds);
+    pub fn estimated_remaining(self, milliseconds: f64) -> Self {
+        put(&self.0, "estimatedRemaining", milliseconds);
         self
     }
 }

@@ -10,10 +10,10 @@ use web_sys::{AbortController, AbortSignal};
 
 use super::builder::Progress;
 use super::inner::Inner;
+use super::object::get;
 use super::sys::now;
 use super::{Error, random};
 use crate::call::{CallId, Code, Millis, Outcome, Response};
-use crate::dialect::Value;
 use crate::session::CallRequest;
 
 /// One call, as its handler sees it.
@@ -101,7 +101,7 @@ impl CallContext {
         let request = request
             .serialize(&serializer)
             .map_err(|error| Error::invalid_params(error.to_string()))?;
-        let timeout = Value::get(&request, "timeout").and_then(|it| it.as_number());
+        let timeout = get(&request, "timeout").as_f64();
         let data = self
             .await_response(|host| {
                 host.state

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -16,8 +16,8 @@ use wasm_bindgen::JsValue;
 use web_sys::AbortController;
 
 use super::context::CallContext;
-use super::inner::Inner;
-use super::{Error, sys};
+use super::handle::HOSTS;
+use super::{Error, inspect, sys};
 use crate::call::{CallId, Response};
 use crate::capability::Task;
 
@@ -33,22 +33,12 @@ struct Running {
 
 /// What belongs to the running calls of capabilities written in Rust, by their keys.
 pub(super) struct RustCalls {
-    host: Weak<Inner>,
-    /// Names the host in a waker.
-    id: u32,
+    /// The number of the host.
+    host: u32,
     tasks: RefCell<HashMap<u32, Rc<Running>>>,
     pub controllers: RefCell<HashMap<u32, AbortController>>,
     /// Handlers that wait for the answer to a call or a question of theirs.
     pub waiting: RefCell<HashMap<u32, oneshot::Sender<Response<JsValue>>>>,
-}
-
-thread_local! {
-    static HOSTS: RefCell<HashMap<u32, Weak<Inner>>> = RefCell::default();
-    static NEXT: Cell<u32> = const { Cell::new(0) };
-}
-
-fn find(id: u32) -> Option<Rc<Inner>> {
-    HOSTS.with_borrow(|hosts| hosts.get(&id).and_then(Weak::upgrade))
 }
 
 /// Names the task to wake; the task itself cannot be in a waker, which could go anywhere.
@@ -63,7 +53,7 @@ impl Wake for WakeUp {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        let Some(host) = find(self.host) else {
+        let Some(host) = HOSTS.get(self.host) else {
             return;
         };
         let running = host.rust_calls.tasks.borrow().get(&self.key).cloned();
@@ -74,13 +64,9 @@ impl Wake for WakeUp {
 }
 
 impl RustCalls {
-    pub fn new(host: &Weak<Inner>) -> Self {
-        let id = NEXT.get();
-        NEXT.set(id.wrapping_add(1));
-        HOSTS.with_borrow_mut(|hosts| hosts.insert(id, host.clone()));
+    pub fn new(host: u32) -> Self {
         RustCalls {
-            host: host.clone(),
-            id,
+            host,
             tasks: RefCell::default(),
             controllers: RefCell::default(),
             waiting: RefCell::default(),
@@ -94,13 +80,16 @@ impl RustCalls {
 
     /// Starts a call's future: its first poll is here and now.
     pub fn start(&self, key: u32, id: CallId, handler: &RustHandler, params: JsValue) {
-        let Some(host) = self.host.upgrade() else {
+        let Some(host) = HOSTS.get(self.host) else {
             return;
         };
         let future = handler(params, CallContext { host, key, id });
         let running = Running {
             task: Task::new(future),
-            waker: Waker::from(Arc::new(WakeUp { host: self.id, key })),
+            waker: Waker::from(Arc::new(WakeUp {
+                host: self.host,
+                key,
+            })),
             scheduled: Cell::new(false),
         };
         self.tasks.borrow_mut().insert(key, running.into());
@@ -118,8 +107,10 @@ impl RustCalls {
             return;
         };
         self.tasks.borrow_mut().remove(&key);
-        if let (Some(result), Some(host)) = (output, self.host.upgrade()) {
-            host.settle(key, result);
+        if let (Some(result), Some(host)) = (output, HOSTS.get(self.host)) {
+            let limits = *host.state.borrow().limits();
+            let result = result.and_then(|data| inspect::data(data, &limits));
+            host.with(|state| state.settle(key, result, sys::now()));
         }
     }
 
@@ -150,11 +141,5 @@ impl RustCalls {
         // The handler may be gone by now; then nobody waits.
         drop(sender.send(response));
         None
-    }
-}
-
-impl Drop for RustCalls {
-    fn drop(&mut self) {
-        HOSTS.with_borrow_mut(|hosts| hosts.remove(&self.id));
     }
 }

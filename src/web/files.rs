@@ -17,12 +17,21 @@ ship! {
     acceptPort from "/src/web/js/accept-port.js";
     Connection from "/src/web/js/connection.js";
     Context from "/src/web/js/context.js";
+    problem from "/src/web/js/errors.js";
+    failureOf from "/src/web/js/failure-of.js";
+    readFromAgent from "/src/web/js/from-agent.js";
     GatewayLink from "/src/web/js/gateway-link.js";
-    abpError from "/src/web/js/errors.js";
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";
     toText from "/src/web/js/json.js";
     compile from "/src/web/js/json-schema.js";
+    get from "/src/web/js/read.js";
+    reasonText from "/src/web/js/reason.js";
+    receive from "/src/web/js/receive.js";
+    report from "/src/web/js/report.js";
+    Shell from "/src/web/js/shell.js";
+    underSignal from "/src/web/js/signal.js";
+    startTimer from "/src/web/js/timer.js";
     transferables from "/src/web/js/transfer.js";
     Validators from "/src/web/js/validators.js";
 }

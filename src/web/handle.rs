@@ -1,315 +1,434 @@
-//! What the JavaScript glue calls.
+//! What the JavaScript glue of a host calls.
 
-use alloc::rc::{Rc, Weak};
+use alloc::rc::Rc;
+use core::cell::RefMut;
 
 use wasm_bindgen::prelude::*;
 
-use super::inner::{Handler, Inner};
+use super::handles::Handles;
+use super::inner::{Handler, Inner, State};
+use super::perform::cancel_response;
 use super::sys::{self, now};
-use super::{Error, random};
-use crate::call::Code;
-use crate::dialect::{Value, abp};
-use crate::session::{CallRequest, Limits};
+use super::{Error, error_from, text};
+use crate::call::{CallId, Code};
+use crate::capability::Descriptor;
+use crate::session::{Agent, CallRequest, Features, Initialize, Limits};
+use crate::text::clipped;
 
-/// A host, from JavaScript's side. Everything takes `&self` and survives being called back into.
+/// A host, from JavaScript's side. Everything survives being called back into.
+///
+/// A class of functions, which take the number of the host.
 #[wasm_bindgen]
-pub struct HostHandle(pub(super) Weak<Inner>);
+pub struct HostHandle;
 
-/// Makes a host out of the options of `createHost`, and gives its JavaScript object, or
-/// the error to throw.
+pub(super) static HOSTS: Handles<Inner> = Handles::new();
+
+/// Makes a host, and gives its JavaScript object, which works with this class of functions. A
+/// limit that is NaN is the default one.
 #[wasm_bindgen(js_name = newHost)]
-pub fn new_host(options: &JsValue) -> JsValue {
-    let app = Value::get(options, "app").unwrap_or(JsValue::UNDEFINED);
-    match limits(options).and_then(|limits| Inner::new(app, limits)) {
-        Ok(host) => host.js.clone().into(),
-        Err(error) => as_js(&error),
+#[allow(clippy::too_many_arguments)]
+pub fn new_host(
+    class: &JsValue,
+    app: &JsValue,
+    remembered: f64,
+    in_flight: f64,
+    sessions: f64,
+    requests_per_second: f64,
+    message_bytes: f64,
+    depth: f64,
+) -> JsValue {
+    let it = Limits::default();
+    let limits = Limits {
+        remembered: or(remembered, it.remembered as f64) as usize,
+        in_flight: or(in_flight, it.in_flight as f64) as usize,
+        sessions: or(sessions, it.sessions as f64) as usize,
+        requests_per_second: or(requests_per_second, it.requests_per_second),
+        message_bytes: or(message_bytes, it.message_bytes as f64) as usize,
+        depth: or(depth, it.depth as f64) as usize,
+    };
+    let host = HOSTS.get(Inner::make(class, app, limits));
+    host.map_or(JsValue::UNDEFINED, |host| host.js.clone().into())
+}
+
+fn or(given: f64, default: f64) -> f64 {
+    if given.is_nan() { default } else { given }
+}
+
+/// A host at work: what follows from the work is done when this is dropped.
+struct Work(Rc<Inner>);
+
+impl Work {
+    fn of(host: u32) -> Option<Work> {
+        HOSTS.get(host).map(Work)
+    }
+
+    fn state(&self) -> RefMut<'_, State> {
+        self.0.state.borrow_mut()
     }
 }
 
-fn limits(options: &JsValue) -> Result<Limits, Error> {
-    let number = |key: &str| {
-        let number = options.number_of(key).filter(|number| *number >= 0.0);
-        if number.is_none() && Value::get(options, key).is_some() {
-            let message = [key, " is a number, not negative"];
-            return Err(Error::invalid_params(message.concat()));
-        }
-        Ok(number)
-    };
-    let default = Limits::default();
-    let whole =
-        |key: &str, default: usize| number(key).map(|it| it.map_or(default, |it| it as usize));
-    Ok(Limits {
-        remembered: whole("maxRemembered", default.remembered)?,
-        in_flight: whole("maxInFlight", default.in_flight)?,
-        sessions: whole("maxSessions", default.sessions)?,
-        requests_per_second: number("maxRequestsPerSecond")?.unwrap_or(default.requests_per_second),
-        message_bytes: whole("maxMessageBytes", default.message_bytes)?,
-        depth: whole("maxDepth", default.depth)?,
-    })
+impl Drop for Work {
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.0.drive();
+    }
 }
 
 #[wasm_bindgen]
+#[allow(clippy::too_many_arguments)]
 impl HostHandle {
-    /// Undefined, or the error to throw.
-    pub fn register(&self, name: &JsValue, options: &JsValue, handler: JsValue) -> JsValue {
-        let registered = self.with(|host| {
-            let name = name.as_string().unwrap_or_default();
-            host.register(&name, options, Handler::Js(handler))
-        });
-        match registered.unwrap_or_else(|| Err(closed())) {
-            Ok(()) => JsValue::UNDEFINED,
-            Err(error) => as_js(&error),
-        }
+    /// False when the name is taken. A `concurrency` of 0 is any number.
+    pub fn register(
+        host: u32,
+        name: &JsValue,
+        concurrency: u32,
+        available: bool,
+        checked: bool,
+        document: JsValue,
+        handler: JsValue,
+    ) -> bool {
+        Work::of(host).is_some_and(|host| {
+            let descriptor = Descriptor {
+                name: text(name).into(),
+                concurrency: (concurrency > 0).then_some(concurrency as usize),
+                available,
+                checked,
+                document,
+            };
+            host.state().register(descriptor, Handler::Js(handler))
+        })
     }
 
-    pub fn unregister(&self, name: &JsValue) -> bool {
-        let name = name.as_string().unwrap_or_default();
-        self.with(|host| host.with(|state| state.unregister(&name)))
-            .unwrap_or(false)
+    pub fn unregister(host: u32, name: &JsValue) -> bool {
+        Work::of(host).is_some_and(|host| host.state().unregister(&text(name)))
     }
 
     /// An array of the `Capability` documents, by name.
-    pub fn documents(&self) -> JsValue {
-        let mut documents = JsValue::array();
-        self.with(|host| {
+    pub fn documents(host: u32) -> JsValue {
+        let documents = sys::array();
+        if let Some(host) = HOSTS.get(host) {
             for it in host.state.borrow().registry().iter() {
-                documents.push(it.descriptor.document.clone());
+                sys::push(&documents, &it.descriptor.document);
             }
-        });
+        }
         documents
     }
 
-    pub fn connect(&self) -> u32 {
-        self.with(|host| host.with(|state| state.connect()))
-            .unwrap_or(0)
+    pub fn connect(host: u32) -> u32 {
+        Work::of(host).map_or(0, |host| host.state().connect())
     }
 
-    pub fn receive(&self, connection: u32, envelope: &JsValue) {
-        self.with(|host| host.receive(connection, envelope));
-    }
-
-    pub fn disconnect(&self, connection: u32) {
-        self.with(|host| host.with(|state| state.disconnect(connection, now())));
+    pub fn disconnect(host: u32, connection: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state().disconnect(connection, now());
+        }
     }
 
     #[wasm_bindgen(js_name = sessionId)]
-    pub fn session_id(&self, connection: u32) -> JsValue {
-        let id = self.with(|host| host.state.borrow().session_id(connection));
-        id.flatten().map_or(JsValue::NULL, |id| JsValue::from(&*id))
+    pub fn session_id(host: u32, connection: u32) -> JsValue {
+        let host = HOSTS.get(host);
+        let id = host.and_then(|host| host.state.borrow().session_id(connection));
+        id.map_or(JsValue::NULL, |id| JsValue::from_str(&id))
+    }
+
+    /// An agent opens its session, under an id that nobody has had.
+    pub fn initialize(
+        host: u32,
+        connection: u32,
+        id: JsValue,
+        session: &JsValue,
+        name: &JsValue,
+        version: &JsValue,
+        notifications: bool,
+        progress: bool,
+        elicitation: bool,
+    ) {
+        if let Some(host) = Work::of(host) {
+            let params = Initialize {
+                agent: Agent {
+                    name: text(name),
+                    version: text(version),
+                },
+                features: Features {
+                    notifications,
+                    progress,
+                    elicitation,
+                },
+            };
+            host.state()
+                .initialize(connection, Some(id), params, text(session).into(), now());
+        }
+    }
+
+    /// An agent calls. True when `call` can be no callId, and nothing comes of it.
+    pub fn call(
+        host: u32,
+        connection: u32,
+        id: JsValue,
+        call: &JsValue,
+        capability: &JsValue,
+        params: JsValue,
+        timeout: f64,
+        token: JsValue,
+    ) -> bool {
+        let Some(request) = request(call, capability, params, timeout, token) else {
+            return true;
+        };
+        if let Some(host) = Work::of(host) {
+            host.state().call(connection, Some(id), request, now());
+        }
+        false
+    }
+
+    /// A handler calls. The key its answer will come under, or 0 when `call` can be no callId or
+    /// the host is closed.
+    #[wasm_bindgen(js_name = callFrom)]
+    pub fn call_from(
+        host: u32,
+        parent: u32,
+        call: &JsValue,
+        capability: &JsValue,
+        params: JsValue,
+        timeout: f64,
+        token: JsValue,
+    ) -> u32 {
+        let request = request(call, capability, params, timeout, token);
+        match (request, HOSTS.get(host)) {
+            (Some(request), Some(host)) => {
+                host.state.borrow_mut().call_from(parent, request, now())
+            }
+            _ => 0,
+        }
+    }
+
+    /// An agent cancels. True when what it gave can be no callId, and nothing comes of it.
+    pub fn cancel(
+        host: u32,
+        connection: u32,
+        id: JsValue,
+        given: JsValue,
+        reason: &JsValue,
+    ) -> bool {
+        let call = text(&given);
+        if CallId::parse(&call).is_err() {
+            return true;
+        }
+        if let Some(host) = Work::of(host) {
+            let reason = shortened(reason);
+            host.state()
+                .cancel(connection, Some(id), given, &call, reason, now());
+        }
+        false
+    }
+
+    /// An agent ends its session.
+    pub fn shutdown(host: u32, connection: u32, id: JsValue, reason: &JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state()
+                .shutdown(connection, Some(id), shortened(reason), now());
+        }
     }
 
     #[wasm_bindgen(js_name = runReady)]
-    pub fn run_ready(&self) {
-        self.with(|host| host.with(|state| state.run_ready()));
+    pub fn run_ready(host: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state().run_ready();
+        }
     }
 
-    pub fn tick(&self) {
-        self.with(|host| {
-            host.armed.set(f64::INFINITY);
-            host.with(|state| state.handle_timeout(now()));
-        });
+    pub fn tick(host: u32) {
+        if let Some(host) = Work::of(host) {
+            host.0.armed.set(f64::INFINITY);
+            host.state().handle_timeout(now());
+        }
     }
 
     /// Polls a Rust capability's future.
-    pub fn poll(&self, key: u32) {
-        self.with(|host| host.rust_calls.poll(key));
+    #[cfg(feature = "std")]
+    pub fn poll(host: u32, key: u32) {
+        if let Some(host) = HOSTS.get(host) {
+            host.rust_calls.poll(key);
+        }
     }
 
     /// A JavaScript handler has returned.
-    pub fn settle(&self, key: u32, data: JsValue) {
-        self.with(|host| host.settle(key, Ok(data)));
+    pub fn settle(host: u32, key: u32, data: JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state().settle(key, Ok(data), now());
+        }
     }
 
-    /// A JavaScript handler has thrown `error`; `aborted` when that is an AbortError of its own.
-    pub fn fail(&self, key: u32, error: &JsValue, aborted: bool) {
-        let error = if aborted {
-            Error::cancelled()
-        } else {
-            error_of(error)
-        };
-        self.with(|host| host.settle(key, Err(error)));
+    /// A call's parameters have passed the schema check.
+    pub fn checked(host: u32, key: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state().checked(key, Ok(()), now());
+        }
     }
 
-    /// The schema check of a call is done.
-    pub fn checked(&self, key: u32, verdict: &JsValue) {
-        let result = super::perform::verdict_of(verdict);
-        self.with(|host| host.with(|state| state.checked(key, result, now())));
+    /// An agent has answered a question.
+    pub fn answered(host: u32, connection: u32, key: u32, data: JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state().answered(connection, key, Ok(data));
+        }
     }
 
-    pub fn progress(&self, key: u32, info: JsValue) {
-        self.with(|host| host.with(|state| state.progress(key, info)));
-    }
-
-    /// A JavaScript handler calls: the key its answer will come under.
-    #[wasm_bindgen(js_name = callFrom)]
-    pub fn call_from(&self, parent: u32, envelope: &JsValue) -> u32 {
-        let call = |host: Rc<Inner>| {
-            let mut state = host.state.borrow_mut();
-            match abp::read_from_agent(envelope).map(|received| received.message) {
-                Ok(abp::FromAgent::Call {
-                    call,
-                    capability,
-                    params,
-                    timeout,
-                    token,
-                }) => {
-                    let id = call.unwrap_or_else(random::call_id);
-                    let request = CallRequest {
-                        id,
-                        capability,
-                        params,
-                        timeout,
-                        token,
-                    };
-                    state.call_from(parent, request, now())
-                }
-                Ok(_) => 0,
-                Err(error) => state.refuse_child(error),
+    /// Something of that key has failed: the answer to a question, which comes from a connection;
+    /// without one the schema check of a call, or its handler.
+    pub fn fail(
+        host: u32,
+        connection: u32,
+        key: u32,
+        checking: bool,
+        code: &JsValue,
+        message: &JsValue,
+        retryable: &JsValue,
+        retry_after: f64,
+        details: JsValue,
+    ) {
+        let error = error_from(
+            text(code),
+            text(message),
+            retryable.as_bool(),
+            retry_after,
+            details,
+        );
+        if let Some(host) = Work::of(host) {
+            let mut state = host.state();
+            if connection != 0 {
+                state.answered(connection, key, Err(error));
+            } else if checking {
+                state.checked(key, Err(error), now());
+            } else {
+                state.settle(key, Err(error), now());
             }
-        };
-        self.with(call).unwrap_or(0)
+        }
     }
 
-    /// A handler cancels a call it has made.
-    #[wasm_bindgen(js_name = cancelKey)]
-    pub fn cancel_key(&self, key: u32, reason: &JsValue) {
-        let reason = reason.as_string().map(|reason| reason.into());
-        self.with(|host| host.with(|state| state.cancel_child(key, reason, now())));
+    pub fn progress(host: u32, key: u32, info: JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state().progress(key, info);
+        }
     }
 
     /// Progress the app reports by the operation's name: a progress token or a callId.
     #[wasm_bindgen(js_name = notifyProgress)]
-    pub fn notify_progress(&self, info: JsValue) {
-        let Some(operation) = Value::get(&info, "operationId") else {
-            return;
-        };
-        let text = operation.as_string();
-        self.with(|host| {
-            host.with(|state| {
-                state.progress_of(info, |id, token| {
-                    token == Some(&operation) || text.as_deref() == Some(id.as_str())
-                });
+    pub fn notify_progress(host: u32, operation: &JsValue, info: JsValue) {
+        let name = operation.as_string();
+        if let Some(host) = Work::of(host) {
+            host.state().progress_of(info, |id, token| {
+                token == Some(operation) || name.as_deref() == Some(id.as_str())
             });
-        });
+        }
     }
 
-    /// A JavaScript handler asks the agent: the key its answer will come under.
-    pub fn elicit(&self, call: u32, request: JsValue) -> u32 {
-        let timeout = request.number_of("timeout");
-        self.with(|host| {
-            host.state
-                .borrow_mut()
-                .elicit(call, request, timeout, now())
-        })
-        .unwrap_or(0)
+    /// A handler cancels a call it has made.
+    #[wasm_bindgen(js_name = cancelKey)]
+    pub fn cancel_key(host: u32, key: u32, reason: &JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state().cancel_child(key, shortened(reason), now());
+        }
     }
 
-    /// The app asks the agent of a connection: the key its answer will come under.
-    pub fn ask(&self, connection: u32, request: JsValue) -> u32 {
-        let timeout = request.number_of("timeout");
-        self.with(|host| {
-            host.state
-                .borrow_mut()
-                .ask(connection, None, request, timeout, now())
+    /// A JavaScript handler asks the agent: the key its answer will come under, or 0 when the host
+    /// is closed.
+    pub fn elicit(host: u32, call: u32, request: JsValue, timeout: f64) -> u32 {
+        HOSTS.get(host).map_or(0, |host| {
+            let mut state = host.state.borrow_mut();
+            state.elicit(call, request, timeout_of(timeout), now())
         })
-        .unwrap_or(0)
+    }
+
+    /// The app asks the agent of a connection: the key its answer will come under, or 0 when the
+    /// host is closed.
+    pub fn ask(host: u32, connection: u32, request: JsValue, timeout: f64) -> u32 {
+        HOSTS.get(host).map_or(0, |host| {
+            let mut state = host.state.borrow_mut();
+            state.ask(connection, None, request, timeout_of(timeout), now())
+        })
     }
 
     /// Does what the last [`HostHandle::call_from`], `elicit` or `ask` has led to.
-    pub fn drive(&self) {
-        self.with(|host| host.drive());
+    pub fn drive(host: u32) {
+        drop(Work::of(host));
     }
 
-    pub fn notify(&self, event: &JsValue, data: JsValue) {
-        let event = event.as_string().unwrap_or_default();
-        let data = (!data.is_undefined()).then_some(data);
-        self.with(|host| host.with(|state| state.notify((&*event).into(), data)));
+    pub fn notify(host: u32, event: &JsValue, data: JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state().notify(text(event).into(), Some(data));
+        }
     }
 
     /// The app cancels a call of one of its agents: a `CancelResponse`.
     #[wasm_bindgen(js_name = cancelCall)]
-    pub fn cancel_call(&self, session: &JsValue, call: &JsValue, reason: &JsValue) -> JsValue {
-        let answer = self.with(|host| {
-            let session = session.as_string().unwrap_or_default();
-            let id = call.as_string().unwrap_or_default();
-            let reason = reason.as_string().map(|reason| reason.into());
-            host.with(|state| match state.connection_of(&session) {
-                Some(connection) => state.cancel_here(connection, &id, reason, now()),
-                None => {
-                    let message = "There is no such session";
-                    Err(Error::new(Code::SESSION_INVALID, message))
-                }
-            })
+    pub fn cancel_call(host: u32, session: &JsValue, given: &JsValue, reason: &JsValue) -> JsValue {
+        let Some(host) = HOSTS.get(host) else {
+            let closed = Error::new(Code::NOT_INITIALIZED, "The host is closed");
+            return cancel_response(given, Err(closed));
+        };
+        let answer = host.with(|state| match state.connection_of(&text(session)) {
+            Some(connection) => {
+                state.cancel_here(connection, &text(given), shortened(reason), now())
+            }
+            None => {
+                let message = "There is no such session";
+                Err(Error::new(Code::SESSION_INVALID, message))
+            }
         });
-        abp::cancel_response(call, &answer.unwrap_or_else(|| Err(closed())))
+        cancel_response(given, answer)
     }
 
-    pub fn watch(&self, on: bool) {
-        self.with(|host| host.state.borrow_mut().watch(on));
-    }
-
-    /// A fresh callId.
-    #[wasm_bindgen(js_name = newCallId)]
-    pub fn new_call_id(&self) -> JsValue {
-        random::call_id().as_str().into()
+    pub fn watch(host: u32, on: bool) {
+        if let Some(host) = HOSTS.get(host) {
+            host.state.borrow_mut().watch(on);
+        }
     }
 
     /// What is held and what was counted, for tests and the curious.
-    pub fn stats(&self) -> JsValue {
-        let stats = self.with(|host| {
+    pub fn stats(host: u32) -> JsValue {
+        HOSTS.get(host).map_or(JsValue::UNDEFINED, |host| {
             let state = host.state.borrow();
             let counters = state.counters();
-            let mut stats = JsValue::object();
-            for (key, number) in [
-                ("inFlight", state.in_flight() as u64),
-                ("sessions", state.sessions() as u64),
-                ("elicitations", state.pending_elicitations() as u64),
-                ("tasks", host.rust_calls.tasks() as u64),
-                ("calls", counters.calls),
-                ("cancelled", counters.cancelled),
-                ("lateResults", counters.late_results),
-                ("lateProgress", counters.late_progress),
-            ] {
-                stats.put_number(key, number as f64);
-            }
-            stats
-        });
-        stats.unwrap_or_default()
+            sys::stats(
+                state.in_flight() as f64,
+                state.sessions() as f64,
+                state.pending_elicitations() as f64,
+                host.rust_calls.tasks() as f64,
+                counters.calls as f64,
+                counters.cancelled as f64,
+                counters.late_results as f64,
+                counters.late_progress as f64,
+            )
+        })
     }
 
     /// Lets go of the host; every call after this does nothing.
-    pub fn release(&self) {
-        self.with(|host| host.release());
-    }
-
-    fn with<T>(&self, work: impl FnOnce(Rc<Inner>) -> T) -> Option<T> {
-        self.0.upgrade().map(work)
+    pub fn release(host: u32) {
+        HOSTS.remove(host);
     }
 }
 
-fn closed() -> Error {
-    Error::new(Code::NOT_INITIALIZED, "The host is closed")
+fn request(
+    call: &JsValue,
+    capability: &JsValue,
+    params: JsValue,
+    timeout: f64,
+    token: JsValue,
+) -> Option<CallRequest<JsValue>> {
+    Some(CallRequest {
+        id: CallId::parse(&text(call)).ok()?,
+        capability: text(capability),
+        params,
+        timeout: timeout_of(timeout),
+        token: Some(token),
+    })
 }
 
-/// What a handler threw, as an error: its code is kept, anything without one is the operation's
-/// failure. Nothing of it but text, numbers and plain details is passed on.
-pub(super) fn error_of(thrown: &JsValue) -> Error {
-    let message = thrown.text_of("message").or_else(|| thrown.as_string());
-    let message = message.unwrap_or_else(|| "The capability failed".into());
-    let code = thrown.text_of("code");
-    let code = code.filter(|code| !code.is_empty() && code.len() <= 128);
-    let code = code.map_or(Code::OPERATION_FAILED, Code::from);
-    let mut error = Error::new(code, message);
-    if let Some(retryable) = thrown.boolean_of("retryable") {
-        error.retryable = retryable;
-    }
-    error.retry_after = thrown.number_of("retryAfter");
-    error.details = Value::get(thrown, "details")
-        .filter(|details| sys::inspect(details, 32, 65_536.0).is_undefined());
-    error
+/// An infinite timeout is none.
+fn timeout_of(timeout: f64) -> Option<f64> {
+    Some(timeout).filter(|it| it.is_finite())
 }
 
-/// An error as JavaScript throws it.
-fn as_js(error: &Error) -> JsValue {
-    sys::abp_error(error.code.as_str(), &error.message, error.retryable)
+/// A reason is kept to a length fit for a log line.
+fn shortened(reason: &JsValue) -> Option<Rc<str>> {
+    Some(clipped(&reason.as_string()?, 1_024).into())
 }

@@ -3,17 +3,20 @@
 use std::future::Future;
 use std::rc::Rc;
 
+use js_sys::Array;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::Error;
 use super::builder::{App, Capability};
 use super::context::CallContext;
 use super::executor::LocalFuture;
+use super::handle::HOSTS;
 use super::inner::{Handler, Inner};
+use super::object::{get, object, put};
+use super::{Error, HostHandle, sys};
 use crate::call::Code;
-use crate::dialect::Value;
+use crate::capability::Descriptor;
 use crate::session::Limits;
 
 /// A page's host: capabilities registered by Rust, reached over every transport of the browser.
@@ -30,7 +33,14 @@ impl Host {
 
     /// A host with limits of the app's own.
     pub fn with_limits(app: App, limits: Limits) -> Result<Self, Error> {
-        Inner::new(app.0, limits).map(Host)
+        match sys::problem_with_app(&app.0) {
+            Some(problem) => Err(Error::invalid_params(problem)),
+            None => {
+                let class = get(&HostHandle.into(), "constructor");
+                let host = HOSTS.get(Inner::make(&class, &app.0, limits));
+                Ok(Host(host.expect("it has just been made")))
+            }
+        }
     }
 
     /// Registers an async function as a capability. Its parameters come from the caller through
@@ -62,8 +72,24 @@ impl Host {
         };
         let name = capability.name.clone();
         let options = capability.into_options()?;
-        self.0
-            .register(&name, &options, Handler::Rust(Rc::new(run)))
+        if let Some(problem) = sys::problem_with_capability(&name, &options) {
+            return Err(Error::invalid_params(problem));
+        }
+        let document = sys::describe(&name, &options);
+        let descriptor = Descriptor {
+            name: name.as_str().into(),
+            concurrency: get(&options, "concurrency").as_f64().map(|it| it as usize),
+            available: get(&options, "available") != false,
+            checked: !get(&options, "inputSchema").is_undefined(),
+            document: document.clone(),
+        };
+        let handler = Handler::Rust(Rc::new(run));
+        if !self.0.with(|state| state.register(descriptor, handler)) {
+            let message = format!("\"{name}\" is registered already");
+            return Err(Error::invalid_params(message));
+        }
+        self.0.js.registered(&document);
+        Ok(())
     }
 
     /// Takes a capability away; calls accepted before still run. False when there is none.
@@ -79,13 +105,10 @@ impl Host {
     /// Serves agents that post messages to this window, from these origins; the page's own when
     /// none is given.
     pub fn accept_messages(&self, allowed_origins: &[&str]) {
-        let mut options = JsValue::object();
+        let options = object();
         if !allowed_origins.is_empty() {
-            let mut origins = JsValue::array();
-            for origin in allowed_origins {
-                origins.push(JsValue::from_str(origin));
-            }
-            options.put("allowedOrigins", &origins);
+            let origins = allowed_origins.iter().map(|it| JsValue::from_str(it));
+            put(&options, "allowedOrigins", origins.collect::<Array>());
         }
         self.0.js.accept_messages(&options);
     }
@@ -97,9 +120,9 @@ impl Host {
 
     /// Connects to a gateway, and again whenever the connection is lost.
     pub fn connect_gateway(&self, url: &str, token: Option<&str>) {
-        let mut options = JsValue::object();
+        let options = object();
         if let Some(token) = token {
-            options.put_text("token", token);
+            put(&options, "token", token);
         }
         self.0.js.connect_gateway(url, &options);
     }

@@ -1,4 +1,4 @@
-//! What may be sent.
+//! What a capability written in Rust may return.
 
 use wasm_bindgen::JsValue;
 
@@ -6,25 +6,13 @@ use super::{Error, sys};
 use crate::call::Code;
 use crate::session::Limits;
 
-/// Refuses a message that is nested too deeply or too large.
-pub(super) fn message(value: &JsValue, limits: &Limits) -> Result<(), Error> {
-    match sys::inspect(value, limits.depth as u32, limits.message_bytes as f64).as_string() {
-        None => Ok(()),
-        Some(problem) => Err(Error::invalid_params(["The message ", &problem].concat())),
-    }
-}
-
 /// Refuses data that could not be handed to the caller, whatever the transport.
 pub(super) fn data(value: JsValue, limits: &Limits) -> Result<JsValue, Error> {
-    match sys::inspect(&value, limits.depth as u32, limits.message_bytes as f64).as_string() {
+    match sys::inspect(&value, limits.depth as f64, limits.message_bytes as f64) {
         None => Ok(value),
         Some(problem) => Err(Error::new(
             Code::OPERATION_FAILED,
-            [
-                "The capability returned data that cannot be sent: it ",
-                &problem,
-            ]
-            .concat(),
+            format!("The capability returned data that cannot be sent: it {problem}"),
         )),
     }
 }

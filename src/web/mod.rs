@@ -1,8 +1,13 @@
 //! The browser: JavaScript API, AbortSignal bridge, page transports.
 //!
 //! Rust decides, JavaScript carries: `js/` holds thin glue around browser objects, each file with
-//! no rule of its own. Every call out of JavaScript into Rust goes through one guard, so that a
+//! no rule of its own. It also reads and writes the messages, whose values are its own: what stands
+//! in them comes to Rust flat, as arguments. Every call out of JavaScript into Rust goes through one guard, so that a
 //! trap settles what is pending instead of leaving it for ever.
+
+use alloc::string::String;
+
+use wasm_bindgen::JsValue;
 
 mod agent;
 #[cfg(feature = "npm")]
@@ -17,15 +22,18 @@ mod context;
 mod executor;
 mod files;
 mod handle;
+mod handles;
 #[cfg(feature = "std")]
 mod host;
 mod inner;
+#[cfg(feature = "std")]
 mod inspect;
+#[cfg(feature = "std")]
+mod object;
 mod perform;
+#[cfg(feature = "std")]
 mod random;
-mod receive;
 mod sys;
-mod value;
 
 pub use agent::AgentHandle;
 #[cfg(feature = "std")]
@@ -38,4 +46,32 @@ pub use host::Host;
 pub use sys::JsHost;
 
 /// The error of a capability, its details a JavaScript value.
-pub type Error = crate::call::Error<wasm_bindgen::JsValue>;
+pub type Error = crate::call::Error<JsValue>;
+
+/// An error as JavaScript knows it. Without `retryable` it follows from the code; a time of NaN is
+/// none, and undefined are no details.
+fn error_from(
+    code: String,
+    message: String,
+    retryable: Option<bool>,
+    retry_after: f64,
+    details: JsValue,
+) -> Error {
+    let mut error = Error::new(code, message);
+    if let Some(retryable) = retryable {
+        error.retryable = retryable;
+    }
+    error.retry_after = Some(retry_after).filter(|it| !it.is_nan());
+    error.details = some(details);
+    error
+}
+
+fn some(value: JsValue) -> Option<JsValue> {
+    (!value.is_undefined()).then_some(value)
+}
+
+/// The text of what is known to be a string: passed as a value, it needs less glue.
+#[inline(never)]
+fn text(value: &JsValue) -> String {
+    value.as_string().unwrap_or_default()
+}

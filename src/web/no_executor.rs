@@ -1,24 +1,19 @@
 //! Stands in for the executor where no capability is written in Rust.
 
-use alloc::rc::Weak;
-
 use wasm_bindgen::JsValue;
 
-use super::inner::Inner;
 use crate::call::Response;
 
 pub(super) struct RustCalls;
 
 impl RustCalls {
-    pub fn new(_: &Weak<Inner>) -> Self {
+    pub fn new(_: u32) -> Self {
         RustCalls
     }
 
     pub fn tasks(&self) -> usize {
         0
     }
-
-    pub fn poll(&self, _: u32) {}
 
     pub fn stop(&self, _: u32, _: Option<&str>) {}
 

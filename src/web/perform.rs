@@ -2,16 +2,25 @@
 
 use wasm_bindgen::JsValue;
 
-use super::handle::error_of;
+use super::Error;
 use super::inner::{Handler, Inner};
 use super::sys::{self, now};
-use super::{Error, inspect};
-use crate::call::{Outcome, Response};
-use crate::dialect::{Value, abp};
+use crate::call::{CancelAnswer, Millis, Outcome, Response};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, ReplyTo};
-use crate::text::decimal;
 
 type Action = CoreAction<JsValue, Handler>;
+
+/// The states of a call, as envelope.js numbers them.
+mod state {
+    pub const QUEUED: u32 = 0;
+    pub const RUNNING: u32 = 1;
+    pub const COMPLETED: u32 = 2;
+    pub const FAILED: u32 = 3;
+    pub const CANCELLED: u32 = 4;
+}
+
+/// Whoever asked is no agent but a handler.
+const PARENT: u32 = 0;
 
 impl Inner {
     /// Does everything that is to be done, in order. No borrow is held while it does: what it
@@ -37,13 +46,14 @@ impl Inner {
     }
 
     fn perform(&self, action: Action) {
+        let js = &self.js;
         match action {
-            Action::Wake => self.js.wake(),
+            Action::Wake => js.wake(),
             Action::Check {
                 key,
                 capability,
                 params,
-            } => self.check(key, &capability, &params),
+            } => js.check(key, &capability, &params),
             Action::Start {
                 key,
                 id,
@@ -51,196 +61,164 @@ impl Inner {
                 params,
                 ..
             } => match handler {
-                Handler::Js(handler) => self.js.start(key, id.as_str(), &handler, &params),
+                Handler::Js(handler) => js.start(key, id.as_str(), &handler, &params),
                 #[cfg(feature = "std")]
                 Handler::Rust(handler) => self.rust_calls.start(key, id, &handler, params),
             },
-            Action::Stop { key, stop } => self.stop(key, stop.reason.as_deref()),
-            Action::Respond { key, to, response } => self.respond(key, to, response),
-            Action::Answer { to, id, answer } => self.answer(to, id, &answer),
+            Action::Stop { key, stop } => {
+                self.rust_calls.stop(key, stop.reason.as_deref());
+                js.stop(key, stop.reason.as_deref());
+            }
+            Action::Respond { key, to, response } => {
+                self.rust_calls.ended(key);
+                match to {
+                    ReplyTo::Agent(to, id) => self.respond(key, to, &or_undefined(id), response),
+                    ReplyTo::Parent => self.hand_over(key, response),
+                }
+            }
+            Action::Elicited { key, response } => self.hand_over(key, response),
+            Action::Answer { to, id, answer } => self.answer(to, &or_undefined(id), answer),
             Action::Progress {
                 to,
                 id,
                 token,
                 info,
-            } => {
-                let payload = abp::progress(&id, token.as_ref(), &info);
-                self.post(to, abp::kind::PROGRESS, None, &payload);
-            }
-            Action::Elicit { to, key, request } => {
-                let id = elicitation_id(key);
-                self.post(to, abp::kind::ELICITATION_REQUEST, Some(&id), &request);
-            }
-            Action::Withdraw { to, key } => {
-                let payload = abp::withdrawn(&elicitation_id(key));
-                self.post(to, abp::kind::NOTIFICATION, None, &payload);
-            }
-            Action::Elicited { key, response } => self.hand_over(key, response),
-            Action::Notify { to, event, data } => {
-                let payload = abp::notification(&event, data.as_ref());
-                self.post(to, abp::kind::NOTIFICATION, None, &payload);
-            }
+            } => js.tell_progress(to, id.as_str(), &or_undefined(token), &info),
+            Action::Elicit { to, key, request } => js.question(to, key, &request),
+            Action::Withdraw { to, key } => js.withdraw(to, key),
+            Action::Notify { to, event, data } => js.tell(to, &event, &or_undefined(data)),
             Action::CapabilitiesChanged { to, added, removed } => {
-                let payload = abp::capabilities_changed(&added, &removed);
-                self.post(to, abp::kind::NOTIFICATION, None, &payload);
+                js.tell_change(to, &texts(&added), &texts(&removed));
             }
-            Action::Call(event) => self.emit_call(event),
+            Action::Call(event) => self.saw_call(event),
             Action::Progressed { session, id, info } => {
-                let mut event = event("progress");
-                event.put_text("sessionId", &session);
-                event.put_text("callId", id.as_str());
-                event.put("info", &abp::progress(&id, None, &info));
-                self.js.emit(&event);
+                js.saw_progress(&session, id.as_str(), &info);
             }
             Action::CancelAnswered {
                 session,
                 id,
                 answer,
                 reason,
-            } => {
-                let mut event = event("cancel");
-                let given = JsValue::from(id.as_str());
-                event.put("callId", &given);
-                event.put_text("sessionId", &session);
-                event.put("response", &abp::cancel_response(&given, &Ok(answer)));
-                put_reason(&mut event, reason.as_deref());
-                self.js.emit(&event);
-            }
+            } => js.saw_cancel(&session, id.as_str(), answer.reason(), reason.as_deref()),
             Action::Session {
                 session,
                 agent,
                 open,
-            } => {
-                let mut who = JsValue::object();
-                who.put_text("name", &agent.name);
-                who.put_text("version", &agent.version);
-                let mut event = event("session");
-                event.put_text("state", if open { "open" } else { "closed" });
-                event.put_text("sessionId", &session);
-                event.put("agent", &who);
-                self.js.emit(&event);
-            }
+            } => js.saw_session(&session, open, &agent.name, &agent.version),
         }
     }
 
-    fn check(&self, key: u32, capability: &str, params: &JsValue) {
-        let verdict = self.js.check(key, capability, params);
-        // Undefined: the validator is still being loaded and will report by itself.
-        if !verdict.is_undefined() {
-            let result = verdict_of(&verdict);
-            self.state.borrow_mut().checked(key, result, now());
-        }
-    }
-
-    fn stop(&self, key: u32, reason: Option<&str>) {
-        self.rust_calls.stop(key, reason);
-        self.js.stop(key, reason);
-    }
-
-    fn respond(&self, key: u32, to: ReplyTo<JsValue>, response: Response<JsValue>) {
-        self.rust_calls.ended(key);
-        self.js.ended(key);
-        match to {
-            ReplyTo::Agent(connection, id) => {
-                let payload = abp::response(&response);
-                self.post(connection, abp::kind::CALL_RESULT, id.as_ref(), &payload);
-            }
-            ReplyTo::Parent => self.hand_over(key, response),
-        }
-    }
-
-    /// A handler has ended.
-    pub fn settle(&self, key: u32, result: Result<JsValue, Error>) {
-        let limits = *self.state.borrow().limits();
-        let result = result.and_then(|data| inspect::data(data, &limits));
-        self.with(|state| state.settle(key, result, now()));
+    fn respond(&self, key: u32, to: u32, id: &JsValue, response: Response<JsValue>) {
+        let (state, value) = told(response.outcome);
+        let duration = or_nan(response.duration);
+        self.js.respond(key, to, id, state, &value, duration);
     }
 
     /// Gives a response to the handler that waits for it, a Rust one or a JavaScript one.
     fn hand_over(&self, key: u32, response: Response<JsValue>) {
         if let Some(response) = self.rust_calls.hand_over(key, response) {
-            self.js.answer(key, &abp::response(&response));
+            self.respond(key, PARENT, &JsValue::UNDEFINED, response);
         }
     }
 
-    fn answer(&self, to: u32, id: Option<JsValue>, answer: &Answer<JsValue>) {
-        let (kind, payload) = match answer {
-            Answer::Initialized(result) => (
-                abp::kind::INITIALIZE_RESULT,
-                abp::initialized(&self.app, result),
-            ),
-            Answer::Cancelled(given, result) => (
-                abp::kind::CANCEL_RESULT,
-                abp::cancel_response(given, result),
-            ),
-            // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
-            Answer::ShutDown(_) if id.is_none() => return,
+    fn answer(&self, to: u32, id: &JsValue, answer: Answer<JsValue>) {
+        match answer {
+            Answer::Initialized(Ok(opened)) => {
+                let documents = sys::array();
+                for document in &opened.capabilities {
+                    sys::push(&documents, document);
+                }
+                let it = opened.features;
+                let session = &opened.session;
+                let (notifications, progress) = (it.notifications, it.progress);
+                self.js.initialized(
+                    to,
+                    id,
+                    session,
+                    &documents,
+                    notifications,
+                    progress,
+                    it.elicitation,
+                );
+            }
+            Answer::Initialized(Err(failure)) => {
+                self.js.done(to, "initialize-result", id, &error(&failure));
+            }
+            Answer::Cancelled(given, result) => {
+                self.js.cancelled(to, id, &cancel_response(&given, result));
+            }
             Answer::ShutDown(result) => {
-                let mut payload = JsValue::object();
-                if let Err(failure) = result {
-                    payload.put("error", &abp::error(failure));
-                }
-                (abp::kind::SHUTDOWN_RESULT, payload)
+                let failure = result.map_or_else(|it| error(&it), |()| JsValue::UNDEFINED);
+                self.js.done(to, "shutdown-result", id, &failure);
             }
-        };
-        self.post(to, kind, id.as_ref(), &payload);
-    }
-
-    fn post(&self, to: u32, kind: &str, id: Option<&JsValue>, payload: &JsValue) {
-        let envelope = abp::envelope(kind, id, sys::unix(), payload);
-        self.js.post(to, &envelope);
-    }
-
-    fn emit_call(&self, call: CallEvent<JsValue>) {
-        let mut event = event("call");
-        event.put_text("callId", call.id.as_str());
-        event.put_text("capability", &call.capability);
-        event.put_text("sessionId", &call.session);
-        if let Some(parent) = call.parent {
-            event.put_text("parentCallId", parent.as_str());
         }
-        let state = match &call.state {
-            CallState::Queued(params) => {
-                event.put("params", params);
-                "queued"
-            }
-            CallState::Running => "running",
+    }
+
+    fn saw_call(&self, call: CallEvent<JsValue>) {
+        let none = JsValue::UNDEFINED;
+        let (state, value, duration, reason) = match call.state {
+            CallState::Queued(params) => (state::QUEUED, params, f64::NAN, None),
+            CallState::Running => (state::RUNNING, none, f64::NAN, None),
             CallState::Ended(response, reason) => {
-                event.put("response", &abp::response(response));
-                put_reason(&mut event, reason.as_deref());
-                match response.outcome {
-                    Outcome::Completed(_) => "completed",
-                    Outcome::Failed(_) => "failed",
-                    Outcome::Cancelled => "cancelled",
-                }
+                let (state, value) = told(response.outcome);
+                (state, value, or_nan(response.duration), reason)
             }
         };
-        event.put_text("state", state);
-        self.js.emit(&event);
+        self.js.saw_call(
+            &call.session,
+            call.id.as_str(),
+            call.parent.as_ref().map(|it| it.as_str()),
+            &call.capability,
+            state,
+            &value,
+            duration,
+            reason.as_deref(),
+        );
     }
 }
 
-fn event(kind: &str) -> JsValue {
-    let mut event = JsValue::object();
-    event.put_text("type", kind);
-    event.put_number("time", sys::unix());
-    event
-}
-
-fn put_reason(event: &mut JsValue, reason: Option<&str>) {
-    if let Some(reason) = reason {
-        event.put_text("reason", reason);
+/// How a call ended, and its data or error.
+fn told(outcome: Outcome<JsValue>) -> (u32, JsValue) {
+    match outcome {
+        Outcome::Completed(data) => (state::COMPLETED, data),
+        Outcome::Failed(failure) => (state::FAILED, error(&failure)),
+        Outcome::Cancelled => (state::CANCELLED, JsValue::UNDEFINED),
     }
 }
 
-/// What the schema check found: `null` for nothing, or `{code, message, details}`.
-pub(super) fn verdict_of(verdict: &JsValue) -> Result<(), Error> {
-    if verdict.is_null() {
-        return Ok(());
-    }
-    Err(error_of(verdict))
+/// An `ABPError`.
+pub(super) fn error(error: &Error) -> JsValue {
+    let none = JsValue::UNDEFINED;
+    let details = error.details.as_ref().unwrap_or(&none);
+    let code = error.code.as_str();
+    let after = or_nan(error.retry_after);
+    let written = sys::error(code, &error.message, error.retryable, after, details);
+    // Only capabilities written in Rust name any.
+    #[cfg(feature = "std")]
+    super::object::name_alternatives(&written, &error.alternatives);
+    written
 }
 
-pub(super) fn elicitation_id(key: u32) -> JsValue {
-    JsValue::from(["elicitation-", &decimal(key)].concat())
+/// A `CancelResponse`. `given` is the callId as it was asked for.
+pub(super) fn cancel_response(given: &JsValue, answer: Result<CancelAnswer, Error>) -> JsValue {
+    match answer {
+        Ok(answer) => sys::cancel_response(given, answer.reason(), &JsValue::UNDEFINED),
+        Err(failure) => sys::cancel_response(given, None, &error(&failure)),
+    }
+}
+
+fn texts(texts: &[alloc::rc::Rc<str>]) -> JsValue {
+    let array = sys::array();
+    for text in texts {
+        sys::push_text(&array, text);
+    }
+    array
+}
+
+fn or_undefined(value: Option<JsValue>) -> JsValue {
+    value.unwrap_or(JsValue::UNDEFINED)
+}
+
+fn or_nan(time: Option<Millis>) -> f64 {
+    time.unwrap_or(f64::NAN)
 }

@@ -1,9 +1,12 @@
 //! The raw bindings to the JavaScript beside this module. None of these functions throws.
+//!
+//! What stands in an envelope crosses the boundary flat, as arguments: reading and writing the
+//! envelope itself is left to `js/envelope.js`.
 
-use alloc::string::String;
+#[cfg(feature = "std")]
+use std::string::String;
+
 use wasm_bindgen::prelude::*;
-
-use super::HostHandle;
 
 #[wasm_bindgen(module = "/src/web/js/host.js")]
 extern "C" {
@@ -12,32 +15,136 @@ extern "C" {
     #[derive(Clone)]
     pub type JsHost;
 
+    /// The host of that number. A message may be nested so deep, and hold so many characters.
     #[wasm_bindgen(constructor, js_class = "Host")]
-    pub(super) fn new(handle: HostHandle, app: &JsValue) -> JsHost;
+    pub(super) fn new(class: &JsValue, number: u32, app: &JsValue, depth: f64, size: f64)
+    -> JsHost;
 
-    #[wasm_bindgen(method)]
-    pub(super) fn registered(this: &JsHost, name: &str);
     #[wasm_bindgen(method)]
     pub(super) fn wake(this: &JsHost);
     #[wasm_bindgen(method)]
     pub(super) fn arm(this: &JsHost, milliseconds: f64);
     #[wasm_bindgen(method)]
+    pub(super) fn check(this: &JsHost, key: u32, name: &str, params: &JsValue);
+    #[wasm_bindgen(method)]
     pub(super) fn start(this: &JsHost, key: u32, id: &str, handler: &JsValue, params: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn stop(this: &JsHost, key: u32, reason: Option<&str>);
+    /// A call is over: to the agent on that connection, or, if it is 0, to the handler that waits.
     #[wasm_bindgen(method)]
-    pub(super) fn ended(this: &JsHost, key: u32);
+    pub(super) fn respond(
+        this: &JsHost,
+        key: u32,
+        to: u32,
+        id: &JsValue,
+        state: u32,
+        value: &JsValue,
+        duration: f64,
+    );
     #[wasm_bindgen(method)]
-    pub(super) fn post(this: &JsHost, connection: u32, envelope: &JsValue);
+    pub(super) fn initialized(
+        this: &JsHost,
+        to: u32,
+        id: &JsValue,
+        session: &str,
+        documents: &JsValue,
+        notifications: bool,
+        progress: bool,
+        elicitation: bool,
+    );
+    /// Answers a request with nothing but an error, if that is not undefined.
     #[wasm_bindgen(method)]
-    pub(super) fn check(this: &JsHost, key: u32, name: &str, params: &JsValue) -> JsValue;
+    pub(super) fn done(this: &JsHost, to: u32, kind: &str, id: &JsValue, error: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn answer(this: &JsHost, key: u32, response: &JsValue);
+    pub(super) fn cancelled(this: &JsHost, to: u32, id: &JsValue, response: &JsValue);
+    #[wasm_bindgen(method, js_name = tellProgress)]
+    pub(super) fn tell_progress(this: &JsHost, to: u32, id: &str, token: &JsValue, info: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn emit(this: &JsHost, event: &JsValue);
+    pub(super) fn question(this: &JsHost, to: u32, key: u32, request: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn withdraw(this: &JsHost, to: u32, key: u32);
+    #[wasm_bindgen(method)]
+    pub(super) fn tell(this: &JsHost, to: u32, event: &str, data: &JsValue);
+    #[wasm_bindgen(method, js_name = tellChange)]
+    pub(super) fn tell_change(this: &JsHost, to: u32, added: &JsValue, removed: &JsValue);
+
+    #[wasm_bindgen(method, js_name = sawCall)]
+    pub(super) fn saw_call(
+        this: &JsHost,
+        session: &str,
+        id: &str,
+        parent: Option<&str>,
+        capability: &str,
+        state: u32,
+        value: &JsValue,
+        duration: f64,
+        reason: Option<&str>,
+    );
+    #[wasm_bindgen(method, js_name = sawProgress)]
+    pub(super) fn saw_progress(this: &JsHost, session: &str, id: &str, info: &JsValue);
+    #[wasm_bindgen(method, js_name = sawCancel)]
+    pub(super) fn saw_cancel(
+        this: &JsHost,
+        session: &str,
+        id: &str,
+        refusal: Option<&str>,
+        reason: Option<&str>,
+    );
+    #[wasm_bindgen(method, js_name = sawSession)]
+    pub(super) fn saw_session(this: &JsHost, session: &str, open: bool, name: &str, version: &str);
+}
+
+#[wasm_bindgen(module = "/src/web/js/envelope.js")]
+extern "C" {
+    /// An `ABPError`. `retry_after` may be NaN, for none, and `details` undefined.
+    #[wasm_bindgen(js_name = errorOf)]
+    pub(super) fn error(
+        code: &str,
+        message: &str,
+        retryable: bool,
+        retry_after: f64,
+        details: &JsValue,
+    ) -> JsValue;
+    /// A `CancelResponse`: one that was cancelled, unless there is a refusal or an error.
+    #[wasm_bindgen(js_name = cancelResponse)]
+    pub(super) fn cancel_response(
+        given: &JsValue,
+        refusal: Option<&str>,
+        error: &JsValue,
+    ) -> JsValue;
+}
+
+#[wasm_bindgen(module = "/src/web/js/platform.js")]
+extern "C" {
+    /// Milliseconds that never go back.
+    pub(super) fn now() -> f64;
+    pub(super) fn array() -> JsValue;
+    pub(super) fn push(array: &JsValue, element: &JsValue);
+    #[wasm_bindgen(js_name = push)]
+    pub(super) fn push_text(array: &JsValue, element: &str);
+    /// What `Host.stats` says.
+    pub(super) fn stats(
+        in_flight: f64,
+        sessions: f64,
+        elicitations: f64,
+        tasks: f64,
+        calls: f64,
+        cancelled: f64,
+        late_results: f64,
+        late_progress: f64,
+    ) -> JsValue;
+}
+
+/// What only an app in Rust needs.
+#[cfg(feature = "std")]
+#[wasm_bindgen(module = "/src/web/js/host.js")]
+extern "C" {
+    /// A capability written in Rust has been registered.
+    #[wasm_bindgen(method)]
+    pub(super) fn registered(this: &JsHost, document: &JsValue);
+    /// Its future is to be polled soon.
     #[wasm_bindgen(method)]
     pub(super) fn schedule(this: &JsHost, key: u32);
-
     #[wasm_bindgen(method)]
     pub fn expose(this: &JsHost, target: &JsValue);
     #[wasm_bindgen(method, js_name = acceptMessages)]
@@ -52,52 +159,31 @@ extern "C" {
     pub fn close(this: &JsHost);
 }
 
-#[wasm_bindgen(module = "/src/web/js/platform.js")]
+#[cfg(feature = "std")]
+#[wasm_bindgen(module = "/src/web/js/descriptor.js")]
 extern "C" {
-    /// Milliseconds that never go back.
-    pub(super) fn now() -> f64;
-    /// Unix milliseconds.
-    pub(super) fn unix() -> f64;
-    /// Fills with random bytes fit for identifiers.
-    #[wasm_bindgen(js_name = fillRandom)]
-    pub(super) fn fill_random(bytes: &mut [u8]);
-    /// An object's own properties in a new object; of `null`, an empty one.
-    pub(super) fn copy(object: &JsValue) -> JsValue;
-    /// What stands at a path.
-    pub(super) fn get(object: &JsValue, path: &str) -> JsValue;
-    /// The bits of `dialect::shape`.
-    pub(super) fn shape(object: &JsValue, path: &str) -> u32;
-    #[wasm_bindgen(js_name = textOf)]
-    pub(super) fn text_of(object: &JsValue, path: &str) -> Option<String>;
-    #[wasm_bindgen(js_name = numberOf)]
-    pub(super) fn number_of(object: &JsValue, path: &str) -> Option<f64>;
-    #[wasm_bindgen(js_name = booleanOf)]
-    pub(super) fn boolean_of(object: &JsValue, path: &str) -> Option<bool>;
-    #[wasm_bindgen(js_name = isObject)]
-    pub(super) fn is_object(value: &JsValue) -> bool;
-    /// Sets a property of an object of our own.
-    pub(super) fn put(object: &JsValue, key: &str, value: &JsValue);
-    #[wasm_bindgen(js_name = put)]
-    pub(super) fn put_text(object: &JsValue, key: &str, text: &str);
-    #[wasm_bindgen(js_name = put)]
-    pub(super) fn put_number(object: &JsValue, key: &str, number: f64);
-    #[wasm_bindgen(js_name = put)]
-    pub(super) fn put_boolean(object: &JsValue, key: &str, boolean: bool);
-    pub(super) fn array() -> JsValue;
-    pub(super) fn push(array: &JsValue, element: &JsValue);
+    /// What is wrong with an app's description of itself, if anything.
+    #[wasm_bindgen(js_name = problemWithApp)]
+    pub(super) fn problem_with_app(app: &JsValue) -> Option<String>;
+    /// What is wrong with a capability's description, if anything.
+    #[wasm_bindgen(js_name = problemWithCapability)]
+    pub(super) fn problem_with_capability(name: &str, options: &JsValue) -> Option<String>;
     /// The `Capability` object that agents get, of what an app says of it.
     pub(super) fn describe(name: &str, options: &JsValue) -> JsValue;
-    /// An error as JavaScript throws it.
-    #[wasm_bindgen(js_name = abpError)]
-    pub(super) fn abp_error(code: &str, message: &str, retryable: bool) -> JsValue;
+}
+
+#[cfg(feature = "std")]
+#[wasm_bindgen(module = "/src/web/js/platform.js")]
+extern "C" {
+    /// A fresh UUID.
+    #[wasm_bindgen(js_name = newId)]
+    pub(super) fn new_id() -> String;
     /// What is wrong with a value that is to be sent, if anything.
-    pub(super) fn inspect(value: &JsValue, depth: u32, size: f64) -> JsValue;
+    pub(super) fn inspect(value: &JsValue, depth: f64, size: f64) -> Option<String>;
     /// Fires an `AbortController` with the reason a caller gave, if any.
-    #[cfg(feature = "std")]
     #[wasm_bindgen(js_name = abortWith)]
     pub(super) fn abort_with(controller: &web_sys::AbortController, reason: Option<&str>);
     /// Runs a callback in a task of its own, after what waits in the event loop.
-    #[cfg(feature = "std")]
     #[wasm_bindgen(js_name = inNextTask)]
     pub(super) fn in_next_task(callback: &JsValue);
 }

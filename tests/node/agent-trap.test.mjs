@@ -20,10 +20,12 @@ function agentThatTraps(t) {
   t.mock.method(console, 'error', () => {});
   let key = 0;
   const handle = {
+    open: () => 1,
+    forget() {},
     call: () => (key += 1),
     cancel: () => (key += 1),
     drive() {},
-    receive: trap,
+    heard: trap,
     shutdown() {},
     disconnected() {},
   };

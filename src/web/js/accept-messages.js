@@ -6,6 +6,7 @@
  */
 import { acceptPort, HOST_CLOSED } from './accept-port.js';
 import { Connection } from './connection.js';
+import { abpError } from './errors.js';
 import { transferables } from './transfer.js';
 
 const TYPES = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response'];
@@ -27,7 +28,7 @@ const LOOK_EVERY = 500;
  */
 export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
   if (!Array.isArray(allowedOrigins) || !allowedOrigins.every((it) => typeof it === 'string')) {
-    throw Object.assign(new Error('allowedOrigins is an array of origins'), { code: 'INVALID_PARAMS' });
+    throw abpError('INVALID_PARAMS', 'allowedOrigins is an array of origins');
   }
   /** @type {Map<any, Peer>} */
   const peers = new Map();

@@ -3,15 +3,22 @@
  * callbacks and the timer that belong to them.
  */
 import { problemWith } from './call-options.js';
-import { failure } from './errors.js';
+import { cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
+import { BAD_CALL_ID, failure, problem, text } from './errors.js';
+import { readFromApp } from './from-app.js';
 import { Guard } from './guard.js';
+import { newId } from './platform.js';
 import { Questions } from './questions.js';
+import { getA } from './read.js';
 import { reasonText } from './reason.js';
+import { report } from './report.js';
 import { snapshot } from './snapshot.js';
+import { startTimer } from './timer.js';
 
 /**
  * @typedef {object} Pending
  * @property {(response: any) => void} resolve
+ * @property {object} [payload] of a call, until it is sent
  * @property {string} [callId] of a cancel
  * @property {Transferable[]} [transfer]
  * @property {(info: any) => void} [onProgress]
@@ -20,11 +27,13 @@ import { snapshot } from './snapshot.js';
 
 /** How long a peer that may be gone has to show that it is not. */
 const SIGN_OF_LIFE = 2000;
-const LOST = 'The agent has failed and cannot go on';
-const BAD_CALL_ID = 'Bad callId: it is a string of 1 to 128 printable characters';
+/** @type {FinalizationRegistry<() => void>} */
+const unreachable = new FinalizationRegistry((forget) => forget());
+const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
 
 export class Agent {
   #handle;
+  #number;
   #guard = new Guard(() => this.#lost());
   /** @type {Map<number, Pending>} */
   #pending = new Map();
@@ -38,17 +47,23 @@ export class Agent {
 
   /** What Rust calls. None of these throws. */
   #shell = {
-    wake: () => queueMicrotask(() => this.#enter((handle, shell) => handle.flush(shell))),
+    wake: () => queueMicrotask(() => this.#enter('flush')),
 
-    /** @param {number} key @param {any} envelope */
-    post: (key, envelope) => {
-      try {
-        this.#messenger.post(envelope, this.#pending.get(key)?.transfer);
-        return undefined;
-      } catch (error) {
-        return `The message cannot be sent: ${error instanceof Error ? error.message : error}`;
-      }
+    /** @param {number} key */
+    sendCall: (key) => {
+      const pending = this.#pending.get(key);
+      if (!pending) return;
+      const { payload, transfer } = pending;
+      pending.payload = pending.transfer = undefined;
+      this.#post(key, 'capabilities/call', payload, transfer);
     },
+
+    /** @param {number} key @param {string} callId @param {string} [reason] */
+    sendCancel: (key, callId, reason) =>
+      this.#post(key, 'capabilities/cancel', { callId, ...(reason !== undefined && { reason }) }),
+
+    /** @param {number} key @param {string} [reason] */
+    sendShutdown: (key, reason) => this.#post(key, 'shutdown', { ...(reason !== undefined && { reason }) }),
 
     /** @param {number} key @param {any} response */
     settle: (key, response) => {
@@ -58,8 +73,14 @@ export class Agent {
       pending?.resolve(response);
     },
 
-    /** @param {number} key */
-    callIdOf: (key) => this.#pending.get(key)?.callId,
+    /** @param {number} key @param {object} [error] without one it was cancelled */
+    fail: (key, error) => this.#shell.settle(key, error ? { success: false, error } : cancelled()),
+
+    /** @param {number} key @param {boolean} done @param {string} [reason] @param {object} [error] */
+    settleCancel: (key, done, reason, error) => {
+      const callId = this.#pending.get(key)?.callId;
+      this.#shell.settle(key, { callId, cancelled: done, ...(reason !== undefined && { reason }), ...(error && { error }) });
+    },
 
     /** @param {number} key @param {any} info */
     progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
@@ -67,31 +88,24 @@ export class Agent {
     /** @param {number} milliseconds until the earliest deadline; infinite for none */
     arm: (milliseconds) => {
       clearTimeout(this.#timer);
-      if (milliseconds === Infinity) return;
-      // A timer holds at most 2^31 - 1 ms; one that fires early is set again. Rounded up, because
-      // one that fires a fraction too early would spin.
-      const delay = Math.min(Math.max(0, Math.ceil(milliseconds)), 0x7fffffff);
-      this.#timer = setTimeout(() => this.#enter((handle, shell) => handle.tick(shell)), delay);
+      this.#timer = startTimer(milliseconds, () => this.#enter('tick'));
     },
 
-    /** @param {string} code */
-    ended: (code) => this.#end(code === 'DISCONNECTED' ? 'disconnected' : 'shutdown'),
-
-    /** @param {string} event @param {any} data */
-    notified: (event, data) => this.#notified(event, data),
-
-    /** @param {unknown} id @param {any} request */
-    asked: (id, request) => void this.#questions.ask(id, request),
+    /** @param {boolean} disconnected rather than shut down */
+    ended: (disconnected) => this.#end(disconnected ? 'disconnected' : 'shutdown'),
   };
 
   /**
-   * @param {any} handle the wasm half
+   * @param {any} handle the functions of the wasm half
    * @param {import('./messenger.js').Messenger} messenger over which the session was opened
    * @param {any} session the payload of the initialize-result
-   * @param {{ onNotification?: (event: string, data: any) => void, onElicitation?: (request: any, context: { signal: AbortSignal }) => any }} options
+   * @param {{ onNotification?: (event: string, data: any) => void, onElicitation?: (request: any, context: { signal: AbortSignal }) => any, grace?: number, liveness?: number }} options
    */
   constructor(handle, messenger, session, options) {
     this.#handle = handle;
+    const number = handle.open(options.grace ?? 5000, options.liveness ?? Infinity);
+    this.#number = number;
+    unreachable.register(this, () => handle.forget(number));
     this.#messenger = messenger;
     this.#options = options;
     this.#questions = new Questions(messenger, options.onElicitation);
@@ -105,10 +119,10 @@ export class Agent {
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
     });
-    messenger.onmessage = (envelope) => this.#enter((handle, shell) => handle.receive(shell, envelope));
+    messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onclose = () => this.#disconnected();
     globalThis.addEventListener?.('pagehide', this.#leave);
-    messenger.onsuspect = (certain) => this.#enter((handle, shell) => handle.probe(shell, SIGN_OF_LIFE, certain));
+    messenger.onsuspect = (certain) => this.#enter('probe', SIGN_OF_LIFE, certain);
   }
 
   /**
@@ -124,7 +138,7 @@ export class Agent {
       try {
         this.#call(resolve, capability, params, options ?? {});
       } catch (error) {
-        resolve(failure('INVALID_PARAMS', `The call cannot be made: ${error instanceof Error ? error.message : error}`));
+        resolve(failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`));
       }
     });
   }
@@ -136,21 +150,28 @@ export class Agent {
    * @param {import('./call-options.js').CallOptions} options
    */
   #call(resolve, capability, params, options) {
-    const { signal, timeout = Infinity, callId, onProgress, transfer } = options;
-    const problem = problemWith(capability, params, options);
-    if (problem) return resolve(failure('INVALID_PARAMS', problem));
+    const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
+    const unfit = problemWith(capability, params, options);
+    if (unfit) return resolve(failure('INVALID_PARAMS', unfit));
     const aborted = signal?.aborted ?? false;
     const list = Array.isArray(transfer) ? transfer : [];
     const sent = aborted ? { params } : snapshot(params, list);
-    const key = this.#enter((handle) =>
-      handle.call(callId, capability, sent.params, timeout, onProgress !== undefined, transfer !== undefined, aborted),
-    );
-    if (key === 0) return resolve(failure('INVALID_PARAMS', BAD_CALL_ID));
-    if (key === undefined) return resolve(failure('INTERNAL_ERROR', LOST));
+    const key = this.#do('call', callId, timeout, aborted);
+    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST });
+    const payload = {
+      capability,
+      params: sent.params,
+      options: {
+        callId,
+        ...(timeout !== Infinity && { timeout }),
+        ...(onProgress && { progressToken: callId }),
+        ...(transfer && { transfer: true }),
+      },
+    };
     /** @type {Pending} */
-    const pending = { resolve, onProgress, transfer: sent.transfer };
+    const pending = { resolve, payload, onProgress, transfer: sent.transfer };
     if (signal && !aborted) {
-      const abort = () => this.#enter((handle, shell) => handle.abort(shell, key, reasonText(signal.reason)));
+      const abort = () => this.#enter('abort', key, reasonText(signal.reason));
       signal.addEventListener('abort', abort, { once: true });
       pending.release = () => signal.removeEventListener('abort', abort);
     }
@@ -166,9 +187,9 @@ export class Agent {
    */
   cancel(callId, reason) {
     return new Promise((resolve) => {
-      const key = typeof callId === 'string' ? this.#enter((handle) => handle.cancel(callId, reasonText(reason))) : 0;
-      if (key) return this.#await(key, { resolve, callId });
-      resolve(key === 0 ? cancelFailure(callId, 'INVALID_PARAMS', BAD_CALL_ID) : cancelFailure(callId, 'INTERNAL_ERROR', LOST));
+      const key = typeof callId === 'string' ? this.#do('cancel', callId, reasonText(reason)) : 0;
+      if (key) this.#await(key, { resolve, callId });
+      else resolve(refusal(callId, key === 0 ? BAD_CALL_ID : LOST));
     });
   }
 
@@ -179,7 +200,7 @@ export class Agent {
    * @returns {Promise<void>} when nothing is pending any more
    */
   async shutdown(params) {
-    this.#enter((handle, shell) => handle.shutdown(shell, reasonText(params?.reason)));
+    this.#enter('shutdown', reasonText(params?.reason));
     await this.closed;
   }
 
@@ -189,22 +210,58 @@ export class Agent {
    */
   #await(key, pending) {
     this.#pending.set(key, pending);
-    this.#enter((handle, shell) => handle.drive(shell));
+    this.#do('drive', this.#shell);
   }
 
   /**
-   * @template T
-   * @param {(handle: any, shell: any) => T} work
+   * @param {number} key
+   * @param {string} type
+   * @param {any} payload
+   * @param {Transferable[]} [transfer]
    */
-  #enter(work) {
-    return this.#guard.enter(() => work(this.#handle, this.#shell));
+  #post(key, type, payload, transfer) {
+    try {
+      this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+    } catch (error) {
+      this.#do('unsendable', key, `The message cannot be sent: ${text(error)}`);
+    }
   }
 
-  /** @param {string} event @param {any} data */
+  /**
+   * Calls into Rust, and has done what that leads to.
+   *
+   * @param {string} method
+   * @param {unknown[]} args
+   */
+  #enter(method, ...args) {
+    this.#do(method, ...args);
+    this.#do('drive', this.#shell);
+  }
+
+  /**
+   * @param {string} method
+   * @param {unknown[]} args
+   * @returns {any} undefined when the wasm instance is lost
+   */
+  #do(method, ...args) {
+    return this.#guard.enter(() => this.#handle[method](this.#number, ...args));
+  }
+
+  /** @param {any} envelope */
+  #receive(envelope) {
+    const read = readFromApp(envelope);
+    this.#do('heard');
+    if (read) this.#enter(...read);
+    else if (envelope?.type === 'elicitation/request') this.#questions.ask(envelope.id, envelope.payload);
+    else if (envelope?.type === 'notification') this.#notified(getA('string', envelope, 'payload.event'), envelope.payload?.data);
+  }
+
+  /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
+    if (event === undefined) return undefined;
     if (event === 'notifications/host/closed') return this.#disconnected();
-    if (event === 'notifications/elicitation/withdrawn') return this.#questions.withdraw(data?.id);
-    if (event === 'notifications/capabilities/list_changed') {
+    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
+    if (event === CAPABILITIES_CHANGED) {
       const names = (/** @type {unknown} */ list) => (Array.isArray(list) ? list : []);
       const gone = [...names(data?.added), ...names(data?.removed)];
       const kept = this.capabilities.filter(({ name }) => !gone.includes(name));
@@ -214,7 +271,7 @@ export class Agent {
   }
 
   #disconnected() {
-    this.#enter((handle, shell) => handle.disconnected(shell));
+    this.#enter('disconnected');
   }
 
   /** The page goes, and nothing else would tell the app: a port just falls silent. */
@@ -236,25 +293,11 @@ export class Agent {
     this.#pending.clear();
     for (const { callId, release, resolve } of pending) {
       release?.();
-      resolve(callId === undefined ? failure('INTERNAL_ERROR', LOST) : cancelFailure(callId, 'INTERNAL_ERROR', LOST));
+      resolve(callId === undefined ? { success: false, error: LOST } : refusal(callId, LOST));
     }
     this.#end('failed');
   }
 }
 
-/** @param {unknown} callId @param {string} code @param {string} message */
-const cancelFailure = (callId, code, message) => ({ callId, cancelled: false, reason: message, error: failure(code, message).error });
-
-/**
- * A callback's failure is its owner's, and disturbs nothing here.
- *
- * @param {((...args: any[]) => unknown) | undefined} callback
- * @param {any[]} args
- */
-function report(callback, ...args) {
-  try {
-    callback?.(...args);
-  } catch (error) {
-    (globalThis.reportError ?? console.error)(error);
-  }
-}
+/** @param {unknown} callId @param {{ message: string }} error */
+const refusal = (callId, error) => cancelResponse(callId, error.message, error);

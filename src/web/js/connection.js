@@ -4,12 +4,12 @@
  *
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
+import { refusal } from './envelope.js';
+import { failure, problem, text } from './errors.js';
+import { receive } from './receive.js';
 
-/** @param {string} message */
-export const internalError = (message) => ({ code: 'INTERNAL_ERROR', message, retryable: false });
-
-const LOST = internalError('The host has failed and cannot go on');
-const CLOSED = { code: 'NOT_INITIALIZED', message: 'The host is closed', retryable: true };
+const LOST = problem('INTERNAL_ERROR', 'The host has failed and cannot go on');
+const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
 
 /** What is answered under the id it came with. */
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
@@ -22,14 +22,14 @@ export class Connection {
   #opener;
 
   /**
-   * @param {import('./host.js').Host} host
+   * @param {import('./shell.js').Shell} host
    * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
    *   that cannot carry
    */
   constructor(host, send) {
     this.host = host;
     this.send = send;
-    this.number = host.guard.enter(() => host.handle.connect()) ?? 0;
+    this.number = host.enter('connect') ?? 0;
     host.connections.set(this.number, this);
   }
 
@@ -48,8 +48,8 @@ export class Connection {
         transfer: envelope.payload?.options?.transfer === true,
       });
     }
-    if (this.#open) this.host.guard.enter(() => this.host.handle.receive(this.number, envelope));
-    if (this.host.guard.trap !== undefined) this.#answerAll(LOST);
+    if (this.#open && !this.host.guard.trap) receive(this.host, this.number, envelope);
+    if (this.host.guard.trap) this.#answerAll(LOST);
     else if (!this.#open) this.#answerAll(CLOSED);
   }
 
@@ -62,14 +62,16 @@ export class Connection {
     }
     if (envelope.id !== undefined) this.#pending.delete(envelope.id);
     // An answer that was refused is one all the same: the capability does not wait for a better one.
-    if (envelope.type === 'error' && isQuestion(envelope.id)) this.#answerQuestion(envelope.id, envelope.payload);
+    if (envelope.type === 'error' && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
   }
 
   /**
+   * The answer to a question.
+   *
    * @param {unknown} id
    * @param {unknown} payload
    */
-  #answerQuestion(id, payload) {
+  answer(id, payload) {
     this.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload });
   }
 
@@ -77,19 +79,15 @@ export class Connection {
    * Whoever waits for an envelope that cannot be sent is told so.
    *
    * @param {Envelope} envelope
-   * @param {string} problem
+   * @param {string} why
    */
-  #sendInstead(envelope, problem) {
+  #sendInstead(envelope, why) {
     const { type, id } = envelope;
-    const what = type === 'capabilities/call-result' ? 'The capability returned data that' : `The ${type}`;
-    const error = { code: 'OPERATION_FAILED', message: `${what} cannot be sent: ${problem}`, retryable: false };
-    const failure = { success: false, error };
-    if (type === 'elicitation/request') {
-      this.#answerQuestion(id, failure);
-      return;
-    }
-    if (id === undefined) console.warn('caphost:', error.message);
-    else this.#trySend({ ...envelope, payload: type === 'capabilities/call-result' ? failure : { error } });
+    const data = type === 'capabilities/call-result';
+    const failed = failure('OPERATION_FAILED', `${data ? 'The capability returned data that' : `The ${type}`} cannot be sent: ${why}`);
+    if (type === 'elicitation/request') this.answer(id, failed);
+    else if (id === undefined) console.warn('caphost:', failed.error.message);
+    else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
 
   /** @param {Envelope} envelope */
@@ -120,13 +118,8 @@ export class Connection {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
     for (const [id, { type, callId }] of pending) {
-      const payload =
-        type === 'capabilities/cancel'
-          ? { callId, cancelled: false, reason: error.message, error }
-          : type === 'initialize' || type === 'shutdown'
-            ? { error }
-            : { success: false, error };
-      this.#trySend({ type: `${type}-result`, id, timestamp: Date.now(), payload });
+      const [kind, payload] = type === 'shutdown' ? [`${type}-result`, { error }] : refusal(type, callId, error);
+      this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
     }
   }
 
@@ -135,7 +128,7 @@ export class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.#pending.clear();
-    this.host.guard.enter(() => this.host.handle.disconnect(this.number));
+    this.host.enter('disconnect', this.number);
     this.host.connections.delete(this.number);
   }
 }
@@ -149,20 +142,6 @@ const isUuid = (id) => typeof id === 'string' && /^[0-9a-f-]{36}$/i.test(id);
 
 /** @param {unknown} id */
 const isQuestion = (id) => typeof id === 'string' && id.startsWith('elicitation-');
-
-/**
- * What somebody threw, which may be anything.
- *
- * @param {any} thrown
- * @returns {string}
- */
-export function text(thrown) {
-  try {
-    return String(thrown?.message ?? thrown);
-  } catch {
-    return 'it cannot be read';
-  }
-}
 
 /**
  * Cancel results go before call results.

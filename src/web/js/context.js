@@ -3,7 +3,7 @@
  */
 import { abortWith } from './platform.js';
 
-/** @import { Host } from './host.js' */
+/** @import { Shell } from './shell.js' */
 
 export class Context {
   /** @type {AbortController | undefined} */
@@ -14,7 +14,7 @@ export class Context {
   #key;
 
   /**
-   * @param {Host} host
+   * @param {any} host
    * @param {number} key
    * @param {string} callId
    */
@@ -36,7 +36,8 @@ export class Context {
   /** @param {object} info a ProgressInfo without its operationId */
   progress = (info) => {
     if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
-    this.#host.guard.enter(() => this.#host.handle.progress(this.#key, info));
+    const copy = { ...info };
+    this.#host.enter('progress', this.#key, copy);
   };
 
   /**
@@ -58,7 +59,7 @@ export class Context {
    * @param {object} request
    * @returns {Promise<any>} an ABPResponse
    */
-  elicit = (request) => this.#host.ask(request, (handle) => handle.elicit(this.#key, request));
+  elicit = (request) => this.#host.ask(request, 'elicit', this.#key);
 
   /**
    * The call was cancelled.

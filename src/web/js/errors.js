@@ -1,11 +1,24 @@
 /**
+ * Errors as ABP writes them.
+ *
+ * @typedef {{ code: string, message: string, retryable: boolean, details?: unknown }} AbpError
+ */
+
+/** Of those that are found in JavaScript. */
+const RETRYABLE = ['DISCONNECTED', 'TIMEOUT', 'NOT_INITIALIZED'];
+
+/**
  * @param {string} code
  * @param {string} message
- * @param {boolean} [retryable]
- * @returns {Error & { code: string, retryable: boolean }}
+ * @returns {AbpError}
  */
-export const abpError = (code, message, retryable = code === 'DISCONNECTED' || code === 'TIMEOUT') =>
-  Object.assign(new Error(message), { code, retryable });
+export const problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
+
+/**
+ * @param {string} message
+ * @returns {AbpError}
+ */
+export const invalid = (message) => problem('INVALID_PARAMS', message);
 
 /**
  * An ABPResponse that says so.
@@ -13,4 +26,38 @@ export const abpError = (code, message, retryable = code === 'DISCONNECTED' || c
  * @param {string} code
  * @param {string} message
  */
-export const failure = (code, message) => ({ success: false, error: { code, message, retryable: false } });
+export const failure = (code, message) => ({ success: false, error: problem(code, message) });
+
+/**
+ * An error to throw.
+ *
+ * @param {AbpError} error
+ * @returns {Error & AbpError}
+ */
+export const thrown = (error) => Object.assign(new Error(error.message), error);
+
+/**
+ * @param {string} code
+ * @param {string} message
+ */
+export const abpError = (code, message) => thrown(problem(code, message));
+
+/**
+ * What somebody threw, which may be anything, as text.
+ *
+ * @param {any} error
+ * @returns {string}
+ */
+export function text(error) {
+  try {
+    return String(error?.message ?? error);
+  } catch {
+    return 'it cannot be read';
+  }
+}
+
+/** Which ones can be is decided in Rust. */
+export const BAD_CALL_ID = {
+  ...invalid('Bad callId: it is a string of 1 to 128 printable characters'),
+  details: { path: 'callId' },
+};

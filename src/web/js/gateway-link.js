@@ -134,6 +134,6 @@ export class GatewayLink {
    * @param {unknown} [error]
    */
   #state(state, error) {
-    this.host.emit({ type: 'gateway', time: Date.now(), state, url: this.url, ...(error ? { error } : {}) });
+    this.host.emit({ type: 'gateway', state, url: this.url, ...(error ? { error } : {}) });
   }
 }

@@ -1,10 +1,12 @@
 /**
  * `window.abp`: the ABP 0.1 object, for automation clients and scripts of the page itself.
  */
-import { Connection, text } from './connection.js';
-import { BAD_SIGNAL, isSignal, reasonText } from './host.js';
-
-const CAPABILITIES_CHANGED = 'notifications/capabilities/list_changed';
+import { Connection } from './connection.js';
+import { CAPABILITIES_CHANGED } from './envelope.js';
+import { failure, text, thrown } from './errors.js';
+import { newId } from './platform.js';
+import { get } from './read.js';
+import { underSignal } from './signal.js';
 
 /**
  * @param {import('./host.js').Host} host
@@ -41,7 +43,7 @@ export function exposeAbp(host, target) {
     protocolVersion: '0.1',
     app: host.app,
     get sessionId() {
-      return host.guard.enter(() => host.handle.sessionId(connection.number)) ?? null;
+      return host.enter('sessionId', connection.number) ?? null;
     },
     get initialized() {
       return this.sessionId !== null;
@@ -50,7 +52,7 @@ export function exposeAbp(host, target) {
     /** @param {any} params */
     async initialize(params) {
       const result = await request('initialize', params);
-      if (result.error) throw Object.assign(new Error(result.error.message), result.error);
+      if (result.error) throw thrown(result.error);
       return result;
     },
 
@@ -67,17 +69,13 @@ export function exposeAbp(host, target) {
     async call(capability, params, options) {
       const signal = options?.signal;
       if (signal == null) return request('capabilities/call', { capability, params, options });
-      if (!isSignal(signal)) return { success: false, error: BAD_SIGNAL };
-      if (signal.aborted) return { success: false, cancelled: true };
       const { signal: _, ...rest } = /** @type {any} */ (options);
-      rest.callId ??= host.guard.enter(() => host.handle.newCallId());
-      const abort = () => void abp.cancel(rest.callId, reasonText(signal.reason));
-      signal.addEventListener('abort', abort);
-      try {
-        return await request('capabilities/call', { capability, params, options: rest });
-      } finally {
-        signal.removeEventListener('abort', abort);
-      }
+      rest.callId ??= newId();
+      return underSignal(
+        signal,
+        (reason) => void abp.cancel(rest.callId, reason),
+        () => request('capabilities/call', { capability, params, options: rest }),
+      );
     },
 
     /**
@@ -116,12 +114,14 @@ export function exposeAbp(host, target) {
 
     /** @param {{ operationId: string }} info a ProgressInfo */
     notifyProgress(info) {
-      host.guard.enter(() => host.handle.notifyProgress(info));
+      const operation = get(info, 'operationId');
+      const copy = { ...info };
+      if (operation !== undefined) host.enter('notifyProgress', operation, copy);
     },
 
     /** @param {object} request */
     elicit(request) {
-      return host.ask(request, (handle) => handle.ask(connection.number, request));
+      return host.ask(request, 'ask', connection.number);
     },
   };
   Object.freeze(abp);
@@ -149,15 +149,12 @@ async function callBack(target, { type, id, payload }, connection) {
       if (changed) await changed(payload.data);
       else await target.__abp_notification?.(payload);
     } else if (type === 'elicitation/request') {
-      const error = { code: 'NOT_SUPPORTED', message: 'No __abp_elicitation is exposed', retryable: false };
-      const answer = target.__abp_elicitation ? await target.__abp_elicitation({ ...payload, id }) : { success: false, error };
-      const response = typeof answer?.success === 'boolean' ? answer : { success: true, data: answer };
-      connection.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload: response });
+      const ask = target.__abp_elicitation;
+      const answer = ask ? await ask({ ...payload, id }) : failure('NOT_SUPPORTED', 'No __abp_elicitation is exposed');
+      connection.answer(id, typeof answer?.success === 'boolean' ? answer : { success: true, data: answer });
     }
   } catch (error) {
-    if (type !== 'elicitation/request') return;
-    const failure = { code: 'OPERATION_FAILED', message: text(error), retryable: false };
-    connection.receive({ type: 'elicitation/response', id, payload: { success: false, error: failure } });
+    if (type === 'elicitation/request') connection.answer(id, failure('OPERATION_FAILED', text(error)));
   }
 }
 

@@ -3,6 +3,7 @@
  */
 import { Agent } from './agent.js';
 import { abpError } from './errors.js';
+import { newId } from './platform.js';
 
 /** How long a refusal is held back that may be that of a repeated question. */
 const DOUBT = 500;
@@ -26,8 +27,8 @@ const DOUBT = 500;
  */
 export function open(AgentHandle, messenger, options) {
   const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, onElicitation } = options;
-  const { connectTimeout = 10_000, grace = 5000, liveness = Infinity } = options;
-  const id = AgentHandle.newId();
+  const { connectTimeout = 10_000 } = options;
+  const id = newId();
   const features = { notifications: true, progress: true, elicitation: onElicitation !== undefined };
   const payload = { agent, protocolVersion: '0.1', features, ...(requestedCapabilities && { requestedCapabilities }) };
 
@@ -70,7 +71,7 @@ export function open(AgentHandle, messenger, options) {
         fail(abpError('TRANSPORT_ERROR', 'The app answered initialize with something else'));
       } else {
         clearTimeout(timer);
-        resolve(new Agent(new AgentHandle(grace, liveness), messenger, envelope.payload, options));
+        resolve(new Agent(AgentHandle, messenger, envelope.payload, options));
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError('DISCONNECTED', 'The app disconnected'));

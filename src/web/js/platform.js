@@ -1,83 +1,26 @@
 /**
  * What Rust needs of the platform. Nothing here throws.
  */
-export { abpError } from './errors.js';
 
 /** Milliseconds that never go back. */
 export const now = () => performance.now();
 
-/** Unix milliseconds. */
-export const unix = () => Date.now();
-
 const pool = new Uint8Array(4096);
 let drawn = pool.length;
 
-/**
- * Random bytes from a pool: one draw from the platform serves many identifiers.
- *
- * @param {Uint8Array} bytes filled with random bytes fit for identifiers
- */
-export function fillRandom(bytes) {
-  if (drawn + bytes.length > pool.length) {
+/** @returns {string} a UUID (version 4), made from a pool: one draw from the platform serves many */
+export function newId() {
+  if (drawn === pool.length) {
     crypto.getRandomValues(pool);
     drawn = 0;
   }
-  bytes.set(pool.subarray(drawn, (drawn += bytes.length)));
+  const bytes = pool.subarray(drawn, (drawn += 16));
+  bytes[6] = ((bytes[6] ?? 0) & 15) | 64;
+  bytes[8] = ((bytes[8] ?? 0) & 63) | 128;
+  let id = '';
+  for (const byte of bytes) id += (byte + 256).toString(16).slice(1);
+  return id.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
-
-/**
- * @param {object | null} object
- * @returns {object} its own properties in a new object, `__proto__` as a plain one among them
- */
-export const copy = (object) => ({ ...object });
-
-/** @param {unknown} value */
-export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/**
- * @param {any} value
- * @param {string} path such as `options.callId`
- * @returns {any} undefined too for what cannot be read
- */
-export function get(value, path) {
-  try {
-    for (const key of path.split('.')) value = isObject(value) ? value[key] : undefined;
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
-const SHAPES = /** @type {Record<string, number>} */ ({ undefined: 1, object: 2, string: 8, number: 16, boolean: 32 });
-
-/**
- * What stands at a path, as the bits that Rust knows it by.
- *
- * @param {any} object
- * @param {string} path
- */
-export function shape(object, path) {
-  const value = get(object, path);
-  if (Array.isArray(value)) return 4;
-  return (value !== null && SHAPES[typeof value]) || 64;
-}
-
-/** @param {string} type */
-const valueOf = (type) => (/** @type {any} */ object, /** @type {string} */ path) => {
-  const value = get(object, path);
-  return typeof value === type ? value : undefined;
-};
-
-export const textOf = valueOf('string');
-export const numberOf = valueOf('number');
-export const booleanOf = valueOf('boolean');
-
-/**
- * @param {any} object one of our own
- * @param {string} key
- * @param {unknown} value
- */
-export const put = (object, key, value) => void (object[key] = value);
 
 /** @returns {unknown[]} */
 export const array = () => [];
@@ -89,21 +32,19 @@ export const array = () => [];
 export const push = (array, element) => void array.push(element);
 
 /**
- * The `Capability` object that agents get, of what an app says of it.
+ * What is held and what was counted.
  *
- * @param {string} name
- * @param {any} options
+ * @param {number} inFlight
+ * @param {number} sessions
+ * @param {number} elicitations
+ * @param {number} tasks
+ * @param {number} calls
+ * @param {number} cancelled
+ * @param {number} lateResults
+ * @param {number} lateProgress
  */
-export function describe(name, options) {
-  const { description = '', inputSchema = { type: 'object' }, outputSchema = {}, requirements = [], features = {} } = options;
-  const available = options.available !== false;
-  /** @type {Record<string, unknown>} */
-  const document = { name, description, inputSchema, outputSchema, available, requirements, features };
-  for (const key of ['experimental', 'deprecated', 'deprecationMessage', 'alternatives']) {
-    if (options[key] !== undefined) document[key] = options[key];
-  }
-  return document;
-}
+export const stats = (inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress) =>
+  ({ inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress });
 
 /**
  * What is wrong with a value that is to be sent, if anything. Binary data weighs nothing here: it

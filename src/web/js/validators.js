@@ -4,9 +4,10 @@
  */
 
 /**
- * @typedef {{ code: string, message: string, details?: { path: string, errors?: string[] } }} Verdict
+ * @typedef {{ code: string, message: string, details?: unknown }} Verdict
  * @typedef {(params: unknown) => Verdict | null} Check
  */
+import { invalid, problem } from './errors.js';
 
 /** @type {Promise<(schema: any) => Check> | undefined} */
 let loading;
@@ -50,20 +51,20 @@ export class Validators {
   }
 
   /**
+   * Reports the verdict: at once, or when the validator is there.
+   *
    * @param {number} key
    * @param {string} name
    * @param {unknown} params
-   * @returns {Verdict | null | undefined} undefined when it will be reported later
    */
   check(key, name, params) {
     const entry = this.#byName.get(name);
-    if (!entry) return null;
-    if (entry.check) return run(entry.check, params);
-    this.#compile(entry).then(
+    if (!entry) return this.report(key, null);
+    if (entry.check) return this.report(key, run(entry.check, params));
+    return void this.#compile(entry).then(
       (check) => this.report(key, run(check, params)),
-      () => this.report(key, { code: 'INTERNAL_ERROR', message: 'The schema validator could not be loaded' }),
+      () => this.report(key, problem('INTERNAL_ERROR', 'The schema validator could not be loaded')),
     );
-    return undefined;
   }
 
   /** @param {{ check?: Check, schema: any }} entry */
@@ -83,6 +84,6 @@ function run(check, params) {
   try {
     return check(params);
   } catch (error) {
-    return { code: 'INVALID_PARAMS', message: `The parameters cannot be checked: ${error}` };
+    return invalid(`The parameters cannot be checked: ${error}`);
   }
 }

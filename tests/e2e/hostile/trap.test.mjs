@@ -6,11 +6,11 @@ const lab = useLabWithGateway();
 
 /** How the instance is lost, as source of the page. @type {Record<string, string>} */
 const ends = {
-  'is called with a null pointer': 'host.handle.__wbg_ptr = 0',
-  'was freed': 'host.handle.free()',
+  'is asked for a host that it never had': 'host.number = 1e6',
+  'exhausts the stack': 'host.handle.cancel = host.handle.settle = function recur() { return recur() + 1; }',
   'reaches an unreachable instruction': `
     const trap = await WebAssembly.instantiate(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11));
-    host.handle.receive = host.handle.settle = () => trap.instance.exports.t()`,
+    host.handle.cancel = host.handle.settle = () => trap.instance.exports.t()`,
 };
 
 for (const [what, source] of Object.entries(ends)) {

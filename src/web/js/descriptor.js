@@ -1,0 +1,52 @@
+/**
+ * What an app says of itself and of its capabilities.
+ */
+import { isObject } from './read.js';
+
+/**
+ * @param {any} app
+ * @returns {string | undefined} what is wrong with it
+ */
+export function problemWithApp(app) {
+  const bad = ['id', 'name', 'version'].find((field) => !isName(app?.[field]));
+  return bad && `app.${bad} is a string of 1 to 256 characters`;
+}
+
+/**
+ * @param {unknown} name
+ * @param {any} options
+ * @returns {string | undefined} what is wrong with them
+ */
+export function problemWithCapability(name, options) {
+  if (!isName(name)) return "A capability's name has 1 to 256 characters";
+  if (!isObject(options)) return `${name}: the description is an object`;
+  const { concurrency } = options;
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
+    return `${name}: concurrency is a whole number from 1`;
+  }
+  const bad = ['inputSchema', 'outputSchema'].find((key) => {
+    const schema = options[key];
+    return schema !== undefined && typeof schema !== 'boolean' && !isObject(schema);
+  });
+  return bad && `${name}: ${bad} is a JSON Schema`;
+}
+
+/** @param {unknown} value */
+const isName = (value) => typeof value === 'string' && value !== '' && value.length <= 256;
+
+/**
+ * The `Capability` object that agents get.
+ *
+ * @param {string} name
+ * @param {any} options
+ */
+export function describe(name, options) {
+  const { description = '', inputSchema = { type: 'object' }, outputSchema = {}, requirements = [], features = {} } = options;
+  const available = options.available !== false;
+  /** @type {Record<string, unknown>} */
+  const document = { name, description, inputSchema, outputSchema, available, requirements, features };
+  for (const key of ['experimental', 'deprecated', 'deprecationMessage', 'alternatives']) {
+    if (options[key] !== undefined) document[key] = options[key];
+  }
+  return document;
+}

@@ -1,0 +1,107 @@
+/**
+ * How a host writes the Agentic Browser Protocol: the payloads of what it sends.
+ */
+
+/** How a call stands, as Rust numbers it. */
+const STATES = ['queued', 'running', 'completed', 'failed', 'cancelled'];
+
+/** @param {number} state */
+export const stateName = (state) => STATES[state];
+
+export const CAPABILITIES_CHANGED = 'notifications/capabilities/list_changed';
+export const ELICITATION_WITHDRAWN = 'notifications/elicitation/withdrawn';
+
+/** A cancelled response says nothing but that. */
+export const cancelled = () => ({ success: false, cancelled: true });
+
+/**
+ * An ABPError.
+ *
+ * @param {string} code
+ * @param {string} message
+ * @param {boolean} retryable
+ * @param {number} retryAfter NaN for none
+ * @param {unknown} details
+ */
+export const errorOf = (code, message, retryable, retryAfter, details) => ({
+  code,
+  message,
+  retryable,
+  ...(details !== undefined && { details }),
+  ...(retryAfter >= 0 && { retryAfter }),
+});
+
+/**
+ * An ABPResponse.
+ *
+ * @param {number} state in which the call has ended
+ * @param {unknown} value its data, or its error
+ * @param {number} duration in milliseconds; NaN for a call that was refused
+ */
+export function response(state, value, duration) {
+  const name = stateName(state);
+  if (name === 'cancelled') return cancelled();
+  return {
+    ...(name === 'failed' ? { success: false, error: value } : { success: true, data: value }),
+    ...(duration >= 0 && { metadata: { duration: Math.round(duration * 1000) / 1000 } }),
+  };
+}
+
+/**
+ * A CancelResponse.
+ *
+ * @param {unknown} callId as it was asked for
+ * @param {string | undefined} reason why the call was not cancelled
+ * @param {object} [error]
+ */
+export const cancelResponse = (callId, reason, error) => ({
+  callId,
+  cancelled: !reason && !error,
+  ...(reason && { reason }),
+  ...(error && { error }),
+});
+
+/**
+ * The capabilities as an `initialize-result` lists them.
+ *
+ * @param {any[]} documents
+ */
+export const summaries = (documents) =>
+  documents.map((document) => {
+    /** @type {Record<string, unknown>} */
+    const summary = {};
+    for (const field of ['name', 'available', 'experimental', 'deprecated']) {
+      if (document[field] !== undefined) summary[field] = document[field];
+    }
+    return summary;
+  });
+
+/**
+ * A ProgressInfo: what the handler said, under the name of its operation.
+ *
+ * @param {unknown} operationId
+ * @param {any} info
+ */
+export function progressInfo(operationId, info) {
+  const { percentage, progress, total } = info;
+  const known = [progress, total].every((it) => typeof it === 'number') && total > 0;
+  return {
+    ...info,
+    operationId,
+    ...(typeof percentage !== 'number' && known && { percentage: Math.min(100, Math.max(0, (progress / total) * 100)) }),
+  };
+}
+
+/**
+ * What answers a message that could not be understood: the typed reply where its type is known.
+ *
+ * @param {unknown} type
+ * @param {unknown} callId
+ * @param {{ message: string }} error
+ * @returns {[type: string, payload: object]}
+ */
+export function refusal(type, callId, error) {
+  if (type === 'initialize') return [`${type}-result`, { error }];
+  if (type === 'capabilities/cancel') return [`${type}-result`, cancelResponse(callId, error.message, error)];
+  return [type === 'capabilities/call' ? `${type}-result` : 'error', { success: false, error }];
+}

@@ -1,0 +1,46 @@
+/**
+ * How an agent reads the Agentic Browser Protocol: what an app says of calls.
+ */
+import { get, getA, isObject } from './read.js';
+
+const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
+
+/**
+ * @param {unknown} envelope
+ * @returns {[method: string, ...args: any[]] | undefined} as Rust takes it; none for what has
+ *   nothing to do with calls
+ */
+export function readFromApp(envelope) {
+  const payload = get(envelope, 'payload');
+  const key = keyOf(get(envelope, 'id'));
+  const cancelled = get(payload, 'cancelled') === true;
+  const success = getA('boolean', payload, 'success');
+  const response = success === undefined ? undefined : payload;
+  switch (get(envelope, 'type')) {
+    case 'capabilities/call-result':
+      // One that succeeded was not cancelled, whatever else it says.
+      return cancelled && success ? ['called', key, { ...payload, cancelled: false }, false] : ['called', key, response, cancelled];
+    case 'capabilities/cancel-result': {
+      const error = get(payload, 'error');
+      const lost = NO_SESSION.includes(get(error, 'code'));
+      return ['cancelled', key, cancelled, getA('string', payload, 'reason'), isObject(error) ? error : undefined, lost];
+    }
+    case 'error':
+      return ['refused', key, response];
+    case 'shutdown-result':
+      return ['shutDown'];
+    case 'progress': {
+      // An app may turn a token of digits into a number.
+      const operation = get(payload, 'operationId');
+      return ['string', 'number'].includes(typeof operation) ? ['progress', String(operation), payload] : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** @param {unknown} id @returns {number} the key of the request it names; 0 for one that is not ours */
+function keyOf(id) {
+  const key = typeof id === 'string' && /^\d{1,10}$/.test(id) ? Number(id) : 0;
+  return key < 2 ** 32 ? key : 0;
+}

@@ -1,0 +1,335 @@
+/**
+ * What Rust calls of a host, which keeps the browser objects that belong to its calls. None of it
+ * throws, and none of it decides anything.
+ */
+import { Context } from './context.js';
+import {
+  CAPABILITIES_CHANGED, cancelResponse, ELICITATION_WITHDRAWN, progressInfo, response, stateName, summaries,
+} from './envelope.js';
+import { failure } from './errors.js';
+import { failureOf } from './failure-of.js';
+import { Guard } from './guard.js';
+import { inspect } from './platform.js';
+import { report } from './report.js';
+import { startTimer } from './timer.js';
+import { Validators } from './validators.js';
+
+/** @import { Connection } from './connection.js' */
+
+export class Shell {
+  /** @type {Map<number, Connection>} */
+  connections = new Map();
+  /** @type {Map<number, Context>} */
+  contexts = new Map();
+  /** @type {Map<number, (response: any) => void>} */
+  waiting = new Map();
+  /** @type {Set<(event: any) => void>} */
+  observers = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /**
+   * @param {any} handle the functions of the wasm half
+   * @param {number} number what this host is to them
+   * @param {{ id: string, name: string, version: string, description?: string }} app
+   * @param {number} depth levels of nesting a message may have
+   * @param {number} size characters it may have
+   */
+  constructor(handle, number, app, depth, size) {
+    this.handle = handle;
+    this.number = number;
+    this.app = app;
+    this.depth = depth;
+    this.size = size;
+    this.guard = new Guard(() => this.#lost());
+    this.validators = new Validators((key, verdict) => {
+      if (verdict) this.#fail(key, true, verdict);
+      else this.enter('checked', key);
+    });
+  }
+
+  /**
+   * Calls into Rust; gives undefined when the wasm instance is lost.
+   *
+   * @param {string} method
+   * @param {unknown[]} args
+   * @returns {any}
+   */
+  enter(method, ...args) {
+    return this.guard.enter(() => this.handle[method](this.number, ...args));
+  }
+
+  wake() {
+    queueMicrotask(() => this.enter('runReady'));
+  }
+
+  /** @param {number} [milliseconds] until the earliest deadline; infinite for none */
+  arm(milliseconds = Infinity) {
+    clearTimeout(this.#timer);
+    this.#timer = startTimer(milliseconds, () => this.enter('tick'));
+  }
+
+  /**
+   * @param {number} key
+   * @param {string} name
+   * @param {unknown} params
+   */
+  check(key, name, params) {
+    this.validators.check(key, name, params);
+  }
+
+  /**
+   * @param {number} key
+   * @param {string} callId
+   * @param {(params: any, context: Context) => unknown} handler
+   * @param {unknown} params
+   */
+  start(key, callId, handler, params) {
+    const context = new Context(this, key, callId);
+    this.contexts.set(key, context);
+    /** @param {unknown} data */
+    const settle = (data) => {
+      const unfit = inspect(data, this.depth, this.size);
+      if (unfit) this.#fail(key, false, `The capability returned data that cannot be sent: it ${unfit}`);
+      else this.enter('settle', key, data);
+    };
+    /** @param {unknown} error */
+    const fail = (error) => this.#fail(key, false, isAbortError(error) ? { code: 'CANCELLED' } : error);
+    try {
+      const result = handler(params, context);
+      if (isThenable(result)) Promise.resolve(result).then(settle, fail);
+      else settle(result);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /**
+   * @param {number} key
+   * @param {boolean} checking its parameters
+   * @param {unknown} error
+   */
+  #fail(key, checking, error) {
+    this.enter('fail', 0, key, checking, ...failureOf(error));
+  }
+
+  /**
+   * @param {number} key
+   * @param {string} [reason]
+   */
+  stop(key, reason) {
+    const context = this.contexts.get(key);
+    this.contexts.delete(key);
+    context?.stop(reason);
+  }
+
+  /**
+   * A call is over.
+   *
+   * @param {number} key
+   * @param {number} to the connection of the agent that made it; 0 for a handler
+   * @param {unknown} id
+   * @param {number} state
+   * @param {unknown} value
+   * @param {number} duration
+   */
+  respond(key, to, id, state, value, duration) {
+    this.contexts.delete(key);
+    const payload = response(state, value, duration);
+    if (to) return this.post(to, 'capabilities/call-result', id, payload);
+    const resolve = this.waiting.get(key);
+    this.waiting.delete(key);
+    return resolve?.(payload);
+  }
+
+  /**
+   * @param {number} to
+   * @param {string} type
+   * @param {unknown} id
+   * @param {object} payload
+   */
+  post(to, type, id, payload) {
+    const envelope = { type, ...(id !== undefined && { id }), timestamp: Date.now(), payload };
+    this.connections.get(to)?.deliver(envelope);
+  }
+
+  /**
+   * @param {number} to
+   * @param {unknown} id
+   * @param {string} sessionId
+   * @param {any[]} documents
+   * @param {boolean} notifications
+   * @param {boolean} progress
+   * @param {boolean} elicitation
+   */
+  initialized(to, id, sessionId, documents, notifications, progress, elicitation) {
+    this.post(to, 'initialize-result', id, {
+      sessionId,
+      protocolVersion: '0.1',
+      app: this.app,
+      capabilities: summaries(documents),
+      features: { notifications, progress, elicitation, dynamicCapabilities: true },
+    });
+  }
+
+  /**
+   * @param {number} to
+   * @param {string} type
+   * @param {unknown} id
+   * @param {object} [error]
+   */
+  done(to, type, id, error) {
+    // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
+    if (type === 'shutdown-result' && id === undefined) return;
+    this.post(to, type, id, error ? { error } : {});
+  }
+
+  /**
+   * @param {number} to
+   * @param {unknown} id
+   * @param {object} payload
+   */
+  cancelled(to, id, payload) {
+    this.post(to, 'capabilities/cancel-result', id, payload);
+  }
+
+  /**
+   * @param {number} to
+   * @param {string} callId
+   * @param {unknown} token the agent's, if it gave one
+   * @param {object} info
+   */
+  tellProgress(to, callId, token, info) {
+    this.post(to, 'progress', undefined, progressInfo(token ?? callId, info));
+  }
+
+  /**
+   * @param {number} to
+   * @param {number} key
+   * @param {object} request
+   */
+  question(to, key, request) {
+    this.post(to, 'elicitation/request', `elicitation-${key}`, request);
+  }
+
+  /**
+   * @param {number} to
+   * @param {number} key
+   */
+  withdraw(to, key) {
+    this.tell(to, ELICITATION_WITHDRAWN, { id: `elicitation-${key}` });
+  }
+
+  /**
+   * @param {number} to
+   * @param {string} event
+   * @param {unknown} data
+   */
+  tell(to, event, data) {
+    this.post(to, 'notification', undefined, { event, ...(data !== undefined && { data }) });
+  }
+
+  /**
+   * @param {number} to
+   * @param {string[]} added
+   * @param {string[]} removed
+   */
+  tellChange(to, added, removed) {
+    this.tell(to, CAPABILITIES_CHANGED, { added, removed, changed: [] });
+  }
+
+  /** @param {number} key a Rust capability whose future is to be polled */
+  schedule(key) {
+    queueMicrotask(() => this.enter('poll', key));
+  }
+
+  // For whoever watches.
+
+  /**
+   * @param {string} sessionId
+   * @param {string} callId
+   * @param {string | undefined} parentCallId
+   * @param {string} capability
+   * @param {number} number
+   * @param {unknown} value
+   * @param {number} duration
+   * @param {string} [reason]
+   */
+  sawCall(sessionId, callId, parentCallId, capability, number, value, duration, reason) {
+    const state = stateName(number);
+    this.emit({
+      type: 'call',
+      callId,
+      capability,
+      sessionId,
+      ...(parentCallId !== undefined && { parentCallId }),
+      ...(state === 'queued' ? { params: value } : state !== 'running' && { response: response(number, value, duration) }),
+      ...(reason !== undefined && { reason }),
+      state,
+    });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} callId
+   * @param {object} info
+   */
+  sawProgress(sessionId, callId, info) {
+    this.emit({ type: 'progress', sessionId, callId, info: progressInfo(callId, info) });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} callId
+   * @param {string} [refusal]
+   * @param {string} [reason]
+   */
+  sawCancel(sessionId, callId, refusal, reason) {
+    const response = cancelResponse(callId, refusal);
+    this.emit({ type: 'cancel', callId, sessionId, response, ...(reason !== undefined && { reason }) });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {boolean} open
+   * @param {string} name
+   * @param {string} version
+   */
+  sawSession(sessionId, open, name, version) {
+    this.emit({ type: 'session', state: open ? 'open' : 'closed', sessionId, agent: { name, version } });
+  }
+
+  /** @param {object} event */
+  emit(event) {
+    const timed = { ...event, time: Date.now() };
+    for (const observer of this.observers) report(observer, timed);
+  }
+
+  /** The wasm instance is lost. */
+  #lost() {
+    this.arm();
+    for (const context of this.contexts.values()) context.stop('The host has failed');
+    this.contexts.clear();
+    for (const resolve of this.waiting.values()) resolve(failure('INTERNAL_ERROR', 'The host has failed'));
+    this.waiting.clear();
+    for (const connection of this.connections.values()) connection.answerLost();
+  }
+}
+
+/**
+ * A handler that stops by itself throws one of these: from fetch, or `signal.throwIfAborted()` of
+ * a signal of its own.
+ *
+ * @param {unknown} error
+ */
+function isAbortError(error) {
+  try {
+    return error instanceof Error && error.name === 'AbortError';
+  } catch {
+    // A getter or a proxy of its own.
+    return false;
+  }
+}
+
+/** @param {any} value */
+const isThenable = (value) => typeof value?.then === 'function';
