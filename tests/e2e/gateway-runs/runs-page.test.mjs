@@ -136,12 +136,31 @@ test('it fits a narrow screen, and takes text for text', { timeout: 60_000 }, as
   await page.close();
 });
 
+test('of many runs the newest are shown, and more when asked for', { timeout: 60_000 }, async () => {
+  await Promise.all(Array.from({ length: 150 }, (_, i) => demo.agent.call('not.there', {}, { callId: `many-${i}` })));
+  const { page } = await runsPage('?find=many-');
+  const shown = () => page.$$eval('.run', (runs) => runs.length);
+  await page.waitForFunction(() => /^150 of \d+ runs, the first 100 shown\.$/.test(document.querySelector('#shown')?.textContent ?? ''));
+  assert.equal(await shown(), 100);
+  await page.click('#more');
+  assert.equal(await shown(), 150);
+  assert.equal(await page.$eval('#more', (it) => /** @type {HTMLElement} */ (it).hidden), true);
+  assert.equal(await page.evaluate(() => [...document.querySelectorAll('.run')].indexOf(/** @type {Element} */ (document.activeElement))), 100);
+  await page.close();
+});
+
 test('when the gateway goes, the page says so and shows what was', { timeout: 60_000 }, async () => {
+  const { card } = await longCall('left behind');
   const { page } = await runsPage();
-  await page.waitForSelector('.run');
-  await demo.gateway.stop();
+  await page.waitForSelector(`${card}[data-state=running]`);
+  await demo.gateway.stop('SIGKILL');
   await page.waitForSelector('#link[data-state=lost]');
   assert.match(await textOf(page, '#link'), /^Gateway out of reach, trying again; this is from /);
   assert.equal(await page.$eval('#runs', (it) => it.classList.contains('stale')), true);
-  assert.ok(await page.$('.run'));
+  const age = await textOf(page, `${card} .run-time`);
+  await page.click(`${card} .cancel`);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`${card} .verdict[data-verdict=lost]`, { visible: true });
+  assert.equal(await textOf(page, `${card} .verdict`), 'The gateway did not answer: whether the run was cancelled is not known');
+  assert.equal(await textOf(page, `${card} .run-time`), age, 'its clock stands still');
 });

@@ -127,7 +127,8 @@ export class RunList {
   }
 
   #tick() {
-    if (document.hidden) return;
+    // While nothing is known, nothing goes on.
+    if (document.hidden || this.#list.closest('.stale')) return;
     const now = this.#now();
     for (const card of this.#cards.values()) if (!isOver(card.run)) card.tick(now);
   }
