@@ -106,6 +106,7 @@ fn row(run: &Value, now: f64) -> Vec<String> {
 fn age(milliseconds: f64) -> String {
     let seconds = (milliseconds / 1_000.0).max(0.0);
     match seconds {
+        it if it < 1.0 => format!("{:.0} ms", it * 1_000.0),
         it if it < 10.0 => format!("{it:.1} s"),
         it if it < 120.0 => format!("{it:.0} s"),
         it if it < 7_200.0 => format!("{:.0} min", it / 60.0),
@@ -154,12 +155,15 @@ mod tests {
         assert_eq!(plain(run)[1], "-");
         assert_eq!(plain(json!({}))[5], "unknown");
         let run = json!({ "state": "cancelled", "registeredAt": 0, "endedAt": 300, "cancelReason": "enough\u{1b}" });
-        assert_eq!(plain(run)[5], "cancelled after 0.3 s: enough\u{fffd}");
+        assert_eq!(plain(run)[5], "cancelled after 300 ms: enough\u{fffd}");
     }
 
     #[test]
     fn ages() {
-        let said = [0.0, 9_940.0, 60_000.0, 180_000.0, 7.2e6, 2e8].map(age);
-        assert_eq!(said, ["0.0 s", "9.9 s", "60 s", "3 min", "2 h", "2 d"]);
+        let said = [0.3, 999.0, 9_940.0, 60_000.0, 180_000.0, 7.2e6, 2e8].map(age);
+        assert_eq!(
+            said,
+            ["0 ms", "999 ms", "9.9 s", "60 s", "3 min", "2 h", "2 d"]
+        );
     }
 }
