@@ -241,3 +241,24 @@ async fn a_call_has_its_time() {
         "Error: Tool call cancelled: it did not end within 100ms"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn past_the_bytes_that_may_be_pending_an_invocation_is_to_come_again() {
+    let rap = Options {
+        max_pending_bytes: 2_000,
+        ..Options::default()
+    };
+    let gateway = Gateway::with(Config { rap, ..config() }).await;
+    let _app = App::start(&gateway, "demo").await;
+    let runtime = Runtime::new(&gateway, "");
+    let receiver = Receiver::start().await;
+    let filler = json!({ "filler": "x".repeat(1_000) });
+    runtime
+        .invoke(&receiver, "hold", "t", "1", filler.clone())
+        .await;
+    let second = invocation(&receiver.url("/ok"), "echo", "t", "2", filler);
+    let (status, error) = runtime.post("/invoke", &second).await;
+    assert_eq!(status, 503, "{error}");
+    runtime.invoke(&receiver, "echo", "t", "3", json!({})).await;
+    receiver.took(1).await;
+}

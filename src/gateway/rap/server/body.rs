@@ -1,8 +1,9 @@
 //! Reading what is posted.
 
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::refusal::Refusal;
@@ -17,25 +18,32 @@ pub(super) async fn read_json<T: DeserializeOwned>(
     body: Body,
     limit: usize,
 ) -> Result<T, Refusal> {
+    parse(&read(headers, body, limit).await?)
+}
+
+/// Reads what says that it is JSON, of at most `limit` bytes.
+pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
     if !is_json(headers) {
-        let error = Error::new(
-            Code::INVALID_TYPE,
-            "The body must be JSON: `Content-Type: application/json`",
-        );
+        let message = "The body must be JSON: `Content-Type: application/json`";
+        let error = Error::new(Code::INVALID_TYPE, message);
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
-    let bytes = axum::body::to_bytes(body, limit).await.map_err(|error| {
+    to_bytes(body, limit).await.map_err(|error| {
         // Too long, or the connection broke, when no answer is read.
         tracing::debug!(%error, "body");
         let error = Error::invalid_params(format!("The body has more than {limit} bytes"));
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
-    })?;
+    })
+}
+
+/// Reads a JSON object.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     // An array would be read as the members in order.
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     if first.is_some_and(|byte| *byte != b'{') {
         return Err(Refusal::invalid("The body must be a JSON object"));
     }
-    serde_json::from_slice(&bytes).map_err(|error| {
+    serde_json::from_slice(bytes).map_err(|error| {
         // It may quote what was sent.
         let what: String = error.to_string().chars().take(MESSAGE_CHARS).collect();
         Refusal::invalid(format!("Bad body: {what}"))

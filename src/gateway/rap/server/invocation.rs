@@ -7,11 +7,10 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::ToolServer;
-use super::body::read_json;
-use super::pending::Pending;
+use super::body::{parse, read};
+use super::pending::{Pending, Room};
 use super::refusal::Refusal;
 use super::target::Target;
 use super::thread::{Begun, Thread};
@@ -37,25 +36,37 @@ pub(super) async fn invoke(
 ) -> Result<StatusCode, Refusal> {
     let (parts, body) = request.into_parts();
     let (caller, app) = server.admit(target, &parts.headers, parts.uri.query())?;
-    let invocation: Invocation =
-        read_json(&parts.headers, body, server.hub.limits.message_bytes).await?;
+    let bytes = read(&parts.headers, body, server.hub.limits.message_bytes).await?;
+    let invocation = parse(&bytes)?;
     server.check(&invocation)?;
-    let place = server.pending.clone().try_acquire_owned().map_err(|_| {
-        let message = format!(
-            "{} invocations wait for their results to be delivered",
-            server.options.max_pending
-        );
-        Refusal::later(
-            StatusCode::SERVICE_UNAVAILABLE,
-            message,
-            Duration::from_secs(1),
-        )
-    })?;
-    server.accept(&caller, app.as_deref(), invocation, place)?;
+    let room = server.room(bytes.len())?;
+    server.accept(&caller, app.as_deref(), invocation, room)?;
     Ok(StatusCode::OK)
 }
 
 impl ToolServer {
+    /// Room for one more, of so many bytes.
+    fn room(&self, bytes: usize) -> Result<Room, Refusal> {
+        let later = |message: String| {
+            let wait = Duration::from_secs(1);
+            Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, wait)
+        };
+        let place = self.pending.clone().try_acquire_owned().map_err(|_| {
+            let max = self.options.max_pending;
+            later(format!(
+                "{max} invocations wait for their results to be delivered"
+            ))
+        })?;
+        let share = self.invoked_bytes.take(bytes).ok_or_else(|| {
+            let max = self.options.max_pending_bytes;
+            later(format!("The invocations in flight have {max} bytes"))
+        })?;
+        Ok(Room {
+            _place: place,
+            _share: share,
+        })
+    }
+
     fn check(&self, invocation: &Invocation) -> Result<(), Refusal> {
         let texts = [
             ("operation", Some(&invocation.operation)),
@@ -97,10 +108,10 @@ impl ToolServer {
         caller: &Identity,
         app: Option<&str>,
         invocation: Invocation,
-        place: OwnedSemaphorePermit,
+        room: Room,
     ) -> Result<(), Refusal> {
         let fingerprint = self.fingerprint(&invocation);
-        let pending = Pending::new(self.clone(), &invocation, place);
+        let pending = Pending::new(self.clone(), &invocation, room);
         let (app, capability) = match self.tool(app, &invocation.operation) {
             Ok(tool) => tool,
             Err(error) => {

@@ -62,7 +62,9 @@ struct ToolServer {
     delivery: Delivery,
     /// One for each invocation whose result is not delivered.
     pending: Arc<Semaphore>,
-    /// The results that are not.
+    /// The invocations.
+    invoked_bytes: Budget,
+    /// Their results.
     pending_bytes: Budget,
     cancels: RateLimiter,
     closures: RateLimiter,
@@ -94,6 +96,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
         pending: Arc::new(Semaphore::new(
             options.max_pending.min(Semaphore::MAX_PERMITS),
         )),
+        invoked_bytes: Budget::new(options.max_pending_bytes),
         pending_bytes: Budget::new(options.max_pending_bytes),
         cancels: limiter(),
         closures: limiter(),

@@ -40,7 +40,7 @@ pub struct Options {
     /// In one result; in place of a larger one an error is delivered.
     #[arg(long = "rap-max-result-bytes", env = "CAPHOST_RAP_MAX_RESULT_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_result_bytes: usize,
-    /// In all results that wait to be delivered; past it, errors are delivered in their place.
+    /// In all results that wait to be delivered, past which errors are delivered in their place; and in all invocations that are pending, past which more are answered 503.
     #[arg(long = "rap-max-pending-bytes", env = "CAPHOST_RAP_MAX_PENDING_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_pending_bytes: usize,
     /// Cancellations, and as many closures of threads, of one caller.

@@ -21,6 +21,14 @@ use crate::gateway::server::Connected;
 /// Timers of an app may be a little early.
 const EARLY_MILLIS: u128 = 20;
 
+/// What an invocation takes of what there is for all, until its result is delivered.
+pub(super) struct Room {
+    /// One of those that may be pending.
+    pub _place: OwnedSemaphorePermit,
+    /// Its bytes.
+    pub _share: Share,
+}
+
 /// It ends in exactly one result, which is delivered or is lost for a reason that is logged.
 pub(super) struct Pending {
     server: Arc<ToolServer>,
@@ -29,18 +37,13 @@ pub(super) struct Pending {
     call_id: Option<String>,
     callback_url: Url,
     since: Instant,
-    /// One of those that may be pending.
-    _place: OwnedSemaphorePermit,
+    _room: Room,
     /// A gateway that stops waits until the result was sent once.
     connected: Connected,
 }
 
 impl Pending {
-    pub(super) fn new(
-        server: Arc<ToolServer>,
-        invocation: &Invocation,
-        place: OwnedSemaphorePermit,
-    ) -> Self {
+    pub(super) fn new(server: Arc<ToolServer>, invocation: &Invocation, room: Room) -> Self {
         Pending {
             connected: server.hub.connected(),
             server,
@@ -49,7 +52,7 @@ impl Pending {
             call_id: invocation.call_id.clone(),
             callback_url: invocation.callback_url.clone(),
             since: Instant::now(),
-            _place: place,
+            _room: room,
         }
     }
 
@@ -91,7 +94,7 @@ impl Pending {
             id,
             callback_url,
             connected,
-            _place,
+            _room,
             ..
         } = self;
         let sending = server
