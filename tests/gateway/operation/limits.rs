@@ -55,7 +55,15 @@ async fn a_body_past_the_message_limit_is_refused_unread() {
         ..Limits::default()
     })
     .await;
-    for path in ["/readyz", "/cancellation/cancel", "/v1/cancellation/cancel"] {
+    for path in [
+        "/readyz",
+        "/cancellation/cancel",
+        "/v1/cancellation/cancel",
+        "/api/runs/none/cancel",
+        "/mcp",
+        "/cancel_tool_call",
+        "/rap/demo/close_thread",
+    ] {
         let answer = gateway.post(path, "", &"x".repeat(10_001)).await;
         assert_eq!(answer.status, 413, "{path}");
         assert_eq!(answer.json()["error"]["details"]["limit"], "messageBytes");
@@ -135,4 +143,28 @@ async fn depth_and_the_length_of_an_id_are_bounded() {
     assert_eq!(code(&agent.next().await), "INVALID_PARAMS");
     agent.send(call(&"i".repeat(18), "c")).await;
     assert_eq!(app.next().await["payload"]["options"]["callId"], "c");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn apps_are_bounded_in_number() {
+    let gateway = Gateway::limited(Limits {
+        apps: 1,
+        ..Limits::default()
+    })
+    .await;
+    let first = gateway.app("first").await;
+    let mut second = gateway.peer("/abp/app").await;
+    assert_eq!(code(&second.next().await), "RATE_LIMITED");
+    assert_eq!(second.closed().await, 1013);
+    drop(first);
+    let room = async {
+        loop {
+            let mut third = gateway.peer("/abp/app").await;
+            third.send(register("third")).await;
+            if third.next().await["type"] == "app/registered" {
+                break;
+            }
+        }
+    };
+    soon("room for another", room).await;
 }

@@ -35,6 +35,11 @@ async fn a_page_of_a_foreign_origin_may_have_files_and_nothing_else() {
         ("GET", "/api/runs"),
         ("POST", "/cancellation/cancel"),
         ("GET", "/jsonrpc"),
+        ("POST", "/mcp"),
+        ("DELETE", "/mcp"),
+        ("GET", "/.well-known/rap-toolset"),
+        ("POST", "/close_thread"),
+        ("POST", "/rap/demo/cancel_tool_call"),
     ] {
         let plain = gateway.ask(method, path, "", "").await.status;
         assert_ne!(plain, 403, "{method} {path}");
