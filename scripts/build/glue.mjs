@@ -24,7 +24,7 @@ export function trim(glue) {
     .replace(/^if \(!\('encodeInto' in cachedTextEncoder\)\) \{\n[^]*?^\}\n/m, '')
     .replace(/^ {4}if \(realloc === undefined\) \{\n[^]*?^ {4}\}\n/m, '')
     // Numbers that name something come back as they were given out: signed, both ways.
-    .replace(/(?<!\()(\barg\d+) >>> 0(?=[,)])/g, '$1');
+    .replace(/\b(arg\d+) >>> 0(?=[,)])(?!\) \+)/g, '$1');
   return trimmed.replace(/^ {4}wasm = instance\.exports;\n/m, (line) => line + links.join(''));
 }
 

@@ -25,6 +25,7 @@ ship! {
     exposeAbp from "/src/web/js/in-page.js";
     toText from "/src/web/js/json.js";
     compile from "/src/web/js/json-schema.js";
+    Observed from "/src/web/js/observed.js";
     get from "/src/web/js/read.js";
     reasonText from "/src/web/js/reason.js";
     receive from "/src/web/js/receive.js";

@@ -8,12 +8,12 @@ use wasm_bindgen::prelude::*;
 use super::handles::Handles;
 use super::inner::{Handler, Inner, State};
 use super::perform::cancel_response;
+use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
 use super::{Error, error_from, text};
-use crate::call::{CallId, Code};
+use crate::call::Code;
 use crate::capability::Descriptor;
-use crate::session::{Agent, CallRequest, Features, Initialize, Limits};
-use crate::text::clipped;
+use crate::session::Limits;
 
 /// A host, from JavaScript's side. Everything survives being called back into.
 ///
@@ -55,14 +55,14 @@ fn or(given: f64, default: f64) -> f64 {
 }
 
 /// A host at work: what follows from the work is done when this is dropped.
-struct Work(Rc<Inner>);
+pub(super) struct Work(Rc<Inner>);
 
 impl Work {
-    fn of(host: u32) -> Option<Work> {
+    pub fn of(host: u32) -> Option<Work> {
         HOSTS.get(host).map(Work)
     }
 
-    fn state(&self) -> RefMut<'_, State> {
+    pub fn state(&self) -> RefMut<'_, State> {
         self.0.state.borrow_mut()
     }
 }
@@ -114,72 +114,6 @@ impl HostHandle {
         documents
     }
 
-    pub fn connect(host: u32) -> u32 {
-        Work::of(host).map_or(0, |host| host.state().connect())
-    }
-
-    pub fn disconnect(host: u32, connection: u32) {
-        if let Some(host) = Work::of(host) {
-            host.state().disconnect(connection, now());
-        }
-    }
-
-    #[wasm_bindgen(js_name = sessionId)]
-    pub fn session_id(host: u32, connection: u32) -> JsValue {
-        let host = HOSTS.get(host);
-        let id = host.and_then(|host| host.state.borrow().session_id(connection));
-        id.map_or(JsValue::NULL, |id| JsValue::from_str(&id))
-    }
-
-    /// An agent opens its session, under an id that nobody has had.
-    pub fn initialize(
-        host: u32,
-        connection: u32,
-        id: JsValue,
-        session: &JsValue,
-        name: &JsValue,
-        version: &JsValue,
-        notifications: bool,
-        progress: bool,
-        elicitation: bool,
-    ) {
-        if let Some(host) = Work::of(host) {
-            let params = Initialize {
-                agent: Agent {
-                    name: text(name),
-                    version: text(version),
-                },
-                features: Features {
-                    notifications,
-                    progress,
-                    elicitation,
-                },
-            };
-            host.state()
-                .initialize(connection, Some(id), params, text(session).into(), now());
-        }
-    }
-
-    /// An agent calls. True when `call` can be no callId, and nothing comes of it.
-    pub fn call(
-        host: u32,
-        connection: u32,
-        id: JsValue,
-        call: &JsValue,
-        capability: &JsValue,
-        params: JsValue,
-        timeout: f64,
-        token: JsValue,
-    ) -> bool {
-        let Some(request) = request(call, capability, params, timeout, token) else {
-            return true;
-        };
-        if let Some(host) = Work::of(host) {
-            host.state().call(connection, Some(id), request, now());
-        }
-        false
-    }
-
     /// A handler calls. The key its answer will come under, or 0 when `call` can be no callId or
     /// the host is closed.
     #[wasm_bindgen(js_name = callFrom)]
@@ -198,34 +132,6 @@ impl HostHandle {
                 host.state.borrow_mut().call_from(parent, request, now())
             }
             _ => 0,
-        }
-    }
-
-    /// An agent cancels. True when what it gave can be no callId, and nothing comes of it.
-    pub fn cancel(
-        host: u32,
-        connection: u32,
-        id: JsValue,
-        given: JsValue,
-        reason: &JsValue,
-    ) -> bool {
-        let call = text(&given);
-        if CallId::parse(&call).is_err() {
-            return true;
-        }
-        if let Some(host) = Work::of(host) {
-            let reason = shortened(reason);
-            host.state()
-                .cancel(connection, Some(id), given, &call, reason, now());
-        }
-        false
-    }
-
-    /// An agent ends its session.
-    pub fn shutdown(host: u32, connection: u32, id: JsValue, reason: &JsValue) {
-        if let Some(host) = Work::of(host) {
-            host.state()
-                .shutdown(connection, Some(id), shortened(reason), now());
         }
     }
 
@@ -262,13 +168,6 @@ impl HostHandle {
     pub fn checked(host: u32, key: u32) {
         if let Some(host) = Work::of(host) {
             host.state().checked(key, Ok(()), now());
-        }
-    }
-
-    /// An agent has answered a question.
-    pub fn answered(host: u32, connection: u32, key: u32, data: JsValue) {
-        if let Some(host) = Work::of(host) {
-            host.state().answered(connection, key, Ok(data));
         }
     }
 
@@ -405,30 +304,4 @@ impl HostHandle {
     pub fn release(host: u32) {
         HOSTS.remove(host);
     }
-}
-
-fn request(
-    call: &JsValue,
-    capability: &JsValue,
-    params: JsValue,
-    timeout: f64,
-    token: JsValue,
-) -> Option<CallRequest<JsValue>> {
-    Some(CallRequest {
-        id: CallId::parse(&text(call)).ok()?,
-        capability: text(capability),
-        params,
-        timeout: timeout_of(timeout),
-        token: Some(token),
-    })
-}
-
-/// An infinite timeout is none.
-fn timeout_of(timeout: f64) -> Option<f64> {
-    Some(timeout).filter(|it| it.is_finite())
-}
-
-/// A reason is kept to a length fit for a log line.
-fn shortened(reason: &JsValue) -> Option<Rc<str>> {
-    Some(clipped(&reason.as_string()?, 1_024).into())
 }

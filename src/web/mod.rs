@@ -2,8 +2,8 @@
 //!
 //! Rust decides, JavaScript carries: `js/` holds thin glue around browser objects, each file with
 //! no rule of its own. It also reads and writes the messages, whose values are its own: what stands
-//! in them comes to Rust flat, as arguments. Every call out of JavaScript into Rust goes through one guard, so that a
-//! trap settles what is pending instead of leaving it for ever.
+//! in them comes to Rust flat, as arguments. Every call out of JavaScript into Rust goes through one
+//! guard, so that a trap settles what is pending instead of leaving it for ever.
 
 use alloc::string::String;
 
@@ -33,6 +33,7 @@ mod object;
 mod perform;
 #[cfg(feature = "std")]
 mod random;
+mod receive;
 mod sys;
 
 pub use agent::AgentHandle;

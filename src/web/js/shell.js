@@ -3,28 +3,24 @@
  * throws, and none of it decides anything.
  */
 import { Context } from './context.js';
-import {
-  CAPABILITIES_CHANGED, cancelResponse, ELICITATION_WITHDRAWN, progressInfo, response, stateName, summaries,
-} from './envelope.js';
+import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
 import { failure } from './errors.js';
 import { failureOf } from './failure-of.js';
 import { Guard } from './guard.js';
+import { Observed } from './observed.js';
 import { inspect } from './platform.js';
-import { report } from './report.js';
 import { startTimer } from './timer.js';
 import { Validators } from './validators.js';
 
 /** @import { Connection } from './connection.js' */
 
-export class Shell {
+export class Shell extends Observed {
   /** @type {Map<number, Connection>} */
   connections = new Map();
   /** @type {Map<number, Context>} */
   contexts = new Map();
   /** @type {Map<number, (response: any) => void>} */
   waiting = new Map();
-  /** @type {Set<(event: any) => void>} */
-  observers = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -36,6 +32,7 @@ export class Shell {
    * @param {number} size characters it may have
    */
   constructor(handle, number, app, depth, size) {
+    super();
     this.handle = handle;
     this.number = number;
     this.app = app;
@@ -241,68 +238,6 @@ export class Shell {
   /** @param {number} key a Rust capability whose future is to be polled */
   schedule(key) {
     queueMicrotask(() => this.enter('poll', key));
-  }
-
-  // For whoever watches.
-
-  /**
-   * @param {string} sessionId
-   * @param {string} callId
-   * @param {string | undefined} parentCallId
-   * @param {string} capability
-   * @param {number} number
-   * @param {unknown} value
-   * @param {number} duration
-   * @param {string} [reason]
-   */
-  sawCall(sessionId, callId, parentCallId, capability, number, value, duration, reason) {
-    const state = stateName(number);
-    this.emit({
-      type: 'call',
-      callId,
-      capability,
-      sessionId,
-      ...(parentCallId !== undefined && { parentCallId }),
-      ...(state === 'queued' ? { params: value } : state !== 'running' && { response: response(number, value, duration) }),
-      ...(reason !== undefined && { reason }),
-      state,
-    });
-  }
-
-  /**
-   * @param {string} sessionId
-   * @param {string} callId
-   * @param {object} info
-   */
-  sawProgress(sessionId, callId, info) {
-    this.emit({ type: 'progress', sessionId, callId, info: progressInfo(callId, info) });
-  }
-
-  /**
-   * @param {string} sessionId
-   * @param {string} callId
-   * @param {string} [refusal]
-   * @param {string} [reason]
-   */
-  sawCancel(sessionId, callId, refusal, reason) {
-    const response = cancelResponse(callId, refusal);
-    this.emit({ type: 'cancel', callId, sessionId, response, ...(reason !== undefined && { reason }) });
-  }
-
-  /**
-   * @param {string} sessionId
-   * @param {boolean} open
-   * @param {string} name
-   * @param {string} version
-   */
-  sawSession(sessionId, open, name, version) {
-    this.emit({ type: 'session', state: open ? 'open' : 'closed', sessionId, agent: { name, version } });
-  }
-
-  /** @param {object} event */
-  emit(event) {
-    const timed = { ...event, time: Date.now() };
-    for (const observer of this.observers) report(observer, timed);
   }
 
   /** The wasm instance is lost. */

@@ -40,7 +40,7 @@ describe('the npm package', () => {
   });
 
   test('shares one copy of the glue between the host and the agent', () => {
-    const glue = modulesHolding('instantiateStreaming');
+    const glue = modulesHolding('encodeInto');
     for (const [host, agent] of [['index.js', 'agent.js'], ['index.node.js', 'agent.node.js']]) {
       const used = (/** @type {string} */ entry) => glue.filter((name) => loadedBy(entry).has(name));
       assert.equal(used(String(host)).length, 1);

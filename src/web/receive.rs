@@ -1,0 +1,143 @@
+//! What the JavaScript glue of a host hands over: what agents send.
+
+use alloc::rc::Rc;
+
+use wasm_bindgen::prelude::*;
+
+use super::handle::{HOSTS, HostHandle, Work};
+use super::sys::now;
+use super::text;
+use crate::call::CallId;
+use crate::session::{Agent, CallRequest, Features, Initialize};
+use crate::text::clipped;
+
+#[wasm_bindgen]
+#[allow(clippy::too_many_arguments)]
+impl HostHandle {
+    pub fn connect(host: u32) -> u32 {
+        Work::of(host).map_or(0, |host| host.state().connect())
+    }
+
+    pub fn disconnect(host: u32, connection: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state().disconnect(connection, now());
+        }
+    }
+
+    #[wasm_bindgen(js_name = sessionId)]
+    pub fn session_id(host: u32, connection: u32) -> JsValue {
+        let host = HOSTS.get(host);
+        let id = host.and_then(|host| host.state.borrow().session_id(connection));
+        id.map_or(JsValue::NULL, |id| JsValue::from_str(&id))
+    }
+
+    /// An agent opens its session, under an id that nobody has had.
+    pub fn initialize(
+        host: u32,
+        connection: u32,
+        id: JsValue,
+        session: &JsValue,
+        name: &JsValue,
+        version: &JsValue,
+        notifications: bool,
+        progress: bool,
+        elicitation: bool,
+    ) {
+        if let Some(host) = Work::of(host) {
+            let params = Initialize {
+                agent: Agent {
+                    name: text(name),
+                    version: text(version),
+                },
+                features: Features {
+                    notifications,
+                    progress,
+                    elicitation,
+                },
+            };
+            host.state()
+                .initialize(connection, Some(id), params, text(session).into(), now());
+        }
+    }
+
+    /// An agent calls. True when `call` can be no callId, and nothing comes of it.
+    pub fn call(
+        host: u32,
+        connection: u32,
+        id: JsValue,
+        call: &JsValue,
+        capability: &JsValue,
+        params: JsValue,
+        timeout: f64,
+        token: JsValue,
+    ) -> bool {
+        let Some(request) = request(call, capability, params, timeout, token) else {
+            return true;
+        };
+        if let Some(host) = Work::of(host) {
+            host.state().call(connection, Some(id), request, now());
+        }
+        false
+    }
+
+    /// An agent cancels. True when what it gave can be no callId, and nothing comes of it.
+    pub fn cancel(
+        host: u32,
+        connection: u32,
+        id: JsValue,
+        given: JsValue,
+        reason: &JsValue,
+    ) -> bool {
+        let call = text(&given);
+        if CallId::parse(&call).is_err() {
+            return true;
+        }
+        if let Some(host) = Work::of(host) {
+            let reason = shortened(reason);
+            host.state()
+                .cancel(connection, Some(id), given, &call, reason, now());
+        }
+        false
+    }
+
+    /// An agent ends its session.
+    pub fn shutdown(host: u32, connection: u32, id: JsValue, reason: &JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state()
+                .shutdown(connection, Some(id), shortened(reason), now());
+        }
+    }
+
+    /// An agent has answered a question.
+    pub fn answered(host: u32, connection: u32, key: u32, data: JsValue) {
+        if let Some(host) = Work::of(host) {
+            host.state().answered(connection, key, Ok(data));
+        }
+    }
+}
+
+pub(super) fn request(
+    call: &JsValue,
+    capability: &JsValue,
+    params: JsValue,
+    timeout: f64,
+    token: JsValue,
+) -> Option<CallRequest<JsValue>> {
+    Some(CallRequest {
+        id: CallId::parse(&text(call)).ok()?,
+        capability: text(capability),
+        params,
+        timeout: timeout_of(timeout),
+        token: Some(token),
+    })
+}
+
+/// An infinite timeout is none.
+pub(super) fn timeout_of(timeout: f64) -> Option<f64> {
+    Some(timeout).filter(|it| it.is_finite())
+}
+
+/// A reason is kept to a length fit for a log line.
+pub(super) fn shortened(reason: &JsValue) -> Option<Rc<str>> {
+    Some(clipped(&reason.as_string()?, 1_024).into())
+}
