@@ -5,6 +5,7 @@
 mod bad_input;
 mod binary;
 mod cancellation;
+mod cancellation_race;
 mod cli;
 mod departures;
 mod http;
