@@ -17,6 +17,7 @@ async fn an_invocation_is_repeated_after_5xx_and_never_after_4xx() {
     for (status, code) in [
         (400, "INVALID_PARAMS"),
         (404, "OPERATION_FAILED"),
+        (302, "OPERATION_FAILED"),
         (401, "PERMISSION_DENIED"),
         (429, "RATE_LIMITED"),
     ] {
@@ -106,34 +107,25 @@ async fn a_public_url_is_a_name_of_the_gateway() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rap_runtime_calls_and_cancels_through_the_gateway() {
+async fn a_token_is_told_to_its_own_server_only() {
     let mut tools = Tools::start("t").await;
-    let mut caller = Tools::start("caller").await;
-    let (gateway, _) = gateway(&[&tools.base], quick()).await;
-    agent(&gateway, "t").await;
-    tools.next("/base/close_thread").await;
-    let at = |path: &str| format!("http://{}/rap/t/{path}", gateway.address);
-    let callback = format!("{}/callback", caller.base);
-    let invocation = |id: &str| {
-        json!({ "operation": "work", "arguments": {}, "id": id, "group_id": "thread",
-                "callback_url": callback })
-    };
-    assert_eq!(post(&at("invoke"), invocation("one")).await, 200);
-    let invoked = tools.invoked().await;
-    assert_ne!(invoked.0["group_id"], "thread");
-    invoked.answer(json!({ "text": "done" })).await;
-    assert_eq!(caller.next("/base/callback").await["text"], "done");
-    assert_eq!(post(&at("invoke"), invocation("two")).await, 200);
-    let invoked = tools.invoked().await;
-    let notice = json!({ "thread_id": "thread", "tool_call_id": "two" });
-    assert_eq!(post(&at("cancel_tool_call"), notice).await, 200);
+    let mut elsewhere = Tools::start("elsewhere").await;
+    tools.wishes.toolset.lock().unwrap()["endpoint"] = format!("{}/invoke", elsewhere.base).into();
+    let server = format!("s3cret@{}", tools.base);
+    let (gateway, _) = gateway(&[&server, &elsewhere.base], quick()).await;
+    let mut agent = agent(&gateway, "t").await;
+    agent.send(work("c", json!({}))).await;
+    let invoked = soon("the invocation", elsewhere.received.recv()).await;
+    let invoked = invoked.unwrap();
     assert_eq!(
-        tools.next("/base/cancel_tool_call").await,
-        invoked.cancelled()
+        (&*invoked.path, invoked.authorization),
+        ("/base/invoke", None)
     );
-    let text = caller.next("/base/callback").await["text"].clone();
-    assert!(text.as_str().unwrap().contains("cancelled"), "{text}");
-    let closing = json!({ "thread_id": "thread" });
-    assert_eq!(post(&at("close_thread"), closing).await, 200);
-    assert_eq!(tools.next("/base/close_thread").await, invoked.closed());
+    agent.send(cancel("x", "c")).await;
+    for (server, token) in [(&mut tools, Some("Bearer s3cret")), (&mut elsewhere, None)] {
+        let told = soon("the notification", server.received.recv()).await;
+        let told = told.unwrap();
+        assert_eq!(told.path, "/base/cancel_tool_call");
+        assert_eq!(told.authorization.as_deref(), token);
+    }
 }

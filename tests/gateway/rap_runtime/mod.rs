@@ -1,6 +1,7 @@
 //! The tools of real tool servers, called by real agents.
 
 mod calls;
+mod chains;
 mod deliveries;
 mod interruptions;
 mod invoked;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use caphost::gateway::rap::runtime::{Counters, RuntimeConfig, RuntimeLimits};
 use caphost::gateway::server::Config;
+use caphost::gateway::tokens::Tokens;
 use serde_json::{Value, json};
 
 use crate::support::*;

@@ -5,9 +5,9 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::errand::Errand;
 use super::limits::RuntimeLimits;
 use super::pauses::Pauses;
 use super::requests::{Requests, describe};
@@ -23,23 +23,26 @@ pub(super) struct Undelivered {
 }
 
 /// Sends an invocation until it is acknowledged or refused: again after a failed connection or an
-/// answer of the 5xx class, never after one of the 4xx class. Ends early, without an error, when
-/// `over`; an attempt that is under way then is still awaited.
+/// answer of the 5xx class, never after one of the 4xx class. Ends early, without an error, when the
+/// call does; an attempt that is under way then is still awaited.
 pub(super) async fn deliver(
     requests: &Requests,
     endpoint: &Url,
     body: Bytes,
     limits: &RuntimeLimits,
-    over: &CancellationToken,
+    errand: &Errand,
 ) -> Result<(), Undelivered> {
     let mut pauses = Pauses::new(limits);
     let mut may_run = false;
     let mut attempts = 0;
     loop {
         let turn = tokio::select! {
-            () = over.cancelled() => return Ok(()),
+            () = errand.over() => return Ok(()),
             turn = requests.turn() => turn,
         };
+        if !errand.begin() {
+            return Ok(());
+        }
         attempts += 1;
         let failure = match requests.invoke(endpoint, body.clone()).await {
             Ok(answer) if answer.status().is_success() => return Ok(()),
@@ -64,7 +67,7 @@ pub(super) async fn deliver(
             return Err(Undelivered { error, may_run });
         }
         tokio::select! {
-            () = over.cancelled() => return Ok(()),
+            () = errand.over() => return Ok(()),
             () = sleep(pauses.next()) => {}
         }
     }

@@ -18,6 +18,7 @@ mod callbacks;
 mod counters;
 mod delivery;
 mod discovery;
+mod errand;
 mod limits;
 mod notices;
 mod options;

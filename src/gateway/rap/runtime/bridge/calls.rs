@@ -1,12 +1,13 @@
 //! The calls a tool server works on.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use crate::call::{CallId, CallKey};
 use crate::gateway::rap::names::Identifier;
+use crate::gateway::rap::runtime::errand::Errand;
 use crate::session::ConnectionId;
 
 /// One invocation without a result.
@@ -19,8 +20,8 @@ pub struct Running {
     pub id: Identifier,
     /// The agent's id for it.
     pub call_id: CallId,
-    /// Ends its delivery.
-    pub over: CancellationToken,
+    /// What its delivery goes by.
+    pub errand: Arc<Errand>,
     /// Its delivery.
     pub delivery: JoinHandle<()>,
     /// Whether an event has said that it is the last.

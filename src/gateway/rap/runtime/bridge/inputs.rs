@@ -45,7 +45,7 @@ impl Bridge<'_> {
                 let Some((key, running)) = ended else {
                     return self.parts.counters.results_dropped.add();
                 };
-                running.over.cancel();
+                running.errand.end();
                 if subscription && outcome.is_ok() {
                     self.subscribe(&running);
                 }
@@ -75,7 +75,7 @@ impl Bridge<'_> {
             return;
         };
         if let Some(running) = self.calls.remove(key) {
-            running.over.cancel();
+            running.errand.end();
             self.state.settle(key, Err(error), now);
         }
     }

@@ -1,8 +1,9 @@
 //! Does what the core asks for.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 use super::agents::unguessable;
 use super::calls::Running;
@@ -10,6 +11,7 @@ use super::{Bridge, Input};
 use crate::call::{CallId, CallKey, Code, Error};
 use crate::dialect::abp;
 use crate::gateway::rap::runtime::delivery::deliver;
+use crate::gateway::rap::runtime::errand::Errand;
 use crate::gateway::rap::runtime::notices::Underway;
 use crate::gateway::rap::wire::Invocation;
 use crate::session::{Action, Answer, ConnectionId, ReplyTo};
@@ -96,12 +98,12 @@ impl Bridge<'_> {
             user_id: None,
         };
         let body = serde_json::to_vec(&invocation).map_err(internal)?;
-        let over = CancellationToken::new();
+        let errand = Arc::<Errand>::default();
         let delivery = {
             let (requests, limits) = (parts.requests.clone(), parts.limits.clone());
-            let (inbox, over, id) = (parts.to_inbox.clone(), over.clone(), id.clone());
+            let (inbox, errand, id) = (parts.to_inbox.clone(), errand.clone(), id.clone());
             parts.tasks.spawn(async move {
-                let delivered = deliver(&requests, &endpoint, Bytes::from(body), &limits, &over);
+                let delivered = deliver(&requests, &endpoint, Bytes::from(body), &limits, &errand);
                 if let Err(undelivered) = delivered.await {
                     let _ = inbox.send(Input::Undelivered { id, undelivered }).await;
                 }
@@ -113,7 +115,7 @@ impl Bridge<'_> {
             thread,
             id,
             call_id,
-            over,
+            errand,
             delivery,
             is_final: false,
         };
@@ -121,13 +123,15 @@ impl Bridge<'_> {
         Ok(())
     }
 
-    /// The call is over for its agent: whether the tool stops is up to the tool server, which is
-    /// told, as are all others.
+    /// The call is over for its agent. Whether the tool stops is up to its server, which is told, as
+    /// are all others; unless it was never told of the call.
     fn stop(&mut self, key: CallKey) {
         let Some(running) = self.calls.remove(key) else {
             return;
         };
-        running.over.cancel();
+        if !running.errand.end() {
+            return;
+        }
         let underway = Underway {
             server: self.parts.index,
             delivery: running.delivery,
