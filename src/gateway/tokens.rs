@@ -67,7 +67,7 @@ impl Identity {
     /// Whether it may see and cancel what belongs to `owner`, in the app `app` if that is known.
     pub fn may_see(&self, owner: &Identity, app: Option<&str>) -> bool {
         match self.role {
-            Role::Admin => app.is_none_or(|app| self.may_reach(app)),
+            Role::Admin => self.app.is_none() || app.is_some_and(|app| self.may_reach(app)),
             _ => self.name == owner.name,
         }
     }
@@ -225,11 +225,14 @@ mod tests {
 
     #[test]
     fn a_token_may_be_for_one_app() {
-        let tokens = tokens(&["agent@shop=s", "agent@desk=d"]);
+        let tokens = tokens(&["agent@shop=s", "agent@desk=d", "admin@shop=a"]);
         let shop = tokens.identify(Role::Agent, ["s"]).unwrap();
         let desk = tokens.identify(Role::Agent, ["d"]).unwrap();
         assert!(shop.may_reach("shop") && !shop.may_reach("desk"));
         assert!(shop.may_see(&shop, Some("shop")) && !shop.may_see(&desk, Some("shop")));
+        let admin = tokens.identify(Role::Admin, ["a"]).unwrap();
+        assert!(admin.may_see(&shop, Some("shop")) && !admin.may_see(&desk, Some("desk")));
+        assert!(!admin.may_see(&desk, None), "it may turn out to be another app's");
     }
 
     #[test]
