@@ -2,7 +2,6 @@
 
 mod binary;
 mod display;
-mod interrupts;
 mod output;
 mod params;
 mod report;
@@ -16,12 +15,11 @@ use clap::error::ErrorKind;
 
 use super::client::{Connection, Exit, Failure};
 use super::gateway_args::GatewayArgs;
-use super::terminal::say;
+use super::signals::Signals;
 use super::units::duration;
 use crate::call::CallId;
 use crate::gateway::agent::{NewCall, Patience};
 use display::Display;
-use interrupts::Interrupts;
 use output::Output;
 use params::Params;
 use report::Report;
@@ -93,12 +91,9 @@ impl Call {
     }
 
     pub(super) async fn run(mut self) -> Exit {
-        let mut interrupts = match Interrupts::new() {
-            Ok(interrupts) => interrupts,
-            Err(error) => {
-                say(&format!("caphost: cannot wait for signals: {error}"));
-                return Exit::Failed;
-            }
+        let mut signals = match Signals::listen() {
+            Ok(signals) => signals,
+            Err(error) => return super::fail(&format!("cannot wait for signals: {error}")),
         };
         let call = self.new_call();
         let mut report = Report {
@@ -117,26 +112,26 @@ impl Call {
         };
         let opened = tokio::select! {
             opened = Connection::open(&self.gateway, patience) => opened,
-            () = interrupts.next() => {
+            () = signals.first() => {
                 display.clear();
-                return report.tell(End::NeverMade, &mut interrupts).await;
+                return report.tell(End::NeverMade, &mut signals).await;
             }
         };
         let connection = match opened {
             Ok(connection) => connection,
             Err(failure) => {
                 display.clear();
-                return report.tell(End::Failed(failure), &mut interrupts).await;
+                return report.tell(End::Failed(failure), &mut signals).await;
             }
         };
         report.offered = connection.capabilities().map(String::from).collect();
         report.made = Instant::now();
         display.waiting("");
         let agent = &connection.agent;
-        let end = watch(agent, call, &mut display, &mut interrupts, self.grace).await;
+        let end = watch(agent, call, &mut display, &mut signals, self.grace).await;
         display.clear();
         let left = matches!(end, End::Left(_));
-        let exit = report.tell(end, &mut interrupts).await;
+        let exit = report.tell(end, &mut signals).await;
         if !left {
             connection.close().await;
         }

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::binary::abridged;
-use super::{End, Exit, Failure, Interrupts, Output, result};
+use super::{End, Exit, Failure, Output, Signals, result};
 use crate::call::Code;
 use crate::gateway::agent::{Confirmation, Outcome};
 use crate::gateway::command::terminal::{json, one_line, print, say};
@@ -34,7 +34,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Tells the end, and what it means for the exit status.
-    pub async fn tell(&self, end: End, interrupts: &mut Interrupts) -> Exit {
+    pub async fn tell(&self, end: End, signals: &mut Signals) -> Exit {
         let mut document = json!({ "callId": self.call_id, "success": false });
         let confirmation = match &end {
             End::Settled(_, confirmation) | End::Left(confirmation) => confirmation.clone(),
@@ -60,7 +60,7 @@ impl Report {
                     document["metadata"] = metadata;
                 }
                 return self
-                    .deliver(data.unwrap_or_default(), document, interrupts)
+                    .deliver(data.unwrap_or_default(), document, signals)
                     .await;
             }
             End::Settled(Outcome::Cancelled, confirmation) => {
@@ -84,20 +84,20 @@ impl Report {
             return exit;
         }
         let printing = move || print(&json(&document));
-        match finish(printing, interrupts).await {
+        match finish(printing, signals).await {
             Ok(()) => exit,
             Err(message) => complain(&message),
         }
     }
 
     /// Prints or writes what the call returned.
-    async fn deliver(&self, data: Value, document: Value, interrupts: &mut Interrupts) -> Exit {
+    async fn deliver(&self, data: Value, document: Value, signals: &mut Signals) -> Exit {
         let (output, as_json) = (self.output.clone(), self.json);
         let delivering = move || match output {
             None => show(data, document, as_json),
             Some(output) => write(&output, data, document, as_json),
         };
-        match finish(delivering, interrupts).await {
+        match finish(delivering, signals).await {
             Ok(()) => Exit::Done,
             Err(message) => complain(&message),
         }
@@ -187,12 +187,12 @@ fn write(output: &Output, data: Value, mut document: Value, as_json: bool) -> Re
 /// Does what blocks, unless an interrupt comes: the reader of a pipe may never read.
 async fn finish(
     work: impl FnOnce() -> Result<(), String> + Send + 'static,
-    interrupts: &mut Interrupts,
+    signals: &mut Signals,
 ) -> Result<(), String> {
     let mut work = spawn_blocking(work);
     let done = tokio::select! {
         done = &mut work => Some(done),
-        () = interrupts.next() => timeout(LAST_BYTES, &mut work).await.ok(),
+        () = signals.first() => timeout(LAST_BYTES, &mut work).await.ok(),
     };
     match done {
         Some(done) => done.unwrap_or_else(|error| Err(error.to_string())),

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::future::{Fuse, FutureExt};
 use tokio::time::sleep;
 
-use super::{Display, Failure, Interrupts};
-use crate::gateway::agent::{Agent, Confirmation, NewCall, Outcome, Step};
+use super::{Display, Failure, Signals};
+use crate::gateway::agent::{Agent, Calling, Confirmation, NewCall, Outcome, Step};
 
 /// Why the call is cancelled, for the app.
 const REASON: &str = "Interrupted at the command line";
@@ -24,51 +24,60 @@ pub(super) enum End {
     Left(Option<Confirmation>),
 }
 
-/// Makes the call. Returns at its end, at a second interrupt, or when a cancel was refused and the
-/// end has not come within `grace`.
+/// Makes the call. Returns at its end, or when an interrupt has cut it short.
 pub(super) async fn watch(
     agent: &Agent,
     call: NewCall,
     display: &mut Display,
-    interrupts: &mut Interrupts,
+    signals: &mut Signals,
     grace: Duration,
 ) -> End {
     let mut calling = agent.call(call);
-    let mut cancelling = pin!(Fuse::terminated());
-    let mut patience = pin!(Fuse::terminated());
-    let mut interrupted = false;
-    let mut confirmation = None;
     loop {
         tokio::select! {
             step = calling.next() => match step {
-                Step::Progress(_) if interrupted => {}
                 Step::Progress(info) => display.progress(&info),
-                Step::Ended(outcome) => {
-                    if interrupted && confirmation.is_none() {
-                        // Comes soon, whatever the app does.
-                        confirmation = tokio::select! {
-                            confirmation = &mut cancelling => Some(confirmation),
-                            () = interrupts.next() => None,
-                        };
-                    }
-                    return End::Settled(outcome, confirmation);
-                }
+                Step::Ended(outcome) => return End::Settled(outcome, None),
             },
-            () = interrupts.next() => {
-                if interrupted {
-                    return End::Left(confirmation);
+            () = signals.first() => break,
+        }
+    }
+    display.cancelling();
+    let cancel = agent.cancel(&calling.call_id, Some(REASON.into()));
+    interrupted(calling, cancel, signals, grace).await
+}
+
+/// Waits for the confirmation and for the end; for the latter no longer than `grace` when the
+/// cancel was refused, and for nothing after a second interrupt.
+async fn interrupted(
+    mut calling: Calling,
+    cancel: impl Future<Output = Confirmation>,
+    signals: &mut Signals,
+    grace: Duration,
+) -> End {
+    let mut cancel = pin!(cancel.fuse());
+    let mut second = pin!(signals.second());
+    let mut patience = pin!(Fuse::terminated());
+    let mut confirmation = None;
+    loop {
+        tokio::select! {
+            step = calling.next() => if let Step::Ended(outcome) = step {
+                if confirmation.is_none() {
+                    // Comes within the grace, whatever the app does.
+                    confirmation = tokio::select! {
+                        confirmation = &mut cancel => Some(confirmation),
+                        () = &mut second => None,
+                    };
                 }
-                interrupted = true;
-                display.cancelling();
-                let cancel = agent.cancel(&calling.call_id, Some(REASON.into()));
-                cancelling.set(cancel.fuse());
-            }
-            answer = &mut cancelling => {
+                return End::Settled(outcome, confirmation);
+            },
+            answer = &mut cancel => {
                 if !answer.cancelled {
                     patience.set(sleep(grace).fuse());
                 }
                 confirmation = Some(answer);
             }
+            () = &mut second => return End::Left(confirmation),
             () = &mut patience => return End::Left(confirmation),
         }
     }
