@@ -2,13 +2,13 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | [`bridge`] | one tool server as an app on the relay |
-//! | [`callbacks`] | where results and events come in |
-//! | [`notices`] | telling every tool server of a cancelled call or a closed thread |
-//! | [`discovery`] | what a tool server offers, and whether it is there |
-//! | [`delivery`] | getting an invocation to its tool server |
-//! | [`requests`] | HTTP to one tool server |
-//! | [`result`], [`toolset`] | a result as an outcome, a toolset as capabilities |
+//! | `bridge` | one tool server as an app on the relay |
+//! | `callbacks` | where results and events come in |
+//! | `notices` | telling every tool server of a cancelled call or a closed thread |
+//! | `discovery` | what a tool server offers, and whether it is there |
+//! | `delivery` | getting an invocation to its tool server |
+//! | `requests` | HTTP to one tool server |
+//! | `result`, `toolset` | a result as an outcome, a toolset as capabilities |
 //!
 //! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
 //! "Thread Closure Notification".

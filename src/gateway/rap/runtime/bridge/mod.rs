@@ -88,10 +88,12 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
                 Some(toolset) => toolset,
                 None => return,
             },
-            // A result for a session that is over.
-            input = parts.inbox.recv() => {
-                if let Some(Input::Result { .. }) = input {
-                    parts.counters.results_dropped.add();
+            // For a session that is over.
+            late = parts.inbox.recv() => {
+                match late {
+                    Some(Input::Result { .. }) => parts.counters.results_dropped.add(),
+                    Some(Input::Event(_)) => parts.counters.events_dropped.add(),
+                    _ => {}
                 }
                 continue;
             }
