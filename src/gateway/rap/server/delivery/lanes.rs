@@ -9,8 +9,9 @@ use url::Origin;
 
 /// To one host at once, 16.
 const PER_HOST: usize = 16;
-/// To all hosts together, 512: each is an open connection.
-const IN_ALL: usize = 512;
+/// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
+/// 512 threads that the runtime has for such.
+const IN_ALL: usize = 256;
 
 /// The hosts that are being sent to.
 #[derive(Debug)]
