@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use super::runs::Retention;
 
+/// Levels of nesting in what the gateway's own agents and dialects can read: one less than where
+/// serde_json gives up. More is not carried whatever [`Limits::depth`] says, as nobody would answer.
+pub const MAX_DEPTH: usize = 127;
+
 /// Every bound, with its default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
@@ -12,7 +16,7 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Bytes in one message past which it is not even read, 256 MiB: the connection closes (1009).
     pub frame_bytes: usize,
-    /// Levels of nesting in one message, 128: what JSON parsers commonly allow.
+    /// Levels of nesting in one message, 127: the most that [`MAX_DEPTH`] allows.
     pub depth: usize,
     /// Bytes of a message's `id` as JSON, 256.
     pub id_bytes: usize,
@@ -47,7 +51,7 @@ impl Default for Limits {
         Limits {
             message_bytes: 16 << 20,
             frame_bytes: 256 << 20,
-            depth: 128,
+            depth: MAX_DEPTH,
             id_bytes: 256,
             in_flight: 16_384,
             sessions: 1_000,

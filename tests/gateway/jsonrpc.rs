@@ -541,7 +541,8 @@ async fn limits_are_those_of_abp() {
     assert_eq!(got["error"]["data"]["retryable"], true);
     app.answer_call(&calling, json!({ "success": true })).await;
     assert_eq!(peer.next().await["id"], 1);
-    let second = gateway.peer("/jsonrpc").await;
+    let mut second = gateway.peer("/jsonrpc").await;
+    nothing_left(&mut second).await;
     let mut third = gateway.peer("/jsonrpc").await;
     assert_eq!(codes(&third.next().await), (-32000, "RATE_LIMITED"));
     assert_eq!(third.closed().await, 1013);
@@ -769,4 +770,39 @@ async fn a_gateway_that_stops_settles_and_closes() {
     assert_eq!(idle.closed().await, 1001);
     drop((app, peer, idle));
     gateway.stopped().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_nests_as_deep_as_it_may_is_carried_both_ways() {
+    let nested = |levels: usize| -> Value {
+        let text = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let mut reader = serde_json::Deserializer::from_str(&text);
+        serde::Deserialize::deserialize(&mut reader).unwrap()
+    };
+    let gateway = Gateway::start().await;
+    let (mut app, mut peer) = pair(&gateway).await;
+    // An envelope's payload and a request's params are two levels more; 127 are allowed.
+    for levels in [124, 125, 126] {
+        let params = json!({ "capability": "a.b", "params": { "x": nested(levels - 1) } });
+        peer.send(rpc(json!(levels), "_capabilities/call", params))
+            .await;
+        if levels > 125 {
+            let got = peer.next().await;
+            assert_eq!(codes(&got), (-32600, "INVALID_PARAMS"));
+            let details = json!({ "limit": "depth", "max": 127 });
+            assert_eq!(got["error"]["data"]["details"], details);
+            peer.send(call(json!(levels))).await;
+        }
+        let calling = app.called().await;
+        app.answer_call(&calling, json!({ "success": true, "data": nested(levels) }))
+            .await;
+        let got = peer.next().await;
+        if levels > 125 {
+            // Nobody could read it, and nobody waits for it.
+            assert_eq!(codes(&got), (-32000, "TRANSPORT_ERROR"));
+        } else {
+            assert_eq!(calling["payload"]["params"]["x"], nested(levels - 1));
+            assert_eq!(got["result"]["data"], nested(levels));
+        }
+    }
 }

@@ -79,9 +79,14 @@ impl Client {
         String::from_utf8(body.split_off(2)).unwrap()
     }
 
-    /// Its exit status, and what it said on standard error.
+    /// Its exit status, and what it said on standard error, once its input has ended.
     async fn ended(mut self) -> (Option<i32>, String) {
         drop(self.input.take());
+        self.gave_up().await
+    }
+
+    /// The same, while its input is open.
+    async fn gave_up(self) -> (Option<i32>, String) {
         let output = soon("the end", self.child.wait_with_output()).await;
         let output = output.unwrap();
         (
@@ -177,7 +182,7 @@ async fn a_gateway_that_goes_leaves_no_request_unanswered() {
         (&settled["id"], &settled["error"]["data"]["code"]),
         (&json!(""), &json!("DISCONNECTED"))
     );
-    let (status, said) = client.ended().await;
+    let (status, said) = client.gave_up().await;
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("1001"), "{said}");
 }
@@ -189,7 +194,7 @@ async fn what_cannot_be_understood_is_said_and_is_the_end() {
     let input = client.input.as_mut().unwrap();
     input.write_all(b"Content-Type: x\r\n\r\n{}").await.unwrap();
     assert_eq!(client.next().await["error"]["code"], -32700);
-    let (status, said) = client.ended().await;
+    let (status, said) = client.gave_up().await;
     assert_eq!(status, Some(1));
     assert!(said.contains("Content-Length"), "{said}");
 }

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::operation_args::OperationArgs;
 use super::signals::Signals;
-use super::units::{bytes, count, duration, rate};
+use super::units::{bytes, count, depth, duration, rate};
 use crate::gateway::cancellation::CancellationOptions;
 use crate::gateway::limits::Limits;
 use crate::gateway::mcp::McpOptions;
@@ -108,7 +108,7 @@ struct Bounds {
     #[arg(long, env = "CAPHOST_MAX_FRAME_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
     max_frame_bytes: usize,
     /// Levels of nesting in one message.
-    #[arg(long, env = "CAPHOST_MAX_DEPTH", default_value = "128", value_parser = count, value_name = "N")]
+    #[arg(long, env = "CAPHOST_MAX_DEPTH", default_value = "127", value_parser = depth, value_name = "N")]
     max_depth: usize,
     /// In the `id` of one message, as JSON.
     #[arg(long, env = "CAPHOST_MAX_ID_BYTES", default_value = "256B", value_parser = bytes, value_name = "SIZE")]
@@ -234,7 +234,6 @@ impl From<Bounds> for Limits {
                 time: bounds.retention_time,
             },
             close_timeout: bounds.close_timeout,
-            ..Limits::default()
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::gateway::limits::MAX_DEPTH;
+
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
 pub(in crate::gateway) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
@@ -44,6 +46,16 @@ pub(in crate::gateway) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number of at least 1".into()),
         Ok(number) => Ok(number),
+    }
+}
+
+/// A count of levels that JSON can be read with.
+pub(in crate::gateway) fn depth(text: &str) -> Result<usize, String> {
+    let levels = count(text)?;
+    if levels <= MAX_DEPTH {
+        Ok(levels)
+    } else {
+        Err(format!("expected at most {MAX_DEPTH}: more cannot be read"))
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{Failure, Request, scan};
 use crate::call::Error;
-use crate::gateway::limits::Limits;
+use crate::gateway::limits::{Limits, MAX_DEPTH};
 
 /// How much of a message that is not read as a whole is searched for its id.
 const PEEK_BYTES: usize = 64 << 10;
@@ -185,9 +185,10 @@ pub fn check_bounds(text: &str, limits: &Limits) -> Result<(), Failure> {
     if text.len() > limits.message_bytes {
         return Err(too_large(text.len(), limits));
     }
-    if scan::too_deep(text.as_bytes(), limits.depth) {
-        let message = format!("The message nests deeper than {} levels", limits.depth);
-        let details = json!({ "limit": "depth", "max": limits.depth });
+    let max = limits.depth.min(MAX_DEPTH);
+    if scan::too_deep(text.as_bytes(), max) {
+        let message = format!("The message nests deeper than {max} levels");
+        let details = json!({ "limit": "depth", "max": max });
         return Err(Error::invalid_params(message).with_details(Box::new(details)));
     }
     Ok(())
