@@ -23,7 +23,7 @@ pub(super) struct Runs {
     /// How many of those that have ended, at most.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     limit: u32,
-    /// Prints the gateway's own answer: `{ runs, omitted, now }`.
+    /// Prints the gateway's own answer: `{ runs, omitted, now, viewer }`.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
