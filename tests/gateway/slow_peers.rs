@@ -127,9 +127,12 @@ async fn an_agent_that_sends_faster_than_it_reads_waits_and_loses_nothing() {
     });
     // Its answers are several times what may be queued; each of them arrives, in order.
     for number in 0..MESSAGES {
-        let text = match soon("an answer", stream.next()).await {
-            Some(Ok(Message::Text(text))) => text,
-            other => panic!("{other:?}"),
+        let text = loop {
+            match soon("an answer", stream.next()).await {
+                Some(Ok(Message::Text(text))) => break text,
+                Some(Ok(Message::Ping(_))) => {}
+                other => panic!("{other:?}"),
+            }
         };
         let got: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(

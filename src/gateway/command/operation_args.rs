@@ -21,6 +21,9 @@ pub(super) struct OperationArgs {
     /// For a TLS handshake.
     #[arg(long, env = "CAPHOST_TLS_HANDSHAKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     tls_handshake_timeout: Duration,
+    /// For the next request on an HTTP connection, after which it is closed.
+    #[arg(long, env = "CAPHOST_HTTP_IDLE_TIMEOUT", default_value = "60s", value_parser = duration, value_name = "TIME")]
+    http_idle_timeout: Duration,
     /// HTTP requests with one token, or from one address without, with bursts of one second's worth.
     #[arg(long, env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = rate, value_name = "N")]
     max_http_requests_per_second: f64,
@@ -52,6 +55,7 @@ impl OperationArgs {
         HttpLimits {
             requests_per_second: self.max_http_requests_per_second,
             handshake_timeout: self.tls_handshake_timeout,
+            idle_timeout: self.http_idle_timeout,
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap,
-    HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
+    HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
@@ -49,7 +49,12 @@ pub(super) async fn apply(
         None => next.run(request).await,
     };
     policy.hub.metrics.http_answered(response.status().as_u16());
+    let unread = response.status() == StatusCode::PAYLOAD_TOO_LARGE;
     let headers = response.headers_mut();
+    if unread {
+        // The connection ends with the rest of the body unread: nobody may send on it again.
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     let mut set = |name: HeaderName, value: &'static str| {
         headers
             .entry(name)

@@ -28,6 +28,9 @@ pub struct HttpLimits {
     pub requests_per_second: f64,
     /// For a TLS handshake, 10 s.
     pub handshake_timeout: Duration,
+    /// For the head of a request to come, from the opening of the connection or from the answer
+    /// before, 60 s. An upgraded connection is another matter.
+    pub idle_timeout: Duration,
 }
 
 impl Default for HttpLimits {
@@ -35,6 +38,7 @@ impl Default for HttpLimits {
         HttpLimits {
             requests_per_second: 10_000.0,
             handshake_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(60),
         }
     }
 }

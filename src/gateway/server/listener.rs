@@ -4,8 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::serve::Listener;
 use tls_listener::{Error, TlsListener, builder};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
@@ -83,12 +82,6 @@ impl Listener for Listening {
             Listening::Plain(listener) => listener.local_addr(),
             Listening::Tls(listener) => listener.listener().local_addr(),
         }
-    }
-}
-
-impl Connected<IncomingStream<'_, Listening>> for PeerAddress {
-    fn connect_info(stream: IncomingStream<'_, Listening>) -> Self {
-        PeerAddress(*stream.remote_addr())
     }
 }
 

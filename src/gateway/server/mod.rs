@@ -2,6 +2,7 @@
 
 mod answer;
 mod auth;
+mod connections;
 mod endpoint;
 mod guard;
 mod headers;
@@ -65,7 +66,7 @@ use super::{runs_api, runs_page};
 use guard::Guard;
 use headers::Policy;
 use http_limits::RequestRate;
-use lifecycle::{Lifecycle, Phase};
+use lifecycle::Lifecycle;
 use listener::Listening;
 
 /// How often the metrics are summed up.
@@ -111,6 +112,7 @@ pub struct Server {
     listener: TcpListener,
     tls: Option<Tls>,
     handshake_timeout: Duration,
+    http_idle_timeout: Duration,
     router: Router,
     hub: Arc<Hub>,
     tool_servers: Runtime,
@@ -187,6 +189,7 @@ impl Server {
             listener,
             tls: config.tls,
             handshake_timeout: config.http_limits.handshake_timeout,
+            http_idle_timeout: config.http_limits.idle_timeout,
             router,
             hub,
             tool_servers,
@@ -226,17 +229,18 @@ impl Server {
         } = self;
         let _tool_servers = self.tool_servers.start(&hub)?;
         let listening = Listening::new(self.listener, self.tls.as_ref(), self.handshake_timeout);
-        let service = self
-            .router
-            .into_make_service_with_connect_info::<PeerAddress>();
-        let serving = axum::serve(listening, service)
-            .with_graceful_shutdown(lifecycle.reached(Phase::Stopping));
-        let mut serving = tokio::spawn(serving.into_future());
+        // Of its own, so that it goes on while the gateway drains.
+        let mut serving = tokio::spawn(connections::serve(
+            listening,
+            self.router,
+            self.http_idle_timeout,
+            lifecycle.clone(),
+        ));
         let mut summing_up = pin!(sum_up(&hub));
         tokio::select! {
             () = stop => {}
             never = &mut summing_up => match never {},
-            ended = &mut serving => return ended.map_err(io::Error::other)?,
+            ended = &mut serving => return ended.map_err(io::Error::other),
         }
         let served = async {
             let _ = (&mut serving).await;

@@ -168,3 +168,33 @@ async fn apps_are_bounded_in_number() {
     };
     soon("room for another", room).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_without_a_request_is_closed() {
+    let gateway = Gateway::with(Config {
+        http_limits: HttpLimits {
+            idle_timeout: Duration::from_millis(500),
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let (mut app, mut agent) = gateway.session().await;
+    let head = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n", gateway.address);
+    for (sent, answers) in [
+        (String::new(), 0),
+        (head.clone(), 0),
+        (format!("{head}\r\n"), 1),
+        (format!("{head}\r\n{head}\r\n{head}"), 2),
+    ] {
+        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+        stream.write_all(sent.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        soon("the end", stream.read_to_string(&mut answer))
+            .await
+            .unwrap();
+        assert_eq!(answer.matches("HTTP/1.1 200").count(), answers, "{sent}");
+    }
+    // A WebSocket has been quiet for as long, and stays.
+    agent.call_through(&mut app).await;
+}
