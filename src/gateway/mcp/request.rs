@@ -78,6 +78,11 @@ impl<'a> Message<'a> {
         self.method.is_some() && self.id.is_none()
     }
 
+    /// Whether it is a call of a tool.
+    pub fn calls_a_tool(&self) -> bool {
+        self.method.as_deref() == Some("tools/call")
+    }
+
     /// Whether it begins a session, or tells what one would find.
     pub fn begins(&self) -> bool {
         matches!(

@@ -15,6 +15,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::value::RawValue;
 
 use super::caller::Caller;
+use super::early::early;
 use super::handler::Handler;
 use super::options::McpOptions;
 use super::refusal::{Refusal, in_json};
@@ -118,8 +119,14 @@ impl Mcp {
             // send with requests only.
             return StatusCode::ACCEPTED.into_response();
         }
+        let may_take_long = is_stateless(&parts.headers) && message.calls_a_tool();
+        let id = message.id.map(ToOwned::to_owned);
         let request = Request::from_parts(parts, Body::from(Bytes::clone(&body)));
-        self.serve(caller, request, message.id).await
+        let serving = self.serve(caller, request, id);
+        match may_take_long {
+            true => early(serving).await,
+            false => serving.await,
+        }
     }
 
     /// A session that has begun outlives its app: the page may only have been reloaded.
@@ -152,7 +159,12 @@ impl Mcp {
     }
 
     /// Lets the SDK answer. Its own checks of Host and Origin are off: the gateway has made them.
-    async fn serve(&self, caller: Caller, request: Request, id: Option<&RawValue>) -> Response {
+    fn serve(
+        &self,
+        caller: Caller,
+        request: Request,
+        id: Option<Box<RawValue>>,
+    ) -> impl Future<Output = Response> + Send + use<> {
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
@@ -165,8 +177,10 @@ impl Mcp {
         let (hub, page_size) = (self.hub.clone(), self.options.mcp_page_size);
         let handler = move || Ok(Handler::new(hub.clone(), caller.clone(), page_size));
         let service = StreamableHttpService::new(handler, Arc::new(manager), config);
-        let response = service.handle(request).await;
-        in_json(response.map(Body::new), id).await
+        async move {
+            let response = service.handle(request).await;
+            in_json(response.map(Body::new), id.as_deref()).await
+        }
     }
 }
 

@@ -83,6 +83,22 @@ async fn an_id_used_again_while_the_app_still_stops_gets_its_own_answer() {
 }
 
 #[tokio::test]
+async fn a_cancel_that_overtakes_its_request_keeps_it_from_starting() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    client.cancel("late", "already").await;
+    let mut stream = client.call_tool("late", "echo").await;
+    assert_eq!(stream.next().await, None, "neither answered nor made");
+    let stream = client.call_tool("next", "echo").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("first to arrive")).await;
+    stream.last().await;
+    let runs = gateway.get("/api/runs", "").await.json();
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn closing_the_response_stream_cancels_the_call() {
     let gateway = Gateway::start().await;
     let mut app = demo(&gateway).await;

@@ -24,6 +24,12 @@ const STREAM_MESSAGES: usize = 64;
 /// the last is known to be closed.
 const LISTENING_STREAMS: usize = 8;
 
+/// Ids of requests that are over, kept to tell a cancel that comes too late from one that has
+/// overtaken its request.
+const OVER: usize = 1_024;
+/// Cancels that have overtaken their request: so many, for so long.
+const EARLY: (usize, Duration) = (64, Duration::from_secs(10));
+
 /// What a handler knows of its request beside the message.
 #[derive(Clone, Debug)]
 pub struct Ticket {
@@ -50,6 +56,8 @@ struct State {
     inbound: Option<UnboundedSender<ClientJsonRpcMessage>>,
     last_id: i64,
     exchanges: HashMap<i64, Exchange>,
+    over: VecDeque<RequestId>,
+    early: VecDeque<(RequestId, Instant)>,
     listening: VecDeque<mpsc::Sender<ServerSseMessage>>,
     /// The tools have changed while nobody listened.
     missed_change: bool,
@@ -79,6 +87,8 @@ impl Session {
                 inbound: Some(inbound),
                 last_id: 0,
                 exchanges: HashMap::new(),
+                over: VecDeque::new(),
+                early: VecDeque::new(),
                 listening: VecDeque::new(),
                 missed_change: false,
                 used: Instant::now(),
@@ -96,6 +106,9 @@ impl Session {
             let error = ErrorData::invalid_request("A request with this id is in flight", None);
             let refusal = ServerJsonRpcMessage::error(error, Some(request.id));
             return Some(Events::only(ServerSseMessage::from_message(refusal)));
+        }
+        if state.was_cancelled(&request.id) {
+            return Some(Events::none());
         }
         state.last_id += 1;
         let own = state.last_id;
@@ -119,7 +132,8 @@ impl Session {
     }
 
     /// Passes on what is no request. A cancel ends the stream of its request, which is not answered
-    /// any more; one of a request that is not in flight goes nowhere.
+    /// any more. One that has overtaken its request, which came on another connection and may be
+    /// much larger, keeps that from starting; one that comes after the end goes nowhere.
     pub fn deliver(&self, message: ClientJsonRpcMessage) {
         let mut state = self.state();
         state.used = Instant::now();
@@ -129,12 +143,13 @@ impl Session {
             let CancelledNotificationParam {
                 request_id, reason, ..
             } = &cancelled.params;
-            let meant = state
-                .exchanges
-                .iter()
-                .find(|(_, it)| Some(&it.id) == request_id.as_ref());
-            if let Some((&own, _)) = meant {
-                state.cancel(own, reason.clone());
+            let Some(id) = request_id else {
+                return;
+            };
+            let meant = state.exchanges.iter().find(|(_, it)| it.id == *id);
+            match meant.map(|(own, _)| *own) {
+                Some(own) => state.cancel(own, reason.clone()),
+                None => state.cancel_early(id),
             }
             return;
         }
@@ -248,6 +263,7 @@ impl State {
         let Some(exchange) = self.exchanges.remove(&own) else {
             return;
         };
+        self.ended(exchange.id);
         if let Some(reason) = reason {
             let _ = exchange.reason.set(reason);
         }
@@ -262,8 +278,38 @@ impl State {
     /// The stream of the request that is answered now.
     fn answered(&mut self, id: &mut RequestId) -> Option<mpsc::Sender<ServerSseMessage>> {
         let exchange = self.exchanges.remove(&number(id)?)?;
+        self.ended(exchange.id.clone());
         *id = exchange.id;
         Some(exchange.events)
+    }
+
+    fn ended(&mut self, id: RequestId) {
+        self.over.push_back(id);
+        if self.over.len() > OVER {
+            self.over.pop_front();
+        }
+    }
+
+    fn cancel_early(&mut self, id: &RequestId) {
+        if self.over.contains(id) {
+            return;
+        }
+        self.early.push_back((id.clone(), Instant::now()));
+        if self.early.len() > EARLY.0 {
+            self.early.pop_front();
+        }
+    }
+
+    /// Whether the cancel of a request was there before it.
+    fn was_cancelled(&mut self, id: &RequestId) -> bool {
+        self.early.retain(|(_, at)| at.elapsed() < EARLY.1);
+        let before = self.early.len();
+        self.early.retain(|(early, _)| early != id);
+        let cancelled = self.early.len() < before;
+        if cancelled {
+            self.ended(id.clone());
+        }
+        cancelled
     }
 
     fn listener(&self) -> Option<mpsc::Sender<ServerSseMessage>> {

@@ -61,6 +61,15 @@ impl Events {
         }
     }
 
+    /// Nothing at all.
+    pub(super) fn none() -> Self {
+        let (_, receiver) = mpsc::channel(1);
+        Events {
+            receiver,
+            _open: None,
+        }
+    }
+
     /// One event, of no request in flight.
     pub(super) fn only(event: ServerSseMessage) -> Self {
         let (sender, receiver) = mpsc::channel(1);

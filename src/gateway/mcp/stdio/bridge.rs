@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::lines::Line;
 use super::link::{Incoming, Link, failure};
@@ -19,6 +19,9 @@ use super::session::Session;
 
 /// For the gateway to be told that the client is gone.
 const LEAVE: Duration = Duration::from_secs(2);
+/// Between the progress of a request and its answer. Clients read what comes together at once, and
+/// some hear of the answer first: the progress is then that of a request they do not know any more.
+const BREATH: Duration = Duration::from_millis(10);
 /// Between two attempts to listen, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
@@ -170,8 +173,13 @@ impl Bridge {
             self.session.begun(text, request.id.clone(), &response);
         }
         let mut incoming = Incoming::new(response);
+        let mut told = None;
         while let Some(message) = incoming.next().await {
             let answered = answers(&message, &request.id);
+            match told {
+                Some(at) if answered => sleep_until(at + BREATH).await,
+                _ => told = Some(Instant::now()),
+            }
             if answered && begins {
                 self.session.answered(&message);
             }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { useDemo } from '../support/demo.mjs';
+import { connect, kinds } from './clients.mjs';
+
+const demo = useDemo();
+
+/** The page open now. @type {import('puppeteer-core').Page | undefined} */
+let page;
+
+for (const kind of kinds) {
+  describe(kind.name, () => {
+    test('hears of tools that come and go with the page', { timeout: 60_000 }, async () => {
+      /** @type {string[][]} */
+      const told = [];
+      /** @type {() => void} */
+      let wake = () => {};
+      const it = await connect(kind, demo.gateway, {
+        app: 'caphost-demo',
+        onTools: (names) => {
+          told.push(names);
+          wake();
+        },
+      });
+      /** @param {(names: string[]) => boolean} is */
+      const until = async (is) => {
+        while (!told.some(is)) await new Promise((/** @type {(value: void) => void} */ resolve) => { wake = resolve; });
+        told.length = 0;
+      };
+      const { tools } = await it.client.listTools();
+      assert.ok(tools.length > 3);
+      // The stream that tells of changes is opened beside what is awaited.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await (page ?? demo.page).close();
+      await until((names) => names.length === 0);
+      const gone = await it.client.callTool({ name: 'export.pdf', arguments: { markdown: 'x' } });
+      assert.equal(gone.isError, true);
+      assert.match(/** @type {any} */ (gone.content[0]).text, /^DISCONNECTED: /);
+      page = await demo.open();
+      await until((names) => names.includes('export.pdf'));
+      const back = await it.client.callTool({ name: 'export.pdf', arguments: { markdown: 'x' } });
+      assert.equal(back.isError ?? false, false);
+      await it.client.close();
+      assert.deepEqual(it.complaints, []);
+    });
+  });
+}
+
+test('an app that is not there is an error to read', async () => {
+  for (const kind of kinds) {
+    await assert.rejects(connect(kind, demo.gateway, { app: 'nope' }), /No app with id/, kind.name);
+  }
+});

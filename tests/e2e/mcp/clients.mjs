@@ -1,0 +1,62 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { gatewayBinary } from '../../../scripts/paths.mjs';
+
+/** @typedef {'legacy' | 'auto'} Mode */
+/** @typedef {{ name: string, mode: Mode, era: 'legacy' | 'modern', open: (gateway: Gateway, app?: string) => import('@modelcontextprotocol/client').Transport }} Kind */
+/** @typedef {import('../support/gateway.mjs').Gateway} Gateway */
+
+/** @param {Gateway} gateway @param {string} [app] */
+const http = (gateway, app) => new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp${app ? `/${app}` : ''}`));
+
+/** @param {Gateway} gateway @param {string} [app] */
+const stdio = (gateway, app) => new StdioClientTransport({
+  command: gatewayBinary,
+  args: ['mcp', '--gateway', gateway.url, ...(app ? ['--app', app] : [])],
+  stderr: 'inherit',
+});
+
+/** Every way for a client to be connected. @type {Kind[]} */
+export const kinds = [
+  { name: 'HTTP, 2025-11-25', mode: 'legacy', era: 'legacy', open: http },
+  { name: 'HTTP, negotiated', mode: 'auto', era: 'modern', open: http },
+  { name: 'stdio, 2025-11-25', mode: 'legacy', era: 'legacy', open: stdio },
+  { name: 'stdio, negotiated', mode: 'auto', era: 'modern', open: stdio },
+];
+
+/**
+ * A client as published. What it complains of is kept, and nothing else.
+ *
+ * @param {Kind} kind
+ * @param {Gateway} gateway
+ * @param {{ app?: string, onTools?: (names: string[]) => void }} [options]
+ */
+export async function connect(kind, gateway, { app, onTools } = {}) {
+  /** @type {string[]} */
+  const complaints = [];
+  const client = new Client({ name: 'test', version: '1' }, {
+    versionNegotiation: { mode: kind.mode },
+    ...(onTools && {
+      listChanged: {
+        tools: {
+          debounceMs: 0,
+          onChanged: (error, tools) => (error ? complaints.push(String(error)) : onTools((tools ?? []).map(({ name }) => name))),
+        },
+      },
+    }),
+  });
+  client.onerror = (error) => {
+    // The client hears of notifications a tick after answers and aborts of its own, even of those
+    // that came before: progress then has a token it does not know any more.
+    if (!error.message.startsWith('Received a progress notification for an unknown token')) complaints.push(String(error).slice(0, 300));
+  };
+  const transport = kind.open(gateway, app);
+  await client.connect(transport);
+  return { client, transport, complaints };
+}
+
+/** What `promise` rejects with. @param {Promise<unknown>} promise @returns {Promise<any>} */
+export const rejection = (promise) => promise.then(
+  (result) => { throw new Error(`it has a result: ${JSON.stringify(result).slice(0, 200)}`); },
+  (error) => error,
+);
