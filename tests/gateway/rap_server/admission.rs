@@ -12,7 +12,7 @@ use crate::support::*;
 
 const PATHS: [&str; 3] = ["/invoke", "/cancel_tool_call", "/close_thread"];
 
-fn good(path: &str, receiver: &Receiver) -> Value {
+pub fn good(path: &str, receiver: &Receiver) -> Value {
     match path {
         "/invoke" => invocation(&receiver.url("/ok"), "echo", "t", "1", json!({})),
         "/cancel_tool_call" => json!({ "thread_id": "t", "tool_call_id": "1" }),
@@ -20,7 +20,7 @@ fn good(path: &str, receiver: &Receiver) -> Value {
     }
 }
 
-fn code(body: &str) -> Value {
+pub fn code(body: &str) -> Value {
     let body: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("no JSON: {body}"));
     assert!(body["error"]["message"].is_string(), "{body}");
     body["error"]["code"].clone()
@@ -104,118 +104,6 @@ async fn what_is_no_message_is_refused_and_disturbs_nothing() {
             "cancel kept The runtime has cancelled the tool call"
         ]
     );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ids_are_not_trusted() {
-    let gateway = Gateway::start().await;
-    let app = App::start(&gateway, "demo").await;
-    let receiver = Receiver::start().await;
-    let runtime = Runtime::new(&gateway, "");
-    let members = [
-        ("/invoke", vec!["id", "group_id"]),
-        ("/cancel_tool_call", vec!["thread_id", "tool_call_id"]),
-        ("/close_thread", vec!["thread_id"]),
-    ];
-    let long = "x".repeat(10_000);
-    let bad = [
-        json!(""),
-        json!("a/b"),
-        json!("../../etc/passwd"),
-        json!("..\\x"),
-        json!(".."),
-        json!("."),
-        json!("a\0b"),
-        json!("a\nb"),
-        json!(long),
-        json!(7),
-        json!(null),
-        json!(["t"]),
-        json!({ "t": 1 }),
-        json!(true),
-    ];
-    for (path, members) in members {
-        for member in members {
-            for id in &bad {
-                let mut message = good(path, &receiver);
-                message[member] = id.clone();
-                let (status, answer) = runtime.post(path, &message).await;
-                assert_eq!(
-                    (status, code(&answer)),
-                    (400, "INVALID_PARAMS".into()),
-                    "{path} {member} {id:.40}"
-                );
-                assert!(
-                    answer.len() < 1_000,
-                    "{path} {member}: {} bytes",
-                    answer.len()
-                );
-            }
-            let mut message = good(path, &receiver);
-            message.as_object_mut().unwrap().remove(member);
-            assert_eq!(runtime.post(path, &message).await.0, 400);
-        }
-    }
-    assert!(app.seen().is_empty());
-    // Unusual ones are ids like any other.
-    for id in [
-        "a..b",
-        "漢字 ☃",
-        "'; DROP TABLE runs; --",
-        "%2e%2e%2f",
-        "__proto__",
-        &"é".repeat(256),
-    ] {
-        let receiver = Receiver::start().await;
-        runtime.invoke(&receiver, "echo", id, id, json!({})).await;
-        let got = receiver.result().await;
-        assert_eq!((&got["id"], &got["group_id"]), (&json!(id), &json!(id)));
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn invocations_need_what_a_result_needs() {
-    let gateway = Gateway::start().await;
-    let app = App::start(&gateway, "demo").await;
-    let receiver = Receiver::start().await;
-    let runtime = Runtime::new(&gateway, "");
-    let cases = [
-        ("callback_url", json!("/callback")),
-        ("callback_url", json!("ftp://127.0.0.1/")),
-        ("callback_url", json!("javascript:alert(1)")),
-        ("callback_url", json!("http://")),
-        ("callback_url", json!(null)),
-        ("operation", json!("")),
-        ("operation", json!("x".repeat(257))),
-        ("operation", json!("a\0")),
-        ("operation", json!(7)),
-        ("arguments", json!([1])),
-        ("arguments", json!("x")),
-        ("call_id", json!("a\nb")),
-        ("call_id", json!(7)),
-        ("user_id", json!("x".repeat(257))),
-        ("thread_ancestors", json!("t")),
-        ("thread_ancestors", json!(["../t"])),
-        ("thread_ancestors", json!(vec!["t"; 257])),
-    ];
-    for (member, value) in cases {
-        let mut message = good("/invoke", &receiver);
-        message[member] = value.clone();
-        let (status, answer) = runtime.post("/invoke", &message).await;
-        assert_eq!(
-            (status, code(&answer)),
-            (400, "INVALID_PARAMS".into()),
-            "{member} {value:.40}"
-        );
-    }
-    for member in ["arguments", "call_id", "thread_ancestors", "user_id"] {
-        let receiver = Receiver::start().await;
-        let mut message = good("/invoke", &receiver);
-        message[member] = Value::Null;
-        assert_eq!(runtime.post("/invoke", &message).await.0, 200, "{member}");
-        assert_eq!(receiver.result().await["text"], "{}");
-    }
-    assert_eq!(app.seen().len(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,9 +3,12 @@
 
 mod admission;
 mod app;
+mod bounds;
 mod callbacks;
 mod delivery;
 mod discovery;
+mod endings;
+mod fields;
 mod invocations;
 mod isolation;
 mod latency;
