@@ -33,8 +33,13 @@ pub(super) async fn stop(
     lifecycle.enter(Phase::Draining);
     let drained = timeout(drain, idle(hub)).await.is_ok();
     if !drained {
-        // The agents of apps that confirm in time know that their calls are cancelled.
-        let _ = timeout(hub.limits.close_timeout, cancel_all(hub)).await;
+        // The agents of apps that confirm in time know that their calls are cancelled: the response
+        // that says so follows the confirmation.
+        let cancelled = async {
+            cancel_all(hub).await;
+            idle(hub).await;
+        };
+        let _ = timeout(hub.limits.close_timeout, cancelled).await;
     }
     lifecycle.enter(Phase::Stopping);
     hub.handle(Event::Shutdown);
