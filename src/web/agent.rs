@@ -66,7 +66,6 @@ struct Agent {
 
 static AGENTS: Handles<Agent> = Handles::new();
 
-#[allow(clippy::expect_used)]
 fn get(agent: u32) -> Rc<Agent> {
     AGENTS
         .get(agent)
