@@ -13,7 +13,8 @@ export interface AutomatedPage {
 
 /**
  * Connects to the app in a page, over its `window.abp`, once that has appeared. Works with any app
- * that speaks ABP 0.1.
+ * that speaks ABP 0.1. A page without one whose capabilities are tools of the browser (WebMCP, in
+ * Chromium) is called through these.
  *
  * The session is the document's: a navigation, a reload, a crash, or the end of the page or of the
  * browser settles every pending call with DISCONNECTED. A change of the address within the document

@@ -156,8 +156,11 @@ export interface Host {
   /** Takes a capability away; calls accepted before still run. False when there is none. */
   unregister(name: string): boolean;
 
-  /** Puts `abp` on the window, or on another object. */
-  expose(target?: object): void;
+  /**
+   * Puts `abp` on the window, or on another object. With `webmcp` the capabilities are tools of the
+   * browser as well (`document.modelContext`), where it has such a thing.
+   */
+  expose(target?: object, options?: { webmcp?: boolean | undefined }): void;
   /** Serves agents that post messages to this window, from these origins. Default: the page's own. */
   acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined }): void;
   /** Serves an agent behind a MessagePort, a Worker, the inside of a worker, or an extension's port. */

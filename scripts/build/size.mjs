@@ -8,29 +8,39 @@ export const sizeBudget = 40_000;
 
 const report = join(root, 'target', 'package-size.json');
 
-/** @typedef {{ file: string, bytes: number, gzip: number }} Part */
+/** Gzip bytes that everything loaded on demand may take, the schema validator apart. */
+export const onDemandBudget = 8_000;
+
+/** What is loaded only by a page that wants it, by a path that its sources have. */
+const ON_DEMAND = new Map([
+  ['node_modules/@cfworker/', 'schema validator'],
+  ['web/js/webmcp/', 'WebMCP'],
+]);
+
+/** @typedef {{ file: string, bytes: number, gzip: number, onDemand?: string }} Part */
 
 /**
- * Weighs everything that importing `.` and `./agent` in a browser loads, the wasm included. The
- * schema validator is left out: it is loaded when a first schema is registered.
+ * Weighs everything that importing `.` and `./agent` in a browser loads, the wasm included, and
+ * apart from it what is loaded on demand.
  *
  * @param {import('esbuild').Metafile} metafile of the bundled package
  */
 export function measurePackage(metafile) {
-  const reached = new Set();
-  const visit = (/** @type {string} */ path) => {
+  /** @type {Map<string, string | undefined>} what is reached, and what it is for if it is loaded on demand */
+  const reached = new Map();
+  const visit = (/** @type {string} */ path, /** @type {string | undefined} */ purpose) => {
     const output = metafile.outputs[path];
-    if (!output || reached.has(path)) return;
-    reached.add(path);
-    output.imports
-      .filter((entry) => !entry.external && !(entry.kind === 'dynamic-import' && isValidator(metafile.outputs[entry.path])))
-      .forEach((entry) => visit(entry.path));
+    if (!output || (reached.has(path) && (purpose || !reached.get(path)))) return;
+    reached.set(path, purpose);
+    for (const entry of output.imports.filter(({ external }) => !external)) {
+      visit(entry.path, (entry.kind === 'dynamic-import' && purposeOf(metafile.outputs[entry.path])) || purpose);
+    }
   };
   for (const [path, output] of Object.entries(metafile.outputs)) {
-    if (output.entryPoint && /(^|[\\/])npm[\\/](index|agent)\.js$/.test(output.entryPoint)) visit(path);
+    if (output.entryPoint && /(^|[\\/])npm[\\/](index|agent)\.js$/.test(output.entryPoint)) visit(path, undefined);
   }
-  const files = [...reached].map((path) => String(path).split(/[\\/]/).at(-1) ?? '').concat('caphost_bg.wasm');
-  const parts = files.map((file) => weigh(join(packageDir, file), file)).sort((a, b) => b.gzip - a.gzip);
+  const files = [...reached].map(([path, purpose]) => weigh(String(path).split(/[\\/]/).at(-1) ?? '', purpose));
+  const parts = [...files, weigh('caphost_bg.wasm')].sort((x, y) => y.gzip - x.gzip);
   writeFileSync(report, JSON.stringify(parts));
   return parts;
 }
@@ -41,23 +51,40 @@ export function lastMeasure() {
 }
 
 /** @param {Part[]} parts */
-export const totalGzip = (parts) => parts.reduce((sum, part) => sum + part.gzip, 0);
+const sum = (parts) => parts.reduce((total, part) => total + part.gzip, 0);
 
-/** @param {Part[]} parts @returns {string} one line for each file, and the sum */
+/** What every page loads. @param {Part[]} parts */
+export const always = (parts) => parts.filter(({ onDemand }) => !onDemand);
+
+/** What has a budget of its own. @param {Part[]} parts */
+const wanted = (parts) => parts.filter(({ onDemand }) => onDemand && onDemand !== 'schema validator');
+
+/** @param {Part[]} parts @returns {boolean} */
+export const fits = (parts) => sum(always(parts)) <= sizeBudget && sum(wanted(parts)) <= onDemandBudget;
+
+/** @param {Part[]} parts @returns {string} one line for each file, and the sums */
 export function sizeReport(parts) {
-  const line = (/** @type {string} */ name, /** @type {number} */ gzip) => `${name.padEnd(28)}${String(gzip).padStart(7)} B gzip`;
-  const total = totalGzip(parts);
-  const verdict = total > sizeBudget ? `over the budget of ${sizeBudget} by ${total - sizeBudget}` : `within ${sizeBudget}`;
-  return [...parts.map((part) => line(part.file, part.gzip)), `${line('host + agent', total)}, ${verdict}`].join('\n');
+  const line = (/** @type {string} */ name, /** @type {number} */ gzip) => `${name.padEnd(40)}${String(gzip).padStart(7)} B gzip`;
+  const verdict = (/** @type {string} */ name, /** @type {Part[]} */ of, /** @type {number} */ budget) => {
+    const total = sum(of);
+    return `${line(name, total)}, ${total > budget ? `over the budget of ${budget} by ${total - budget}` : `within ${budget}`}`;
+  };
+  const name = (/** @type {Part} */ { file, onDemand }) => (onDemand ? `${file} (${onDemand}, on demand)` : file);
+  return [
+    ...parts.map((part) => line(name(part), part.gzip)),
+    verdict('host + agent', always(parts), sizeBudget),
+    verdict('on demand, the validator apart', wanted(parts), onDemandBudget),
+  ].join('\n');
 }
 
 /** @param {import('esbuild').Metafile['outputs'][string] | undefined} output */
-function isValidator(output) {
-  return Object.keys(output?.inputs ?? {}).some((path) => path.includes('node_modules/@cfworker/'));
+function purposeOf(output) {
+  const sources = Object.keys(output?.inputs ?? {});
+  return [...ON_DEMAND].find(([path]) => sources.some((source) => source.includes(path)))?.[1];
 }
 
-/** @param {string} path @param {string} file @returns {Part} */
-function weigh(path, file) {
-  const content = readFileSync(path);
-  return { file, bytes: content.length, gzip: gzipSync(content, { level: 9 }).length };
+/** @param {string} file @param {string} [onDemand] @returns {Part} */
+function weigh(file, onDemand) {
+  const content = readFileSync(join(packageDir, file));
+  return { file, bytes: content.length, gzip: gzipSync(content, { level: 9 }).length, ...(onDemand && { onDemand }) };
 }

@@ -30,9 +30,13 @@ ship! {
     reasonText from "/src/web/js/reason.js";
     receive from "/src/web/js/receive.js";
     report from "/src/web/js/report.js";
+    Requests from "/src/web/js/requests.js";
     Shell from "/src/web/js/shell.js";
     underSignal from "/src/web/js/signal.js";
     startTimer from "/src/web/js/timer.js";
     transferables from "/src/web/js/transfer.js";
     Validators from "/src/web/js/validators.js";
+    exposeTools from "/src/web/js/webmcp/expose-tools.js";
+    toolResult from "/src/web/js/webmcp/tool-result.js";
+    toolNames from "/src/web/js/webmcp/tool-names.js";
 }

@@ -9,8 +9,10 @@ import { BAD_CALL_ID, failure, invalid, problem, text, thrown } from './errors.j
 import { readCall } from './from-agent.js';
 import { GatewayLink } from './gateway-link.js';
 import { exposeAbp } from './in-page.js';
-import { inspect } from './platform.js';
+import { toText } from './json.js';
+import { inspect, newId } from './platform.js';
 import { get, isObject } from './read.js';
+import { Requests } from './requests.js';
 import { Shell } from './shell.js';
 import { underSignal } from './signal.js';
 
@@ -65,10 +67,27 @@ export class Host extends Shell {
     return removed;
   }
 
-  /** Puts `abp` on the window, or on another object. */
-  expose(target = globalThis) {
+  /**
+   * Puts `abp` on the window, or on another object.
+   *
+   * @param {any} target
+   * @param {{ webmcp?: boolean }} [options] `webmcp`: the capabilities are tools of the browser, too
+   */
+  expose(target = globalThis, { webmcp } = {}) {
     this.#ensureOpen();
     this.#closers.add(exposeAbp(this, target));
+    if (webmcp) this.#exposeTools(target.document?.modelContext ?? target.navigator?.modelContext);
+  }
+
+  /** @param {any} browser its `modelContext`, if it has one */
+  #exposeTools(browser) {
+    if (!browser) return;
+    // Whoever does not want it does not load it.
+    const exposed = import('./webmcp/expose-tools.js').then(({ exposeTools }) => {
+      if (this.#closed) return undefined;
+      return exposeTools(this, browser, { requests: new Requests(this, () => {}), underSignal, newId, toText });
+    });
+    this.#closers.add(() => void exposed.then((close) => close?.()));
   }
 
   /** @param {{ allowedOrigins?: string[] }} [options] */

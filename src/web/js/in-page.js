@@ -1,11 +1,11 @@
 /**
  * `window.abp`: the ABP 0.1 object, for automation clients and scripts of the page itself.
  */
-import { Connection } from './connection.js';
 import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
+import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 
 /**
@@ -14,30 +14,10 @@ import { underSignal } from './signal.js';
  * @returns {() => void} takes it away again
  */
 export function exposeAbp(host, target) {
-  /** @type {Map<string, (payload: any) => void>} */
-  const waiting = new Map();
-  let next = 0;
-  const connection = new Connection(host, (envelope) => {
-    const resolve = waiting.get(/** @type {string} */ (envelope.id));
-    if (resolve) {
-      waiting.delete(/** @type {string} */ (envelope.id));
-      resolve(envelope.payload);
-    } else {
-      callBack(target, envelope, connection);
-    }
-  });
-
-  /**
-   * @param {string} type
-   * @param {unknown} payload
-   * @returns {Promise<any>}
-   */
-  const request = (type, payload) =>
-    new Promise((resolve) => {
-      const id = String((next += 1));
-      waiting.set(id, resolve);
-      connection.receive({ type, id, timestamp: Date.now(), payload });
-    });
+  const requests = new Requests(host, (envelope) => void callBack(target, envelope, connection));
+  const { connection } = requests;
+  /** @param {string} type @param {unknown} payload */
+  const request = (type, payload) => requests.request(type, payload);
 
   const abp = {
     protocolVersion: '0.1',
@@ -139,7 +119,7 @@ export function exposeAbp(host, target) {
  *
  * @param {any} target
  * @param {import('./connection.js').Envelope} envelope
- * @param {Connection} connection
+ * @param {import('./connection.js').Connection} connection
  */
 async function callBack(target, { type, id, payload }, connection) {
   try {

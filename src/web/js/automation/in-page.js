@@ -3,15 +3,20 @@
  * itself.
  */
 
-/** Whether an app is there, after waiting for a moment. */
+/** What there is after waiting for a moment: an app, or if not, tools of the browser. */
 export const waitFor = () =>
   new Promise((resolve) => {
     let looks = 10;
-    const look = () => {
+    const look = async () => {
       const found = typeof (/** @type {any} */ (window).abp?.initialize) === 'function';
       looks -= 1;
-      if (found || looks === 0) resolve(found);
-      else setTimeout(look, 25);
+      if (found) resolve('app');
+      else if (looks > 0) setTimeout(look, 25);
+      else {
+        const context = /** @type {any} */ (document).modelContext;
+        const tools = await Promise.resolve(context?.getTools?.()).catch(() => []);
+        resolve(tools?.length > 0 ? 'tools' : 'nothing');
+      }
     };
     look();
   });

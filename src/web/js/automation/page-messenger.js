@@ -1,10 +1,11 @@
 /**
  * `window.abp` of a page that Puppeteer or Playwright drives: envelopes become evaluations, and
- * their results become envelopes.
+ * their results become envelopes. Where there is no `window.abp`, the tools of the page serve.
  */
 import { abpError } from '../errors.js';
 import { exposeCallbacks } from './callbacks.js';
 import { encode } from './encode.js';
+import { ToolsMessenger } from './tools/messenger.js';
 import { loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
 
 /**
@@ -40,6 +41,8 @@ export class PageMessenger {
   #page;
   /** @type {Desk | undefined} */
   #desk;
+  /** @type {ToolsMessenger | undefined} instead of an app */
+  #tools;
   #closed = false;
   /** @type {(() => void)[]} */
   #release = [];
@@ -61,16 +64,18 @@ export class PageMessenger {
 
   /** @param {import('../messenger.js').Envelope} envelope */
   post(envelope) {
+    if (this.#tools) return this.#tools.post(envelope);
     const { type, id, payload } = envelope;
     if (type === 'elicitation/response') {
       this.questions.get(id)?.(payload);
       this.questions.delete(id);
-      return;
+      return undefined;
     }
     const text = encode(envelope);
-    if (type === 'initialize') void this.#connect(id, text);
+    if (type === 'initialize') void this.#connect(envelope, text);
     else if (type === 'shutdown') void this.#shutDown(id, text);
     else this.#request(`${type}-result`, id, text);
+    return undefined;
   }
 
   close() {
@@ -80,20 +85,24 @@ export class PageMessenger {
     for (const release of this.#release) release();
     for (const answer of this.questions.values()) answer(undefined);
     this.questions.clear();
+    this.#tools?.close();
     this.#leave(this.#desk);
   }
 
   /**
    * Waits for an app, and opens the session. A navigation meanwhile only means to begin again.
    *
-   * @param {string | undefined} id
-   * @param {string} text
+   * @param {import('../messenger.js').Envelope} envelope
+   * @param {string} text the same
    */
-  async #connect(id, text) {
+  async #connect(envelope, text) {
+    const { id } = envelope;
     while (!this.#closed) {
       if (this.#page.isClosed?.()) return this.#gone();
       try {
-        if (!(await this.#page.evaluate(waitFor))) continue;
+        const found = await this.#page.evaluate(waitFor);
+        if (found === 'tools' && (await this.#useTools(envelope))) return;
+        if (found !== 'app') continue;
         const activate = await exposeCallbacks(this.#page, this);
         const loading = (await this.#page.evaluate(loadingState)) === 'loading';
         const desk = await this.#page.evaluateHandle(makeDesk);
@@ -122,6 +131,26 @@ export class PageMessenger {
         await new Promise((resolve) => setTimeout(resolve, RETRY));
       }
     }
+  }
+
+  /**
+   * A page without an app whose tools the browser knows.
+   *
+   * @param {import('../messenger.js').Envelope} envelope
+   * @returns {Promise<boolean>} whether the tools serve
+   */
+  async #useTools(envelope) {
+    const tools = await ToolsMessenger.open(this.#page);
+    if (!tools) return false;
+    if (this.#closed) {
+      tools.close();
+      return true;
+    }
+    this.#tools = tools;
+    tools.onmessage = (message) => this.onmessage?.(message);
+    tools.onclose = this.#gone;
+    tools.post(envelope);
+    return true;
   }
 
   /**

@@ -1,0 +1,196 @@
+/**
+ * A page that has tools (WebMCP) but no `window.abp`: envelopes become invocations through the
+ * browser's DevTools, and what comes of those becomes envelopes.
+ *
+ * The browser keeps neither callIds nor timeouts: the ids are remembered here, and the agent cancels
+ * what takes too long.
+ */
+import { CAPABILITIES_CHANGED, cancelResponse } from '../../envelope.js';
+import { abpError, failure, problem } from '../../errors.js';
+import { newId } from '../../platform.js';
+import { outcomeOf } from './outcome.js';
+import { openDevTools } from './session.js';
+
+/** callIds remembered, so that none is used twice and a late cancel is answered truthfully. */
+const REMEMBERED = 10_000;
+
+/** @typedef {{ id: unknown, callId: string, invocation?: string, cancels: unknown[], reason?: string }} Call */
+
+export class ToolsMessenger {
+  /** @type {((envelope: any) => void) | undefined} */
+  onmessage = undefined;
+  /** @type {((error?: Error) => void) | undefined} */
+  onclose = undefined;
+  /** @type {Map<string, string>} the tools: their names, and the frames they are in */
+  #tools = new Map();
+  /** @type {Map<string, Call>} by callId */
+  #calls = new Map();
+  /** @type {Map<string, Call>} by the browser's name for them */
+  #invocations = new Map();
+  /** @type {Map<string, any>} what came of invocations whose names were not known yet */
+  #early = new Map();
+  /** @type {Map<string, boolean>} callIds of calls that have ended, and whether cancelled */
+  #ended = new Map();
+  #open = false;
+  /** @type {unknown} the id of a shutdown that waits for the calls to end */
+  #leaving;
+
+  /** @param {import('./session.js').DevTools} devTools */
+  constructor(devTools) {
+    this.devTools = devTools;
+    devTools.on('WebMCP.toolsAdded', ({ tools }) => this.#changed(tools, []));
+    devTools.on('WebMCP.toolsRemoved', ({ tools }) => this.#changed([], tools));
+    devTools.on('WebMCP.toolResponded', (event) => this.#responded(event));
+    devTools.on('Page.frameNavigated', ({ frame }) => {
+      if (!frame.parentId) this.onclose?.(abpError('DISCONNECTED', 'The page is gone'));
+    });
+  }
+
+  /**
+   * @param {any} page of Puppeteer or Playwright
+   * @returns {Promise<ToolsMessenger | undefined>} undefined where there are no tools
+   */
+  static async open(page) {
+    const devTools = await openDevTools(page);
+    if (!devTools) return undefined;
+    const messenger = new ToolsMessenger(devTools);
+    try {
+      await devTools.send('WebMCP.enable');
+      // The tools that are there already are told of as events.
+      await devTools.send('Page.getFrameTree');
+      if (messenger.#tools.size > 0) return messenger;
+    } catch {
+      // A browser that has no tools.
+    }
+    messenger.close();
+    return undefined;
+  }
+
+  /** @param {import('../../messenger.js').Envelope} envelope */
+  post({ type, id, payload }) {
+    if (type === 'initialize') this.#answer('initialize-result', id, this.#session());
+    else if (type === 'capabilities/call') void this.#call(id, payload);
+    else if (type === 'capabilities/cancel') this.#cancel(id, payload);
+    else if (type === 'shutdown') {
+      this.#leaving = id ?? null;
+      this.#cancelAll();
+      this.#mayLeave();
+    }
+  }
+
+  /** Nothing is left running that nobody waits for. */
+  close() {
+    this.onmessage = this.onclose = undefined;
+    this.#cancelAll();
+    this.devTools.detach().catch(() => {});
+  }
+
+  #session() {
+    this.#open = true;
+    return {
+      sessionId: newId(),
+      protocolVersion: '0.1',
+      app: { id: 'webmcp', name: 'WebMCP', version: '1' },
+      capabilities: [...this.#tools.keys()].map((name) => ({ name, available: true })),
+      features: { notifications: true, progress: false, elicitation: false, dynamicCapabilities: true },
+    };
+  }
+
+  /** @param {any[]} added @param {any[]} removed */
+  #changed(added, removed) {
+    for (const { name } of removed) this.#tools.delete(name);
+    for (const { name, frameId } of added) this.#tools.set(name, frameId);
+    if (!this.#open) return;
+    const names = (/** @type {any[]} */ tools) => tools.map(({ name }) => name);
+    this.#say('notification', { event: CAPABILITIES_CHANGED, data: { added: names(added), removed: names(removed) } });
+  }
+
+  /** @param {unknown} id @param {any} payload */
+  async #call(id, { capability, params = {}, options: { callId } }) {
+    const frameId = this.#tools.get(capability);
+    const used = this.#calls.has(callId) || this.#ended.has(callId);
+    const refused = used
+      ? failure('INVALID_PARAMS', `The callId "${callId}" has been used`)
+      : !frameId && failure('UNKNOWN_CAPABILITY', `There is no tool "${capability}"`);
+    if (refused) return this.#answer('capabilities/call-result', id, refused);
+    /** @type {Call} */
+    const call = { id, callId, cancels: [] };
+    this.#calls.set(callId, call);
+    try {
+      const { invocationId } = await this.devTools.send('WebMCP.invokeTool', { frameId, toolName: capability, input: params });
+      call.invocation = invocationId;
+      this.#invocations.set(invocationId, call);
+      const early = this.#early.get(invocationId);
+      if (early) this.#responded(early);
+      else if (call.cancels.length > 0) this.#stop(call);
+    } catch (error) {
+      this.#settle(call, failure('OPERATION_FAILED', `The tool cannot be invoked: ${/** @type {any} */ (error)?.message ?? error}`));
+    }
+    return undefined;
+  }
+
+  /** @param {unknown} id @param {{ callId: string }} payload */
+  #cancel(id, { callId }) {
+    const call = this.#calls.get(callId);
+    if (call) {
+      call.cancels.push(id);
+      return this.#stop(call);
+    }
+    const known = this.#ended.get(callId);
+    const reason = known === undefined ? 'Operation not found' : 'Operation already completed';
+    return this.#answer('capabilities/cancel-result', id, cancelResponse(callId, known ? undefined : reason));
+  }
+
+  /** @param {Call} call */
+  #stop({ invocation, callId, cancels }) {
+    if (!invocation) return;
+    this.devTools.send('WebMCP.cancelInvocation', { invocationId: invocation }).catch((error) => {
+      const failed = problem('OPERATION_FAILED', `The browser does not cancel it: ${error?.message ?? error}`);
+      for (const id of cancels.splice(0)) this.#answer('capabilities/cancel-result', id, cancelResponse(callId, failed.message, failed));
+    });
+  }
+
+  #cancelAll() {
+    for (const { invocation } of this.#calls.values()) {
+      // What cannot be cancelled any more has ended.
+      if (invocation) this.devTools.send('WebMCP.cancelInvocation', { invocationId: invocation }).catch(() => {});
+    }
+  }
+
+  /** @param {any} event */
+  #responded(event) {
+    const call = this.#invocations.get(event.invocationId);
+    this.#early.delete(event.invocationId);
+    if (call) this.#settle(call, outcomeOf(event));
+    else if ([...this.#calls.values()].some(({ invocation }) => !invocation)) this.#early.set(event.invocationId, event);
+  }
+
+  /** @param {Call} call @param {any} response */
+  #settle({ id, callId, invocation, cancels }, response) {
+    this.#calls.delete(callId);
+    if (invocation) this.#invocations.delete(invocation);
+    if (this.#calls.size === 0) this.#early.clear();
+    const isCancelled = response.cancelled === true;
+    this.#ended.set(callId, isCancelled);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > REMEMBERED && oldest !== undefined) this.#ended.delete(oldest);
+    const confirmation = cancelResponse(callId, isCancelled ? undefined : 'Operation already completed');
+    for (const cancel of cancels) this.#answer('capabilities/cancel-result', cancel, confirmation);
+    this.#answer('capabilities/call-result', id, response);
+    this.#mayLeave();
+  }
+
+  #mayLeave() {
+    if (this.#leaving !== undefined && this.#calls.size === 0) this.#answer('shutdown-result', this.#leaving, {});
+  }
+
+  /** @param {string} type @param {unknown} id @param {any} payload */
+  #answer(type, id, payload) {
+    this.onmessage?.({ type, id, timestamp: Date.now(), payload });
+  }
+
+  /** @param {string} type @param {any} payload */
+  #say(type, payload) {
+    this.onmessage?.({ type, timestamp: Date.now(), payload });
+  }
+}

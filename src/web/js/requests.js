@@ -1,0 +1,36 @@
+/**
+ * An agent inside the page itself: requests on a connection of its own, and promises of their answers.
+ */
+import { Connection } from './connection.js';
+
+export class Requests {
+  /** @type {Map<unknown, (payload: any) => void>} */
+  #waiting = new Map();
+  #next = 0;
+
+  /**
+   * @param {import('./host.js').Host} host
+   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes what answers nothing
+   */
+  constructor(host, unasked) {
+    this.connection = new Connection(host, (envelope) => {
+      const resolve = this.#waiting.get(envelope.id);
+      if (!resolve) return unasked(envelope);
+      this.#waiting.delete(envelope.id);
+      return resolve(envelope.payload);
+    });
+  }
+
+  /**
+   * @param {string} type
+   * @param {unknown} payload
+   * @returns {Promise<any>} the payload of the answer
+   */
+  request(type, payload) {
+    return new Promise((resolve) => {
+      const id = String((this.#next += 1));
+      this.#waiting.set(id, resolve);
+      this.connection.receive({ type, id, timestamp: Date.now(), payload });
+    });
+  }
+}

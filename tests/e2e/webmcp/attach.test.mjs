@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { attach } from 'caphost/automation';
+import { clients, logged, serveTools } from './tools.mjs';
+
+const cancelled = { success: false, cancelled: true };
+
+for (const { name, launch } of clients) {
+  describe(`attach() over ${name}, to a page that has tools and no app`, () => {
+    /** @type {Awaited<ReturnType<typeof launch>>} */
+    let browser;
+    /** @type {import('../support/static-server.mjs').StaticServer} */
+    let server;
+    before(async () => {
+      [browser, server] = await Promise.all([launch(), serveTools()]);
+    });
+    after(async () => {
+      await browser.close();
+      await server.close();
+    });
+
+    /** @param {import('node:test').TestContext} t @param {import('caphost/automation').ConnectOptions} [options] */
+    async function attached(t, options) {
+      /** @type {any} */
+      const page = await browser.newPage();
+      t.after(() => Promise.race([page.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 3_000))]));
+      await page.goto(server.url('/native'));
+      return { page, agent: await attach(page, options) };
+    }
+
+    test('calls, and gets data and errors with their messages', async (t) => {
+      const { agent } = await attached(t);
+      assert.ok(agent.capabilities.some((it) => it.name === 'hold'));
+      assert.deepEqual(await agent.call('echo', { a: [1, null] }), { success: true, data: { a: [1, null] } });
+      assert.deepEqual(await agent.call('mcp'), { success: true, data: 'as text' });
+      const broken = await agent.call('broken');
+      assert.deepEqual([broken.error?.code, broken.error?.message], ['OPERATION_FAILED', 'The disk is full']);
+      assert.equal((await agent.call('polite')).error?.message, 'Not today');
+      assert.equal((await agent.call('nothing')).error?.code, 'UNKNOWN_CAPABILITY');
+    });
+
+    test('a cancel is confirmed, stops the work, and says the same again', async (t) => {
+      const { page, agent } = await attached(t);
+      const call = agent.call('hold', {}, { callId: 'h' });
+      await logged(page, 'started');
+      assert.deepEqual(await agent.cancel('h', 'enough'), { callId: 'h', cancelled: true });
+      assert.deepEqual(await call, cancelled);
+      await logged(page, 'stopped');
+      assert.deepEqual(await agent.cancel('h'), { callId: 'h', cancelled: true });
+      await agent.call('echo', {}, { callId: 'e' });
+      assert.deepEqual(await agent.cancel('e'), { callId: 'e', cancelled: false, reason: 'Operation already completed' });
+      assert.deepEqual(await agent.cancel('x'), { callId: 'x', cancelled: false, reason: 'Operation not found' });
+      assert.equal((await agent.call('echo', {}, { callId: 'e' })).error?.code, 'INVALID_PARAMS');
+    });
+
+    test('an abort and a timeout stop the work in the page', async (t) => {
+      const { page, agent } = await attached(t);
+      const stop = new AbortController();
+      const aborted = agent.call('hold', {}, { signal: stop.signal });
+      await logged(page, 'started');
+      stop.abort('enough');
+      assert.deepEqual(await aborted, cancelled);
+      await logged(page, 'stopped');
+      await page.evaluate(() => void (/** @type {any} */ (window).log.length = 0));
+      assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), cancelled);
+      await logged(page, 'stopped');
+    });
+
+    test('a shutdown stops what is in flight', async (t) => {
+      const { page, agent } = await attached(t);
+      const call = agent.call('hold');
+      await logged(page, 'started');
+      await agent.shutdown();
+      assert.deepEqual(await call, cancelled);
+      await logged(page, 'stopped');
+      assert.equal(await agent.closed, 'shutdown');
+    });
+
+    test('a navigation and a closed page settle every call', async (t) => {
+      for (const leave of ['goto', 'reload', 'close']) {
+        const { page, agent } = await attached(t);
+        const call = agent.call('hold');
+        await logged(page, 'started');
+        const left = leave === 'goto' ? page.goto(server.url('/empty')) : page[leave]();
+        assert.equal((await call).error?.code, 'DISCONNECTED', leave);
+        await left.catch(() => {});
+        assert.equal(await agent.closed, 'disconnected');
+      }
+    });
+
+    test('tools that come and go are told of', async (t) => {
+      /** @type {any[]} */
+      const told = [];
+      const { page, agent } = await attached(t, { onNotification: (event, data) => told.push([event, data]) });
+      await page.evaluate(() => {
+        const tool = { name: 'late', description: 'late', inputSchema: { type: 'object' }, execute: async () => 1 };
+        return /** @type {any} */ (document).modelContext.registerTool(tool);
+      });
+      assert.deepEqual(await agent.call('late'), { success: true, data: 1 });
+      assert.deepEqual(told, [['notifications/capabilities/list_changed', { added: ['late'], removed: [] }]]);
+      assert.ok(agent.capabilities.some((it) => it.name === 'late'));
+    });
+
+    test('where there is an app, the app is called', async (t) => {
+      /** @type {any} */
+      const page = await browser.newPage();
+      t.after(() => page.close().catch(() => {}));
+      await page.goto(server.url('/hosted'));
+      const agent = await attach(page);
+      assert.equal(agent.app.id, 'tools');
+      assert.deepEqual((await agent.call('math.double', { n: 4 })).data, { doubled: 8 });
+    });
+  });
+}
