@@ -224,3 +224,6 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

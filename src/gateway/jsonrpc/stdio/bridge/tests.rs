@@ -1,0 +1,98 @@
+use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, duplex};
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+use super::*;
+
+const CALL: &str = r#"{"jsonrpc":"2.0","id":0,"method":"m"}"#;
+
+struct Ends {
+    input: DuplexStream,
+    output: BufReader<DuplexStream>,
+    gateway: DuplexStream,
+    bridge: tokio::task::JoinHandle<Ended>,
+}
+
+/// A bridge, with the bytes on all its ends.
+async fn bridge(bounds: Bounds) -> Ends {
+    let (input, from_peer) = duplex(1 << 16);
+    let (to_peer, output) = duplex(1 << 16);
+    let (gateway, near) = duplex(1 << 16);
+    let socket = WebSocketStream::from_raw_socket(near, Role::Client, None).await;
+    Ends {
+        input,
+        output: BufReader::new(output),
+        gateway,
+        bridge: tokio::spawn(carry(from_peer, to_peer, socket, bounds)),
+    }
+}
+
+async fn heard(output: &mut BufReader<DuplexStream>) -> Value {
+    let mut line = String::new();
+    output.read_line(&mut line).await.unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+#[tokio::test]
+async fn a_gateway_that_falls_silent_is_given_up() {
+    let bounds = Bounds {
+        ping_interval: Duration::from_millis(20),
+        dead_peer_timeout: Duration::from_millis(200),
+        ..Bounds::default()
+    };
+    let mut ends = bridge(bounds).await;
+    let line = format!("{CALL}\n");
+    ends.input.write_all(line.as_bytes()).await.unwrap();
+    let answer = heard(&mut ends.output).await;
+    assert_eq!(answer["id"], 0);
+    assert_eq!(answer["error"]["data"]["code"], "DISCONNECTED");
+    let ended = ends.bridge.await.unwrap().unwrap_err();
+    assert!(ended.contains("no sign of life"), "{ended}");
+}
+
+#[tokio::test]
+async fn a_gateway_that_answers_pings_is_not() {
+    let bounds = Bounds {
+        ping_interval: Duration::from_millis(20),
+        dead_peer_timeout: Duration::from_millis(400),
+        ..Bounds::default()
+    };
+    let ends = bridge(bounds).await;
+    let mut gateway = WebSocketStream::from_raw_socket(ends.gateway, Role::Server, None).await;
+    let serving = tokio::spawn(async move { while gateway.next().await.is_some() {} });
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    assert!(!ends.bridge.is_finished());
+    ends.bridge.abort();
+    serving.abort();
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_refused_here_and_the_next_goes_on() {
+    let bounds = Bounds {
+        message_bytes: 100,
+        ..Bounds::default()
+    };
+    let mut ends = bridge(bounds).await;
+    let mut gateway = WebSocketStream::from_raw_socket(ends.gateway, Role::Server, None).await;
+    let lines = format!("{}\n\u{a0}\n{CALL}\n", "x".repeat(1_000));
+    ends.input.write_all(lines.as_bytes()).await.unwrap();
+    let answer = heard(&mut ends.output).await;
+    assert_eq!(answer["error"]["code"], -32600);
+    // What is no JSON is the gateway's to refuse.
+    for expected in ["\u{a0}", CALL] {
+        let Some(Ok(Message::Text(text))) = gateway.next().await else {
+            panic!("no message")
+        };
+        assert_eq!(text.as_str(), expected);
+    }
+    // The peer leaves: the gateway is told, and has the last word.
+    drop(ends.input);
+    let Some(Ok(Message::Text(text))) = gateway.next().await else {
+        panic!("no message")
+    };
+    assert!(text.contains("\"exit\""), "{text}");
+    let last = r#"{"jsonrpc":"2.0","id":0,"result":1}"#;
+    gateway.send(Message::text(last)).await.unwrap();
+    gateway.close(None).await.unwrap();
+    assert_eq!(heard(&mut ends.output).await["result"], 1);
+    assert_eq!(ends.bridge.await.unwrap(), Ok(()));
+}
