@@ -8,6 +8,9 @@ use reqwest::{Client, ClientBuilder};
 
 /// To open a connection, 5 s: a host that does not answer by then is down, or not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// For which a connection is kept for the next request, 4 s: many servers close one after 5 s, and
+/// a request sent into its end fails.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// A client that follows no redirect, uses no proxy of the environment, and gives a request
 /// `timeout` from its start to the end of its answer. It carries no credentials.
@@ -31,6 +34,7 @@ pub fn builder() -> ClientBuilder {
         .redirect(Policy::none())
         .no_proxy()
         .connect_timeout(CONNECT_TIMEOUT)
+        .pool_idle_timeout(IDLE_TIMEOUT)
 }
 
 /// Makes ring the cryptography of TLS in this process, unless one was chosen before.

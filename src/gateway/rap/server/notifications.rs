@@ -12,7 +12,9 @@ use super::ToolServer;
 use super::body::read_json;
 use super::refusal::Refusal;
 use super::target::Target;
+use crate::gateway::rap::names::Identifier;
 use crate::gateway::rap::wire::{CancelToolCall, CloseThread};
+use crate::gateway::router::{Canceller, Confirmation};
 use crate::gateway::server::{PeerAddress, RateLimiter};
 use crate::gateway::tokens::Identity;
 
@@ -42,7 +44,7 @@ pub(super) async fn cancel_tool_call(
         tracing::debug!(?thread_id, ?tool_call_id, "cancel: no such tool call");
     }
     for canceller in found {
-        tokio::spawn(async move { canceller.cancel(Some(CANCELLED.into())).await });
+        tokio::spawn(cancel(canceller, CANCELLED, thread_id.clone()));
     }
     Ok(StatusCode::OK)
 }
@@ -61,15 +63,27 @@ pub(super) async fn close_thread(
     }
     for thread in closed {
         // Calls of a thread of that id which are made from now on are another's.
-        let calls = thread.close();
-        tokio::spawn(async move {
-            let cancels = calls
-                .into_iter()
-                .map(|call| call.cancel(Some(CLOSED.into())));
-            futures_util::future::join_all(cancels).await;
-        });
+        for canceller in thread.close() {
+            tokio::spawn(cancel(canceller, CLOSED, thread_id.clone()));
+        }
     }
     Ok(StatusCode::OK)
+}
+
+/// Cancels a call. What comes of it, the call's result tells the runtime; this tells the log.
+async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifier) {
+    let Confirmation {
+        cancelled,
+        reason: why,
+        error,
+    } = canceller.cancel(Some(reason.into())).await;
+    match error {
+        Some(error) => {
+            let (code, message) = (&*error.code, &*error.message);
+            tracing::warn!(?thread_id, code, message, "a tool call was not cancelled");
+        }
+        None => tracing::debug!(?thread_id, cancelled, why, "cancel"),
+    }
 }
 
 impl ToolServer {
