@@ -16,10 +16,7 @@ const OUTCOMES: [RunState; 4] = [
 
 const GAUGES: &[(&str, &str)] = &[
     ("caphost_build_info", "Always 1; the version as a label."),
-    (
-        "caphost_connections",
-        "Apps, and agents by their dialect, that are connected to each other or wait to be.",
-    ),
+    ("caphost_connections", "Apps, and agents by their dialect."),
     (
         "caphost_requests_in_flight",
         "Requests and questions that wait for an answer.",
