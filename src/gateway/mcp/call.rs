@@ -32,7 +32,7 @@ pub async fn run(
         capability: capability.name.clone(),
         params: Some(Value::Object(arguments.unwrap_or_default())),
         dialect_id: Some(request_id.clone()),
-        thread: ticket.map(|ticket| ticket.session.to_string()),
+        thread: ticket.map(|ticket| ticket.thread.to_string()),
         progress: progress.is_some(),
         ..NewCall::default()
     });

@@ -1,7 +1,7 @@
 //! Bytes in a capability's data, as MCP content.
 //!
-//! Bytes are base64 text beside a `mimeType`: as `content`, with `encoding: "base64"`, or under the
-//! name of what they are, such as `image` of `image/png` or `pdf` of `application/pdf`. They are
+//! Bytes are base64 text beside a `mimeType`: as `content` or `data`, with `encoding: "base64"`, or
+//! under the name of what they are, such as `image` of `image/png` or `pdf` of `application/pdf`. They are
 //! given once, in a content block of their own, and where they stood there is a JSON Pointer to that
 //! block in the result: text that may be large has no place in what a model reads.
 
@@ -10,6 +10,9 @@ use serde_json::Value;
 use url::Url;
 
 use crate::gateway::runs::RunId;
+
+/// The names under which bytes may stand where an `encoding` says that they do.
+pub const PLAIN_NAMES: [&str; 2] = ["content", "data"];
 
 /// Takes the bytes out of `data`. The first of their blocks will stand at index `first` of the
 /// result's `content`.
@@ -82,8 +85,9 @@ fn binary_member(members: &JsonObject) -> Option<(String, String)> {
         return None;
     }
     let is_text = |name: &&str| members.get(*name).is_some_and(Value::is_string);
-    let content = encoding.is_some().then_some("content");
-    let name = content.into_iter().chain(kind_names(mime)).find(is_text)?;
+    let named = encoding.is_some().then_some(PLAIN_NAMES);
+    let mut names = named.into_iter().flatten().chain(kind_names(mime));
+    let name = names.find(is_text)?;
     Some((name.to_string(), mime.to_string()))
 }
 
@@ -172,10 +176,10 @@ mod tests {
     fn images_and_sounds_have_content_types_of_their_own() {
         let (data, blocks) = extracted(json!([
             { "image": "iVBORw0KGgo=", "mimeType": "image/png" },
-            { "content": "UklG", "mimeType": "audio/wav", "encoding": "base64" },
+            { "data": "UklG", "mimeType": "audio/wav", "encoding": "base64" },
         ]));
         assert_eq!(data[0]["image"], "#/content/1/data");
-        assert_eq!(data[1]["content"], "#/content/2/data");
+        assert_eq!(data[1]["data"], "#/content/2/data");
         assert_eq!(
             blocks,
             json!([

@@ -275,9 +275,9 @@ mod tests {
         assert!(check_types(&mut any).is_ok());
         assert_eq!(any[ACCEPT], both.1);
         for bad in [
-            headers(&[both.clone()]),
+            headers(std::slice::from_ref(&both)),
             headers(&[(CONTENT_TYPE, "text/plain"), both]),
-            headers(&[json.clone()]),
+            headers(std::slice::from_ref(&json)),
             headers(&[json.clone(), (ACCEPT, "application/json")]),
             headers(&[json, (ACCEPT, "text/html")]),
         ] {

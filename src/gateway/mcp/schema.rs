@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::content::kind_names;
+use super::content::{PLAIN_NAMES, kind_names};
 
 /// Nesting of schemas that is looked into: a recursive one refers to itself by `$ref`, not by depth.
 const MAX_DEPTH: usize = 64;
@@ -116,7 +116,7 @@ fn binary_members(properties: &JsonObject) -> Vec<String> {
     };
     let mut names = Vec::new();
     if properties.contains_key("encoding") {
-        names.push("content".to_string());
+        names.extend(PLAIN_NAMES.map(str::to_string));
     }
     let listed = mime["enum"].as_array().into_iter().flatten();
     for mime in listed.chain(mime.get("const")).filter_map(Value::as_str) {

@@ -9,6 +9,7 @@ const demo = useDemo();
 const large = { name: 'export.pdf', arguments: /** @type {any} */ (largeJobs['export.pdf']?.params()) };
 /** Takes long enough for anything to happen meanwhile. */
 const long = { name: 'export.archive', arguments: { megabytes: 400, files: 4 } };
+const summary = { name: 'ai.summarize', arguments: /** @type {any} */ (largeJobs['ai.summarize']?.params()) };
 const small = { name: 'export.pdf', arguments: { markdown: '# Small' } };
 
 /** The states of the calls the page has had. @returns {Promise<(string | undefined)[]>} */
@@ -85,7 +86,7 @@ for (const kind of kinds) {
       /** @type {any[]} */
       const infos = [];
       const result = await it.client.callTool(
-        { name: 'ai.summarize', arguments: largeJobs['ai.summarize']?.params() },
+        summary,
         { onprogress: (info) => infos.push(info) },
       );
       assert.equal(/** @type {any} */ (result.structuredContent).sentences.length, 7);
@@ -152,7 +153,7 @@ for (const kind of kinds) {
     test('of two calls only the one aborted stops', { timeout: 60_000 }, async () => {
       const stop = new AbortController();
       const one = rejection(it.client.callTool(long, { signal: stop.signal }));
-      const two = it.client.callTool({ name: 'ai.summarize', arguments: largeJobs['ai.summarize']?.params() }, { timeout: 50_000 });
+      const two = it.client.callTool(summary, { timeout: 50_000 });
       await running(2);
       stop.abort('only this');
       assert.match(String(await one), /only this/);

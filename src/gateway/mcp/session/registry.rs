@@ -91,9 +91,9 @@ impl SessionManager for Manager {
 
     async fn create_session(&self) -> Result<(SessionId, Wire), Gone> {
         let id: SessionId = Uuid::new_v4().to_string().into();
-        let (session, inbound) = Session::new(id.clone(), self.caller.clone(), self.sessions.idle);
+        let (session, inbound) = Session::new(self.caller.clone(), self.sessions.idle);
         self.sessions.all().insert(id.clone(), session.clone());
-        tracing::debug!(session = %id, owner = %self.caller.identity.name, "begun");
+        tracing::debug!(session = %session.thread, owner = %self.caller.identity.name, "begun");
         Ok((id, Wire::new(session, inbound)))
     }
 
@@ -119,7 +119,7 @@ impl SessionManager for Manager {
         if let Ok(session) = self.session(id) {
             self.sessions.all().remove(id);
             session.close();
-            tracing::debug!(session = %id, "ended");
+            tracing::debug!(session = %session.thread, "ended");
         }
         Ok(())
     }

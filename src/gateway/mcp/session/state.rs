@@ -10,10 +10,10 @@ use rmcp::model::{
     ServerJsonRpcMessage, ServerNotification,
 };
 use rmcp::service::OriginatingRequestId;
-use rmcp::transport::streamable_http_server::SessionId;
 use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use super::stream::Events;
 use crate::gateway::mcp::caller::Caller;
@@ -35,16 +35,16 @@ const EARLY: (usize, Duration) = (64, Duration::from_secs(10));
 pub struct Ticket {
     /// The id the client gave it.
     pub id: RequestId,
-    /// The session it came in.
-    pub session: SessionId,
+    /// The session it came in, by a name that is no key to it.
+    pub thread: Arc<str>,
     /// Why it was cancelled, as soon as it is.
     pub reason: Arc<OnceLock<String>>,
 }
 
 /// One session.
 pub struct Session {
-    /// Its `Mcp-Session-Id`.
-    pub id: SessionId,
+    /// What it is called in lists and logs. Its `Mcp-Session-Id` lets in who knows it.
+    pub thread: Arc<str>,
     /// Whose it is, and for which app.
     pub caller: Caller,
     idle: Duration,
@@ -74,13 +74,12 @@ struct Exchange {
 impl Session {
     /// A new one, and what its client sends.
     pub fn new(
-        id: SessionId,
         caller: Caller,
         idle: Duration,
     ) -> (Arc<Self>, UnboundedReceiver<ClientJsonRpcMessage>) {
         let (inbound, messages) = mpsc::unbounded_channel();
         let session = Session {
-            id,
+            thread: Uuid::new_v4().to_string().into(),
             caller,
             idle,
             state: Mutex::new(State {
@@ -114,7 +113,7 @@ impl Session {
         let own = state.last_id;
         let ticket = Ticket {
             id: std::mem::replace(&mut request.id, RequestId::Number(own)),
-            session: self.id.clone(),
+            thread: self.thread.clone(),
             reason: Arc::default(),
         };
         let (sender, receiver) = mpsc::channel(STREAM_MESSAGES);

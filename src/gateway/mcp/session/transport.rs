@@ -57,7 +57,7 @@ impl Transport<RoleServer> for Wire {
                 () = sleep_until(expires) => {}
             }
             if self.session.expires() <= Instant::now() {
-                tracing::debug!(session = %self.session.id, "unused: ended");
+                tracing::debug!(session = %self.session.thread, "unused: ended");
                 self.session.close();
             }
         }
