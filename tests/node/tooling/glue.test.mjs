@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { posix } from 'node:path';
 import { test } from 'node:test';
 import { root } from '../../../scripts/paths.mjs';
 
-const glue = join(root, 'src', 'web', 'js');
+const glue = `${root}/src/web/js`;
 
 /** @param {string} file @param {Set<string>} [found] @returns {Set<string>} what a module imports, itself included */
 function reached(file, found = new Set()) {
   if (found.has(file)) return found;
   found.add(file);
-  const code = readFileSync(join(glue, file), 'utf8').replaceAll(/\/\*.*?\*\//gs, '');
-  for (const [, name = ''] of code.matchAll(/(?:from|import\()\s*'\.\/([^']+)'/g)) reached(name, found);
+  const code = readFileSync(`${glue}/${file}`, 'utf8').replaceAll(/\/\*.*?\*\//gs, '');
+  for (const [, name = ''] of code.matchAll(/(?:from|import\()\s*'(\.\.?\/[^']+)'/g)) {
+    reached(posix.join(posix.dirname(file), name), found);
+  }
   return found;
 }
 
 test('the crate ships every file that the glue of a host imports', () => {
   const named = ['files.rs', 'sys.rs'].flatMap((file) =>
-    [...readFileSync(join(root, 'src', 'web', file), 'utf8').matchAll(/"\/src\/web\/js\/([^"]+)"/g)].map(([, name]) => name));
+    [...readFileSync(`${root}/src/web/${file}`, 'utf8').matchAll(/"\/src\/web\/js\/([^"]+)"/g)].map(([, name]) => name));
   assert.deepEqual([...new Set(named)].sort(), [...reached('host.js')].sort());
 });
