@@ -1,5 +1,6 @@
 //! The command line.
 
+mod bounds;
 mod call;
 mod cancel;
 mod client;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod auth;
+mod config;
 mod connections;
 mod endpoint;
 mod guard;
@@ -28,14 +29,12 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
 use axum::routing::any;
 use tokio::net::TcpListener;
@@ -43,6 +42,7 @@ use tokio::time::sleep;
 use tower_http::limit::RequestBodyLimitLayer;
 
 pub use auth::{CHALLENGE, authenticate, bearer};
+pub use config::Config;
 pub use endpoint::Endpoint;
 pub use guard::parse_origin;
 pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
@@ -55,14 +55,8 @@ pub use reader::serve as serve_socket;
 pub use tls::Tls;
 pub use upgrade::{Knock, NotAllowed};
 
-use super::cancellation::{self, CancellationOptions};
-use super::jsonrpc;
-use super::limits::Limits;
-use super::mcp::{self, McpOptions};
-use super::rap;
-use super::rap::runtime::{Counters as ToolServerCounters, Runtime, RuntimeConfig};
-use super::tokens::Tokens;
-use super::{runs_api, runs_page};
+use super::rap::runtime::{Counters as ToolServerCounters, Runtime};
+use super::{cancellation, jsonrpc, mcp, rap, runs_api, runs_page};
 use guard::Guard;
 use headers::Policy;
 use http_limits::RequestRate;
@@ -71,41 +65,6 @@ use listener::Listening;
 
 /// How often the metrics are summed up.
 const SUM_UP: Duration = Duration::from_secs(5);
-
-/// How a gateway is set up.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Where it listens; port 0 lets the system pick one.
-    pub address: SocketAddr,
-    /// The name it was told to listen on, one of its own.
-    pub host: String,
-    /// The demo page, served at `/`.
-    pub www: PathBuf,
-    /// The npm package, served under `/caphost/`.
-    pub package: PathBuf,
-    /// The certificate to serve TLS with, if it is to.
-    pub tls: Option<Tls>,
-    /// Origins whose pages may connect, besides its own.
-    pub allow_origins: Vec<String>,
-    /// Sent with every answer, if given.
-    pub content_security_policy: Option<HeaderValue>,
-    /// Who may connect as what.
-    pub tokens: Tokens,
-    /// The bounds.
-    pub limits: Limits,
-    /// The bounds of MCP.
-    pub mcp: McpOptions,
-    /// How apps are offered as RAP tools.
-    pub rap: rap::server::Options,
-    /// The RAP tool servers whose tools are offered.
-    pub tool_servers: RuntimeConfig,
-    /// Whether the cancellation API is served.
-    pub cancellation: CancellationOptions,
-    /// The bounds of HTTP requests.
-    pub http_limits: HttpLimits,
-    /// For calls in flight to end when the gateway is to stop; none: they are cancelled at once.
-    pub drain: Duration,
-}
 
 /// A gateway that listens.
 pub struct Server {
