@@ -3,7 +3,7 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `routes`, `request`, `refusal`, `early` | HTTP: whom a request is from, what is no message, errors in JSON-RPC, heads before bodies |
+//! | `routes`, `head`, `request`, `refusal`, `early` | HTTP: whom a request is from, what is no message, errors in JSON-RPC, heads before bodies |
 //! | [`session`] | sessions of versions before 2026-07-28, requests in flight, streams |
 //! | `handler` | what the SDK asks of a server |
 //! | `call`, `progress`, `result`, [`content`] | a call, from `tools/call` to its result |
@@ -16,6 +16,7 @@ mod caller;
 pub mod content;
 mod early;
 mod handler;
+mod head;
 mod options;
 mod progress;
 mod refusal;

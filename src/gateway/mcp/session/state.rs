@@ -1,6 +1,6 @@
 //! One session: its requests in flight, and its streams.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -15,20 +15,13 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::listening::Listening;
+use super::overtaken::Overtaken;
 use super::stream::Events;
 use crate::gateway::mcp::caller::Caller;
 
 /// Messages that wait in one stream.
-const STREAM_MESSAGES: usize = 64;
-/// Streams of one session that are not responses. A client needs one; it may open the next before
-/// the last is known to be closed.
-const LISTENING_STREAMS: usize = 8;
-
-/// Ids of requests that are over, kept to tell a cancel that comes too late from one that has
-/// overtaken its request.
-const OVER: usize = 1_024;
-/// Cancels that have overtaken their request: so many, for so long.
-const EARLY: (usize, Duration) = (64, Duration::from_secs(10));
+pub(super) const STREAM_MESSAGES: usize = 64;
 
 /// What a handler knows of its request beside the message.
 #[derive(Clone, Debug)]
@@ -56,11 +49,8 @@ struct State {
     inbound: Option<UnboundedSender<ClientJsonRpcMessage>>,
     last_id: i64,
     exchanges: HashMap<i64, Exchange>,
-    over: VecDeque<RequestId>,
-    early: VecDeque<(RequestId, Instant)>,
-    listening: VecDeque<mpsc::Sender<ServerSseMessage>>,
-    /// The tools have changed while nobody listened.
-    missed_change: bool,
+    overtaken: Overtaken,
+    listening: Listening,
     used: Instant,
 }
 
@@ -86,10 +76,8 @@ impl Session {
                 inbound: Some(inbound),
                 last_id: 0,
                 exchanges: HashMap::new(),
-                over: VecDeque::new(),
-                early: VecDeque::new(),
-                listening: VecDeque::new(),
-                missed_change: false,
+                overtaken: Overtaken::default(),
+                listening: Listening::default(),
                 used: Instant::now(),
             }),
         };
@@ -106,7 +94,7 @@ impl Session {
             let refusal = ServerJsonRpcMessage::error(error, Some(request.id));
             return Some(Events::only(ServerSseMessage::from_message(refusal)));
         }
-        if state.was_cancelled(&request.id) {
+        if state.overtaken.take(&request.id) {
             return Some(Events::none());
         }
         state.last_id += 1;
@@ -148,7 +136,7 @@ impl Session {
             let meant = state.exchanges.iter().find(|(_, it)| it.id == *id);
             match meant.map(|(own, _)| *own) {
                 Some(own) => state.cancel(own, reason.clone()),
-                None => state.cancel_early(id),
+                None => state.overtaken.cancelled(id),
             }
             return;
         }
@@ -166,18 +154,9 @@ impl Session {
 
     /// A stream of what is no answer. The newest one open gets it.
     pub fn listen(self: &Arc<Self>) -> Events {
-        let (sender, receiver) = mpsc::channel(STREAM_MESSAGES);
         let mut state = self.state();
         state.used = Instant::now();
-        if std::mem::take(&mut state.missed_change) {
-            let changed = ServerNotification::ToolListChangedNotification(Default::default());
-            let changed = ServerJsonRpcMessage::notification(changed);
-            let _ = sender.try_send(ServerSseMessage::from_message(changed));
-        }
-        state.listening.push_back(sender);
-        if state.listening.len() > LISTENING_STREAMS {
-            state.listening.pop_front();
-        }
+        let receiver = state.listening.open();
         drop(state);
         Events::listening(receiver, self.clone())
     }
@@ -186,12 +165,7 @@ impl Session {
     pub fn unlisten(&self) {
         let mut state = self.state();
         state.used = Instant::now();
-        state.listening.retain(|it| !it.is_closed());
-    }
-
-    /// Whether somebody listens to what is no answer.
-    pub fn is_listened_to(&self) -> bool {
-        self.state().listening.iter().any(|it| !it.is_closed())
+        state.listening.tidy();
     }
 
     /// Where a message of ours goes, under the id its reader knows. None: to nobody.
@@ -208,7 +182,7 @@ impl Session {
                 let exchange = asked.and_then(|asked| state.exchanges.get(&number(&asked.0)?));
                 exchange
                     .map(|it| it.events.clone())
-                    .or_else(|| state.listener())?
+                    .or_else(|| state.listening.newest())?
             }
             ServerJsonRpcMessage::Notification(notification) => match &notification.notification {
                 ServerNotification::ProgressNotification(progress) => {
@@ -218,11 +192,11 @@ impl Session {
                     asked.events.clone()
                 }
                 ServerNotification::ToolListChangedNotification(_) => {
-                    let listener = state.listener();
-                    state.missed_change = listener.is_none();
+                    let listener = state.listening.newest();
+                    state.listening.missed_change = listener.is_none();
                     listener?
                 }
-                _ => state.listener()?,
+                _ => state.listening.newest()?,
             },
         };
         Some((sender, ServerSseMessage::from_message(message)))
@@ -242,7 +216,7 @@ impl Session {
     /// When it ends unless it is used before.
     pub(super) fn expires(&self) -> Instant {
         let state = self.state();
-        let busy = !state.exchanges.is_empty() || state.listener().is_some();
+        let busy = !state.exchanges.is_empty() || state.listening.newest().is_some();
         let since = if busy { Instant::now() } else { state.used };
         since + self.idle
     }
@@ -262,7 +236,7 @@ impl State {
         let Some(exchange) = self.exchanges.remove(&own) else {
             return;
         };
-        self.ended(exchange.id);
+        self.overtaken.over(exchange.id);
         if let Some(reason) = reason {
             let _ = exchange.reason.set(reason);
         }
@@ -277,43 +251,9 @@ impl State {
     /// The stream of the request that is answered now.
     fn answered(&mut self, id: &mut RequestId) -> Option<mpsc::Sender<ServerSseMessage>> {
         let exchange = self.exchanges.remove(&number(id)?)?;
-        self.ended(exchange.id.clone());
+        self.overtaken.over(exchange.id.clone());
         *id = exchange.id;
         Some(exchange.events)
-    }
-
-    fn ended(&mut self, id: RequestId) {
-        self.over.push_back(id);
-        if self.over.len() > OVER {
-            self.over.pop_front();
-        }
-    }
-
-    fn cancel_early(&mut self, id: &RequestId) {
-        if self.over.contains(id) {
-            return;
-        }
-        self.early.push_back((id.clone(), Instant::now()));
-        if self.early.len() > EARLY.0 {
-            self.early.pop_front();
-        }
-    }
-
-    /// Whether the cancel of a request was there before it.
-    fn was_cancelled(&mut self, id: &RequestId) -> bool {
-        self.early.retain(|(_, at)| at.elapsed() < EARLY.1);
-        let before = self.early.len();
-        self.early.retain(|(early, _)| early != id);
-        let cancelled = self.early.len() < before;
-        if cancelled {
-            self.ended(id.clone());
-        }
-        cancelled
-    }
-
-    fn listener(&self) -> Option<mpsc::Sender<ServerSseMessage>> {
-        let mut newest_first = self.listening.iter().rev();
-        newest_first.find(|it| !it.is_closed()).cloned()
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::lines::Line;
 use super::link::{Incoming, Link, failure};
@@ -22,17 +22,14 @@ const LEAVE: Duration = Duration::from_secs(2);
 /// Between the progress of a request and its answer. Clients read what comes together at once, and
 /// some hear of the answer first: the progress is then that of a request they do not know any more.
 const BREATH: Duration = Duration::from_millis(10);
-/// Between two attempts to listen, at first and at most.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
-
 /// Between one client and one gateway.
 pub struct Bridge {
-    link: Link,
-    session: Session,
+    pub(super) link: Link,
+    pub(super) session: Session,
     out: mpsc::Sender<String>,
     /// What is no request, sent in the order it came.
-    post: UnboundedSender<String>,
-    posting: Mutex<Option<UnboundedReceiver<String>>>,
+    pub(super) post: UnboundedSender<String>,
+    pub(super) posting: Mutex<Option<UnboundedReceiver<String>>>,
     exchanges: Mutex<HashMap<String, Exchange>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -225,68 +222,6 @@ impl Bridge {
         self.keep(task);
     }
 
-    /// Sends what is no request, after what came before it.
-    fn pass_on(self: &Arc<Self>, text: String) {
-        let _ = self.post.send(text);
-        let Some(mut posting) = lock(&self.posting).take() else {
-            return;
-        };
-        let bridge = self.clone();
-        let task = tokio::spawn(async move {
-            while let Some(text) = posting.recv().await {
-                let listens = matches!(
-                    Message::read(&text),
-                    Ok(Message::Other(Some(method))) if method == "notifications/initialized"
-                );
-                bridge.deliver(text).await;
-                if listens && bridge.session.initialized() {
-                    let listener = bridge.clone();
-                    bridge.keep(tokio::spawn(async move { listener.listen().await }));
-                }
-            }
-        });
-        self.keep(task);
-    }
-
-    async fn deliver(&self, text: String) {
-        let membership = self.session.membership();
-        match self.link.post(text, &membership).await {
-            Ok(response) if response.status().is_success() => {}
-            Ok(response) => tracing::warn!(status = %response.status(), "a message was refused"),
-            Err(error) => tracing::warn!(%error, "a message was not delivered"),
-        }
-    }
-
-    /// Passes on what the gateway says on its own.
-    async fn listen(&self) {
-        let mut pause = PAUSE.0;
-        loop {
-            let membership = self.session.membership();
-            match self.link.listen(&membership).await {
-                Ok(response) if response.status().is_success() => {
-                    pause = PAUSE.0;
-                    let mut incoming = Incoming::new(response);
-                    while let Some(message) = incoming.next().await {
-                        if let Some(line) = one_line(message) {
-                            self.say(line).await;
-                        }
-                    }
-                }
-                Ok(response) if response.status() == StatusCode::NOT_FOUND => {
-                    if self.session.renew(&membership, &self.link).await {
-                        continue;
-                    }
-                }
-                Ok(response) => {
-                    tracing::debug!(status = %response.status(), "no stream to listen to");
-                }
-                Err(error) => tracing::debug!(%error, "no stream to listen to"),
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(PAUSE.1);
-        }
-    }
-
     /// A request is over. Its id may be another's by now.
     fn forget(&self, key: &str, cancelled: &Arc<AtomicBool>) {
         let mut exchanges = self.exchanges();
@@ -296,11 +231,11 @@ impl Bridge {
         }
     }
 
-    async fn say(&self, line: String) {
+    pub(super) async fn say(&self, line: String) {
         let _ = self.out.send(line).await;
     }
 
-    fn keep(&self, task: JoinHandle<()>) {
+    pub(super) fn keep(&self, task: JoinHandle<()>) {
         let mut tasks = lock(&self.tasks);
         tasks.retain(|task| !task.is_finished());
         tasks.push(task);
@@ -311,6 +246,6 @@ impl Bridge {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `bridge` | what is in flight, and what becomes of each message |
+//! | `unasked` | what is no request and no answer, both ways |
 //! | `session` | the gateway's session, and beginning another when that is lost |
 //! | `link` | HTTP: requests, their headers, what is wrong with an answer |
 //! | `message` | which kind a message of the client is |
@@ -19,6 +20,7 @@ mod lines;
 mod link;
 mod message;
 mod session;
+mod unasked;
 
 use std::sync::Arc;
 use std::time::Duration;
