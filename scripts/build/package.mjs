@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { glueDir, packageDir, root } from '../paths.mjs';
+import { minifyModules } from './minify.mjs';
 import { measurePackage } from './size.mjs';
 import { oneCopyOfSnippets } from './snippets.mjs';
 import { filesUnder, unlessDone } from './stamp.mjs';
@@ -97,6 +98,9 @@ async function bundle(outdir, files, chunk) {
     logOverride: { 'duplicate-object-key': 'silent' },
     plugins: [oneCopyOfSnippets],
   });
+  // Entry points are small, and functions that the automation sends to pages stay as they are.
+  const chunks = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => !entryPoint?.includes('npm/'));
+  await minifyModules(chunks.map(([path]) => join(root, path)));
   return metafile;
 }
 

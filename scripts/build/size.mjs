@@ -15,6 +15,7 @@ export const onDemandBudget = 8_000;
 const ON_DEMAND = new Map([
   ['node_modules/@cfworker/', 'schema validator'],
   ['web/js/webmcp/', 'WebMCP'],
+  ['web/js/json-rpc/', 'JSON-RPC'],
 ]);
 
 /** @typedef {{ file: string, bytes: number, gzip: number, onDemand?: string }} Part */

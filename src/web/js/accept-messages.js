@@ -2,14 +2,16 @@
  * Agents that post messages to this window: a parent page, an opener, a frame.
  *
  * An agent of ours offers a MessagePort with its `initialize`; it is answered there, and no other
- * script of either page hears more. A plain ABP agent is answered where it asked.
+ * script of either page hears more. A plain ABP agent is answered where it asked, and so is one that
+ * speaks JSON-RPC.
  */
-import { acceptPort, HOST_CLOSED } from './accept-port.js';
-import { Connection } from './connection.js';
+import { acceptPort } from './accept-port.js';
+import { Connection, REQUESTS } from './connection.js';
+import { isJsonRpc } from './dialect.js';
 import { abpError } from './errors.js';
 import { transferables } from './transfer.js';
 
-const TYPES = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response'];
+const TYPES = [...REQUESTS, 'elicitation/response'];
 
 /** How often to look whether an agent's window is still there: nothing announces its end. */
 const LOOK_EVERY = 500;
@@ -17,7 +19,7 @@ const LOOK_EVERY = 500;
 /**
  * @typedef {object} Peer
  * @property {string} origin
- * @property {Connection | undefined} connection for a plain agent
+ * @property {Map<unknown, Connection>} connections of plain agents, by the channels of MCP-B
  * @property {Map<unknown, () => void>} ports by the id of the initialize that brought them
  */
 
@@ -42,15 +44,29 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
     // Another document in the same window is another agent, and the one before is gone.
     if (known && known.origin !== origin) forget(source);
     // Silence for a wrong origin, for ourselves, and for what is not meant for us.
-    if (!allowedOrigins.includes(origin) || !source || !isForUs(data)) return;
+    if (!allowedOrigins.includes(origin) || !source || !(isForUs(data) || isJsonRpc(data))) return;
     const peer = known?.origin === origin ? known : greet(source, origin);
     if (data.type === 'initialize' && ports[0]) {
       // Asked again because the answer was slow: it is on its way on the first port.
       if (!peer.ports.has(data.id)) peer.ports.set(data.id, adopt(ports[0], data, peer));
       return;
     }
-    peer.connection ??= new Connection(host, reply(source, origin, () => peer.connection));
-    peer.connection.receive(data);
+    const connection = peer.connections.get(data.channel) ?? connect(source, origin);
+    peer.connections.set(data.channel, connection);
+    connection.hear(data);
+  };
+
+  /**
+   * @param {any} source
+   * @param {string} origin
+   */
+  const connect = (source, origin) => {
+    const connection = new Connection(host, (envelope) => {
+      const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
+      // An opaque origin has no name to post to.
+      source.postMessage(envelope, { targetOrigin: origin === 'null' ? '*' : origin, transfer });
+    });
+    return connection;
   };
 
   /**
@@ -59,7 +75,7 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
    */
   const greet = (source, origin) => {
     /** @type {Peer} */
-    const peer = { origin, connection: undefined, ports: new Map() };
+    const peer = { origin, connections: new Map(), ports: new Map() };
     peers.set(source, peer);
     looking ??= setInterval(look, LOOK_EVERY);
     return peer;
@@ -75,14 +91,14 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
       host,
       port,
       () => peer.ports.delete(initialize.id),
-      (connection) => connection.receive(initialize),
+      (connection) => connection.hear(initialize),
     );
 
   /** @param {any} source */
   const forget = (source) => {
     const peer = peers.get(source);
     peers.delete(source);
-    peer?.connection?.close();
+    for (const connection of peer?.connections.values() ?? []) connection.close();
     for (const close of peer?.ports.values() ?? []) close();
   };
 
@@ -95,13 +111,27 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
   };
 
   const onHide = () => {
-    for (const [source, peer] of peers) {
-      if (peer.connection) reply(source, peer.origin, () => undefined)({ ...HOST_CLOSED, timestamp: Date.now() });
+    for (const { connections } of peers.values()) {
+      for (const connection of connections.values()) connection.leave();
     }
+  };
+
+  /**
+   * Clients of MCP-B wait for this, which they may have asked for before there was anybody to say it.
+   *
+   * @param {any} target
+   * @param {string | undefined} origin
+   * @param {string} channel
+   */
+  const announce = (target, origin, channel) => {
+    if (!allowedOrigins.includes(/** @type {string} */ (origin))) return;
+    target.postMessage({ channel, type: 'mcp', direction: 'server-to-client', payload: 'mcp-server-ready' }, origin);
   };
 
   addEventListener('message', onMessage);
   addEventListener('pagehide', onHide);
+  announce(globalThis, location.origin, 'mcp-default');
+  announce(parent, location.ancestorOrigins?.[0], 'mcp-iframe');
   return () => {
     removeEventListener('message', onMessage);
     removeEventListener('pagehide', onHide);
@@ -132,19 +162,4 @@ function isForUs(data) {
  */
 function isFromApp(type) {
   return type.endsWith('-result') || ['notification', 'progress', 'elicitation/request', 'error'].includes(type);
-}
-
-/**
- * @param {any} source
- * @param {string} origin
- * @param {() => Connection | undefined} connection
- * @returns {(envelope: any) => void}
- */
-function reply(source, origin, connection) {
-  // An opaque origin has no name to post to.
-  const targetOrigin = origin === 'null' ? '*' : origin;
-  return (envelope) => {
-    const wanted = connection()?.wantsTransfer(envelope) ?? false;
-    source.postMessage(envelope, { targetOrigin, transfer: transferables(envelope.payload, wanted) });
-  };
 }

@@ -4,9 +4,6 @@
 import { Connection } from './connection.js';
 import { transferables } from './transfer.js';
 
-/** What agents are told when their host goes away: a port itself cannot say so everywhere. */
-export const HOST_CLOSED = { type: 'notification', payload: { event: 'notifications/host/closed' } };
-
 /**
  * @param {import('./host.js').Host} host
  * @param {any} port
@@ -25,11 +22,11 @@ export function acceptPort(host, port, gone, opened) {
   opened?.(connection);
   /** @param {{ data: any }} event */
   const onMessage = ({ data }) => {
-    connection.receive(data);
+    connection.hear(data);
     // A port that came with a session goes with it.
     if (opened && data?.type === 'shutdown') onClose();
   };
-  const onHide = () => post(port, HOST_CLOSED);
+  const onHide = () => connection.leave();
   const onClose = () => {
     close();
     gone?.();
@@ -41,7 +38,7 @@ export function acceptPort(host, port, gone, opened) {
     } else {
       port.removeEventListener('message', onMessage);
       port.removeEventListener('close', onClose);
-      post(port, HOST_CLOSED);
+      onHide();
       // A worker is not ours to end, and has no close that spares it.
       if (port instanceof MessagePort) port.close();
     }
@@ -49,7 +46,7 @@ export function acceptPort(host, port, gone, opened) {
     connection.close();
   };
   /** @param {unknown} message */
-  const onExtensionMessage = (message) => connection.receive(message);
+  const onExtensionMessage = (message) => connection.hear(message);
   if (extension) {
     port.onMessage.addListener(onExtensionMessage);
     port.onDisconnect?.addListener(onClose);
@@ -60,16 +57,4 @@ export function acceptPort(host, port, gone, opened) {
   }
   globalThis.addEventListener?.('pagehide', onHide);
   return close;
-}
-
-/**
- * @param {any} port
- * @param {object} envelope
- */
-function post(port, envelope) {
-  try {
-    port.postMessage({ ...envelope, timestamp: Date.now() });
-  } catch {
-    // Gone already.
-  }
 }

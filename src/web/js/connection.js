@@ -4,6 +4,7 @@
  *
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
+import { isJsonRpc, jsonRpc } from './dialect.js';
 import { refusal } from './envelope.js';
 import { failure, problem, text } from './errors.js';
 import { receive } from './receive.js';
@@ -12,7 +13,7 @@ const LOST = problem('INTERNAL_ERROR', 'The host has failed and cannot go on');
 const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
 
 /** What is answered under the id it came with. */
-const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
+export const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
   /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
@@ -20,6 +21,8 @@ export class Connection {
   #open = true;
   /** @type {unknown} */
   #opener;
+  /** Takes what it speaks, once that is known. @type {((message: any) => void) | undefined} */
+  #take;
 
   /**
    * @param {import('./shell.js').Shell} host
@@ -33,7 +36,13 @@ export class Connection {
     host.connections.set(this.number, this);
   }
 
-  /** @param {any} envelope an agent's message, whatever it is */
+  /** @param {any} message an agent's, in the dialect of its first */
+  hear(message) {
+    this.#take ??= isJsonRpc(message) ? jsonRpc(this, message) : typeof message?.type === 'string' ? this.receive : undefined;
+    (this.#take ?? this.receive).call(this, message);
+  }
+
+  /** @param {any} envelope an agent's message of ABP, whatever it is */
   receive(envelope) {
     const type = envelope?.type;
     if (type === 'initialize' && isUuid(envelope.id)) {
@@ -88,6 +97,11 @@ export class Connection {
     if (type === 'elicitation/request') this.answer(id, failed);
     else if (id === undefined) console.warn('caphost:', failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
+  }
+
+  /** The host goes away: a transport itself cannot say so everywhere. */
+  leave() {
+    this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
   }
 
   /** @param {Envelope} envelope */

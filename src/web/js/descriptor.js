@@ -7,7 +7,7 @@ import { isObject } from './read.js';
  * @param {any} app
  * @returns {string | undefined} what is wrong with it
  */
-export function problemWithApp(app) {
+function problemWithApp(app) {
   const bad = ['id', 'name', 'version'].find((field) => !isName(app?.[field]));
   return bad && `app.${bad} is a string of 1 to 256 characters`;
 }
@@ -49,4 +49,13 @@ export function describe(name, options) {
     if (options[key] !== undefined) document[key] = options[key];
   }
   return document;
+}
+
+/** In the order Rust takes them. */
+export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxSessions', 'maxRequestsPerSecond', 'maxMessageBytes', 'maxDepth'];
+
+/** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */
+export function problemWithOptions(options) {
+  const bad = LIMITS.find((name) => options?.[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
+  return problemWithApp(options?.app) ?? (bad && `${bad} is a number, not negative`);
 }

@@ -6,8 +6,10 @@ import { serveFiles } from './static-server.mjs';
 
 /**
  * A browser and a server for the tests of one file, and pages with `lab` in them.
+ *
+ * @param {() => Promise<Parameters<typeof serveFiles>[0]>} [files] what else is served
  */
-export function useLab() {
+export function useLab(files = async () => ({})) {
   /** @type {Awaited<ReturnType<typeof serveFiles>>} */
   let server;
   /** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
@@ -17,7 +19,7 @@ export function useLab() {
   /** Hooks of a file's top level do not wait for each other. */
   const begun = new Promise((resolve) => (begin = resolve));
   before(async () => {
-    [server, browser] = await Promise.all([serveFiles(), launchPuppeteer()]);
+    [server, browser] = await Promise.all([files().then(serveFiles), launchPuppeteer()]);
     begin();
   });
   after(async () => {

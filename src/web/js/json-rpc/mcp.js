@@ -1,0 +1,177 @@
+/**
+ * MCP 2025-11-25, with `initialize`, and 2026-07-28, with none: as the gateway's `/mcp` has them.
+ */
+import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, noMethod, problem, rpcError } from './message.js';
+import { done, failed, progressReader } from './result.js';
+import { findTool, page, tool } from './tools.js';
+
+const LEGACY = '2025-11-25';
+const MODERN = '2026-07-28';
+const UNSUPPORTED_VERSION = -32022;
+
+const VERSION = 'io.modelcontextprotocol/protocolVersion';
+const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+
+const CHANGED = 'notifications/tools/list_changed';
+const CAPABILITIES = { tools: { listChanged: true } };
+/** Of lists, which change whenever the app likes. */
+const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' };
+
+const METHODS = ['ping', 'server/discover', 'tools/list', 'tools/call', 'subscriptions/listen'];
+
+/**
+ * Whether a request is one of MCP: other protocols have an `initialize` of another shape.
+ *
+ * @param {string} method
+ * @param {any} params
+ */
+export const isMcp = (method, params) =>
+  METHODS.includes(method) || params?._meta?.[VERSION] !== undefined || (method === 'initialize' && typeof params?.protocolVersion === 'string');
+
+export class Mcp {
+  #initialized = false;
+  /** Requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
+  #listening = new Set();
+
+  /** @param {import('./peer.js').Peer} peer */
+  constructor(peer) {
+    this.peer = peer;
+  }
+
+  /** @param {{ id: any, method: string, params: any }} request */
+  request({ id, method, params = {} }) {
+    const { peer } = this;
+    if (!(typeof id === 'string' || Number.isInteger(id))) {
+      return peer.fail(null, rpcError(problem('`id` must be a string or an integer'), INVALID_REQUEST));
+    }
+    const version = params._meta?.[VERSION];
+    const modern = version !== undefined;
+    if (modern && version !== MODERN) {
+      const data = { supported: [LEGACY, MODERN], requested: version };
+      return peer.fail(id, { code: UNSUPPORTED_VERSION, message: `Unsupported protocol version: ${version}`, data });
+    }
+    const succeed = (/** @type {object} */ result, /** @type {object} */ more = {}) =>
+      peer.succeed(id, modern ? { resultType: 'complete', ...more, ...result } : result);
+    if (isMcp(method, params) && !isObject(params)) return this.#badParams(id, method);
+    if (method === 'initialize') return this.#initialize(id, params);
+    if (method === 'ping') return succeed({});
+    if (method === 'server/discover' && modern) return succeed(this.#discovery(), NOT_CACHED);
+    if (method === 'tools/list') return this.#list(id, params, (result) => succeed(result, NOT_CACHED));
+    if (method === 'tools/call') return this.#call(id, params, modern);
+    if (method === 'subscriptions/listen' && modern) return this.#listen(id, params);
+    return peer.fail(id, noMethod(method));
+  }
+
+  /** @param {any} id @param {string} method */
+  #badParams(id, method) {
+    this.peer.fail(id, { code: INVALID_PARAMS, message: `The parameters are not those of ${method}` });
+  }
+
+  /** Who the app is. */
+  #introduction() {
+    const { id: name, name: title, version, description } = this.peer.host.app;
+    return { info: { name, title, version }, more: description === undefined ? {} : { instructions: description } };
+  }
+
+  /** Always answered with a version of ours; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
+  #initialize(id, params) {
+    const { peer } = this;
+    if (typeof params.protocolVersion !== 'string') return this.#badParams(id, 'initialize');
+    if (this.#initialized) peer.startAnew();
+    this.#initialized = true;
+    const { info, more } = this.#introduction();
+    const result = { protocolVersion: LEGACY, capabilities: CAPABILITIES, serverInfo: info, ...more };
+    const { number } = peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result }) });
+    const elicitation = params.capabilities?.elicitation;
+    // One that only opens addresses has no form to fill in.
+    return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), number);
+  }
+
+  #discovery() {
+    const { info, more } = this.#introduction();
+    return { supportedVersions: [LEGACY, MODERN], capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
+  }
+
+  /** @param {any} id @param {any} params @param {(result: object) => void} succeed */
+  #list(id, { cursor }, succeed) {
+    const found = page(this.peer.host.documents(), cursor);
+    if (!found) return this.peer.fail(id, { code: INVALID_PARAMS, message: 'Invalid cursor' });
+    const { documents, nextCursor } = found;
+    return succeed({ tools: documents.map(tool), ...(nextCursor !== undefined && { nextCursor }) });
+  }
+
+  /** @param {any} id @param {any} params @param {boolean} modern */
+  #call(id, params, modern) {
+    const { peer } = this;
+    const { name, arguments: given = {}, _meta } = params;
+    if (typeof name !== 'string' || !isObject(given)) return this.#badParams(id, 'tools/call');
+    const found = findTool(peer.host.documents(), name);
+    if (typeof found === 'string') return peer.fail(id, { code: INVALID_PARAMS, message: found });
+    const { outputSchema } = tool(found);
+    const callId = peer.kit.newId();
+    const wrap = (/** @type {any} */ result) => (modern ? { resultType: 'complete', ...result } : result);
+    const answer = (/** @type {any} */ payload) => {
+      const { error, result } = answerCall(id, found.name, payload, (error) => ({ result: wrap(failed(error)) }), (data, metadata) => {
+        // As JSON has it: bytes are base64.
+        const plain = data === undefined ? undefined : JSON.parse(peer.kit.toText(data));
+        return wrap(done(plain, metadata, outputSchema !== undefined, callId));
+      });
+      // The same as the cancellation API's.
+      return error ? { error: { ...error, data: { requestId: error.data.requestId, partial: false } } } : { result };
+    };
+    const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken) });
+    peer.open(_meta?.[CLIENT_INFO], false);
+    return peer.call(entry, given);
+  }
+
+  /** @param {any} id @param {any} params */
+  #listen(id, { notifications, _meta }) {
+    if (!isObject(notifications)) return this.#badParams(id, 'subscriptions/listen');
+    const about = { [SUBSCRIPTION]: id };
+    const entry = this.peer.begin(id, {
+      answer: () => ({ result: { resultType: 'complete', _meta: about } }),
+      stop: () => {
+        this.#listening.delete(entry);
+        this.peer.end(entry);
+      },
+    });
+    const wanted = notifications.toolsListChanged === true;
+    if (wanted) this.#listening.add(entry);
+    this.peer.open(_meta?.[CLIENT_INFO], false);
+    return this.peer.notify('notifications/subscriptions/acknowledged', {
+      _meta: about,
+      notifications: wanted ? { toolsListChanged: true } : {},
+    });
+  }
+
+  /** The way to cancel a question. */
+  cancels() {
+    return 'MCP 2025-11-25';
+  }
+
+  /** @param {any} request of the app's: what MCP needs of it, and a schema of nothing if it has none */
+  question({ message, title, requestedSchema, schema }) {
+    return {
+      method: 'elicitation/create',
+      params: {
+        message: String(message ?? title ?? 'The app asks'),
+        requestedSchema: requestedSchema ?? schema ?? { type: 'object', properties: {} },
+      },
+    };
+  }
+
+  /** @param {any} result of a question */
+  readAnswer(result) {
+    if (result?.action === 'accept') return { success: true, data: result.content ?? {} };
+    if (result?.action === 'cancel') return { success: false, cancelled: true };
+    return { success: false, error: problem('The user has declined', 'PERMISSION_DENIED') };
+  }
+
+  /** The set of tools has. */
+  changed() {
+    if (this.#initialized) this.peer.notify(CHANGED);
+    for (const { id } of this.#listening) this.peer.notify(CHANGED, { _meta: { [SUBSCRIPTION]: id } });
+  }
+}

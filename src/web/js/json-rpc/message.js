@@ -1,0 +1,123 @@
+/**
+ * Messages of JSON-RPC 2.0, read and written; as `src/dialect/jsonrpc` does, by the same vectors.
+ */
+import { keyOf } from './policy.js';
+
+/** Codes of errors. */
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+/** An error of the app's: `data.code` says which. */
+export const FAILED = -32000;
+/** LSP and ACP: the request was cancelled. */
+export const CANCELLED = -32800;
+
+/** What is wrong with a message that is none. */
+export const FAULTS = {
+  object: 'A message is an object',
+  version: 'A message has jsonrpc: "2.0"',
+  method: 'A request has a method, which is a string',
+  id: 'An id is a string, a number or null',
+  params: 'Parameters are an object or an array',
+  batch: 'Batches are not supported: send each by itself',
+};
+
+/** @param {unknown} value */
+export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * @typedef {{ kind: 'request', id: any, method: string, params: any }
+ *   | { kind: 'notification', method: string, params: any }
+ *   | { kind: 'response', id: any, result?: any, error?: any }
+ *   | { kind: 'invalid', id: any, fault: keyof typeof FAULTS }} Message
+ *
+ * @typedef {{ code: number, message: string, data?: any }} RpcError
+ */
+
+/**
+ * Reads one message. What has a result or an error and no method is taken for a response however
+ * malformed it is: an error is never answered with an error.
+ *
+ * @param {any} message
+ * @returns {Message}
+ */
+export function read(message) {
+  if (!isObject(message)) return { kind: 'invalid', id: null, fault: Array.isArray(message) ? 'batch' : 'object' };
+  const { jsonrpc, id, method, params, result, error } = message;
+  const readable = keyOf(id) !== undefined;
+  const invalid = (/** @type {keyof typeof FAULTS} */ fault) => /** @type {const} */ ({ kind: 'invalid', id: readable ? id : null, fault });
+  if (method === undefined) {
+    if (error !== undefined) return { kind: 'response', id, error };
+    if (result !== undefined) return { kind: 'response', id, result };
+  }
+  if (jsonrpc !== '2.0') return invalid('version');
+  if (typeof method !== 'string') return invalid('method');
+  if (id !== undefined && !readable) return invalid('id');
+  if (params != null && typeof params !== 'object') return invalid('params');
+  const given = params ?? undefined;
+  return id === undefined ? { kind: 'notification', method, params: given } : { kind: 'request', id, method, params: given };
+}
+
+/** @type {Record<string, number>} */
+const CODES = {
+  INVALID_PARAMS,
+  MISSING_PARAM: INVALID_PARAMS,
+  INVALID_TYPE: INVALID_PARAMS,
+  UNKNOWN_CAPABILITY: INVALID_PARAMS,
+  INTERNAL_ERROR,
+  CANCELLED,
+};
+
+/** The code for an ABP error code. @param {string} abp */
+export const codeFor = (abp) => (Object.hasOwn(CODES, abp) ? /** @type {number} */ (CODES[abp]) : FAILED);
+
+/** What of an ABPError goes into the `data` of an error; its message goes beside. */
+const IN_DATA = ['code', 'retryable', 'details', 'retryAfter', 'alternatives'];
+
+/**
+ * The error object of an ABPError.
+ *
+ * @param {any} error
+ * @param {number} [code]
+ * @returns {RpcError}
+ */
+export function rpcError(error, code = codeFor(error.code)) {
+  const kept = IN_DATA.filter((field) => error[field] !== undefined);
+  return { code, message: error.message, data: Object.fromEntries(kept.map((field) => [field, error[field]])) };
+}
+
+/**
+ * The error of a request that was cancelled, whoever cancelled it.
+ *
+ * @param {unknown} id
+ * @param {string} capability
+ * @returns {RpcError}
+ */
+export function cancelledError(id, capability) {
+  const requestId = typeof id === 'string' ? id : JSON.stringify(id);
+  const data = { code: 'CANCELLED', retryable: false, requestId, partial: false };
+  return { code: CANCELLED, message: `Tool execution cancelled: ${capability}`, data };
+}
+
+/** @param {string} message @param {string} [code] */
+export const problem = (message, code = 'INVALID_PARAMS') => ({ code, message, retryable: code === 'DISCONNECTED' });
+
+/** The refusal of a request there is no method for. @param {string} method */
+export const noMethod = (method) =>
+  rpcError(problem(`There is no method ${JSON.stringify(method.slice(0, 64))}`, 'NOT_IMPLEMENTED'), METHOD_NOT_FOUND);
+
+/**
+ * The answer to a call.
+ *
+ * @param {any} id
+ * @param {string} capability
+ * @param {any} payload an ABPResponse
+ * @param {(error: any) => { result?: any, error?: any }} failed
+ * @param {(data: any, metadata: any) => any} done
+ */
+export function answerCall(id, capability, payload, failed, done) {
+  if (payload.cancelled) return { error: cancelledError(id, capability) };
+  return payload.error ? failed(payload.error) : { result: done(payload.data, payload.metadata) };
+}

@@ -1,0 +1,99 @@
+/**
+ * ACP and LSP style, and our own methods: as the gateway's `/jsonrpc` has them.
+ */
+import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, noMethod, problem, rpcError } from './message.js';
+
+/** The only version of ACP there is for what is ours. */
+const ACP_VERSION = 1;
+
+/** Said whether or not the peer does: the final protocol takes it for granted. */
+const CAPABILITIES = { cancellation: { request: true } };
+
+const METHODS = ['initialize', '_capabilities/list', '_capabilities/call', 'shutdown'];
+
+export class Own {
+  #greeted = false;
+  #acp = false;
+  /** Unless the peer says that its requests cannot be cancelled. */
+  #cancellable = true;
+
+  /** @param {string} method */
+  static has = (method) => METHODS.includes(method);
+
+  /** @param {import('./peer.js').Peer} peer */
+  constructor(peer) {
+    this.peer = peer;
+  }
+
+  /** @param {{ id: any, method: string, params: any }} request */
+  request({ id, method, params }) {
+    const { peer } = this;
+    if (method === 'initialize') this.#initialize(id, params);
+    else if (method === '_capabilities/list') peer.succeed(id, { capabilities: peer.host.documents() });
+    else if (method === '_capabilities/call') this.#call(id, params);
+    else if (method === 'shutdown') peer.shutDown(peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result: null }) }));
+    else peer.fail(id, noMethod(method));
+  }
+
+  /**
+   * ACP's parameters have a number as `protocolVersion` and `clientCapabilities`, LSP's have
+   * `capabilities`. Nothing of it is required.
+   *
+   * @param {any} id
+   * @param {any} params
+   */
+  #initialize(id, params = {}) {
+    if (!isObject(params)) return this.peer.fail(id, rpcError(problem('The parameters are an object'), INVALID_PARAMS));
+    if (this.#greeted) return this.peer.fail(id, rpcError(problem('initialize was answered before', 'ALREADY_INITIALIZED'), INVALID_REQUEST));
+    this.#greeted = true;
+    this.#acp = typeof params.protocolVersion === 'number';
+    const { cancellation, elicitation } = { ...params.capabilities, ...params.clientCapabilities };
+    this.#cancellable = cancellation?.request !== false;
+    const { id: name, version, name: title } = this.peer.host.app;
+    const info = { name, title, version };
+    const result = this.#acp
+      ? { protocolVersion: ACP_VERSION, agentCapabilities: CAPABILITIES, agentInfo: info, authMethods: [] }
+      : { capabilities: CAPABILITIES, serverInfo: info };
+    const { number } = this.peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result }) });
+    return this.peer.open(params.clientInfo, Boolean(elicitation), number);
+  }
+
+  /**
+   * @param {any} id
+   * @param {any} params
+   */
+  #call(id, params) {
+    if (!isObject(params)) {
+      return this.peer.fail(id, rpcError(problem('The parameters are an object {capability, params?, options?}'), INVALID_PARAMS));
+    }
+    const { capability, params: given, options } = params;
+    const { callId = params.callId === undefined ? this.peer.kit.newId() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
+    const answer = (/** @type {any} */ payload) =>
+      answerCall(id, capability, payload, (error) => ({ error: rpcError(error) }), (data = null, metadata) => ({ data, ...(metadata && { metadata }) }));
+    // The host tells of each call by its callId.
+    const canBeToken = ['undefined', 'string', 'number'].includes(typeof token);
+    const progress = (/** @type {any} */ info) =>
+      token === undefined ? undefined : { method: '$/progress', params: { token, value: { ...info, operationId: token } } };
+    const entry = this.peer.begin(id, { capability, callId, answer, progress });
+    // What is wrong with the rest is for the host to say.
+    return this.peer.call(entry, given, isObject(options) ? { ...rest, ...(!canBeToken && { progressToken: token }) } : options);
+  }
+
+  /** The way to cancel a question, if the peer wants it. */
+  cancels() {
+    return this.#cancellable ? (this.#acp ? 'ACP v1' : 'LSP 3.17') : undefined;
+  }
+
+  /** @param {any} request of the app's */
+  question(request) {
+    return { method: '_elicitation/request', params: request };
+  }
+
+  /** @param {any} result of a question */
+  readAnswer(result) {
+    return { success: true, data: result?.data };
+  }
+
+  /** There is no notification of it. */
+  changed() {}
+}

@@ -1,0 +1,280 @@
+/**
+ * One agent: its requests in flight, and ours to it.
+ */
+import { FAULTS, INVALID_REQUEST, PARSE_ERROR, noMethod, problem, read, rpcError } from './message.js';
+import { Mcp, isMcp } from './mcp.js';
+import { Own } from './own.js';
+import { keyOf, readCancel, writeCancel } from './policy.js';
+
+/**
+ * A request of the agent's that is not answered yet.
+ *
+ * @typedef {object} Entry
+ * @property {number} number under which the host is asked
+ * @property {any} id
+ * @property {boolean} answered whether the agent waits for an answer
+ * @property {string} [callId] of a call, which can be cancelled
+ * @property {() => void} [stop] ends another request that can be
+ * @property {string} capability
+ * @property {(payload: any) => { result?: any, error?: any }} answer made of the host's
+ * @property {((info: any) => { method: string, params: any } | undefined)} [progress]
+ *
+ * @typedef {import('./message.js').RpcError} RpcError
+ * @typedef {ReturnType<typeof import('./framing.js').framing>} Framing
+ */
+
+/** Asked of a peer that is itself a host, of whom we hear what it asks of its agent. */
+const OURS = ['elicitation/create', '_elicitation/request'];
+
+export class Peer {
+  /** @type {Map<string, Entry>} by the keys of their ids */
+  #inFlight = new Map();
+  /** @type {Map<unknown, Entry>} */
+  #byNumber = new Map();
+  /** @type {Map<unknown, Entry>} */
+  #byCallId = new Map();
+  /** Questions of the app's that are not answered. @type {Set<unknown>} */
+  #questions = new Set();
+  #next = 0;
+  /** What the agent speaks, once that is known. @type {Mcp | Own | undefined} */
+  #dialect;
+  /** Whether the host knows the agent. */
+  #session = false;
+  /** Why it does not want to. @type {any} */
+  #refused;
+  #shutDown = false;
+
+  /**
+   * @param {import('../connection.js').Connection} connection
+   * @param {Framing} frames
+   * @param {import('./index.js').Kit} kit
+   */
+  constructor(connection, frames, kit) {
+    this.connection = connection;
+    this.host = /** @type {import('../host.js').Host} */ (connection.host);
+    this.frames = frames;
+    this.kit = kit;
+  }
+
+  // What the agent says.
+
+  /** @param {unknown} raw */
+  take(raw) {
+    const { message, unreadable } = this.frames.unwrap(raw);
+    if (unreadable) return this.fail(null, rpcError(problem(unreadable), PARSE_ERROR));
+    if (message === undefined) return undefined;
+    const it = read(message);
+    const unfit = this.kit.inspect(message, this.host.depth, this.host.size);
+    if (unfit) return it.kind === 'request' || it.kind === 'invalid' ? this.#refuse(it.id, `The message ${unfit}`) : undefined;
+    if (it.kind === 'request') return this.#request(it);
+    if (it.kind === 'notification') return this.#notified(it);
+    if (it.kind === 'response') return this.#answered(it);
+    return this.#refuse(it.id, FAULTS[it.fault]);
+  }
+
+  /** @param {{ id: any, method: string, params: any }} request */
+  #request(request) {
+    const { id, method, params } = request;
+    if (OURS.includes(method) && isQuestion(id)) return undefined;
+    if (this.#inFlight.has(/** @type {string} */ (keyOf(id)))) return this.#refuse(id, 'A request with this id is in flight');
+    if (this.#shutDown) return this.#refuse(id, 'The session is shut down');
+    this.#dialect ??= isMcp(method, params) ? new Mcp(this) : Own.has(method) ? new Own(this) : undefined;
+    if (this.#dialect) return this.#dialect.request(request);
+    return this.fail(id, noMethod(method));
+  }
+
+  /** @param {{ method: string, params: any }} notification */
+  #notified({ method, params }) {
+    if (method === 'exit') return this.shutDown();
+    const cancel = readCancel(method, params);
+    const entry = cancel && this.#inFlight.get(/** @type {string} */ (keyOf(cancel.id)));
+    // What has ended, or was never begun, is not there; what is answered at once is not disturbed.
+    if (entry?.stop) return entry.stop();
+    if (!entry?.callId) return undefined;
+    entry.answered = cancel?.answered ?? true;
+    // What comes of it is told by the call's own end.
+    return this.ask('capabilities/cancel', { callId: entry.callId, reason: cancel?.reason });
+  }
+
+  /** @param {{ id: any, result?: any, error?: any }} response */
+  #answered({ id, result, error }) {
+    // Withdrawn meanwhile, or never asked.
+    if (!this.#questions.delete(id)) return;
+    this.connection.answer(id, error === undefined ? this.#dialect?.readAnswer(result) : readRefusal(error));
+  }
+
+  // What the dialects do.
+
+  /** @param {any} id @param {string} message */
+  #refuse(id, message) {
+    this.fail(id, rpcError(problem(message), INVALID_REQUEST));
+  }
+
+  /** @param {any} id @param {RpcError} error */
+  fail(id, error) {
+    this.frames.send({ jsonrpc: '2.0', id, error });
+  }
+
+  /** @param {any} id @param {any} result */
+  succeed(id, result) {
+    this.frames.send({ jsonrpc: '2.0', id, result });
+  }
+
+  /** @param {string} method @param {any} [params] */
+  notify(method, params) {
+    this.frames.send({ jsonrpc: '2.0', method, ...(params && { params }) });
+  }
+
+  /**
+   * A request waits for the host.
+   *
+   * @param {any} id
+   * @param {Omit<Entry, 'id' | 'number' | 'answered' | 'capability'> & { capability?: string }} more
+   * @returns {Entry}
+   */
+  begin(id, more) {
+    const entry = { capability: '', ...more, id, answered: true, number: (this.#next += 1) };
+    this.#inFlight.set(/** @type {string} */ (keyOf(id)), entry);
+    this.#byNumber.set(entry.number, entry);
+    // A callId that is refused because it is in flight is another's.
+    if (entry.callId !== undefined && !this.#byCallId.has(entry.callId)) this.#byCallId.set(entry.callId, entry);
+    return entry;
+  }
+
+  /** @param {Entry} entry */
+  end(entry) {
+    this.#inFlight.delete(/** @type {string} */ (keyOf(entry.id)));
+    this.#byNumber.delete(entry.number);
+    if (this.#byCallId.get(entry.callId) === entry) this.#byCallId.delete(entry.callId);
+  }
+
+  /**
+   * Says a message of ABP to the host.
+   *
+   * @param {string} type
+   * @param {any} payload
+   * @param {unknown} [number] of the request that waits for the answer
+   */
+  ask(type, payload, number = `unheard-${(this.#next += 1)}`) {
+    this.connection.receive({ type, id: number, timestamp: Date.now(), payload });
+  }
+
+  /**
+   * Has the host know the agent.
+   *
+   * @param {{ name?: unknown, version?: unknown } | undefined} info
+   * @param {boolean} elicitation whether it answers questions
+   * @param {number} [number] of the request that waits for it
+   */
+  open(info, elicitation, number) {
+    if (this.#session) return;
+    this.#session = true;
+    this.#refused = undefined;
+    const text = (/** @type {unknown} */ it, /** @type {string} */ other) => (typeof it === 'string' && it ? it.slice(0, 128) : other);
+    this.ask('initialize', {
+      agent: { name: text(info?.name, 'JSON-RPC peer'), version: text(info?.version, 'unknown') },
+      protocolVersion: '0.1',
+      features: { notifications: true, progress: true, elicitation },
+    }, number ?? 'open');
+  }
+
+  /**
+   * Calls a capability.
+   *
+   * @param {Entry} entry
+   * @param {unknown} params
+   * @param {any} [options]
+   */
+  call({ number, callId, capability }, params, options) {
+    this.open(undefined, false);
+    this.ask('capabilities/call', { capability, params, options, callId }, number);
+  }
+
+  /** Forgets the agent there was: nobody waits for what it has asked. */
+  startAnew() {
+    for (const entry of this.#inFlight.values()) entry.answered = false;
+    if (this.#session) this.ask('shutdown', { reason: 'The client has begun anew' });
+    this.#session = false;
+  }
+
+  /** Nothing more may be asked. @param {Entry} [entry] the request that waits for it */
+  shutDown(entry) {
+    this.#shutDown = true;
+    if (this.#session) this.ask('shutdown', { reason: 'The session is shut down' }, entry?.number);
+    else if (entry) this.#settle(entry, {});
+    this.#session = false;
+  }
+
+  // What the host says.
+
+  /** @param {import('../connection.js').Envelope} envelope */
+  tell({ type, id, payload }) {
+    const entry = this.#byNumber.get(id);
+    if (type === 'initialize-result' && payload.error) {
+      this.#session = false;
+      this.#refused = payload.error;
+    }
+    if (entry) this.#settle(entry, payload);
+    else if (type === 'progress') this.#progress(payload);
+    else if (type === 'elicitation/request') this.#question(id, payload);
+    else if (type === 'notification') this.#hear(payload.event, payload.data);
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {any} payload
+   */
+  #settle(entry, payload) {
+    const error = payload.error?.code === 'NOT_INITIALIZED' && this.#refused;
+    // Sent first: what cannot be is answered otherwise, under the same id.
+    if (entry.answered) this.frames.send({ jsonrpc: '2.0', id: entry.id, ...entry.answer(error ? { ...payload, error } : payload) });
+    this.end(entry);
+  }
+
+  /** @param {any} info a ProgressInfo */
+  #progress(info) {
+    const entry = this.#byCallId.get(info.operationId);
+    const said = entry?.answered ? entry.progress?.(info) : undefined;
+    if (said) this.notify(said.method, said.params);
+  }
+
+  /** @param {unknown} id @param {any} request */
+  #question(id, request) {
+    this.#questions.add(id);
+    const { method, params } = /** @type {Mcp | Own} */ (this.#dialect).question(request);
+    this.frames.send({ jsonrpc: '2.0', id, method, params });
+  }
+
+  /** @param {string} event @param {any} data */
+  #hear(event, data) {
+    if (event === 'notifications/elicitation/withdrawn') {
+      const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
+      if (!way) return;
+      const { method, params } = writeCancel(way, data.id, 'The question needs no answer any more');
+      this.notify(method, params);
+    } else if (event === 'notifications/capabilities/list_changed') this.#dialect?.changed();
+    else if (event === 'notifications/host/closed') this.#hostGone();
+  }
+
+  /** Nobody answers any more. */
+  #hostGone() {
+    for (const entry of [...this.#byNumber.values()]) {
+      this.#settle(entry, { error: problem('The host is going away', 'DISCONNECTED') });
+    }
+    this.frames.stop();
+  }
+}
+
+/**
+ * An answer that is none: the agent has cancelled the question, or cannot answer it.
+ *
+ * @param {any} error
+ */
+function readRefusal(error) {
+  if (error?.code === -32800) return { success: false, cancelled: true };
+  const code = error?.data?.code ?? (error?.code === -32601 ? 'NOT_SUPPORTED' : 'OPERATION_FAILED');
+  return { success: false, error: { code, message: String(error?.message ?? 'The agent did not answer the question'), retryable: false } };
+}
+
+/** @param {unknown} id */
+const isQuestion = (id) => typeof id === 'string' && /^elicitation-\d+$/.test(id);

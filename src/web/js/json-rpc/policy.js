@@ -1,0 +1,77 @@
+/**
+ * How a request is cancelled in each dialect, and who is told what then: the one place that knows
+ * it. The same table is in `src/dialect/jsonrpc/cancel.rs`, and the same vectors are run on both.
+ */
+
+/**
+ * @typedef {object} Way
+ * @property {string} dialect
+ * @property {string} method of the notification that cancels
+ * @property {'id' | 'requestId'} id where in its parameters the request's id stands
+ * @property {boolean} reason whether one may stand beside it
+ * @property {boolean} answered whether the cancelled request is still answered: with its result, or with error -32800
+ * @property {'on the answer' | 'at once'} settles when the caller takes it for settled
+ */
+
+/** Dialects that share a method share everything else. @type {Way[]} */
+export const DIALECTS = [
+  way('ACP draft', '$/cancelRequest', 'id', false, true, 'on the answer'),
+  way('ACP v1', '$/cancel_request', 'requestId', false, true, 'on the answer'),
+  way('LSP 3.17', '$/cancelRequest', 'id', false, true, 'on the answer'),
+  way('MCP 2025-11-25', 'notifications/cancelled', 'requestId', true, false, 'at once'),
+  way('MCP 2026-07-28', 'notifications/cancelled', 'requestId', true, false, 'at once'),
+];
+
+/**
+ * @param {string} dialect
+ * @param {string} method
+ * @param {Way['id']} id
+ * @param {boolean} reason
+ * @param {boolean} answered
+ * @param {Way['settles']} settles
+ * @returns {Way}
+ */
+function way(dialect, method, id, reason, answered, settles) {
+  return { dialect, method, id, reason, answered, settles };
+}
+
+const MAX_REASON = 1_024;
+
+/**
+ * Reads a notification as a cancel of one request.
+ *
+ * @param {string} method
+ * @param {any} params
+ * @returns {{ id: unknown, reason: string | undefined, answered: boolean } | undefined} undefined if
+ *   it is none, or malformed: it is ignored then
+ */
+export function readCancel(method, params) {
+  const way = DIALECTS.find((it) => it.method === method);
+  if (!way || keyOf(params?.[way.id]) === undefined) return undefined;
+  const reason = way.reason && typeof params.reason === 'string' ? params.reason.slice(0, MAX_REASON) : undefined;
+  return { id: params[way.id], reason, answered: way.answered };
+}
+
+/**
+ * The parameters with which a request of ours is cancelled.
+ *
+ * @param {string} dialect
+ * @param {unknown} id
+ * @param {string} reason
+ */
+export function writeCancel(dialect, id, reason) {
+  const way = /** @type {Way} */ (DIALECTS.find((it) => it.dialect === dialect));
+  return { method: way.method, params: { [way.id]: id, ...(way.reason && { reason }) } };
+}
+
+/**
+ * What makes two ids the same: `1` and `1.0` are, `1` and `"1"` are not; `0`, `""` and `null` are
+ * ids like others.
+ *
+ * @param {unknown} id
+ * @returns {string | undefined} undefined for what can be none
+ */
+export function keyOf(id) {
+  if (id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))) return `${typeof id} ${id}`;
+  return undefined;
+}

@@ -1,0 +1,64 @@
+/**
+ * How a call goes on and ends, as MCP says it: as `src/gateway/mcp/result.rs`, by the same vectors.
+ */
+import { extract } from './content.js';
+import { isObject, problem } from './message.js';
+
+/** @param {string} text */
+const asText = (text) => ({ type: 'text', text });
+
+/**
+ * The result of a call that succeeded.
+ *
+ * @param {any} data JSON, which is changed
+ * @param {any} metadata
+ * @param {boolean} promised the tool has an output schema, so clients insist on structured content
+ * @param {string} callId
+ */
+export function done(data = null, metadata, promised, callId) {
+  const holder = { data };
+  const files = extract(holder, 1, callId);
+  const text = data === null ? [] : [asText(typeof data === 'string' ? data : JSON.stringify(data))];
+  const content = [...text, ...files];
+  if (isObject(data) || !promised) {
+    return {
+      content,
+      ...(isObject(data) && { structuredContent: data }),
+      isError: false,
+      _meta: { 'caphost/callId': callId, ...(metadata && { 'caphost/metadata': metadata }) },
+    };
+  }
+  const broken = failed(problem("The app's answer is not the object its outputSchema promises", 'INTERNAL_ERROR'));
+  return { ...broken, content: [...broken.content, ...content] };
+}
+
+/** The result of a call that failed: what went wrong is for the model to read. @param {any} error an ABPError */
+export const failed = (error) => ({
+  content: [asText(`${error.code}: ${error.message}`)],
+  isError: true,
+  _meta: { 'caphost/error': error },
+});
+
+/**
+ * Turns the ProgressInfos of one call into notifications for its token: none for what is no news,
+ * for in MCP progress must increase.
+ *
+ * @param {unknown} token
+ * @returns {((info: any) => { method: string, params: any } | undefined) | undefined}
+ */
+export function progressReader(token) {
+  if (typeof token !== 'string' && typeof token !== 'number') return undefined;
+  let last = -Infinity;
+  return (info) => {
+    const own = typeof info?.progress === 'number';
+    const progress = own ? info.progress : info?.percentage;
+    if (typeof progress !== 'number' || progress <= last) return undefined;
+    last = progress;
+    const total = own ? info.total : 100;
+    const message = [info.status, info.stage].find((it) => typeof it === 'string');
+    return {
+      method: 'notifications/progress',
+      params: { progressToken: token, progress, ...(typeof total === 'number' && { total }), ...(message !== undefined && { message }) },
+    };
+  };
+}

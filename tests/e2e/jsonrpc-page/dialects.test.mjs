@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useWire } from './wire.mjs';
+
+const { onPort } = useWire();
+
+test('a connection stays in the dialect it began with, and says so to the other', async () => {
+  const seen = await onPort(async ({ lab, host, raw, until, rpc }) => {
+    raw.post(rpc(0, '_capabilities/call', { capability: 'test.echo', params: { n: 1 } }));
+    await until(() => raw.heard.length === 1);
+    raw.post({ type: 'initialize', id: 'abp', timestamp: 0, payload: lab.INITIALIZE });
+    await until(() => raw.heard.length === 2);
+    const other = await lab.rawPort(host);
+    const before = other.heard.length;
+    other.post(rpc(5, '_capabilities/list'));
+    await other.hear((/** @type {any} */ it) => it.type === 'error');
+    const [abpError] = other.heard.slice(before);
+    return { heard: raw.heard.map((/** @type {any} */ { error, ...rest }) => ({ ...rest, ...(error && { code: error.code, message: error.message }) })), abpError };
+  });
+  const [result, refused] = seen.heard;
+  assert.deepEqual([result.id, result.result.data], [0, { n: 1 }]);
+  assert.deepEqual(refused, { jsonrpc: '2.0', id: 'abp', code: -32600, message: 'A message has jsonrpc: "2.0"' });
+  assert.deepEqual([seen.abpError.id, seen.abpError.payload.error.code], [5, 'INVALID_PARAMS']);
+});
+
+test('batches, requests that begin with $/, and what is no message', async () => {
+  const seen = await onPort(async ({ raw, until, rpc }) => {
+    const messages = [
+      [rpc(1, '_capabilities/list')], rpc(2, '$/anything'), rpc(3, 'no/method'), rpc({}, 'm'), { jsonrpc: '2.0', id: 4, method: 7 },
+      { jsonrpc: '2.0', id: 5, method: 'm', params: 'p' }, { id: 6, method: 'm' }, 7, null, '{', rpc(8, '_capabilities/call', []),
+      rpc(9, '_capabilities/call', { capability: 7 }), rpc(10, '_capabilities/call', { capability: 'test.nothing' }), rpc(11, 'initialize', [1]),
+      rpc(12, '_capabilities/call', { capability: 'test.echo', options: { timeout: -1 } }), rpc(13, '_capabilities/call', { capability: 'test.echo', options: 'x' }),
+      rpc(14, '_capabilities/call', { capability: 'test.echo', options: { progressToken: {} } }), rpc(15, '_capabilities/call', { capability: 'test.echo', options: { callId: '' } }),
+      rpc(16, '_capabilities/call', { capability: 'test.echo', params: Array.from({ length: 1000 }).reduce((it) => ({ it }), {}) }),
+    ];
+    for (const message of messages) raw.post(message);
+    for (const silent of [{ jsonrpc: '2.0', id: 1, result: 1 }, { jsonrpc: '2.0', id: 1, error: { code: 1 } }, rpc(undefined, 'unknown'), rpc(undefined, '$/cancelRequest'), rpc(undefined, '$/cancelRequest', { id: [1] })]) raw.post(silent);
+    raw.post(rpc('last', '_capabilities/call', { capability: 'test.echo', params: { alive: true } }));
+    await until(() => raw.heard.some((/** @type {any} */ it) => it.id === 'last'));
+    return raw.heard.map((/** @type {any} */ { id, error, result }) => [id, error ? error.code : result.data]);
+  });
+  assert.deepEqual(seen, [
+    [null, -32600], [2, -32601], [3, -32601], [null, -32600], [4, -32600], [5, -32600], [6, -32600], [null, -32600], [null, -32600], [null, -32700],
+    [8, -32602], [9, -32602], [10, -32602], [11, -32602], [12, -32602], [13, -32602], [14, -32602], [15, -32602], [16, -32600], ['last', { alive: true }],
+  ]);
+});
+
+test('text is answered with text, also where it is a batch or broken', async () => {
+  const seen = await onPort(async ({ raw, until, rpc }) => {
+    raw.post(JSON.stringify([rpc(1, 'm')]));
+    raw.post('{ "jsonrpc": ');
+    raw.post(JSON.stringify(rpc('', '_capabilities/call', { capability: 'test.echo', params: { n: 1 } })));
+    await until(() => raw.heard.length === 3);
+    return raw.heard.map((/** @type {any} */ it) => [typeof it, JSON.parse(it)]).map((/** @type {any[]} */ [type, { id, error, result }]) => [type, id, error?.code ?? result.data]);
+  });
+  assert.deepEqual(seen, [['string', null, -32600], ['string', null, -32700], ['string', '', { n: 1 }]]);
+});
+
+test('ids 0, "", 1 and "1" at once, each cancelled by itself; one in flight is refused', async () => {
+  const seen = await onPort(async ({ host, raw, until, rpc }) => {
+    const ids = [0, '', 1, '1', null];
+    for (const id of ids) raw.post(rpc(id, '_capabilities/call', { capability: 'test.work' }));
+    raw.post(rpc(1, '_capabilities/list'));
+    raw.post(rpc('', '_capabilities/call', { capability: 'test.echo' }));
+    await until(() => host.stats().contexts === 5);
+    const order = ['', 1, null, '1', 0];
+    for (const id of order) raw.post(rpc(undefined, id === 1 ? '$/cancelRequest' : '$/cancel_request', id === 1 ? { id } : { requestId: id }));
+    await until(() => raw.heard.length === 7);
+    const left = host.stats().contexts;
+    for (const id of ids) raw.post(rpc(id, '_capabilities/call', { capability: 'test.echo', params: { again: id } }));
+    await until(() => raw.heard.length === 12);
+    return { heard: raw.heard.map((/** @type {any} */ { id, error, result }) => [id, error ? [error.code, error.data.requestId ?? error.message] : result.data]), left };
+  });
+  const busy = [-32600, 'A request with this id is in flight'];
+  assert.deepEqual(seen.heard.slice(0, 2), [[1, busy], ['', busy]]);
+  assert.deepEqual(seen.heard.slice(2, 7), [['', [-32800, '']], [1, [-32800, '1']], [null, [-32800, 'null']], ['1', [-32800, '1']], [0, [-32800, '0']]]);
+  assert.equal(seen.left, 0);
+  assert.deepEqual(seen.heard.slice(7), [0, '', 1, '1', null].map((id) => [id, { again: id }]));
+});
+
+test('whatever cancels a call, it is answered with -32800, leaves first', async () => {
+  const seen = await onPort(async ({ host, raw, until, rpc }) => {
+    /** @type {any[]} */
+    const ended = [];
+    host.observe((/** @type {any} */ it) => it.type === 'call' && it.state === 'cancelled' && ended.push(it.capability));
+    const call = (/** @type {unknown} */ id, /** @type {string} */ capability, /** @type {any} */ options = {}) => raw.post(rpc(id, '_capabilities/call', { capability, options }));
+    call('timeout', 'test.work', { timeout: 30 });
+    await until(() => raw.heard.length === 1);
+    call('itself', 'test.selfAbort');
+    await until(() => raw.heard.length === 2);
+    /** @type {string} */
+    let sessionId = '';
+    host.observe((/** @type {any} */ it) => (sessionId = it.sessionId ?? sessionId));
+    call('app', 'test.work', { callId: 'mine' });
+    await until(() => host.stats().contexts === 1);
+    await host.cancelCall(sessionId, 'mine', 'enough');
+    call('tree', 'test.tree');
+    await until(() => host.stats().contexts === 2);
+    ended.length = 0;
+    raw.post(rpc(undefined, '$/cancel_request', { requestId: 'tree' }));
+    await until(() => raw.heard.length === 4);
+    const leaves = [...ended];
+    call('shutdown', 'test.work');
+    await until(() => host.stats().contexts === 1);
+    raw.post(rpc('over', 'shutdown'));
+    raw.post(rpc('later', '_capabilities/list'));
+    await until(() => raw.heard.length === 7);
+    return { heard: raw.heard.map((/** @type {any} */ { id, error, result }) => [id, error?.code ?? result]), message: raw.heard[0].error, leaves, left: host.stats().contexts, sessions: host.stats().sessions };
+  });
+  assert.deepEqual(seen.heard, [
+    ['timeout', -32800], ['itself', -32800], ['app', -32800], ['tree', -32800], ['shutdown', -32800], ['over', null], ['later', -32600],
+  ]);
+  assert.deepEqual(seen.message, {
+    code: -32800, message: 'Tool execution cancelled: test.work', data: { code: 'CANCELLED', retryable: false, requestId: 'timeout', partial: false },
+  });
+  assert.deepEqual([seen.leaves, seen.left, seen.sessions], [['test.work', 'test.tree'], 0, 0]);
+});
+
+test('a host that is closed answers what its peer waits for', async () => {
+  const seen = await onPort(async ({ host, raw, until, rpc }) => {
+    raw.post(rpc(1, '_capabilities/call', { capability: 'test.work' }));
+    await until(() => host.stats().contexts === 1);
+    host.close();
+    await until(() => raw.heard.length === 1);
+    return raw.heard.map((/** @type {any} */ { id, error }) => [id, error.code]);
+  });
+  assert.deepEqual(seen, [[1, -32800]]);
+});
+
+test('initialize of ACP and LSP declares what can be cancelled, cannot be cancelled itself, and comes once', async () => {
+  const seen = await onPort(async ({ lab, host, raw, until, rpc }) => {
+    raw.post(rpc(0, 'initialize', { protocolVersion: 1, clientCapabilities: {}, clientInfo: { name: 'editor', version: '2' } }));
+    raw.post(rpc(undefined, '$/cancel_request', { requestId: 0 }));
+    raw.post(rpc(1, 'initialize', { protocolVersion: 1 }));
+    await until(() => raw.heard.length === 2);
+    const lsp = await lab.rawPort(host, false);
+    lsp.post(rpc('', 'initialize', { processId: null, rootUri: null, capabilities: { cancellation: { request: true } } }));
+    lsp.post(rpc(undefined, '$/cancelRequest', { id: '' }));
+    return { acp: raw.heard, lsp: await lsp.hear((/** @type {any} */ it) => it.id === '') };
+  });
+  const capabilities = { cancellation: { request: true } };
+  const info = { name: 'lab', title: 'Laboratory', version: '1.0.0' };
+  assert.deepEqual(seen.acp[0].result, { protocolVersion: 1, agentCapabilities: capabilities, agentInfo: info, authMethods: [] });
+  assert.deepEqual([seen.acp[1].id, seen.acp[1].error.code, seen.acp[1].error.data.code], [1, -32600, 'ALREADY_INITIALIZED']);
+  assert.deepEqual(seen.lsp.result, { capabilities, serverInfo: info });
+});
+
+test('a window that is gone ends its calls; one that posts messages is answered where it asked', async () => {
+  const seen = await onPort(async ({ lab, host, until, rpc }) => {
+    host.acceptMessages();
+    const frame = await lab.frame('/lab/');
+    const { contentWindow } = frame;
+    while (!contentWindow.lab) await lab.turn();
+    const peer = contentWindow.lab.rawWindow(window, location.origin);
+    peer.post(rpc(0, '_capabilities/call', { capability: 'test.echo', params: { n: 1 } }));
+    const { result } = await peer.hear((/** @type {any} */ it) => it.id === 0);
+    peer.post(JSON.stringify(rpc(1, '_capabilities/call', { capability: 'test.work' })));
+    await until(() => host.stats().contexts === 1);
+    frame.remove();
+    await until(() => host.stats().contexts === 0);
+    return { data: result.data, inFlight: host.stats().inFlight };
+  });
+  assert.deepEqual(seen, { data: { n: 1 }, inFlight: 0 });
+});
+
+test('two hosts that hear each other do not answer what neither was asked', async () => {
+  const seen = await onPort(async ({ lab, host, rpc }) => {
+    host.acceptMessages();
+    const { contentWindow } = await lab.frame('/jsonrpc-page/framed.html');
+    while (!contentWindow.host) await lab.turn();
+    /** @type {any[]} */
+    const heard = [];
+    addEventListener('message', ({ data, source }) => source === contentWindow && data.jsonrpc && heard.push(data.method ?? 'answer'));
+    contentWindow.postMessage(rpc(0, 'initialize', { capabilities: { elicitation: {} } }), location.origin);
+    contentWindow.postMessage(rpc(1, '_capabilities/call', { capability: 'test.ask', params: { message: 'Sure?' } }), location.origin);
+    contentWindow.postMessage(rpc(2, 'no/method'), location.origin);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    return { heard, waiting: contentWindow.host.stats().elicitations };
+  });
+  assert.deepEqual(seen, { heard: ['answer', 'answer', '_elicitation/request'], waiting: 1 });
+});
