@@ -7,6 +7,8 @@ mod call;
 mod cancel;
 mod id;
 mod message;
+#[cfg(test)]
+mod vectors;
 mod write;
 
 pub use call::read_call;

@@ -27,6 +27,8 @@ pub mod schema;
 pub mod session;
 pub mod stdio;
 pub mod tools;
+#[cfg(test)]
+mod vectors;
 mod watch;
 
 pub use options::McpOptions;

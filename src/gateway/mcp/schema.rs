@@ -123,6 +123,8 @@ fn binary_members(properties: &JsonObject) -> Vec<String> {
         names.extend(kind_names(mime).map(str::to_string));
     }
     names.retain(|name| properties.contains_key(name));
+    names.sort_unstable();
+    names.dedup();
     names
 }
 

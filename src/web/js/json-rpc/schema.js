@@ -63,6 +63,6 @@ function binaryMembers(properties) {
   const { mimeType } = properties;
   if (mimeType === undefined) return [];
   const listed = [...(Array.isArray(mimeType?.enum) ? mimeType.enum : []), mimeType?.const].filter((it) => typeof it === 'string');
-  const names = [...('encoding' in properties ? ['content'] : []), ...listed.flatMap(kindNames)];
-  return names.filter((name) => Object.hasOwn(properties, name) && properties[name] != null);
+  const names = new Set([...('encoding' in properties ? ['content'] : []), ...listed.flatMap(kindNames)]);
+  return [...names].filter((name) => Object.hasOwn(properties, name) && properties[name] != null);
 }

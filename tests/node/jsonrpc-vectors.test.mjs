@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { root } from '../../scripts/paths.mjs';
+import { extract } from '../../src/web/js/json-rpc/content.js';
+import { FAULTS, cancelledError, codeFor, read, rpcError } from '../../src/web/js/json-rpc/message.js';
+import { DIALECTS, keyOf, readCancel } from '../../src/web/js/json-rpc/policy.js';
+import { done, failed, progressReader } from '../../src/web/js/json-rpc/result.js';
+import { inputSchema, outputSchema } from '../../src/web/js/json-rpc/schema.js';
+import { findTool, page } from '../../src/web/js/json-rpc/tools.js';
+
+/** The vectors that the gateway's half passes too. @param {string} name */
+const vectors = (name) => JSON.parse(readFileSync(join(root, 'tests', 'conformance', 'jsonrpc', `${name}.json`), 'utf8'));
+
+/** As it goes over the wire. @param {any} value */
+const plain = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+
+test('the reply policy of every dialect', () => {
+  const { dialects, cancels, ids } = vectors('policy');
+  assert.deepEqual(DIALECTS, dialects);
+  for (const { method, params, gives } of cancels) assert.deepEqual(plain(readCancel(method, params) ?? null), gives, method);
+  const keys = ids.different.map(keyOf);
+  assert.equal(new Set(keys).size, keys.length);
+  for (const [one, other] of ids.same) assert.equal(keyOf(one), keyOf(other));
+  for (const none of ids.none) assert.equal(keyOf(none), undefined);
+});
+
+test('messages', () => {
+  for (const { message, reads } of vectors('messages')) {
+    const got = /** @type {any} */ (read(message));
+    if (got.kind === 'invalid') {
+      const expected = reads.kind === 'batch' ? { kind: 'invalid', id: null, fault: FAULTS.batch } : reads;
+      assert.deepEqual({ ...got, fault: FAULTS[/** @type {keyof typeof FAULTS} */ (got.fault)] }, expected);
+    } else {
+      assert.deepEqual(plain(got), reads);
+    }
+  }
+});
+
+test('errors', () => {
+  const { codes, errors, cancelled } = vectors('errors');
+  for (const [abp, code] of Object.entries(codes)) assert.equal(codeFor(abp), code, abp);
+  for (const { error, gives } of errors) assert.deepEqual(rpcError(error), gives);
+  for (const { id, capability, gives } of cancelled) assert.deepEqual(cancelledError(id, capability), gives);
+});
+
+/** Without what names the call, and texts as the JSON they are where the order of members is open. @param {any} result @param {any} pattern */
+function comparable({ _meta, ...result }, pattern) {
+  const loose = pattern.content.map((/** @type {any} */ it) => it.$anyOrder);
+  const texts = (/** @type {any} */ { content, ...rest }) => ({
+    ...rest,
+    content: content.map((/** @type {any} */ { $anyOrder: _, ...block }, /** @type {number} */ at) => (loose[at] ? { ...block, text: JSON.parse(block.text) } : block)),
+  });
+  return [texts(result), texts(pattern)];
+}
+
+test('results of MCP', () => {
+  const { call, results, failures, noBinary, progress } = vectors('mcp');
+  for (const { data, promised, gives } of results) {
+    const [got, expected] = comparable(/** @type {any} */ (done(data, undefined, promised, call)), gives);
+    assert.deepEqual(plain(got), expected);
+  }
+  for (const { error, gives } of failures) {
+    const [got, expected] = comparable(failed(error), gives);
+    assert.deepEqual(got, expected);
+  }
+  for (const value of noBinary) {
+    const data = structuredClone(value);
+    assert.deepEqual([extract(data, 1, call), data], [[], value]);
+  }
+  for (const { infos, gives } of progress) {
+    const reader = progressReader(0);
+    assert.deepEqual(infos.flatMap((/** @type {any} */ info) => reader?.(info)?.params ?? []), gives);
+  }
+});
+
+test('tools of MCP', () => {
+  const { inputSchemas, outputSchemas, tools } = vectors('mcp');
+  for (const { schema, gives } of inputSchemas) assert.deepEqual(inputSchema(schema), gives);
+  for (const { schema, gives } of outputSchemas) assert.deepEqual(outputSchema(schema) ?? null, gives);
+  const documents = tools.names.map((/** @type {string} */ name) => ({ name }));
+  for (const [wanted, name] of Object.entries(tools.found)) assert.equal(findTool(documents, wanted).name, name);
+  for (const [wanted, message] of Object.entries(tools.refused)) assert.equal(findTool(documents, wanted), message);
+  /** @type {string | undefined} */
+  let cursor;
+  const cursors = [];
+  for (const names of tools.pages.names) {
+    const found = page(documents, cursor, tools.pages.size);
+    assert.deepEqual(found?.documents.map(({ name }) => name), names);
+    cursor = found?.nextCursor;
+    cursors.push(cursor);
+  }
+  assert.deepEqual(cursors, [...tools.pages.cursors, undefined]);
+  assert.equal(page(documents, 'bm9wZQ', 2), undefined);
+});
