@@ -161,9 +161,15 @@ export interface Host {
    * browser as well (`document.modelContext`), where it has such a thing.
    */
   expose(target?: object, options?: { webmcp?: boolean | undefined }): void;
-  /** Serves agents that post messages to this window, from these origins. Default: the page's own. */
+  /**
+   * Serves agents that post messages to this window, from these origins. Default: the page's own.
+   * They speak ABP or JSON-RPC 2.0 (MCP, also in the envelope of `@mcp-b/transports`; ACP or LSP style).
+   */
   acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined }): void;
-  /** Serves an agent behind a MessagePort, a Worker, the inside of a worker, or an extension's port. */
+  /**
+   * Serves an agent behind a MessagePort, a Worker, the inside of a worker, or an extension's port. It
+   * speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style).
+   */
   acceptPort(port: { postMessage(message: any, transfer?: any): void }): void;
   /** Connects to a gateway, and again whenever the connection is lost. See the `gateway` events. */
   connectGateway(url: string | URL, options?: GatewayOptions): void;

@@ -8,7 +8,7 @@ fn file(text: &str) -> Json {
     serde_json::from_str(text).unwrap()
 }
 
-fn each<'a>(list: &'a Json) -> impl Iterator<Item = &'a Json> {
+fn each(list: &Json) -> impl Iterator<Item = &Json> {
     let list = list.as_array().unwrap();
     assert!(!list.is_empty());
     list.iter()

@@ -16,7 +16,7 @@ fn vectors() -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-fn each<'a>(list: &'a Value) -> impl Iterator<Item = &'a Value> {
+fn each(list: &Value) -> impl Iterator<Item = &Value> {
     let list = list.as_array().unwrap();
     assert!(!list.is_empty());
     list.iter()

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lastMeasure } from '../../../scripts/build/size.mjs';
+import { inLab } from '../support/lab.mjs';
 import { useWire } from './wire.mjs';
 
-const { onPort } = useWire();
+const lab = useWire();
+const { onPort } = lab;
 
 test('a connection stays in the dialect it began with, and says so to the other', async () => {
   const seen = await onPort(async ({ lab, host, raw, until, rpc }) => {
@@ -178,4 +181,65 @@ test('two hosts that hear each other do not answer what neither was asked', asyn
     return { heard, waiting: contentWindow.host.stats().elicitations };
   });
   assert.deepEqual(seen, { heard: ['answer', 'answer', '_elicitation/request'], waiting: 1 });
+});
+
+test("an extension's port: its end is the end of its calls", async () => {
+  const seen = await onPort(async ({ host, until, rpc }) => {
+    const event = () => {
+      /** @type {Set<(message?: any) => void>} */
+      const listeners = new Set();
+      return { addListener: (/** @type {any} */ it) => listeners.add(it), removeListener: (/** @type {any} */ it) => listeners.delete(it), fire: (/** @type {any} */ message = undefined) => listeners.forEach((it) => it(message)) };
+    };
+    /** @type {any[]} */
+    const heard = [];
+    const port = { onMessage: event(), onDisconnect: event(), postMessage: (/** @type {any} */ it) => heard.push(JSON.parse(JSON.stringify(it))), disconnect() {} };
+    host.acceptPort(port);
+    port.onMessage.fire(rpc(0, 'tools/call', { name: 'test.echo', arguments: { n: 1 } }));
+    port.onMessage.fire(rpc(1, 'tools/call', { name: 'test.work' }));
+    await until(() => heard.length === 1 && host.stats().contexts === 1);
+    port.onDisconnect.fire();
+    await until(() => host.stats().contexts === 0);
+    return heard.map(({ id, result }) => [id, result.structuredContent]);
+  });
+  assert.deepEqual(seen, [[0, { n: 1 }]]);
+});
+
+test('a host that goes away tells those that wait', async () => {
+  const seen = await onPort(async ({ lab, until, rpc }) => {
+    const frame = await lab.frame('/jsonrpc-page/framed.html');
+    while (!frame.contentWindow.host) await lab.turn();
+    /** @type {any[]} */
+    const heard = [];
+    // What a document says as it goes has no source any more.
+    addEventListener('message', ({ data }) => data.channel !== 'mcp-iframe' && heard.push(data));
+    const wrapped = (/** @type {any} */ payload) => frame.contentWindow.postMessage({ channel: 'own', type: 'mcp', direction: 'client-to-server', payload }, location.origin);
+    wrapped('mcp-check-ready');
+    wrapped(rpc(0, 'tools/call', { name: 'test.work' }));
+    frame.contentWindow.postMessage(rpc(0, '_capabilities/call', { capability: 'test.work' }), location.origin);
+    await until(() => frame.contentWindow.host.stats().contexts === 2);
+    frame.src = '/lab/';
+    await until(() => heard.length === 4);
+    return heard.map((it) => (it.type === 'mcp' ? [it.channel, it.payload.result?.content[0].text ?? it.payload] : [it.id, it.error.data.code]));
+  });
+  assert.deepEqual(seen.slice(0, 1), [['own', 'mcp-server-ready']]);
+  assert.deepEqual(seen.slice(1).sort(), [[0, 'DISCONNECTED'], ['own', 'DISCONNECTED: The host is going away'], ['own', 'mcp-server-stopped']].sort());
+});
+
+test('where the module cannot be loaded, requests get an error', async () => {
+  const page = await lab.page();
+  try {
+    const file = String(lastMeasure()?.find(({ onDemand }) => onDemand === 'JSON-RPC')?.file);
+    await page.setRequestInterception(true);
+    page.on('request', (request) => void (request.url().endsWith(file) ? request.abort() : request.continue()));
+    const seen = await inLab(page, async ({ newHost, rawPort }) => {
+      const raw = await rawPort(await newHost(), false);
+      raw.post({ jsonrpc: '2.0', id: 0, method: 'ping' });
+      raw.post({ jsonrpc: '2.0', id: 1, method: 'ping' });
+      await raw.hear((/** @type {any} */ it) => it.id === 1);
+      return raw.heard.map((/** @type {any} */ { jsonrpc, id, error }) => [jsonrpc, id, error.code]);
+    });
+    assert.deepEqual(seen, [['2.0', 0, -32603], ['2.0', 1, -32603]]);
+  } finally {
+    await page.close();
+  }
 });
