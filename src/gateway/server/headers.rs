@@ -19,6 +19,7 @@ use super::answer::refuse;
 use super::guard::Guard;
 use super::hub::Hub;
 use crate::call::{Code, Error};
+use crate::gateway::rap::runtime::CALLBACK_PATH;
 use crate::gateway::wire::Failure;
 
 /// What the pages may do unless told otherwise: their own scripts, wasm, and blobs they made.
@@ -120,9 +121,16 @@ pub(super) fn cross_origin(policy: Arc<Policy>) -> CorsLayer {
 
 fn turn_away(request: &Request, status: StatusCode, error: &Failure) -> Response {
     // Not the query: it may hold a token.
-    let path = request.uri().path();
+    let path = without_secret(request.uri().path());
     tracing::info!(path, error = error.message.as_ref(), "refused");
     refuse(status, error)
+}
+
+/// The path up to what only one tool server knows.
+fn without_secret(path: &str) -> &str {
+    // Anywhere in it, as a proxy may have put something before.
+    let callback = path.find(CALLBACK_PATH);
+    callback.map_or(path, |at| &path[..at + CALLBACK_PATH.len()])
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

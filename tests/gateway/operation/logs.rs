@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use caphost::gateway::http_client;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::process::Child;
@@ -110,6 +113,27 @@ async fn every_end_of_a_call_and_every_cancel_is_a_line_of_json_without_secrets(
     let requests = of("cancel requested");
     assert_eq!(requests.len(), 1, "{text}");
     assert_eq!(requests[0]["run"], ends[1]["run"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_turned_away_is_logged_without_secrets() {
+    let (child, ready) = serve(caphost(&["serve", "--port", "0", "--log", "info"])).await;
+    let port = port_of(&ready);
+    let client = http_client::client(Duration::from_secs(10));
+    for path in ["/rap/callback/hidden-callback/id", "/abp?token=hidden-token"] {
+        let url = format!("http://127.0.0.1:{port}{path}");
+        for (header, value) in [
+            ("host", "elsewhere.test"),
+            ("origin", "http://elsewhere.test"),
+        ] {
+            let sent = client.post(&url).header(header, value).send().await;
+            assert_eq!(sent.unwrap().status(), 403, "{path} {header}");
+        }
+    }
+    let text = said(child).await;
+    assert!(!text.contains("hidden"), "{text}");
+    assert_eq!(text.matches("\"/rap/callback\"").count(), 2, "{text}");
+    assert_eq!(text.matches("\"/abp\"").count(), 2, "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -25,8 +25,8 @@ use crate::call::{Code, Error};
 use crate::gateway::rap::names::Identifier;
 use crate::gateway::rap::wire::{Callback, ToolResult};
 
-/// Where callbacks come in.
-pub(super) const CALLBACK_PATH: &str = "/rap/callback";
+/// Where callbacks come in; a secret follows.
+pub const CALLBACK_PATH: &str = "/rap/callback";
 
 /// Where one tool server's callbacks go.
 pub(super) struct Receiver {

@@ -47,6 +47,7 @@ use callbacks::{Receiver, Receivers};
 use notices::Notices;
 use requests::Requests;
 
+pub use callbacks::CALLBACK_PATH;
 pub use counters::{Count, Counters};
 pub use limits::RuntimeLimits;
 pub use options::ToolServerOptions;
