@@ -8,9 +8,13 @@ use super::End;
 /// So many are remembered in little memory, before the full ring is laid out.
 const FEW: usize = 64;
 
+/// So many times more then. A capacity beyond that, even one without end, takes no memory before
+/// there is something to remember.
+const WIDER: usize = 256;
+
 /// A ring of digests of callIds, and an index into it. Each call takes eight bytes in the ring and
 /// about eight in the index; once more than a few have ended, all of it is laid out at once, so
-/// that memory does not creep up with the calls of a session.
+/// that memory does not creep up with the calls of a session, unless very many are remembered.
 ///
 /// Two ids of one digest would be taken for one another: of 10 000 remembered, with a chance of
 /// less than one in 10^11, and only within a session.
@@ -75,13 +79,9 @@ impl Recent {
         self.next = (self.next + 1) % self.ring.len();
     }
 
-    /// A small ring first, then the full one.
+    /// A small ring first, then a wide one, which holds all of any ordinary capacity.
     fn lay_out(&mut self) {
-        let size = if self.ring.is_empty() {
-            self.capacity.min(FEW)
-        } else {
-            self.capacity
-        };
+        let size = self.capacity.min(FEW.max(self.ring.len() * WIDER));
         self.ring.resize(size, 0);
         self.next = self.len;
         self.index = vec![0; (size + size / 4 + 1).next_power_of_two()];
@@ -174,6 +174,16 @@ fn end_of(entry: u64) -> End {
 mod tests {
     use super::*;
     use std::collections::VecDeque;
+
+    #[test]
+    fn a_capacity_without_end_takes_what_it_holds() {
+        let mut recent = Recent::new(usize::MAX);
+        for number in 0..20_000 {
+            recent.insert(&format!("call-{number}"), End::Cancelled);
+        }
+        assert_eq!(recent.len(), 20_000);
+        assert!((0..20_000).all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled)));
+    }
 
     #[test]
     fn remembers_exactly_the_last_ones() {

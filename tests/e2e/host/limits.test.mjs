@@ -39,6 +39,15 @@ test('maxRemembered: an evicted call is not found', async () => {
   assert.deepEqual(seen, { reasons: ['Operation not found', done, done, done], reused: { again: true }, refused: 'INVALID_PARAMS' });
 });
 
+test('maxRemembered: a limit without end takes no more memory than there are calls', async () => {
+  const seen = await lab.run(async ({ newHost, inPage }) => {
+    const abp = await inPage(await newHost({ maxRemembered: Infinity }));
+    for (let callId = 0; callId < 200; callId += 1) await abp.call('test.echo', {}, { callId: `${callId}` });
+    return [await abp.cancel('0'), await abp.cancel('199')].map((it) => it.reason);
+  });
+  assert.deepEqual(seen, Array(2).fill('Operation already completed'));
+});
+
 test('maxSessions: one more is refused, until one ends', async () => {
   const seen = await lab.run(async ({ newHost, inPage, connect, rejection, event, INITIALIZE }) => {
     const host = await newHost({ maxSessions: 2 });
