@@ -63,8 +63,7 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
   const connect = (source, origin) => {
     const connection = new Connection(host, (envelope) => {
       const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
-      // An opaque origin has no name to post to.
-      source.postMessage(envelope, { targetOrigin: origin === 'null' ? '*' : origin, transfer });
+      source.postMessage(envelope, { targetOrigin: nameOf(origin), transfer });
     });
     return connection;
   };
@@ -125,7 +124,7 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
    */
   const announce = (target, origin, channel) => {
     if (!allowedOrigins.includes(/** @type {string} */ (origin))) return;
-    target.postMessage({ channel, type: 'mcp', direction: 'server-to-client', payload: 'mcp-server-ready' }, origin);
+    target.postMessage({ channel, type: 'mcp', direction: 'server-to-client', payload: 'mcp-server-ready' }, nameOf(origin));
   };
 
   addEventListener('message', onMessage);
@@ -140,6 +139,9 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
     for (const source of [...peers.keys()]) forget(source);
   };
 }
+
+/** An opaque origin has no name to post to. @param {any} origin */
+const nameOf = (origin) => (origin === 'null' ? '*' : origin);
 
 /** An opaque origin names nobody: every sandbox has it. */
 const ownOrigin = () => [globalThis.location.origin].filter((origin) => origin !== 'null');

@@ -194,3 +194,21 @@ test('a sandboxed frame, whose origin is null, is heard only when null is allowe
   });
   assert.deepEqual(seen, { before: 0, after: 1, answered: [['second', 'initialize-result']] });
 });
+
+test('an app whose own origin is opaque may allow such origins', async () => {
+  const said = await lab.run(async ({ frame }) => {
+    const heard = new Promise((resolve) => addEventListener('message', ({ data }) => data.said && resolve(data.said)));
+    const script = `
+      const { createHost } = await import('/caphost/index.js');
+      const host = await createHost({ app: { id: 'box', name: 'Box', version: '1' } });
+      try {
+        host.acceptMessages({ allowedOrigins: [location.origin] });
+        parent.postMessage({ said: location.origin }, '*');
+      } catch ({ message }) {
+        parent.postMessage({ said: message }, '*');
+      }`;
+    await frame('about:blank', { srcdoc: `<script type="module">${script}</script>` });
+    return heard;
+  });
+  assert.equal(said, 'null');
+});
