@@ -7,6 +7,7 @@
 import { isJsonRpc, jsonRpc } from './dialect.js';
 import { refusal } from './envelope.js';
 import { failure, problem, text } from './errors.js';
+import { get } from './read.js';
 import { receive } from './receive.js';
 
 const LOST = problem('INTERNAL_ERROR', 'The host has failed and cannot go on');
@@ -53,8 +54,8 @@ export class Connection {
     if (REQUESTS.includes(type) && ['string', 'number'].includes(typeof envelope.id)) {
       this.#pending.set(envelope.id, {
         type,
-        callId: envelope.payload?.callId,
-        transfer: envelope.payload?.options?.transfer === true,
+        callId: get(envelope, 'payload.callId'),
+        transfer: get(envelope, 'payload.options.transfer') === true,
       });
     }
     if (this.#open && !this.host.guard.trap) receive(this.host, this.number, envelope);

@@ -5,6 +5,7 @@ import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
+import { reasonText } from './reason.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 
@@ -16,8 +17,8 @@ import { underSignal } from './signal.js';
 export function exposeAbp(host, target) {
   const requests = new Requests(host, (envelope) => void callBack(target, envelope, connection));
   const { connection } = requests;
-  /** @param {string} type @param {unknown} payload */
-  const request = (type, payload) => requests.request(type, payload);
+  /** @type {Requests['request']} */
+  const request = (...args) => requests.request(...args);
 
   const abp = {
     protocolVersion: '0.1',
@@ -47,14 +48,16 @@ export function exposeAbp(host, target) {
      * @param {{ timeout?: number, progressToken?: string, callId?: string, signal?: AbortSignal }} [options]
      */
     async call(capability, params, options) {
-      const signal = options?.signal;
+      const signal = get(options, 'signal');
       if (signal == null) return request('capabilities/call', { capability, params, options });
       const { signal: _, ...rest } = /** @type {any} */ (options);
       rest.callId ??= newId();
+      // A call that was refused at once may have the callId of another, which goes on.
+      let open = true;
       return underSignal(
         signal,
-        (reason) => void abp.cancel(rest.callId, reason),
-        () => request('capabilities/call', { capability, params, options: rest }),
+        (reason) => void (open && abp.cancel(rest.callId, reason)),
+        () => request('capabilities/call', { capability, params, options: rest }, () => (open = false)),
       );
     },
 
@@ -63,8 +66,8 @@ export function exposeAbp(host, target) {
      * @param {string} [reason]
      */
     cancel(call, reason) {
-      const payload = typeof call === 'object' && call !== null ? call : { callId: call, reason };
-      return request('capabilities/cancel', payload);
+      const given = typeof call === 'object' ? call : { callId: call, reason };
+      return request('capabilities/cancel', { callId: get(given, 'callId'), reason: reasonText(get(given, 'reason')) });
     },
 
     async listCapabilities() {
@@ -122,6 +125,8 @@ export function exposeAbp(host, target) {
  * @param {import('./connection.js').Connection} connection
  */
 async function callBack(target, { type, id, payload }, connection) {
+  // An app may call back at once, and the host is in the middle of something.
+  await undefined;
   try {
     if (type === 'progress') await target.__abp_progress?.(payload);
     else if (type === 'notification') {

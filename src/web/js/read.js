@@ -2,8 +2,15 @@
  * Reading what somebody else has made: a message, an error, options. Nothing here throws.
  */
 
-/** @param {unknown} value @returns {string} its type; `null` and `array` are no objects */
-export const kindOf = (value) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+/** @param {unknown} value @returns {string} its type; `null`, `array` and `revoked` are no objects */
+export function kindOf(value) {
+  try {
+    return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  } catch {
+    // A proxy that was revoked.
+    return 'revoked';
+  }
+}
 
 /** @param {unknown} value */
 export const isObject = (value) => kindOf(value) === 'object';

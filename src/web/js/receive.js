@@ -26,8 +26,7 @@ export function receive(host, connection, envelope) {
   try {
     message = readFromAgent(envelope);
   } catch (error) {
-    // Such as a proxy that was revoked.
-    return refuse(error instanceof Error ? invalid('The message cannot be read') : error);
+    return refuse(error);
   }
   const unfit = inspect(envelope, host.depth, host.size);
   if (unfit) refuse(invalid(`The message ${unfit}`));

@@ -24,12 +24,16 @@ export class Requests {
   /**
    * @param {string} type
    * @param {unknown} payload
+   * @param {() => void} [answered] called when the answer is there
    * @returns {Promise<any>} the payload of the answer
    */
-  request(type, payload) {
+  request(type, payload, answered) {
     return new Promise((resolve) => {
       const id = String((this.#next += 1));
-      this.#waiting.set(id, resolve);
+      this.#waiting.set(id, (answer) => {
+        answered?.();
+        resolve(answer);
+      });
       this.connection.receive({ type, id, timestamp: Date.now(), payload });
     });
   }

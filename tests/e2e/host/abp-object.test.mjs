@@ -50,7 +50,7 @@ test('cancel takes (callId, reason) and ({ callId, reason }), and the handler he
     const host = await newHost();
     const abp = await inPage(host);
     const reasons = [];
-    const forms = [['a', 'why'], [{ callId: 'b', reason: 'why' }], ['c'], ['d', { not: 'text' }], ['e', 'x'.repeat(5000)]];
+    const forms = [['a', 'why'], [{ callId: 'b', reason: 'why' }], ['c'], ['d', { not: 'text' }], ['e', 'x'.repeat(5000)], ['f', new Error('why')]];
     for (const form of forms) {
       const callId = /** @type {any} */ (form[0]).callId ?? form[0];
       const held = abp.call('test.hold', {}, { callId });
@@ -67,6 +67,7 @@ test('cancel takes (callId, reason) and ({ callId, reason }), and the handler he
     [true, true, true, 'The call was cancelled', 22],
     [true, true, true, 'The call was cancelled', 22],
     [true, true, true, 'x'.repeat(30), 1024],
+    [true, true, true, 'why', 3],
   ]);
 });
 
@@ -106,6 +107,35 @@ test('an AbortSignal in the page: aborted before, in the same tick, with a strin
     before: { success: false, cancelled: true }, sameTick: true, held: true, reason: 'a string, no error', late: { a: 1 }, listeners: 0, started: [],
     cancels: ['Operation not found', 'Operation already completed', true],
   });
+});
+
+test('a call refused for its callId, and aborted in the same tick, leaves the call that has it alone', async () => {
+  const seen = await lab.run(async ({ newHost, inPage }) => {
+    const abp = await inPage(await newHost());
+    const first = abp.call('test.hold', {}, { callId: 'taken' });
+    const controller = new AbortController();
+    const second = abp.call('test.echo', {}, { callId: 'taken', signal: controller.signal });
+    controller.abort();
+    const { error } = await second;
+    await abp.call('test.release', { callId: 'taken' });
+    return { refused: error.code, first: (await first).data };
+  });
+  assert.deepEqual(seen, { refused: 'INVALID_PARAMS', first: { released: true } });
+});
+
+test('a capability called as soon as the page hears of it has its parameters checked', async () => {
+  const seen = await lab.run(async ({ newHost, inPage }) => {
+    const host = await newHost();
+    /** @type {any} */
+    const target = {};
+    const abp = await inPage(host, target);
+    const called = new Promise((resolve) => {
+      target.__abp_capabilities_changed = () => resolve(abp.call('new', {}));
+    });
+    host.register('new', { inputSchema: { type: 'object', required: ['text'] } }, async () => 'ran');
+    return /** @type {any} */ (await called).error?.code;
+  });
+  assert.equal(seen, 'MISSING_PARAM');
 });
 
 test('describeCapability, supports and listCapabilities say what was registered', async () => {

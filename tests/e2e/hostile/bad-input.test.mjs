@@ -73,12 +73,15 @@ test('bad input in the page gets a clear error and disturbs nothing', async () =
     round.round = round;
     let deep = {};
     for (let level = 0; level < 10_000; level += 1) deep = { deep };
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const unreadable = (/** @type {string} */ key) => Object.defineProperty({}, key, { enumerable: true, get() { throw new Error('no'); } });
     const codes = async (/** @type {any[]} */ promises) =>
       (await Promise.all(promises)).map((it) => it.error?.code ?? it.code ?? it);
     const initialize = await codes(
       [undefined, null, 1, 'x', [], {}, { ...INITIALIZE, agent: 'x' }, { ...INITIALIZE, agent: { name: 1, version: '1' } },
         { ...INITIALIZE, agent: { name: 'x' } }, { ...INITIALIZE, features: [] }, { ...INITIALIZE, features: { progress: 'yes' } },
-        { ...INITIALIZE, requestedCapabilities: 'all' }, { ...INITIALIZE, protocolVersion: 0.1 }, { ...INITIALIZE, extra: round },
+        { ...INITIALIZE, requestedCapabilities: 'all' }, { ...INITIALIZE, protocolVersion: 0.1 }, { ...INITIALIZE, extra: round }, revoked,
       ].map((params) => rejection(abp.initialize(params))));
     const version = await rejection(abp.initialize({ ...INITIALIZE, protocolVersion: '9.9' }));
     const before = await codes([abp.call('test.echo'), abp.call('nothing'), abp.call(7), abp.cancel('x'), abp.cancel()]);
@@ -86,28 +89,29 @@ test('bad input in the page gets a clear error and disturbs nothing', async () =
     const twice = await rejection(abp.initialize(INITIALIZE));
     const held = abp.call('test.hold', {}, { callId: 'held' });
     const names = await codes([undefined, null, 7, '', 'nothing', '__proto__', 'constructor', 'x'.repeat(10_000)].map((it) => abp.call(it)));
-    const params = await codes([null, 7, 'x', [], round, deep, { f() {} }, { get it() { throw new Error('no'); } }].map((it) => abp.call('test.echo', it)));
+    const params = await codes([null, 7, 'x', [], round, deep, { f() {} }, unreadable('it'), revoked].map((it) => abp.call('test.echo', it)));
     const options = await codes([null, 7, 'x', [], { callId: '' }, { callId: 7 }, { callId: 'x'.repeat(10_000) }, { callId: 'a\nb' }, { callId: null },
-      { timeout: -1 }, { timeout: NaN }, { timeout: '1' }, { timeout: null }, { progressToken: {} }, { signal: 'x' }, { signal: {} }, { callId: 'held' },
+      { timeout: -1 }, { timeout: NaN }, { timeout: '1' }, { timeout: null }, { progressToken: {} }, { signal: 'x' }, { signal: {} }, { callId: 'held' }, revoked,
+      unreadable('timeout'), unreadable('callId'), unreadable('transfer'),
     ].map((it) => abp.call('test.echo', {}, it)));
-    const cancels = await codes([undefined, null, 7, '', 'x'.repeat(10_000), {}, [], { callId: 7 }, { callId: '' }].map((it) => abp.cancel(it)));
+    const cancels = await codes([undefined, null, 7, '', 'x'.repeat(10_000), {}, [], { callId: 7 }, { callId: '' }, revoked, unreadable('callId')].map((it) => abp.cancel(it)));
     const echo = await abp.call('test.echo', JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2}'));
-    const cancel = await abp.cancel({ callId: 'held', reason: { not: 'text' } });
+    const cancel = await abp.cancel({ callId: 'held', reason: { not: 'text', but() {} } });
     return {
       initialize, version, before, twice, names, params, options, cancels, cancel,
       held: (await held).cancelled, echo: JSON.stringify(echo.data), polluted: /** @type {any} */ ({}).polluted ?? 'no', inFlight: host.stats().inFlight,
     };
   });
   const all = (/** @type {number} */ length, code = 'INVALID_PARAMS') => Array(length).fill(code);
-  assert.deepEqual(seen.initialize, all(14));
+  assert.deepEqual(seen.initialize, all(15));
   assert.equal(seen.version.code, 'NOT_SUPPORTED');
   assert.match(seen.version.message, /9\.9.*0\.1/);
   assert.deepEqual(seen.before, all(5, 'NOT_INITIALIZED'));
   assert.deepEqual([seen.twice.code, seen.twice.retryable], ['ALREADY_INITIALIZED', false]);
   assert.deepEqual(seen.names, [...all(3), ...all(5, 'UNKNOWN_CAPABILITY')]);
-  assert.deepEqual(seen.params, all(8));
-  assert.deepEqual(seen.options, all(17));
-  assert.deepEqual(seen.cancels, all(9));
+  assert.deepEqual(seen.params, all(9));
+  assert.deepEqual(seen.options, all(21));
+  assert.deepEqual(seen.cancels, all(11));
   assert.deepEqual(seen.cancel, { callId: 'held', cancelled: true });
   assert.deepEqual([seen.held, seen.echo, seen.polluted, seen.inFlight], [true, '{"__proto__":{"polluted":1},"constructor":2}', 'no', 0]);
 });
