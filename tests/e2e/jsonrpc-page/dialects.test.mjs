@@ -243,3 +243,41 @@ test('where the module cannot be loaded, requests get an error', async () => {
     await page.close();
   }
 });
+
+test('limits: of requests in flight, of those that listen, and of sessions', async () => {
+  const seen = await onPort(async ({ lab, raw, until, rpc }) => {
+    for (let id = 0; id <= 16_384; id += 1) {
+      raw.post(rpc(id, 'subscriptions/listen', { notifications: {}, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }));
+    }
+    const full = await raw.hear((/** @type {any} */ it) => it.error);
+    raw.post(rpc(undefined, 'notifications/cancelled', { requestId: 5 }));
+    raw.post(rpc('again', 'ping'));
+    await until(() => raw.heard.some((/** @type {any} */ it) => it.id === 'again'));
+    const host = await lab.newHost({ maxSessions: 1, maxInFlight: 1 });
+    await lab.connect(host);
+    const second = await lab.rawPort(host, false);
+    second.post(rpc(0, '_capabilities/call', { capability: 'test.echo' }));
+    const late = await second.hear((/** @type {any} */ it) => it.id === 0);
+    return { full: [full.id, full.error.code, full.error.data], again: raw.heard.at(-1).result, late: [late.error.code, late.error.data.code, late.error.data.retryable] };
+  });
+  assert.deepEqual(seen, {
+    full: [16_384, -32000, { code: 'RATE_LIMITED', retryable: true, details: { limit: 'inFlight', max: 16_384 } }],
+    again: {}, late: [-32000, 'RATE_LIMITED', true],
+  });
+});
+
+test('when the instance is lost, every request is answered', async () => {
+  const seen = await onPort(async ({ lab, host, raw, until, rpc }) => {
+    console.error = () => {};
+    const mcp = await lab.rawPort(host, false);
+    mcp.post(rpc(0, 'tools/call', { name: 'test.hold' }));
+    raw.post(rpc(0, '_capabilities/call', { capability: 'test.hold' }));
+    await until(() => host.stats().contexts === 2);
+    host.number = 1e6;
+    raw.post(rpc(1, '_capabilities/call', { capability: 'test.echo' }));
+    await raw.hear((/** @type {any} */ it) => it.id === 1);
+    const { result } = await mcp.hear((/** @type {any} */ it) => it.id === 0);
+    return [raw.heard.map((/** @type {any} */ { id, error }) => [id, error.code, error.data.code]), result.isError, result.content[0].text.split(':')[0]];
+  });
+  assert.deepEqual(seen, [[[0, -32603, 'INTERNAL_ERROR'], [1, -32603, 'INTERNAL_ERROR']], true, 'INTERNAL_ERROR']);
+});

@@ -102,7 +102,9 @@ export function cancelledError(id, capability) {
 }
 
 /** @param {string} message @param {string} [code] */
-export const problem = (message, code = 'INVALID_PARAMS') => ({ code, message, retryable: code === 'DISCONNECTED' });
+export const problem = (message, code = 'INVALID_PARAMS') => ({ code, message, retryable: RETRYABLE.includes(code) });
+
+const RETRYABLE = ['DISCONNECTED', 'RATE_LIMITED'];
 
 /** The refusal of a request there is no method for. @param {string} method */
 export const noMethod = (method) =>

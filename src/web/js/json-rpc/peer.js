@@ -23,6 +23,9 @@ import { keyOf, readCancel, writeCancel } from './policy.js';
  * @typedef {ReturnType<typeof import('./framing.js').framing>} Framing
  */
 
+/** Of one agent, those that listen for changes among them; the host has a limit of its own for calls. */
+const MAX_IN_FLIGHT = 16_384;
+
 /** Asked of a peer that is itself a host, of whom we hear what it asks of its agent. */
 const OURS = ['elicitation/create', '_elicitation/request'];
 
@@ -78,6 +81,10 @@ export class Peer {
     if (OURS.includes(method) && isQuestion(id)) return undefined;
     if (this.#inFlight.has(/** @type {string} */ (keyOf(id)))) return this.#refuse(id, 'A request with this id is in flight');
     if (this.#shutDown) return this.#refuse(id, 'The session is shut down');
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) {
+      const error = problem(`${MAX_IN_FLIGHT} requests are in flight, and no more are accepted`, 'RATE_LIMITED');
+      return this.fail(id, rpcError({ ...error, details: { limit: 'inFlight', max: MAX_IN_FLIGHT } }));
+    }
     this.#dialect ??= isMcp(method, params) ? new Mcp(this) : Own.has(method) ? new Own(this) : undefined;
     if (this.#dialect) return this.#dialect.request(request);
     return this.fail(id, noMethod(method));
