@@ -120,7 +120,10 @@ async fn what_is_turned_away_is_logged_without_secrets() {
     let (child, ready) = serve(caphost(&["serve", "--port", "0", "--log", "info"])).await;
     let port = port_of(&ready);
     let client = http_client::client(Duration::from_secs(10));
-    for path in ["/rap/callback/hidden-callback/id", "/abp?token=hidden-token"] {
+    for path in [
+        "/rap/callback/hidden-callback/id",
+        "/abp?token=hidden-token",
+    ] {
         let url = format!("http://127.0.0.1:{port}{path}");
         for (header, value) in [
             ("host", "elsewhere.test"),

@@ -1,77 +1,99 @@
-//! How many results are sent at once: a few to each host, so that one that hangs holds up only
-//! itself.
+//! How many results are sent at once: a few to each URL and each host, so that one that hangs holds
+//! up only itself.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use url::Origin;
+use url::Url;
 
-/// To one host at once, 16.
-const PER_HOST: usize = 16;
+/// To one URL at once, 8.
+const PER_URL: usize = 8;
+/// To one host at once, 32: one of its URLs that hangs leaves room for the others.
+const PER_HOST: usize = 32;
 /// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
 /// 512 threads that the runtime has for such.
 const IN_ALL: usize = 256;
 
-/// The hosts that are being sent to.
+/// What is being sent to.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    hosts: Mutex<HashMap<Origin, Arc<Semaphore>>>,
+    /// By URL, and by origin.
+    lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     all: Arc<Semaphore>,
 }
 
 /// The right to send, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
+    _url: Place,
+    _host: Place,
+    _any: Option<OwnedSemaphorePermit>,
+}
+
+/// One lane, waited for or taken.
+#[derive(Debug)]
+struct Place {
     lanes: Arc<Lanes>,
-    host: Origin,
-    permits: Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)>,
+    name: String,
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Lanes {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Lanes {
-            hosts: Mutex::default(),
+            lanes: Mutex::default(),
             all: Arc::new(Semaphore::new(IN_ALL)),
         })
     }
 
-    /// Waits for a turn to send to `host`.
-    pub(super) async fn turn(self: &Arc<Self>, host: Origin) -> Turn {
-        let mut turn = Turn {
-            lanes: self.clone(),
-            host,
-            permits: None,
-        };
-        let lane = {
-            let mut hosts = self.hosts();
-            let lane = hosts.entry(turn.host.clone());
-            lane.or_insert_with(|| Arc::new(Semaphore::new(PER_HOST)))
-                .clone()
-        };
-        // The host's first: whoever waits for a host that hangs must not hold a place of all.
-        let own = lane.acquire_owned().await;
+    /// Waits for a turn to send to `url`.
+    pub(super) async fn turn(self: &Arc<Self>, url: &Url) -> Turn {
+        // The narrowest first: whoever waits for what hangs must not hold what others can use.
+        let own = self.place(url.as_str().into(), PER_URL).await;
+        let host = url.origin().ascii_serialization();
+        let host = self.place(host, PER_HOST).await;
         let any = self.all.clone().acquire_owned().await;
-        // Neither is ever closed.
-        turn.permits = own.ok().zip(any.ok());
-        turn
+        Turn {
+            _url: own,
+            _host: host,
+            _any: any.ok(),
+        }
     }
 
-    fn hosts(&self) -> std::sync::MutexGuard<'_, HashMap<Origin, Arc<Semaphore>>> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits for one of the `most` places of a lane.
+    async fn place(self: &Arc<Self>, name: String, most: usize) -> Place {
+        let lane = {
+            let mut lanes = self.lanes();
+            let lane = lanes.entry(name.clone());
+            lane.or_insert_with(|| Arc::new(Semaphore::new(most)))
+                .clone()
+        };
+        let mut place = Place {
+            lanes: self.clone(),
+            name,
+            permit: None,
+        };
+        // None is ever closed.
+        place.permit = lane.acquire_owned().await.ok();
+        place
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, HashMap<String, Arc<Semaphore>>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Turn {
+impl Drop for Place {
     fn drop(&mut self) {
-        self.permits = None;
-        let mut hosts = self.lanes.hosts();
+        self.permit = None;
+        let mut lanes = self.lanes.lanes();
         // Waiting or sending, others hold it as well.
-        if hosts
-            .get(&self.host)
+        if lanes
+            .get(&self.name)
             .is_some_and(|lane| Arc::strong_count(lane) == 1)
         {
-            hosts.remove(&self.host);
+            lanes.remove(&self.name);
         }
     }
 }
@@ -81,49 +103,58 @@ mod tests {
     use std::time::Duration;
 
     use tokio::time::timeout;
-    use url::Url;
 
     use super::*;
 
-    fn host(port: u16) -> Origin {
-        Url::parse(&format!("http://127.0.0.1:{port}/"))
-            .unwrap()
-            .origin()
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    async fn taken(lanes: &Arc<Lanes>, text: &str, count: usize) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        for _ in 0..count {
+            turns.push(at_once(lanes, text).await.unwrap());
+        }
+        turns
+    }
+
+    async fn at_once(lanes: &Arc<Lanes>, text: &str) -> Option<Turn> {
+        let turn = timeout(Duration::from_millis(50), lanes.turn(&url(text)));
+        turn.await.ok()
     }
 
     #[tokio::test]
-    async fn a_busy_host_holds_up_itself_only_and_is_forgotten() {
+    async fn a_busy_url_holds_up_itself_only_and_is_forgotten() {
+        let lanes = Lanes::new();
+        let mut busy = taken(&lanes, "http://a/1", PER_URL).await;
+        assert!(at_once(&lanes, "http://a/1").await.is_none());
+        assert!(at_once(&lanes, "http://a/2").await.is_some());
+        busy.pop();
+        assert!(at_once(&lanes, "http://a/1").await.is_some());
+        busy.clear();
+        assert!(lanes.lanes().is_empty());
+        assert_eq!(lanes.all.available_permits(), IN_ALL);
+    }
+
+    #[tokio::test]
+    async fn a_busy_host_holds_up_itself_only() {
         let lanes = Lanes::new();
         let mut busy = Vec::new();
-        for _ in 0..PER_HOST {
-            busy.push(lanes.turn(host(1)).await);
+        for number in 0..PER_HOST {
+            busy.extend(taken(&lanes, &format!("http://a/{number}"), 1).await);
         }
-        let late = timeout(Duration::from_millis(50), lanes.turn(host(1)));
-        assert!(late.await.is_err());
-        let other = timeout(Duration::from_secs(1), lanes.turn(host(2))).await;
-        drop(other.unwrap());
-        busy.pop();
-        drop(
-            timeout(Duration::from_secs(1), lanes.turn(host(1)))
-                .await
-                .unwrap(),
-        );
-        busy.clear();
-        assert!(lanes.hosts().is_empty());
-        assert_eq!(lanes.all.available_permits(), IN_ALL);
+        assert!(at_once(&lanes, "http://a/other").await.is_none());
+        assert!(at_once(&lanes, "http://a:81/other").await.is_some());
     }
 
     #[tokio::test]
     async fn those_who_stop_waiting_leave_nothing_behind() {
         let lanes = Lanes::new();
-        let mut busy = Vec::new();
-        for _ in 0..PER_HOST {
-            busy.push(lanes.turn(host(1)).await);
+        let busy = taken(&lanes, "http://a/", PER_URL).await;
+        for _ in 0..3 {
+            assert!(at_once(&lanes, "http://a/").await.is_none());
         }
-        for _ in 0..10 {
-            let _ = timeout(Duration::from_millis(1), lanes.turn(host(1))).await;
-        }
-        busy.clear();
-        assert!(lanes.hosts().is_empty());
+        drop(busy);
+        assert!(lanes.lanes().is_empty());
     }
 }

@@ -119,7 +119,7 @@ impl Delivery {
     }
 
     async fn attempt(&self, url: &Url, body: Bytes) -> Attempt {
-        let _turn = self.lanes.turn(url.origin()).await;
+        let _turn = self.lanes.turn(url).await;
         let json = HeaderValue::from_static("application/json");
         let request = self.client.post(url.clone()).header(CONTENT_TYPE, json);
         let response = match request.body(body).send().await {
