@@ -16,6 +16,9 @@ const TYPES = [...REQUESTS, 'elicitation/response'];
 /** How often to look whether an agent's window is still there: nothing announces its end. */
 const LOOK_EVERY = 500;
 
+/** Of one window; a page with more agents than that gives them ports. */
+const MAX_CHANNELS = 64;
+
 /**
  * @typedef {object} Peer
  * @property {string} origin
@@ -51,6 +54,8 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
       if (!peer.ports.has(data.id)) peer.ports.set(data.id, adopt(ports[0], data, peer));
       return;
     }
+    // One that invents channels is not heard on more.
+    if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
     const connection = peer.connections.get(data.channel) ?? connect(source, origin);
     peer.connections.set(data.channel, connection);
     connection.hear(data);

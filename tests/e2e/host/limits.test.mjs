@@ -118,3 +118,17 @@ test('maxMessageBytes and maxDepth: of parameters and of data, in the page and o
   const expected = ['fine', bad, bad, bad, 'fine', bad, 'fine', failed, 'fine', failed];
   assert.deepEqual(seen, [expected, expected]);
 });
+
+test('a window is heard on 64 channels, however many it invents', async () => {
+  const seen = await lab.run(async ({ frame, rawWindow, turn }) => {
+    const { contentWindow } = await frame('/lab/');
+    while (!contentWindow.lab) await turn();
+    contentWindow.adopt = (/** @type {any} */ { newHost }) => newHost().then((/** @type {any} */ it) => (it.acceptMessages(), it));
+    const host = await contentWindow.adopt(contentWindow.lab);
+    const raw = rawWindow(contentWindow, location.origin);
+    await raw.initialize();
+    for (let channel = 0; channel < 1_000; channel += 1) raw.post({ type: 'shutdown', id: 'x', timestamp: 0, payload: {}, channel });
+    return { echo: (await raw.call('test.echo', { a: 1 })).data, connections: host.connections.size };
+  });
+  assert.deepEqual(seen, { echo: { a: 1 }, connections: 64 });
+});
