@@ -1,7 +1,7 @@
 //! The identifier of a call: generated for every call that does not bring one.
 
-use alloc::sync::Arc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use core::fmt;
 
 /// The longest callId accepted, in characters.

@@ -23,6 +23,7 @@ pub mod agent;
 pub mod cancellation;
 pub mod command;
 pub mod http_client;
+mod id_map;
 pub mod jsonrpc;
 pub mod limits;
 pub mod mcp;

@@ -232,7 +232,10 @@ mod tests {
         assert!(shop.may_see(&shop, Some("shop")) && !shop.may_see(&desk, Some("shop")));
         let admin = tokens.identify(Role::Admin, ["a"]).unwrap();
         assert!(admin.may_see(&shop, Some("shop")) && !admin.may_see(&desk, Some("desk")));
-        assert!(!admin.may_see(&desk, None), "it may turn out to be another app's");
+        assert!(
+            !admin.may_see(&desk, None),
+            "it may turn out to be another app's"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What came of cancels.
 
-use crate::gateway::runs::{Run, RunState};
+use crate::gateway::runs::{Ended, RunState};
 
 /// What came of a cancel, once for each run that was asked to be cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +34,9 @@ impl CancelResult {
     }
 
     /// Of a run that has ended, if it was asked to be cancelled.
-    pub fn of(run: &Run) -> Option<Self> {
-        run.cancel_requested_at?;
-        match run.state {
+    pub fn of(ended: Ended) -> Option<Self> {
+        ended.cancel_requested_at?;
+        match ended.state {
             RunState::Cancelled => Some(CancelResult::Confirmed),
             RunState::Completed | RunState::Failed => Some(CancelResult::TooLate),
             RunState::Unknown => Some(CancelResult::Unconfirmed),

@@ -7,13 +7,6 @@ use super::CancelResult;
 use crate::gateway::rap::runtime::{Count, Counters as ToolServerCounters};
 use crate::gateway::runs::{Dialect, RunState};
 
-const OUTCOMES: [RunState; 4] = [
-    RunState::Completed,
-    RunState::Failed,
-    RunState::Cancelled,
-    RunState::Unknown,
-];
-
 const GAUGES: &[(&str, &str)] = &[
     ("caphost_build_info", "Always 1; the version as a label."),
     ("caphost_connections", "Apps, and agents by their dialect."),
@@ -162,7 +155,7 @@ pub(super) fn start_at_zero() {
     gauge!("caphost_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     for dialect in Dialect::ALL.map(Dialect::as_str) {
         counter!("caphost_runs_started_total", "dialect" => dialect).absolute(0);
-        for outcome in OUTCOMES.map(RunState::as_str) {
+        for outcome in RunState::ENDS.map(RunState::as_str) {
             counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
                 .absolute(0);
         }

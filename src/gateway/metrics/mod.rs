@@ -2,6 +2,7 @@
 
 mod cancel_result;
 mod catalogue;
+mod run_metrics;
 
 use std::fmt;
 use std::time::Duration;
@@ -13,8 +14,9 @@ pub use cancel_result::CancelResult;
 
 use super::rap::runtime::Counters as ToolServerCounters;
 use super::relay::Counters;
-use super::runs::{Dialect, Run};
+use super::runs::{Dialect, Ended};
 use catalogue::TOOL_SERVERS;
+use run_metrics::RunMetrics;
 
 /// What is read when it is asked for, not counted as it happens.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +34,10 @@ pub struct Readings<'a> {
 }
 
 /// The metrics of one gateway. Every method is cheap and may be called from anywhere.
-pub struct Metrics(PrometheusRecorder);
+pub struct Metrics {
+    recorder: PrometheusRecorder,
+    runs: RunMetrics,
+}
 
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,39 +47,32 @@ impl fmt::Debug for Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let metrics = Metrics(catalogue::recorder());
-        metrics.with(catalogue::describe);
-        metrics.with(catalogue::start_at_zero);
-        metrics
+        let recorder = catalogue::recorder();
+        let runs = with_local_recorder(&recorder, || {
+            catalogue::describe();
+            catalogue::start_at_zero();
+            RunMetrics::register()
+        });
+        Metrics { recorder, runs }
     }
 }
 
 impl Metrics {
     /// A call has come.
     pub fn run_started(&self, dialect: Dialect) {
-        self.with(|| {
-            counter!("caphost_runs_started_total", "dialect" => dialect.as_str()).increment(1);
-        });
+        self.runs.started[dialect.index()].increment(1);
     }
 
     /// A run is over; and its cancel, if there was one.
-    pub fn run_ended(&self, run: &Run) {
-        let dialect = run.dialect.as_str();
-        let ended_at = run.ended_at.unwrap_or(run.registered_at);
-        self.with(|| {
-            let outcome = run.state.as_str();
-            counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
-                .increment(1);
-            histogram!("caphost_run_duration_seconds", "dialect" => dialect)
-                .record(seconds(run.registered_at, ended_at));
-        });
+    pub fn run_ended(&self, run: Ended) {
+        self.runs.ended(run);
         let Some(result) = CancelResult::of(run) else {
             return;
         };
         self.cancel_answered(run.dialect, result);
         if let (Some(asked), Some(confirmed)) = (run.cancel_requested_at, run.cancelled_at) {
             self.with(|| {
-                histogram!("caphost_cancel_confirmation_seconds", "dialect" => dialect)
+                histogram!("caphost_cancel_confirmation_seconds", "dialect" => run.dialect.as_str())
                     .record(seconds(asked, confirmed));
             });
         }
@@ -128,16 +126,16 @@ impl Metrics {
                 counter!(*name).absolute(count(tools).get());
             }
         });
-        self.0.handle().render()
+        self.recorder.handle().render()
     }
 
     /// To be called every few seconds: what was recorded since is kept one by one until then.
     pub fn sum_up(&self) {
-        self.0.handle().run_upkeep();
+        self.recorder.handle().run_upkeep();
     }
 
     fn with(&self, record: impl FnOnce()) {
-        with_local_recorder(&self.0, record);
+        with_local_recorder(&self.recorder, record);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -9,6 +11,7 @@ use super::pending::{Entry, read_issued};
 use super::rate::Rate;
 use super::{Action, CloseCode, PeerId, Profile, Relay};
 use crate::call::{Code, Error};
+use crate::gateway::id_map::IdHasher;
 use crate::gateway::runs::RunId;
 use crate::gateway::wire::{Envelope, Header, Outgoing, Request, Subject};
 
@@ -23,7 +26,7 @@ pub(super) struct Agent {
     /// The app it is bound to since its first `initialize`.
     pub app: Option<PeerId>,
     /// Its pending requests, by the relay's ids.
-    pub pending: HashSet<u64>,
+    pub pending: HashSet<u64, BuildHasherDefault<IdHasher>>,
     /// Their ids, as the agent wrote them.
     pub ids: HashSet<String>,
     /// How many of each type.
@@ -31,9 +34,9 @@ pub(super) struct Agent {
     /// The app's questions to it: the relay's id, and the app's as JSON.
     pub questions: BTreeMap<u64, String>,
     /// Its runs in flight by their callIds.
-    pub calls: HashMap<String, RunId>,
+    pub calls: HashMap<Arc<str>, RunId>,
     /// callIds of calls that were cancelled before they came, and never went to the app.
-    pub skipped: HashSet<String>,
+    pub skipped: HashSet<Arc<str>>,
     rate: Rate,
 }
 
@@ -69,7 +72,7 @@ impl Relay {
             handle: format!("a{}", self.issue()),
             wanted: wanted.or_else(|| profile.owner.app.as_deref().map(str::to_string)),
             app: None,
-            pending: HashSet::new(),
+            pending: HashSet::default(),
             ids: HashSet::new(),
             in_flight: BTreeMap::new(),
             questions: BTreeMap::new(),
@@ -93,7 +96,9 @@ impl Relay {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        if let Err(wait) = agent.rate.take(per_second, now) {
+        // Whoever calls through one of the gateway's own is counted before.
+        let counted = !agent.profile.local;
+        if counted && let Err(wait) = agent.rate.take(per_second, now) {
             let mut error = Error::new(Code::RATE_LIMITED, "Too many messages per second")
                 .with_details(Box::new(
                     json!({ "limit": "requestsPerSecond", "max": per_second }),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -19,6 +20,8 @@ use crate::gateway::wire::{Envelope, Header, Outgoing, Refusal, Request, Subject
 pub(super) struct App {
     /// Who it is, if it has shown a token or needs none.
     pub identity: Option<Identity>,
+    /// What it is called by, once it has registered.
+    pub id: Option<Arc<str>>,
     /// What it offers, once it has registered.
     pub registration: Option<Registration>,
     /// The agents bound to it, by their names on its wire.
@@ -34,6 +37,7 @@ impl Relay {
         }
         let app = App {
             identity,
+            id: None,
             registration: None,
             agents: HashMap::new(),
             congested: false,

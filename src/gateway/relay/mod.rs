@@ -20,13 +20,14 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile};
 pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use revocation::Revoked;
 
+use super::id_map::IdMap;
 use super::limits::Limits;
 use super::runs::{Dialect, Runs};
 use super::tokens::Tokens;
@@ -53,7 +54,7 @@ pub struct Counters {
 pub struct Relay {
     limits: Limits,
     tokens: Tokens,
-    agents: HashMap<PeerId, Agent>,
+    agents: IdMap<PeerId, Agent>,
     /// Ordered by connection: of two with the same app id, the later one is the more recent.
     apps: BTreeMap<PeerId, App>,
     pending: Pending,
@@ -80,7 +81,7 @@ impl Relay {
             remote_agents: 0,
             limits,
             tokens,
-            agents: HashMap::new(),
+            agents: IdMap::default(),
             apps: BTreeMap::new(),
             pending: Pending::default(),
             counters: Counters::default(),
@@ -95,9 +96,11 @@ impl Relay {
 
     /// Takes what has happened at time `now`.
     pub fn handle(&mut self, event: Event<'_>, now: Now) {
+        if self.now.unix_ms != now.unix_ms || self.timestamp.is_empty() {
+            self.timestamp.clear();
+            let _ = write!(self.timestamp, "{}", now.unix_ms);
+        }
         self.now = now;
-        self.timestamp.clear();
-        let _ = write!(self.timestamp, "{}", now.unix_ms);
         match event {
             Event::AgentJoined { peer, app, profile } => self.agent_joined(peer, app, profile),
             Event::AppJoined { peer, identity } => self.app_joined(peer, identity),

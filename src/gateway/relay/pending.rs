@@ -1,8 +1,7 @@
 //! Requests passed on to apps and not answered yet.
 
-use std::collections::HashMap;
-
 use super::PeerId;
+use crate::gateway::id_map::IdMap;
 use crate::gateway::runs::RunId;
 use crate::gateway::wire::{Request, Subject};
 
@@ -36,7 +35,7 @@ impl Entry {
 
 /// The requests pending, under the ids they were re-issued with.
 #[derive(Debug, Default)]
-pub(super) struct Pending(HashMap<u64, Entry>);
+pub(super) struct Pending(IdMap<u64, Entry>);
 
 impl Pending {
     pub(super) fn len(&self) -> usize {

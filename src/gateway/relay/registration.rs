@@ -49,6 +49,7 @@ impl Relay {
         };
         let payload = json!({ "appId": registration.app.id }).to_string();
         if let Some(app) = self.apps.get_mut(&peer) {
+            app.id = Some((&*registration.app.id).into());
             app.registration = Some(registration);
         }
         self.offers += 1;

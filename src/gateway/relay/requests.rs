@@ -129,14 +129,17 @@ impl Relay {
         let message = Outgoing::new(header, payload, shared);
         self.actions.push_back(Action::Send { peer: app, message });
         self.counters.relayed += 1;
-        let Subject { id, call_id, .. } = envelope.subject();
+        let call_id = match request {
+            Request::Cancel => envelope.subject().call_id,
+            _ => None,
+        };
         self.pending.insert(
             issued,
             Entry {
                 agent: peer,
                 app,
                 request,
-                id,
+                id: envelope.id.map(str::to_string),
                 call_id,
                 run,
                 revokes: None,

@@ -1,25 +1,26 @@
 //! What the ledger of runs is told of calls that pass.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::pending::Entry;
 use super::{Action, PeerId, Relay, Revoked};
 use crate::call::{Code, Error};
+use crate::gateway::id_map::IdMap;
 use crate::gateway::runs::{Ending, NewRun, RunId, RunState};
 use crate::gateway::wire::{Envelope, Failure, Header, Outgoing, Request, members, text_of};
 
 /// Where the runs are that apps have, by their ids.
-pub(super) type Routes = HashMap<RunId, Route>;
+pub(super) type Routes = IdMap<RunId, Route>;
 
 /// Where a run is.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
     pub agent: PeerId,
     pub app: PeerId,
-    pub call_id: String,
+    pub call_id: Arc<str>,
     /// A cancel its agent did not ask for is on its way.
     pub revoking: bool,
 }
@@ -53,15 +54,12 @@ impl Relay {
             _ => return Some((None, payload.into())),
         }
         let call = read_call(payload);
-        let app_id = self
-            .apps
-            .get(&app)
-            .and_then(|app| app.registration.as_ref());
-        let app_id = app_id.map(|registration| registration.app.id.clone());
+        let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
         let agent = self.agents.get_mut(&peer)?;
         let given = call.option_call_id.or(call.call_id);
         let id = run.unwrap_or_else(RunId::random);
-        let call_id = given.clone().unwrap_or_else(|| id.to_string());
+        let named = given.is_some();
+        let call_id: Arc<str> = given.unwrap_or_else(|| id.to_string()).into();
         let may = match run {
             Some(_) => true,
             None => self.runs.register(
@@ -78,15 +76,15 @@ impl Relay {
                 self.now.unix_ms,
             ),
         };
-        if !(self.runs.sent(id, app_id.as_deref()) && may) {
+        if !(self.runs.sent(id, app_id) && may) {
             agent.skipped.insert(call_id);
             return None;
         }
         agent.calls.insert(call_id.clone(), id);
         // Without a callId nobody but the app could name the call.
-        let payload = match given {
-            Some(_) => payload.into(),
-            None => with_call_id(payload, &call_id),
+        let payload = match named {
+            true => payload.into(),
+            false => with_call_id(payload, &call_id),
         };
         let route = Route {
             agent: peer,
@@ -109,11 +107,11 @@ impl Relay {
         let (Some(agent), Some(call_id)) = (self.agents.get(&peer), call_id) else {
             return true;
         };
-        if let Some(run) = agent.calls.get(&call_id) {
+        if let Some(run) = agent.calls.get(&*call_id) {
             let now = self.now.unix_ms;
             self.runs.cancel_requested(*run, reason.as_deref(), now);
         }
-        !agent.skipped.contains(&call_id)
+        !agent.skipped.contains(&*call_id)
     }
 
     /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
@@ -186,7 +184,7 @@ impl Relay {
                 operation = text_of(value);
             }
         });
-        let run = operation.and_then(|operation| agent.calls.get(&operation));
+        let run = operation.and_then(|operation| agent.calls.get(&*operation));
         if let Some(run) = run {
             self.runs.progress(*run, payload);
         }

@@ -59,12 +59,12 @@ impl Session {
         let go = hub.register_run(NewRun {
             id,
             dialect: client.dialect,
-            dialect_id: call.dialect_id,
+            dialect_id: call.dialect_id.map(Into::into),
             owner: client.owner.clone(),
             thread: call.thread,
-            app: client.app.clone(),
+            app: client.app.as_deref().map(Into::into),
             capability: call.capability.clone(),
-            call_id: call_id.clone(),
+            call_id: (&*call_id).into(),
         });
         if !go {
             return Call::skipped(hub.clone(), id);

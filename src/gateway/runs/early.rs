@@ -53,9 +53,12 @@ impl EarlyCancels {
 
     /// Takes out the cancel that a run being registered meets: the reason it gave.
     pub(super) fn take(&mut self, run: &NewRun) -> Option<Option<String>> {
-        let ids = [Some(run.id.to_string()), run.dialect_id.clone()];
-        let ids = ids.into_iter().flatten();
-        ids.into_iter().find_map(|id| self.take_one(&id, run))
+        if self.by_id.is_empty() {
+            return None;
+        }
+        let of_dialect = run.dialect_id.as_deref();
+        self.take_one(&run.id.to_string(), run)
+            .or_else(|| self.take_one(of_dialect?, run))
     }
 
     fn take_one(&mut self, id: &str, run: &NewRun) -> Option<Option<String>> {

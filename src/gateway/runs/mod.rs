@@ -12,13 +12,15 @@ mod run;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
 
+use super::id_map::IdMap;
 use super::tokens::Identity;
 use early::EarlyCancels;
-pub use news::News;
+pub use news::{Ended, News};
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 
 /// How much is remembered.
@@ -54,8 +56,8 @@ pub enum Found {
 #[derive(Debug, Default)]
 pub struct Runs {
     retention: Retention,
-    runs: HashMap<RunId, Run>,
-    by_dialect_id: HashMap<String, Vec<RunId>>,
+    runs: IdMap<RunId, Run>,
+    by_dialect_id: HashMap<Arc<str>, Vec<RunId>>,
     ended: VecDeque<(u64, RunId)>,
     early: EarlyCancels,
     registered: u64,
@@ -110,11 +112,11 @@ impl Runs {
     }
 
     /// Its call goes to that app now. `false` when it is over already: it must not.
-    pub fn sent(&mut self, id: RunId, app: Option<&str>) -> bool {
+    pub fn sent(&mut self, id: RunId, app: Option<Arc<str>>) -> bool {
         let Some(run) = self.runs.get_mut(&id) else {
             return true;
         };
-        run.app = app.map(str::to_string).or(run.app.take());
+        run.app = app.or(run.app.take());
         if run.state == RunState::Queued {
             run.state = RunState::Running;
         }
@@ -163,7 +165,7 @@ impl Runs {
                 (RunState::Cancelled, None)
             }
         };
-        self.news.push(News::Ended(Box::new(run.clone())));
+        self.news.push(News::Ended(Ended::from(&*run)));
         self.ended.push_back((now, id));
         while self.ended.len() > self.retention.count {
             self.forget_oldest();

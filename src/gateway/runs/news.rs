@@ -1,6 +1,6 @@
 //! What has happened to runs, for metrics and logs.
 
-use super::{Dialect, Run, RunId};
+use super::{Dialect, Run, RunId, RunState};
 
 /// One event in the life of a run.
 #[derive(Clone, Debug)]
@@ -12,5 +12,38 @@ pub enum News {
     /// It was not cancelled after all, and goes on.
     CancelRefused(RunId, Dialect),
     /// It is over.
-    Ended(Box<Run>),
+    Ended(Ended),
+}
+
+/// How a run ended, without whatever takes time to copy. Times are Unix milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Which run.
+    pub id: RunId,
+    /// See [`Run::dialect`].
+    pub dialect: Dialect,
+    /// In which state.
+    pub state: RunState,
+    /// See [`Run::registered_at`].
+    pub registered_at: u64,
+    /// See [`Run::ended_at`].
+    pub ended_at: u64,
+    /// See [`Run::cancel_requested_at`].
+    pub cancel_requested_at: Option<u64>,
+    /// See [`Run::cancelled_at`].
+    pub cancelled_at: Option<u64>,
+}
+
+impl From<&Run> for Ended {
+    fn from(run: &Run) -> Self {
+        Ended {
+            id: run.id,
+            dialect: run.dialect,
+            state: run.state,
+            registered_at: run.registered_at,
+            ended_at: run.ended_at.unwrap_or(run.registered_at),
+            cancel_requested_at: run.cancel_requested_at,
+            cancelled_at: run.cancelled_at,
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -47,6 +48,11 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// Its place in [`Dialect::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
     /// All there are.
     pub const ALL: [Dialect; 4] = [Dialect::Abp, Dialect::Rap, Dialect::Mcp, Dialect::JsonRpc];
 
@@ -81,6 +87,14 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// Those a run can end in.
+    pub const ENDS: [RunState; 4] = [
+        RunState::Completed,
+        RunState::Failed,
+        RunState::Cancelled,
+        RunState::Unknown,
+    ];
+
     /// Whether nothing more will happen.
     pub fn is_over(self) -> bool {
         !matches!(
@@ -124,17 +138,17 @@ pub struct Run {
     /// The protocol its call came in.
     pub dialect: Dialect,
     /// The id the dialect gives it, as plain text: of JSON-RPC `1` and `"1"` are both `1`.
-    pub dialect_id: Option<String>,
+    pub dialect_id: Option<Arc<str>>,
     /// Whose call it is.
     pub owner: Identity,
     /// The conversation it belongs to, where the dialect has such a thing.
     pub thread: Option<String>,
     /// The app's id, once that is known.
-    pub app: Option<String>,
+    pub app: Option<Arc<str>>,
     /// What is called.
     pub capability: String,
     /// The callId on the app's side.
-    pub call_id: String,
+    pub call_id: Arc<str>,
     /// Where it stands.
     pub state: RunState,
     /// When its call came.
@@ -170,15 +184,15 @@ pub struct NewRun {
     /// See [`Run::dialect`].
     pub dialect: Dialect,
     /// See [`Run::dialect_id`].
-    pub dialect_id: Option<String>,
+    pub dialect_id: Option<Arc<str>>,
     /// See [`Run::owner`].
     pub owner: Identity,
     /// See [`Run::thread`].
     pub thread: Option<String>,
     /// See [`Run::app`].
-    pub app: Option<String>,
+    pub app: Option<Arc<str>>,
     /// See [`Run::capability`].
     pub capability: String,
     /// See [`Run::call_id`].
-    pub call_id: String,
+    pub call_id: Arc<str>,
 }

@@ -41,7 +41,7 @@ fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
 fn the_first_ending_wins() {
     let mut runs = Runs::default();
     let id = add(&mut runs, "1", &agent("a"));
-    assert!(runs.sent(id, Some("shop")));
+    assert!(runs.sent(id, Some("shop".into())));
     runs.cancel_requested(id, Some("enough"), 5);
     assert_eq!(runs.get(id).unwrap().state, RunState::Cancelling);
     assert!(runs.end(id, Ending::Cancelled, 7).is_some());

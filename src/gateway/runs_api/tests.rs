@@ -18,11 +18,11 @@ fn a_run_has_every_field() {
             thread: None,
             app: None,
             capability: "a.b".into(),
-            call_id: id.to_string(),
+            call_id: id.to_string().into(),
         },
         1_000,
     );
-    runs.sent(id, Some("demo"));
+    runs.sent(id, Some("demo".into()));
     runs.progress(id, r#"{"progress": 1, "total": 2}"#);
     runs.end(id, Ending::Completed, 1_005);
     let text = list::text(&runs.list(&viewer, 1_005), 2, &viewer);

@@ -10,6 +10,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 
 use super::outbox::{Outbox, Pushed};
 use super::runs::SessionKey;
+use crate::gateway::id_map::IdMap;
 use crate::gateway::limits::Limits;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::rap::runtime::Counters as ToolServerCounters;
@@ -41,7 +42,7 @@ pub struct Hub {
 
 pub(super) struct State {
     pub relay: Relay,
-    outboxes: HashMap<PeerId, Arc<Outbox>>,
+    outboxes: IdMap<PeerId, Arc<Outbox>>,
     /// Who waits for the outcome of a revocation.
     pub revocations: HashMap<RunId, Vec<oneshot::Sender<Revoked>>>,
     /// Sessions that are shared, see [`Hub::open`].
@@ -67,7 +68,7 @@ impl Hub {
             metrics: Arc::default(),
             state: Mutex::new(State {
                 relay,
-                outboxes: HashMap::new(),
+                outboxes: IdMap::default(),
                 revocations: HashMap::new(),
                 sessions: HashMap::new(),
             }),
@@ -163,11 +164,13 @@ impl Hub {
         let news = relay.runs_mut().take_news();
         drop(state);
         self.report(news);
-        self.offers.send_if_modified(|known| {
-            let changed = *known != offers;
-            *known = offers;
-            changed
-        });
+        if *self.offers.borrow() != offers {
+            self.offers.send_if_modified(|known| {
+                let changed = *known < offers;
+                *known = offers.max(*known);
+                changed
+            });
+        }
     }
 
     /// A peer has sent a text frame; `shared` is the buffer it lies in, `run` the run it begins if

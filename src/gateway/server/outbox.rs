@@ -149,6 +149,11 @@ impl Outbox {
         queue.bytes < self.limit / 4 && self.congested.send_if_modified(std::mem::take)
     }
 
+    /// Whether messages still come and go.
+    pub fn is_open(&self) -> bool {
+        *self.phase.borrow() == Phase::Open
+    }
+
     /// Whether the queue has passed half of its limit and is not short again.
     pub fn is_congested(&self) -> bool {
         *self.congested.borrow()

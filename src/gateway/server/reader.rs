@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
-use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
+use futures_util::{FutureExt, StreamExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -75,24 +75,44 @@ async fn read(
     let late = sleep_until(Instant::now() + deadline.unwrap_or_default());
     tokio::pin!(late);
     let mut heard = Instant::now();
+    let silence = sleep_until(heard + dead);
+    tokio::pin!(silence);
     loop {
         // Who sends faster than it reads waits.
-        let next = async {
-            if !endpoint.is_urgent() {
-                outbox.short().await;
-            }
-            stream.next().await
+        let may_read = endpoint.is_urgent() || !outbox.is_congested();
+        // What has arrived already is taken without arming anything.
+        let arrived = match may_read && outbox.is_open() {
+            true => stream.next().now_or_never(),
+            false => None,
         };
-        let message = tokio::select! {
-            biased;
-            () = outbox.reached(Phase::Closing) => return End::Closed,
-            message = next => message,
-            () = &mut late, if deadline.is_some() => {
-                deadline = None;
-                endpoint.late();
-                continue;
+        let message = match arrived {
+            Some(message) => message,
+            None => {
+                let next = async {
+                    if !endpoint.is_urgent() {
+                        outbox.short().await;
+                    }
+                    stream.next().await
+                };
+                tokio::select! {
+                    biased;
+                    () = outbox.reached(Phase::Closing) => return End::Closed,
+                    message = next => message,
+                    () = &mut late, if deadline.is_some() => {
+                        deadline = None;
+                        endpoint.late();
+                        continue;
+                    }
+                    () = &mut silence => {
+                        let until = heard + dead;
+                        if until <= Instant::now() {
+                            return silent(dead);
+                        }
+                        silence.as_mut().reset(until);
+                        continue;
+                    }
+                }
             }
-            () = sleep_until(heard + dead) => return silent(dead),
         };
         heard = Instant::now();
         match message {

@@ -2,7 +2,7 @@
 
 use super::hub::Hub;
 use crate::gateway::metrics::CancelResult;
-use crate::gateway::runs::{News, Run, Runs};
+use crate::gateway::runs::{Ended, News, Run, Runs};
 
 impl Hub {
     /// Changes the ledger at the present time, and reports what has happened to it.
@@ -28,17 +28,20 @@ impl Hub {
                     self.metrics.cancel_answered(dialect, result);
                     tracing::info!(%run, "cancel refused: the run goes on");
                 }
-                News::Ended(run) => {
-                    self.metrics.run_ended(&run);
-                    log_end(&run);
+                News::Ended(ended) => {
+                    self.metrics.run_ended(ended);
+                    if tracing::enabled!(tracing::Level::INFO)
+                        && let Some(run) = self.state().relay.runs().get(ended.id).cloned()
+                    {
+                        log_end(&run, ended);
+                    }
                 }
             }
         }
     }
 }
 
-fn log_end(run: &Run) {
-    let ended_at = run.ended_at.unwrap_or(run.registered_at);
+fn log_end(run: &Run, ended: Ended) {
     tracing::info!(
         run = %run.id,
         dialect = run.dialect.as_str(),
@@ -47,8 +50,8 @@ fn log_end(run: &Run) {
         capability = run.capability,
         outcome = run.state.as_str(),
         error = run.error.as_deref(),
-        duration_ms = ended_at.saturating_sub(run.registered_at),
-        cancel = CancelResult::of(run).map(CancelResult::as_str),
+        duration_ms = ended.ended_at.saturating_sub(ended.registered_at),
+        cancel = CancelResult::of(ended).map(CancelResult::as_str),
         "run ended"
     );
 }

@@ -1,0 +1,99 @@
+//! The servers measured, each a process that ends with the benchmark.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::app::App;
+use super::bare;
+use super::client::{Agent, Kind};
+
+pub struct Server {
+    child: Child,
+    address: String,
+}
+
+/// Bytes of resident memory of the gateway.
+pub struct Memory {
+    pub runs: usize,
+    pub before: u64,
+    pub in_flight: u64,
+    pub after: u64,
+}
+
+impl Server {
+    /// `caphost serve`, as it is shipped.
+    pub fn gateway() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_caphost"));
+        command.args(["serve", "--port", "0"]);
+        Self::start(command)
+    }
+
+    /// This program, as a server that knows nothing of calls.
+    pub fn bare() -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.arg(bare::FLAG);
+        Self::start(command)
+    }
+
+    fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a server that starts");
+        let mut line = String::new();
+        let output = child.stdout.take().expect("its output");
+        BufReader::new(output)
+            .read_line(&mut line)
+            .expect("its ready line");
+        let address = line.trim().rsplit("http://").next().unwrap_or_default();
+        let address = address.trim_end_matches('/').to_string();
+        Server { child, address }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("ws://{}{path}", self.address)
+    }
+
+    /// Its resident memory in bytes, where the system tells.
+    fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kilobytes.unwrap_or(0) * 1_024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What so many runs in flight take, and what is left of it when they have ended.
+pub async fn memory_of_runs(gateway: &Server, app: &App, runs: usize) -> Memory {
+    let mut agent = Agent::connect(&gateway.url("/abp"), Kind::Abp).await;
+    // As many once before: what is remembered of ended runs is not what a run in flight takes.
+    agent.throughput(runs, 64).await;
+    let before = gateway.resident();
+    app.hold(true);
+    for _ in 0..runs {
+        agent.send().await;
+    }
+    while app.held() < runs {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let in_flight = gateway.resident();
+    app.hold(false);
+    for _ in 0..runs {
+        agent.receive().await;
+    }
+    Memory {
+        runs,
+        before,
+        in_flight,
+        after: gateway.resident(),
+    }
+}
