@@ -106,10 +106,6 @@ mod tests {
 
     use super::*;
 
-    fn url(text: &str) -> Url {
-        Url::parse(text).unwrap()
-    }
-
     async fn taken(lanes: &Arc<Lanes>, text: &str, count: usize) -> Vec<Turn> {
         let mut turns = Vec::new();
         for _ in 0..count {
@@ -119,7 +115,8 @@ mod tests {
     }
 
     async fn at_once(lanes: &Arc<Lanes>, text: &str) -> Option<Turn> {
-        let turn = timeout(Duration::from_millis(50), lanes.turn(&url(text)));
+        let url = Url::parse(text).unwrap();
+        let turn = timeout(Duration::from_millis(50), lanes.turn(&url));
         turn.await.ok()
     }
 
