@@ -79,6 +79,12 @@ impl Relay {
             let message = "The gateway is shutting down: it takes no new calls";
             return Err(Error::new(Code::CAPABILITY_UNAVAILABLE, message));
         }
+        if request == Request::Call && self.names_a_skipped(peer, payload) {
+            let details = json!({ "path": "options.callId" });
+            return Err(
+                Error::invalid_params("The callId was used before").with_details(Box::new(details))
+            );
+        }
         // Cancels still go through: they relieve the app.
         let congested = self.apps.get(&app).is_some_and(|app| app.congested);
         if congested && request == Request::Call {

@@ -96,6 +96,18 @@ impl Relay {
         Some((Some(id), payload))
     }
 
+    /// Whether a call has the callId of one that never went to the app, which cannot know that it was
+    /// used before.
+    pub(super) fn names_a_skipped(&self, peer: PeerId, payload: &str) -> bool {
+        let agent = self.agents.get(&peer);
+        let Some(agent) = agent.filter(|agent| !agent.skipped.is_empty()) else {
+            return false;
+        };
+        let call = read_call(payload);
+        let given = call.option_call_id.or(call.call_id);
+        given.is_some_and(|id| agent.skipped.contains(&*id))
+    }
+
     /// Notes that an agent cancels. Whether the app is to decide.
     fn note_cancel(&mut self, peer: PeerId, payload: &str) -> bool {
         let (mut call_id, mut reason) = (None, None);

@@ -151,6 +151,12 @@ fn a_call_cancelled_before_it_came_never_reaches_the_app() {
         json!({ "callId": "c", "cancelled": true }),
         "its own cancel says the same"
     );
+    let seen = bench.send(2, call("3", "c"));
+    assert_eq!(
+        only(&seen, 2)["payload"]["error"]["code"],
+        "INVALID_PARAMS",
+        "its callId is used"
+    );
     assert_eq!(run(&bench, "c").state, RunState::Cancelled);
     goes_on(&mut bench, 2);
 }
