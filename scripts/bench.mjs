@@ -1,4 +1,4 @@
-// Measures calls, cancels, checkpoints and the demo's capabilities, each beside what it is to be
+// Measures calls, cancels, checkpoints, the demo's capabilities and the gateway, each beside what it is to be
 // compared with, and prints a table: node bench.mjs [--rounds N] [--write]
 // With --write the table replaces the one in docs/benchmarks.md. Needs everything built.
 
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkpoints } from './bench/checkpoint.mjs';
 import { demoCapabilities } from './bench/demo.mjs';
+import { gatewayTable } from './bench/gateway.mjs';
 import { interleaved } from './bench/rounds.mjs';
 import { sizes, table } from './bench/table.mjs';
 import { transports } from './bench/transports.mjs';
@@ -33,7 +34,15 @@ for (const open of [transports, checkpoints, demoCapabilities]) {
 }
 
 const machine = `${availableParallelism()} shared cores, headless ${version}, Node ${process.versions.node}, ${rounds} rounds`;
-const measured = [`Measured on: ${machine}.`, table(results), '## Size of the package', sizes(always(lastMeasure() ?? []))].join('\n\n');
+const gateway = await gatewayTable();
+const measured = [
+  `Measured on: ${machine}.`,
+  table(results),
+  '## The gateway beside a bare relay',
+  gateway,
+  '## Size of the package',
+  sizes(always(lastMeasure() ?? [])),
+].join('\n\n');
 console.log(measured);
 if (values.write) {
   const file = join(root, 'docs', 'benchmarks.md');

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { root } from '../paths.mjs';
+
+/**
+ * @typedef {{ name: string, callsPerSecond: number, p50: number, p99: number }} Server times in microseconds
+ * @typedef {{ rows: Server[], memory: { runs: number, before: number, inFlight: number, after: number } }} Figures
+ */
+
+/**
+ * Runs the gateway's benchmark, which is a program of its own: JavaScript could not keep up with it.
+ *
+ * @returns {Promise<string>} Markdown
+ */
+export async function gatewayTable() {
+  const args = ['bench', '--locked', '--package', 'caphost', '--features', 'gateway', '--bench', 'gateway', '--', '--json'];
+  const { stdout } = await promisify(execFile)('cargo', args, { cwd: root, maxBuffer: 1 << 24 });
+  return table(JSON.parse(stdout));
+}
+
+/** @param {Figures} figures the last row is the gateway's */
+function table({ rows, memory }) {
+  const gateway = rows.at(-1);
+  if (!gateway) throw new Error('the benchmark measured nothing');
+  const ratio = (/** @type {number} */ of, /** @type {number} */ to) => `× ${(of / to).toFixed(2)}`;
+  const lines = rows.map((row) => {
+    const { name, callsPerSecond, p50, p99 } = row;
+    const own = row === gateway;
+    const rate = own ? '' : ratio(gateway.callsPerSecond, callsPerSecond);
+    const times = own ? '' : `${ratio(gateway.p50, p50)}, ${ratio(gateway.p99, p99)}`;
+    return `| ${name} | ${Math.round(callsPerSecond)} | ${Math.round(p50)} µs | ${Math.round(p99)} µs | ${rate} | ${times} |`;
+  });
+  const kilobytes = (/** @type {number} */ bytes) => `${Math.round(bytes / 1024)} kB`;
+  const each = Math.round((memory.inFlight - memory.before) / memory.runs);
+  return [
+    '| | calls per second | median | 99 of 100 within | the gateway\'s throughput | its times |',
+    '|---|--:|--:|--:|--:|--:|',
+    ...lines,
+    '',
+    `Resident memory of the gateway: ${kilobytes(memory.before)}; with ${memory.runs} runs in flight ${kilobytes(memory.inFlight)}, ${each} bytes each; when they have ended ${kilobytes(memory.after)}.`,
+  ].join('\n');
+}
