@@ -67,86 +67,132 @@ pub enum Action<P, H> {
     Wake,
     /// Check the parameters, then report with [`super::HostState::checked`].
     Check {
+        /// The call.
         key: CallKey,
+        /// What is called.
         capability: Rc<str>,
+        /// What the agent gave.
         params: P,
     },
     /// Run the handler, then report with [`super::HostState::settle`].
     Start {
+        /// The call.
         key: CallKey,
+        /// Its callId.
         id: CallId,
+        /// What is called.
         capability: Rc<str>,
+        /// What runs it.
         handler: H,
+        /// What the agent gave.
         params: P,
     },
     /// Drop the future, fire the signal; before any later action, and for good.
-    Stop { key: CallKey, stop: Stop },
+    Stop {
+        /// The call.
+        key: CallKey,
+        /// Why.
+        stop: Stop,
+    },
     /// Give a call's response to whoever waits for it.
     Respond {
+        /// The call.
         key: CallKey,
+        /// Who waits for it.
         to: ReplyTo<P>,
+        /// How it ended.
         response: Response<P>,
     },
     /// Answer a request, under the id it came with.
     Answer {
+        /// Who asked.
         to: ConnectionId,
+        /// The id of the request.
         id: Option<P>,
+        /// What is said.
         answer: Answer<P>,
     },
-    /// Tell an agent how far its call is. `token` is the agent's, if it gave one.
+    /// Tell an agent how far its call is.
     Progress {
+        /// Whose call it is.
         to: ConnectionId,
+        /// The call.
         id: CallId,
+        /// The agent's, if it gave one.
         token: Option<P>,
+        /// As the handler wrote it.
         info: P,
     },
     /// Ask an agent, under an id made from the key.
     Elicit {
+        /// Who is asked.
         to: ConnectionId,
+        /// The question.
         key: ElicitationKey,
+        /// What is asked.
         request: P,
     },
     /// Tell an agent that its answer is no longer wanted.
     Withdraw {
+        /// Who was asked.
         to: ConnectionId,
+        /// The question.
         key: ElicitationKey,
     },
     /// Hand the answer over to whoever asked; a cancelled one is [`crate::call::Outcome::Cancelled`].
     Elicited {
+        /// The question.
         key: ElicitationKey,
+        /// What came of it.
         response: Response<P>,
     },
     /// Send an agent a notification.
     Notify {
+        /// Who is told.
         to: ConnectionId,
+        /// Its name.
         event: Rc<str>,
+        /// What goes with it.
         data: Option<P>,
     },
     /// The set of capabilities has changed.
     CapabilitiesChanged {
+        /// Who is told.
         to: ConnectionId,
+        /// Names of those that are new.
         added: Vec<Rc<str>>,
+        /// Names of those that are gone.
         removed: Vec<Rc<str>>,
     },
     /// For whoever watches: a call went on. Only sent while [`super::HostState::watch`] is on.
     Call(CallEvent<P>),
     /// For whoever watches: a call made progress.
     Progressed {
+        /// The session it belongs to.
         session: Rc<str>,
+        /// The call.
         id: CallId,
+        /// As the handler wrote it.
         info: P,
     },
     /// For whoever watches: a cancel of a call the session knows was answered.
     CancelAnswered {
+        /// The session it belongs to.
         session: Rc<str>,
+        /// The call.
         id: CallId,
+        /// What was answered.
         answer: CancelAnswer,
+        /// What the cancel was asked with.
         reason: Option<Rc<str>>,
     },
     /// For whoever watches: a session opened (`true`) or closed.
     Session {
+        /// Its id.
         session: Rc<str>,
+        /// Whose it is.
         agent: Agent,
+        /// Whether it opened.
         open: bool,
     },
 }
