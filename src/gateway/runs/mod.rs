@@ -5,6 +5,7 @@
 //! many at once.
 
 mod early;
+mod kept;
 mod list;
 mod news;
 mod run;
@@ -14,8 +15,6 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
-
-use serde_json::value::RawValue;
 
 use super::id_map::IdMap;
 use super::tokens::Identity;
@@ -79,7 +78,8 @@ impl Runs {
         self.expire(now);
         let early = self.early.take(&new);
         let id = new.id;
-        if let Some(dialect_id) = &new.dialect_id {
+        let dialect_id = new.dialect_id.and_then(kept::id);
+        if let Some(dialect_id) = &dialect_id {
             let ids = self.by_dialect_id.entry(dialect_id.clone()).or_default();
             ids.push(id);
         }
@@ -87,12 +87,12 @@ impl Runs {
         let run = Run {
             id,
             dialect: new.dialect,
-            dialect_id: new.dialect_id,
+            dialect_id,
             owner: new.owner,
             thread: new.thread,
             app: new.app,
-            capability: new.capability,
-            call_id: new.call_id,
+            capability: kept::name(new.capability),
+            call_id: kept::shown_id(new.call_id),
             state: RunState::Queued,
             registered_at: now,
             ended_at: None,
@@ -132,7 +132,7 @@ impl Runs {
             return;
         }
         run.cancel_requested_at = Some(now);
-        run.cancel_reason = reason.map(str::to_string);
+        run.cancel_reason = reason.map(kept::reason);
         self.news.push(News::CancelRequested(id));
         if run.state == RunState::Running {
             run.state = RunState::Cancelling;
@@ -158,8 +158,8 @@ impl Runs {
         run.ended_at = Some(now);
         (run.state, run.error) = match ending {
             Ending::Completed => (RunState::Completed, None),
-            Ending::Failed(code) => (RunState::Failed, Some(code)),
-            Ending::Unknown(code) => (RunState::Unknown, Some(code)),
+            Ending::Failed(code) => (RunState::Failed, Some(kept::name(code))),
+            Ending::Unknown(code) => (RunState::Unknown, Some(kept::name(code))),
             Ending::Cancelled => {
                 run.cancelled_at = Some(now);
                 (RunState::Cancelled, None)
@@ -178,7 +178,7 @@ impl Runs {
         if let Some(run) = self.runs.get_mut(&id)
             && !run.state.is_over()
         {
-            run.progress = RawValue::from_string(info.into()).ok();
+            run.progress = kept::progress(info).or(run.progress.take());
         }
     }
 

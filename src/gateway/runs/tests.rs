@@ -172,3 +172,37 @@ fn a_list_leaves_out_the_oldest_that_have_ended() {
         assert_eq!((&*shown.join(" "), left_out), (ids, omitted), "{ended}");
     }
 }
+
+#[test]
+fn what_others_write_is_kept_in_part() {
+    let mut runs = Runs::default();
+    let owner = agent("a");
+    let long = "é".repeat(100_000);
+    let id = RunId::random();
+    runs.register(
+        NewRun {
+            id,
+            capability: long.clone(),
+            call_id: long.as_str().into(),
+            ..new_run(&long, &owner)
+        },
+        0,
+    );
+    runs.progress(id, r#"{"progress":1}"#);
+    runs.progress(id, &format!("{long:?}"));
+    runs.cancel_requested(id, Some(&long), 0);
+    runs.end(id, Ending::Failed(long.clone()), 0);
+    let run = runs.get(id).unwrap();
+    let characters = |text: &str| text.chars().count();
+    assert_eq!(characters(&run.capability), 256);
+    assert_eq!(characters(&run.call_id), 256);
+    assert_eq!(run.error.as_deref().map(characters), Some(256));
+    assert_eq!(run.cancel_reason.as_deref().map(characters), Some(4_096));
+    assert_eq!(run.progress.as_deref().unwrap().get(), r#"{"progress":1}"#);
+    assert_eq!(run.dialect_id, None, "nobody may ask for it");
+    let (fits, one_more) = ("é".repeat(256), "é".repeat(257));
+    add(&mut runs, &fits, &owner);
+    add(&mut runs, &one_more, &owner);
+    assert!(found(&runs, &fits, &owner).is_some());
+    assert_eq!(found(&runs, &one_more, &owner), None);
+}
