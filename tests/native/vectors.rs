@@ -6,41 +6,74 @@ use serde_json::{Value as Json, json};
 
 use crate::bench::Bench;
 
-const FILES: [(&str, &str); 4] = [
-    ("edge-cases", include_str!("../conformance/edge-cases.json")),
-    ("timing", include_str!("../conformance/timing.json")),
-    ("timeouts", include_str!("../conformance/timeouts.json")),
-    ("bad-input", include_str!("../conformance/bad-input.json")),
+const FILES: [&str; 4] = [
+    include_str!("../conformance/edge-cases.json"),
+    include_str!("../conformance/timing.json"),
+    include_str!("../conformance/timeouts.json"),
+    include_str!("../conformance/bad-input.json"),
 ];
 
-fn run_file(name: &str) {
-    let (_, text) = FILES.iter().find(|(it, _)| *it == name).unwrap();
-    let vectors: Vec<Json> = serde_json::from_str(text).unwrap();
-    assert!(!vectors.is_empty());
-    for vector in vectors {
-        println!("{}", vector["name"]);
-        run(&vector);
-    }
+/// A test for each vector, named after it.
+macro_rules! vectors {
+    ($($test:ident: $name:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                let vector = all().into_iter().find(|it| it["name"] == $name);
+                run(&vector.expect("a vector of that name"));
+            }
+        )*
+
+        #[test]
+        fn every_vector_has_its_test() {
+            let names: Vec<_> = all().into_iter().map(|it| it["name"].clone()).collect();
+            assert_eq!(names, [$($name),*]);
+        }
+    };
 }
 
-#[test]
-fn every_row_of_the_edge_case_table() {
-    run_file("edge-cases");
+vectors! {
+    cancel_non_existent_call_id: "Cancel non-existent callId",
+    cancel_already_completed_call: "Cancel already-completed call",
+    cancel_already_cancelled_call: "Cancel already-cancelled call",
+    multiple_cancels_for_same_call_id: "Multiple cancels for same callId",
+    call_completes_while_cancel_in_flight: "Call completes while cancel in flight",
+    cancel_without_active_session: "Cancel without active session",
+    cancel_after_shutdown: "Cancel after shutdown",
+    cancel_arrives_before_operation_starts: "Cancel arrives before operation starts",
+    cancel_arrives_during_operation: "Cancel arrives during operation",
+    cancel_arrives_after_completion: "Cancel arrives after completion",
+    a_handler_that_ignores_its_signal_delays_nothing:
+        "A handler that ignores its signal delays nothing",
+    the_cancel_is_answered_before_the_call: "The cancel is answered before the call",
+    a_reused_call_id_is_refused_and_the_first_call_undisturbed:
+        "A reused callId is refused and the first call undisturbed",
+    a_handler_that_stops_by_itself_counts_as_cancelled:
+        "A handler that stops by itself counts as cancelled",
+    shutdown_cancels_and_answers_what_is_in_flight:
+        "Shutdown cancels and answers what is in flight",
+    timeout_option_automatic_after_the_specified_duration:
+        "timeout option: automatic, after the specified duration",
+    abort_signal_manual_any_time_before_the_timeout:
+        "AbortSignal: manual, any time, before the timeout",
+    a_call_that_completes_within_its_timeout_is_not_cancelled:
+        "A call that completes within its timeout is not cancelled",
+    a_timeout_counts_while_the_call_waits_for_its_turn:
+        "A timeout counts while the call waits for its turn",
+    an_unknown_capability_is_refused: "An unknown capability is refused",
+    a_bad_call_id_is_refused: "A bad callId is refused",
+    a_bad_timeout_is_refused: "A bad timeout is refused",
+    parameters_are_checked_against_the_schema_before_the_handler_runs:
+        "Parameters are checked against the schema before the handler runs",
+    a_handlers_error_keeps_its_code:
+        "A handler's error keeps its code, any other becomes OPERATION_FAILED",
+    keys_named_proto_are_plain_data: "Keys named __proto__ are plain data",
 }
 
-#[test]
-fn every_row_of_the_timing_list() {
-    run_file("timing");
-}
-
-#[test]
-fn every_row_of_the_timeout_table() {
-    run_file("timeouts");
-}
-
-#[test]
-fn bad_input() {
-    run_file("bad-input");
+/// The vectors of all files.
+fn all() -> Vec<Json> {
+    let read = |text| serde_json::from_str::<Vec<Json>>(text).unwrap();
+    FILES.into_iter().flat_map(read).collect()
 }
 
 fn run(vector: &Json) {
