@@ -112,6 +112,11 @@ impl Mcp {
             Ok(message) => message,
             Err((refusal, id)) => return refusal.answer(id),
         };
+        let max = self.hub.limits.id_bytes;
+        if message.id.is_some_and(|id| id.get().len() > max) {
+            let what = format!("`id` has more than {max} bytes");
+            return Refusal::invalid_request(what).answer(None);
+        }
         if let Err(refusal) = self.may_begin(&caller, &message) {
             return refusal.answer(message.id);
         }

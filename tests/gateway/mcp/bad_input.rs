@@ -137,6 +137,25 @@ async fn headers_are_those_the_protocol_wants() {
 }
 
 #[tokio::test]
+async fn an_id_past_the_limit_is_refused() {
+    let gateway = Gateway::start().await;
+    let _app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let ping = |length: usize| {
+        let mut message = rpc(1, "ping", json!({}));
+        message["id"] = "x".repeat(length).into();
+        message
+    };
+    let (status, answer) = refused(&client, &ping(255).to_string()).await;
+    assert_eq!(
+        (status, &answer["error"]["code"], &answer["id"]),
+        (400, &json!(-32600), &Value::Null)
+    );
+    let answer = client.post(&ping(254)).await;
+    assert_eq!(answer.status(), 200);
+}
+
+#[tokio::test]
 async fn a_body_past_the_limit_is_too_large() {
     let limits = Limits {
         message_bytes: 10_000,

@@ -10,6 +10,8 @@ use tokio::time::Instant;
 const OVER: usize = 1_024;
 /// Cancels that wait for their request.
 const EARLY: usize = 64;
+/// Bytes of an id that is waited for: no request has a longer one, unless the limit was raised.
+const ID_BYTES: usize = 256;
 /// For a request to arrive after its cancel.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -32,7 +34,8 @@ impl Overtaken {
 
     /// A cancel has come for a request that is not in flight.
     pub fn cancelled(&mut self, id: &RequestId) {
-        if self.over.contains(id) {
+        let is_long = matches!(id, RequestId::String(text) if text.len() > ID_BYTES);
+        if is_long || self.over.contains(id) {
             return;
         }
         self.early.push_back((id.clone(), Instant::now()));
@@ -84,5 +87,8 @@ mod tests {
         assert_eq!((overtaken.early.len(), overtaken.over.len()), (EARLY, OVER));
         assert!(!overtaken.take(&RequestId::Number(0)));
         assert!(overtaken.take(&RequestId::Number(9_999)));
+        let long = RequestId::String("x".repeat(ID_BYTES + 1).into());
+        overtaken.cancelled(&long);
+        assert!(!overtaken.take(&long), "it is not kept");
     }
 }
