@@ -64,8 +64,9 @@ impl Delivery {
     }
 
     /// Sends `body` to `url`: again after a while as long as the server fails (5xx) or cannot be
-    /// reached, until time is up; not again once it refuses (4xx), points elsewhere (3xx), or
-    /// after `unwanted`. Drops `untried` after the first attempt.
+    /// reached, until time is up; not again once it refuses (4xx), points elsewhere (3xx), keeps its
+    /// answer to itself (it may have taken the result, which must not come twice), or after
+    /// `unwanted`. Drops `untried` after the first attempt.
     pub(super) async fn send(
         &self,
         url: &Url,
@@ -127,6 +128,9 @@ impl Delivery {
             Err(error) if error.is_builder() => {
                 return Attempt::Refused("it cannot be called".into());
             }
+            Err(error) if error.is_timeout() && !error.is_connect() => {
+                return Attempt::Refused("it did not answer in time".into());
+            }
             Err(error) => return Attempt::Failed(failure(&error)),
         };
         let status = response.status();
@@ -150,9 +154,7 @@ impl Delivery {
 
 /// What went wrong, without the URL: it may be a secret.
 fn failure(error: &reqwest::Error) -> String {
-    let what = if error.is_timeout() {
-        "it did not answer in time"
-    } else if error.is_connect() {
+    let what = if error.is_connect() {
         "it cannot be reached"
     } else {
         "the connection broke"
