@@ -88,6 +88,43 @@ for (const { name, launch } of clients) {
       }
     });
 
+    test('a frame that is left settles the calls of its tools, and no others', async (t) => {
+      /** @type {any[]} */
+      const told = [];
+      const { page, agent } = await attached(t, { onNotification: (_, data) => told.push(data) });
+      for (const leave of ['src', 'remove']) {
+        await page.evaluate(async () => {
+          const frame = document.createElement('iframe');
+          frame.src = '/native?hold=framed';
+          document.body.append(frame);
+          await new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+        });
+        const outer = agent.call('hold', {}, { callId: `outer ${leave}` });
+        const call = agent.call('framed');
+        await page.evaluate(async (/** @type {string} */ how) => {
+          const frame = /** @type {HTMLIFrameElement} */ (document.querySelector('iframe'));
+          while (!(/** @type {any} */ (frame.contentWindow).log.includes('started'))) await new Promise((resolve) => setTimeout(resolve, 5));
+          if (how === 'remove') frame.remove();
+          else frame.src = '/empty';
+        }, leave);
+        assert.equal((await call).error?.code, 'DISCONNECTED', leave);
+        assert.equal((await agent.call('framed')).error?.code, 'UNKNOWN_CAPABILITY', leave);
+        assert.equal((await agent.cancel(`outer ${leave}`)).cancelled, true, leave);
+        assert.deepEqual(await outer, cancelled);
+        await page.evaluate(() => document.querySelector('iframe')?.remove());
+      }
+      assert.deepEqual(told.at(-1), { added: [], removed: ['framed'] });
+      assert.deepEqual((await agent.call('echo', { n: 1 })).data, { n: 1 });
+    });
+
+    test('a shutdown stops what has only just been asked', async (t) => {
+      const { page, agent } = await attached(t);
+      const call = agent.call('hold');
+      await agent.shutdown();
+      assert.deepEqual(await call, cancelled);
+      assert.equal(await page.evaluate(() => /** @type {any} */ (window).log.at(-1)), 'stopped');
+    });
+
     test('tools that come and go are told of', async (t) => {
       /** @type {any[]} */
       const told = [];

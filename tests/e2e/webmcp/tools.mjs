@@ -36,7 +36,7 @@ const native = `<!doctype html><title>Tools alone</title><script>
   tool('mcp', async () => ({ content: [{ type: 'text', text: 'as text' }] }));
   tool('broken', async () => { throw new TypeError('The disk is full'); });
   tool('polite', async () => ({ content: [{ type: 'text', text: 'Not today' }], isError: true }));
-  tool('hold', (_, { signal }) => new Promise((_, reject) => {
+  tool(new URLSearchParams(location.search).get('hold') ?? 'hold', (_, { signal }) => new Promise((_, reject) => {
     log.push('started');
     signal.addEventListener('abort', () => { log.push('stopped'); reject(signal.reason); });
   }));

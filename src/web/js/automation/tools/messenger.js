@@ -14,7 +14,16 @@ import { openDevTools } from './session.js';
 /** callIds remembered, so that none is used twice and a late cancel is answered truthfully. */
 const REMEMBERED = 10_000;
 
-/** @typedef {{ id: unknown, callId: string, invocation?: string, cancels: unknown[], reason?: string }} Call */
+/**
+ * @typedef {object} Call
+ * @property {unknown} id
+ * @property {string} callId
+ * @property {string} frameId where its tool is
+ * @property {Promise<any>} [begun] gives the browser's name for it
+ * @property {string} [invocation] that name, once it is known
+ * @property {unknown[]} cancels the ids of those that wait for its end
+ * @property {boolean} [unwanted] nobody waits for it
+ */
 
 export class ToolsMessenger {
   /** @type {((envelope: any) => void) | undefined} */
@@ -42,8 +51,10 @@ export class ToolsMessenger {
     devTools.on('WebMCP.toolsRemoved', ({ tools }) => this.#changed([], tools));
     devTools.on('WebMCP.toolResponded', (event) => this.#responded(event));
     devTools.on('Page.frameNavigated', ({ frame }) => {
-      if (!frame.parentId) this.onclose?.(abpError('DISCONNECTED', 'The page is gone'));
+      if (frame.parentId) this.#leftBehind(frame.id);
+      else this.onclose?.(abpError('DISCONNECTED', 'The page is gone'));
     });
+    devTools.on('Page.frameDetached', ({ frameId }) => this.#leftBehind(frameId));
   }
 
   /**
@@ -82,7 +93,9 @@ export class ToolsMessenger {
   close() {
     this.onmessage = this.onclose = undefined;
     this.#cancelAll();
-    this.devTools.detach().catch(() => {});
+    // What has no name yet is cancelled when it has one, and then only is there nothing more to say.
+    const begun = [...this.#calls.values()].map((call) => call.begun);
+    void Promise.allSettled(begun).then(() => this.devTools.detach()).catch(() => {});
   }
 
   #session() {
@@ -98,11 +111,14 @@ export class ToolsMessenger {
 
   /** @param {any[]} added @param {any[]} removed */
   #changed(added, removed) {
-    for (const { name } of removed) this.#tools.delete(name);
-    for (const { name, frameId } of added) this.#tools.set(name, frameId);
-    if (!this.#open) return;
+    // Of two frames that have a tool of the same name, the one that had it first has it.
+    const gone = removed.filter(({ name, frameId }) => this.#tools.get(name) === frameId);
+    for (const { name } of gone) this.#tools.delete(name);
+    const come = added.filter(({ name }) => !this.#tools.has(name));
+    for (const { name, frameId } of come) this.#tools.set(name, frameId);
+    if (!this.#open || come.length + gone.length === 0) return;
     const names = (/** @type {any[]} */ tools) => tools.map(({ name }) => name);
-    this.#say('notification', { event: CAPABILITIES_CHANGED, data: { added: names(added), removed: names(removed) } });
+    this.#say('notification', { event: CAPABILITIES_CHANGED, data: { added: names(come), removed: names(gone) } });
   }
 
   /** @param {unknown} id @param {any} payload */
@@ -114,15 +130,17 @@ export class ToolsMessenger {
       : !frameId && failure('UNKNOWN_CAPABILITY', `There is no tool "${capability}"`);
     if (refused) return this.#answer('capabilities/call-result', id, refused);
     /** @type {Call} */
-    const call = { id, callId, cancels: [] };
+    const call = { id, callId, frameId: String(frameId), cancels: [] };
     this.#calls.set(callId, call);
     try {
-      const { invocationId } = await this.devTools.send('WebMCP.invokeTool', { frameId, toolName: capability, input: params });
+      call.begun = this.devTools.send('WebMCP.invokeTool', { frameId, toolName: capability, input: params });
+      const { invocationId } = await call.begun;
+      if (this.#calls.get(callId) !== call) return undefined;
       call.invocation = invocationId;
       this.#invocations.set(invocationId, call);
       const early = this.#early.get(invocationId);
       if (early) this.#responded(early);
-      else if (call.cancels.length > 0) this.#stop(call);
+      else if (call.unwanted || call.cancels.length > 0) this.#stop(call);
     } catch (error) {
       this.#settle(call, failure('OPERATION_FAILED', `The tool cannot be invoked: ${/** @type {any} */ (error)?.message ?? error}`));
     }
@@ -133,8 +151,9 @@ export class ToolsMessenger {
   #cancel(id, { callId }) {
     const call = this.#calls.get(callId);
     if (call) {
-      call.cancels.push(id);
-      return this.#stop(call);
+      // One that is on its way is enough: the browser refuses another.
+      if (call.cancels.push(id) === 1) this.#stop(call);
+      return;
     }
     const known = this.#ended.get(callId);
     const reason = known === undefined ? 'Operation not found' : 'Operation already completed';
@@ -151,10 +170,20 @@ export class ToolsMessenger {
   }
 
   #cancelAll() {
-    for (const { invocation } of this.#calls.values()) {
+    for (const call of this.#calls.values()) {
+      const { invocation } = call;
+      call.unwanted = true;
       // What cannot be cancelled any more has ended.
       if (invocation) this.devTools.send('WebMCP.cancelInvocation', { invocationId: invocation }).catch(() => {});
     }
+  }
+
+  /** A document is gone, and with it its tools and what they were doing: the browser does not say so. @param {string} frame */
+  #leftBehind(frame) {
+    for (const call of [...this.#calls.values()]) {
+      if (call.frameId === frame) this.#settle(call, failure('DISCONNECTED', 'The frame is gone'));
+    }
+    this.#changed([], [...this.#tools].map(([name]) => ({ name, frameId: frame })));
   }
 
   /** @param {any} event */
@@ -167,7 +196,7 @@ export class ToolsMessenger {
 
   /** @param {Call} call @param {any} response */
   #settle({ id, callId, invocation, cancels }, response) {
-    this.#calls.delete(callId);
+    if (!this.#calls.delete(callId)) return;
     if (invocation) this.#invocations.delete(invocation);
     if (this.#calls.size === 0) this.#early.clear();
     const isCancelled = response.cancelled === true;
@@ -175,7 +204,7 @@ export class ToolsMessenger {
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > REMEMBERED && oldest !== undefined) this.#ended.delete(oldest);
     const confirmation = cancelResponse(callId, isCancelled ? undefined : 'Operation already completed');
-    for (const cancel of cancels) this.#answer('capabilities/cancel-result', cancel, confirmation);
+    for (const cancel of cancels.splice(0)) this.#answer('capabilities/cancel-result', cancel, confirmation);
     this.#answer('capabilities/call-result', id, response);
     this.#mayLeave();
   }
