@@ -148,6 +148,33 @@ test('initialize of ACP and LSP declares what can be cancelled, cannot be cancel
   assert.deepEqual(seen.lsp.result, { capabilities, serverInfo: info });
 });
 
+test('initialize is answered, whatever came before it', async () => {
+  const seen = await onPort(async ({ lab, host, raw, until, rpc }, VERSION) => {
+    const legacy = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } };
+    raw.post(rpc(0, '_capabilities/call', { capability: 'test.echo' }));
+    await until(() => raw.heard.length === 1);
+    raw.post(rpc(1, 'initialize', { capabilities: { elicitation: {} } }));
+    raw.post(rpc(2, '_capabilities/call', { capability: 'test.ask', params: { message: 'Sure?' } }));
+    await until(() => raw.heard.some((/** @type {any} */ it) => it.method === '_elicitation/request'));
+    const busy = await lab.rawPort(host, false);
+    busy.post(rpc(0, '_capabilities/call', { capability: 'test.work' }));
+    busy.post(rpc(1, 'initialize', { protocolVersion: 1 }));
+    await until(() => busy.heard.length === 1);
+    const mcp = await lab.rawPort(host, false);
+    mcp.post(rpc(0, 'subscriptions/listen', { notifications: { toolsListChanged: true }, _meta: { [VERSION]: '2026-07-28' } }));
+    mcp.post(rpc(1, 'tools/call', { name: 'test.work', _meta: { [VERSION]: '2026-07-28' } }));
+    mcp.post(rpc(2, 'initialize', legacy));
+    mcp.post(rpc(3, 'initialize', legacy));
+    mcp.post(rpc(0, 'ping', { _meta: { [VERSION]: { toString: 1 } } }));
+    mcp.post(rpc(1, 'ping'));
+    await until(() => mcp.heard.length === 5);
+    return [raw, busy, mcp].map((it) => it.heard.map((/** @type {any} */ { id, method, error }) => [id, method ?? error?.code ?? 'result']));
+  }, 'io.modelcontextprotocol/protocolVersion');
+  assert.deepEqual(seen[0].slice(0, 2), [[0, 'result'], [1, 'result']]);
+  assert.deepEqual(seen[1], [[1, 'result']]);
+  assert.deepEqual(seen[2], [[null, 'notifications/subscriptions/acknowledged'], [2, 'result'], [3, 'result'], [0, -32602], [1, 'result']]);
+});
+
 test('a window that is gone ends its calls; one that posts messages is answered where it asked', async () => {
   const seen = await onPort(async ({ lab, host, until, rpc }) => {
     host.acceptMessages();

@@ -48,6 +48,7 @@ export class Mcp {
     }
     const version = params._meta?.[VERSION];
     const modern = version !== undefined;
+    if (modern && typeof version !== 'string') return this.#badParams(id, method);
     if (modern && version !== MODERN) {
       const data = { supported: [LEGACY, MODERN], requested: version };
       return peer.fail(id, { code: UNSUPPORTED_VERSION, message: `Unsupported protocol version: ${version}`, data });
@@ -79,7 +80,7 @@ export class Mcp {
   #initialize(id, params) {
     const { peer } = this;
     if (typeof params.protocolVersion !== 'string') return this.#badParams(id, 'initialize');
-    if (this.#initialized) peer.startAnew();
+    if (this.#initialized || peer.idle) peer.startAnew();
     this.#initialized = true;
     const { info, more } = this.#introduction();
     const result = { protocolVersion: LEGACY, capabilities: CAPABILITIES, serverInfo: info, ...more };

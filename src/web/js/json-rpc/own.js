@@ -43,19 +43,27 @@ export class Own {
    * @param {any} params
    */
   #initialize(id, params = {}) {
-    if (!isObject(params)) return this.peer.fail(id, rpcError(problem('The parameters are an object'), INVALID_PARAMS));
-    if (this.#greeted) return this.peer.fail(id, rpcError(problem('initialize was answered before', 'ALREADY_INITIALIZED'), INVALID_REQUEST));
-    this.#greeted = true;
+    const { peer } = this;
+    if (!isObject(params)) return peer.fail(id, rpcError(problem('The parameters are an object'), INVALID_PARAMS));
+    if (this.#greeted) return peer.fail(id, rpcError(problem('initialize was answered before', 'ALREADY_INITIALIZED'), INVALID_REQUEST));
+    // What calls have come and gone before did not say what the peer can do.
+    if (peer.idle) peer.startAnew();
     this.#acp = typeof params.protocolVersion === 'number';
     const { cancellation, elicitation } = { ...params.capabilities, ...params.clientCapabilities };
     this.#cancellable = cancellation?.request !== false;
-    const { id: name, version, name: title } = this.peer.host.app;
+    const { id: name, version, name: title } = peer.host.app;
     const info = { name, title, version };
     const result = this.#acp
       ? { protocolVersion: ACP_VERSION, agentCapabilities: CAPABILITIES, agentInfo: info, authMethods: [] }
       : { capabilities: CAPABILITIES, serverInfo: info };
-    const { number } = this.peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result }) });
-    return this.peer.open(params.clientInfo, Boolean(elicitation), number);
+    this.#greeted = true;
+    const answer = (/** @type {any} */ { error }) => {
+      // One that was refused may be sent again.
+      this.#greeted = !error;
+      return error ? { error: rpcError(error) } : { result };
+    };
+    const { number } = peer.begin(id, { answer });
+    return peer.open(params.clientInfo, Boolean(elicitation), number);
   }
 
   /**

@@ -174,7 +174,12 @@ export class Peer {
    * @param {number} [number] of the request that waits for it
    */
   open(info, elicitation, number) {
-    if (this.#session) return;
+    if (this.#session) {
+      // It is known since a call that came first.
+      const entry = this.#byNumber.get(number);
+      if (entry) this.#settle(entry, {});
+      return;
+    }
     this.#session = true;
     this.#refused = undefined;
     const text = (/** @type {unknown} */ it, /** @type {string} */ other) => (typeof it === 'string' && it ? it.slice(0, 128) : other);
@@ -197,9 +202,17 @@ export class Peer {
     this.ask('capabilities/call', { capability, params, options, callId }, number);
   }
 
+  /** Whether nothing is in flight. */
+  get idle() {
+    return this.#inFlight.size === 0;
+  }
+
   /** Forgets the agent there was: nobody waits for what it has asked. */
   startAnew() {
-    for (const entry of this.#inFlight.values()) entry.answered = false;
+    for (const entry of this.#inFlight.values()) {
+      entry.answered = false;
+      entry.stop?.();
+    }
     if (this.#session) this.ask('shutdown', { reason: 'The client has begun anew' });
     this.#session = false;
   }
@@ -280,7 +293,8 @@ export class Peer {
 function readRefusal(error) {
   if (error?.code === -32800) return { success: false, cancelled: true };
   const code = error?.data?.code ?? (error?.code === -32601 ? 'NOT_SUPPORTED' : 'OPERATION_FAILED');
-  return { success: false, error: { code, message: String(error?.message ?? 'The agent did not answer the question'), retryable: false } };
+  const message = typeof error?.message === 'string' ? error.message : 'The agent did not answer the question';
+  return { success: false, error: { code, message, retryable: false } };
 }
 
 /** @param {unknown} id */

@@ -88,7 +88,9 @@ function register(browser, tool) {
   if (!browser.registerTool) return () => {};
   const registration = new AbortController();
   /** @param {unknown} error */
-  const refused = (error) => console.warn(`caphost: the browser takes no tool ${tool.name}:`, error);
+  const refused = (error) => {
+    if (!registration.signal.aborted) console.warn(`caphost: the browser takes no tool ${tool.name}:`, error);
+  };
   /** @type {any} */
   let registered;
   try {
@@ -96,6 +98,8 @@ function register(browser, tool) {
     registered = browser.registerTool(tool, { signal: registration.signal });
   } catch (error) {
     refused(error);
+    // Of that name there may be one that is not ours.
+    return () => {};
   }
   registered?.then?.(undefined, refused);
   return () => {
