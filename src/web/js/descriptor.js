@@ -7,7 +7,7 @@ import { isObject } from './read.js';
  * @param {any} app
  * @returns {string | undefined} what is wrong with it
  */
-function problemWithApp(app) {
+export function problemWithApp(app) {
   const bad = ['id', 'name', 'version'].find((field) => !isName(app?.[field]));
   return bad && `app.${bad} is a string of 1 to 256 characters`;
 }
