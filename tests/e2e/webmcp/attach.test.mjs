@@ -99,6 +99,8 @@ for (const { name, launch } of clients) {
           document.body.append(frame);
           await new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
         });
+        // The browser tells of a frame's tools when it has loaded, or a moment later.
+        while (!told.at(-1)?.added.includes('framed')) await new Promise((resolve) => setTimeout(resolve, 5));
         const outer = agent.call('hold', {}, { callId: `outer ${leave}` });
         const call = agent.call('framed');
         await page.evaluate(async (/** @type {string} */ how) => {
