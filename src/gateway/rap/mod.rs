@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`wire`] | the messages: toolset, invocation, callbacks, notifications |
 //! | [`names`] | identifiers and tool names, as they may come from a peer |
+//! | `pauses` | how long to wait before something is tried again |
 //! | [`server`] | apps as tools: the tool server |
 //! | [`runtime`] | other servers' tools, as capabilities of apps |
 //!
@@ -11,6 +12,7 @@
 //! "Thread Closure Notification".
 
 pub mod names;
+mod pauses;
 pub mod runtime;
 pub mod server;
 pub mod wire;

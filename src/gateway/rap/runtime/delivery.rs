@@ -7,9 +7,9 @@ use serde_json::Value;
 use tokio::time::sleep;
 use url::Url;
 
+use super::super::pauses::Pauses;
 use super::errand::Errand;
 use super::limits::RuntimeLimits;
-use super::pauses::Pauses;
 use super::requests::{Requests, describe};
 use crate::call::{Code, Error};
 
@@ -32,7 +32,7 @@ pub(super) async fn deliver(
     limits: &RuntimeLimits,
     errand: &Errand,
 ) -> Result<(), Undelivered> {
-    let mut pauses = Pauses::new(limits);
+    let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
     let mut may_run = false;
     let mut attempts = 0;
     loop {

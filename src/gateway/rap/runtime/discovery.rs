@@ -7,8 +7,8 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
 use super::limits::RuntimeLimits;
-use super::pauses::Pauses;
 use super::requests::Requests;
+use crate::gateway::rap::pauses::Pauses;
 use crate::gateway::rap::wire::Toolset;
 
 /// Between two looks when somebody asks for one.
@@ -25,7 +25,7 @@ pub(super) async fn discover(
     look: Arc<Notify>,
     known: watch::Sender<Known>,
 ) {
-    let mut pauses = Pauses::new(&limits);
+    let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
     let mut text = Vec::new();
     let mut failing: Option<Instant> = None;
     loop {

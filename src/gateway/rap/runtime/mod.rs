@@ -22,7 +22,6 @@ mod errand;
 mod limits;
 mod notices;
 mod options;
-mod pauses;
 mod requests;
 mod result;
 mod tool_server;

@@ -1,6 +1,5 @@
 //! Sending results to callback URLs.
 
-mod backoff;
 mod budget;
 mod lanes;
 
@@ -14,14 +13,19 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use self::backoff::Backoff;
 use self::lanes::Lanes;
 use super::callback_url::origin;
 use crate::gateway::http_client;
 use crate::gateway::metrics::Metrics;
+use crate::gateway::rap::pauses::Pauses;
 use crate::gateway::server::Connected;
 
 pub(super) use self::budget::{Budget, Share};
+
+/// Between the first attempt and the second; each later pause is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// Past which pauses do not grow.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// An answer's body up to this size is read, so that its connection can be used again.
 const READ_BYTES: u64 = 64 << 10;
@@ -92,7 +96,7 @@ impl Delivery {
     ) -> Delivered {
         let mut untried = Some(untried);
         let first = Instant::now();
-        let mut backoff = Backoff::new();
+        let mut pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
         loop {
             let why = match self.attempt(url, body.clone()).await {
                 Attempt::Taken => return Delivered::Taken,
@@ -100,7 +104,7 @@ impl Delivery {
                 Attempt::Failed(why) => why,
             };
             drop(untried.take());
-            let pause = backoff.pause();
+            let pause = pauses.next();
             if first.elapsed() + pause > self.retry_for {
                 return Delivered::Lost(format!("{why}, and no better for {:?}", self.retry_for));
             }
