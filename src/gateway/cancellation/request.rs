@@ -1,11 +1,11 @@
 //! What a cancel asks for.
 
 use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
 use serde_json::{Map, Value};
 
 use super::problem::Problem;
 use super::{ID_CHARS, REASON_CHARS};
+use crate::gateway::server::content_type;
 
 /// `{ "requestId": string, "reason"?: string | null }`, or with `request_id`.
 #[derive(Debug, PartialEq)]
@@ -57,11 +57,7 @@ fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Proble
 
 /// `application/json`, or `application/…+json`.
 fn is_json(headers: &HeaderMap) -> bool {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    let kind = kind.and_then(|kind| kind.split(';').next());
-    let kind = kind.unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = content_type(headers);
     kind.strip_prefix("application/")
         .is_some_and(|kind| kind == "json" || kind.ends_with("+json"))
 }
@@ -87,6 +83,7 @@ fn position(body: &[u8], error: &serde_json::Error) -> usize {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
+    use axum::http::header::CONTENT_TYPE;
     use serde_json::json;
 
     use super::*;

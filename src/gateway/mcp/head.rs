@@ -1,9 +1,10 @@
 //! What is looked at of a request's head before the SDK gets it.
 
 use axum::http::StatusCode;
-use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use axum::http::header::{ACCEPT, HeaderMap, HeaderValue};
 
 use super::refusal::Refusal;
+use crate::gateway::server::{content_type, essence};
 
 /// The longest app id there is, in characters.
 const MAX_APP_ID_CHARS: usize = 128;
@@ -29,12 +30,7 @@ pub fn app_id(text: &str) -> Result<&str, Refusal> {
 
 /// Checks the type of a body and the types its answer may have, which are then both.
 pub fn check_types(headers: &mut HeaderMap) -> Result<(), Refusal> {
-    let essence = |text: &str| {
-        let essence = text.split(';').next().unwrap_or_default();
-        essence.trim().to_ascii_lowercase()
-    };
-    let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    if kind.map(essence).as_deref() != Some(JSON) {
+    if content_type(headers) != JSON {
         let message = format!("Content-Type must be {JSON}");
         return Err(Refusal::status(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
@@ -60,6 +56,8 @@ pub fn check_types(headers: &mut HeaderMap) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::header::CONTENT_TYPE;
+
     use super::*;
 
     #[test]

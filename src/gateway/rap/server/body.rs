@@ -2,12 +2,13 @@
 
 use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use axum::http::header::HeaderMap;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::refusal::Refusal;
 use crate::call::{Code, Error};
+use crate::gateway::server::content_type;
 
 /// Characters of what is told about a bad body.
 const MESSAGE_CHARS: usize = 300;
@@ -23,7 +24,7 @@ pub(super) async fn read_json<T: DeserializeOwned>(
 
 /// Reads what says that it is JSON, of at most `limit` bytes.
 pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
-    if !is_json(headers) {
+    if content_type(headers) != "application/json" {
         let message = "The body must be JSON: `Content-Type: application/json`";
         let error = Error::new(Code::INVALID_TYPE, message);
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
@@ -50,17 +51,10 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     })
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let kind = value.and_then(|value| value.split(';').next());
-    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
-}
-
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
+    use axum::http::header::CONTENT_TYPE;
     use axum::response::IntoResponse;
     use serde_json::{Map, Value};
 
