@@ -67,17 +67,15 @@ impl Relay {
             return self.revoked(run, outcome);
         }
         self.runs.cancel_requested(run, reason.as_deref(), now);
-        let Some(route) = self.route_of(run).cloned() else {
+        let Some(route) = self.routes.get_mut(&run) else {
             // Not sent yet, and now it never will be.
             self.runs.end(run, Ending::Cancelled, now);
             return self.revoked(run, CONFIRMED);
         };
-        if route.revoking {
+        if std::mem::replace(&mut route.revoking, true) {
             return;
         }
-        if let Some(route) = self.routes.get_mut(&run) {
-            route.revoking = true;
-        }
+        let route = route.clone();
         self.ask_to_cancel(run, (route.agent, route.app), &route.call_id, reason);
     }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::pending::Entry;
-use super::{Action, PeerId, Relay, Revoked};
+use super::{PeerId, Relay, Revoked};
 use crate::call::{Code, Error};
 use crate::gateway::id_map::IdMap;
-use crate::gateway::runs::{Ending, NewRun, RunId, RunState};
-use crate::gateway::wire::{Envelope, Failure, Header, Outgoing, Request, members, text_of};
+use crate::gateway::runs::{Ending, NewRun, RunId};
+use crate::gateway::wire::{Envelope, Failure, Request, members, text_of};
 
 /// Where the runs are that apps have, by their ids.
 pub(super) type Routes = IdMap<RunId, Route>;
@@ -29,8 +29,8 @@ pub(super) struct Route {
 #[derive(Default)]
 struct Call {
     capability: Option<String>,
+    /// The one in its options, or else that at the top level.
     call_id: Option<String>,
-    option_call_id: Option<String>,
 }
 
 impl Relay {
@@ -56,7 +56,7 @@ impl Relay {
         let call = read_call(payload);
         let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
         let agent = self.agents.get_mut(&peer)?;
-        let given = call.option_call_id.or(call.call_id);
+        let given = call.call_id;
         let id = run.unwrap_or_else(RunId::random);
         let named = given.is_some();
         let call_id: Arc<str> = given.unwrap_or_else(|| id.to_string()).into();
@@ -103,8 +103,7 @@ impl Relay {
         let Some(agent) = agent.filter(|agent| !agent.skipped.is_empty()) else {
             return false;
         };
-        let call = read_call(payload);
-        let given = call.option_call_id.or(call.call_id);
+        let given = read_call(payload).call_id;
         given.is_some_and(|id| agent.skipped.contains(&*id))
     }
 
@@ -141,14 +140,7 @@ impl Relay {
             }
             _ => r#"{"success":false,"cancelled":true}"#.into(),
         };
-        let header = Header {
-            kind: request.answer(),
-            id: envelope.id,
-            agent: None,
-            timestamp: &self.timestamp,
-        };
-        let message = Outgoing::new(header, &payload, None);
-        self.actions.push_back(Action::Send { peer, message });
+        self.send(peer, request.answer(), envelope.id, &payload);
     }
 
     /// Notes an app's answer to a call, or to a cancel of the gateway's own.
@@ -156,11 +148,10 @@ impl Relay {
         if let Some(run) = entry.revokes {
             return self.revocation_answered(run, payload);
         }
-        let ending = match (entry.request, entry.run) {
-            (Request::Call, Some(run)) => (run, ending_of(payload)),
-            _ => return,
-        };
-        self.run_over(entry.agent, ending.0, ending.1);
+        // Only calls begin runs.
+        if let Some(run) = entry.run {
+            self.run_over(entry.agent, run, ending_of(payload));
+        }
     }
 
     /// Notes that a call, or a cancel of the gateway's own, will never be answered.
@@ -218,28 +209,21 @@ impl Relay {
         Err(Error::new(Code::PERMISSION_DENIED, message)
             .with_details(Box::new(json!({ "path": "app" }))))
     }
-
-    /// Whether a run is where a cancel could reach it.
-    pub(super) fn route_of(&self, run: RunId) -> Option<&Route> {
-        let in_flight = self.runs.get(run).map(|run| run.state);
-        self.routes
-            .get(&run)
-            .filter(|_| in_flight != Some(RunState::Queued))
-    }
 }
 
 fn read_call(payload: &str) -> Call {
-    let mut call = Call::default();
+    let (mut call, mut in_options) = (Call::default(), None);
     members(payload.as_bytes(), |key, value| match key {
         b"capability" => call.capability = text_of(value),
         b"callId" => call.call_id = text_of(value),
         b"options" => members(value, |key, value| {
             if key == b"callId" {
-                call.option_call_id = text_of(value);
+                in_options = text_of(value);
             }
         }),
         _ => {}
     });
+    call.call_id = in_options.or(call.call_id);
     call
 }
 
