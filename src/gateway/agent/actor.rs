@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::{AbpError, Confirmation, Event, Frame, Hello, NewCall, Outcome, Patience, Step};
+use super::{AbpError, Confirmation, Frame, Hello, NewCall, Outcome, Patience, Step};
 use crate::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey};
 use crate::call::{CallId, Code, Millis};
 use crate::dialect::abp;
@@ -22,7 +22,6 @@ const INITIALIZE: &str = "initialize";
 pub(super) enum Command {
     Call(CallId, NewCall, mpsc::UnboundedSender<Step>),
     Cancel(CallId, Option<String>, oneshot::Sender<Confirmation>),
-    Answer(Value, Value),
     Shutdown(Option<String>),
 }
 
@@ -33,7 +32,6 @@ pub(super) struct Actor {
     started: Instant,
     patience: Patience,
     send: Box<dyn FnMut(Frame) + Send>,
-    events: Option<mpsc::UnboundedSender<Event>>,
     session: Said,
     /// Calls wait until it has one.
     open: bool,
@@ -46,7 +44,6 @@ impl Actor {
     pub(super) fn new(
         patience: Patience,
         send: Box<dyn FnMut(Frame) + Send>,
-        events: Option<mpsc::UnboundedSender<Event>>,
         session: Said,
     ) -> Self {
         let options = AgentOptions {
@@ -58,7 +55,6 @@ impl Actor {
             started: Instant::now(),
             patience,
             send,
-            events,
             session,
             open: false,
             calls: HashMap::new(),
@@ -112,13 +108,14 @@ impl Actor {
     }
 
     fn hello(&mut self, hello: &Hello) {
-        let events = self.events.is_some() && hello.events;
         let payload = json!({
             "agent": { "name": hello.name, "version": hello.version },
             "protocolVersion": abp::VERSION,
-            "features": { "notifications": events, "progress": true, "elicitation": events },
+            "features": { "notifications": false, "progress": true, "elicitation": false },
         });
-        self.post(abp::kind::INITIALIZE, INITIALIZE.into(), &payload);
+        let id = Value::from(INITIALIZE);
+        let envelope = abp::envelope(abp::kind::INITIALIZE, Some(&id), unix(), &payload);
+        (self.send)((envelope.to_string(), None));
     }
 
     fn command(&mut self, command: Command) {
@@ -138,9 +135,6 @@ impl Actor {
             Command::Cancel(id, reason, confirm) => {
                 let key = self.state.cancel(id, reason, now);
                 self.cancels.insert(key, confirm);
-            }
-            Command::Answer(id, response) => {
-                self.post(abp::kind::ELICITATION_RESPONSE, id, &response);
             }
             Command::Shutdown(reason) => self.state.shutdown(reason, now),
         }
@@ -185,19 +179,7 @@ impl Actor {
             }
             (abp::FromApp::ShutDown, _) => self.state.shut_down(),
             (abp::FromApp::Progress(operation, info), _) => self.state.progress(&operation, info),
-            (abp::FromApp::Notification(event, data), _) => {
-                self.event(Event::Notification(event, data));
-            }
-            (abp::FromApp::Elicitation(request), _) => {
-                self.event(Event::Question(id.unwrap_or_default(), request));
-            }
             _ => {}
-        }
-    }
-
-    fn event(&mut self, event: Event) {
-        if let Some(events) = &self.events {
-            let _ = events.send(event);
         }
     }
 
@@ -226,7 +208,7 @@ impl Actor {
             Command::Cancel(_, _, confirm) => {
                 let _ = confirm.send(Confirmation::failed(error));
             }
-            Command::Answer(..) | Command::Shutdown(_) => {}
+            Command::Shutdown(_) => {}
         }
     }
 
@@ -287,11 +269,6 @@ impl Actor {
                 Action::Closed(_) => self.over = true,
             }
         }
-    }
-
-    fn post(&mut self, kind: &str, id: Value, payload: &Value) {
-        let envelope = abp::envelope(kind, Some(&id), unix(), payload);
-        (self.send)((envelope.to_string(), None));
     }
 
     fn now(&self) -> Millis {

@@ -22,15 +22,13 @@ use crate::call::CallId;
 use actor::{Actor, Command};
 pub use outcome::{AbpError, Confirmation, Outcome};
 
-/// Who an agent says it is, and what it takes.
+/// Who an agent says it is.
 #[derive(Clone, Debug)]
 pub struct Hello {
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Whether it wants notifications and answers questions: [`Event`]s.
-    pub events: bool,
 }
 
 /// How long an agent waits.
@@ -75,15 +73,6 @@ pub enum Step {
     Progress(Value),
     /// It is over, and nothing follows.
     Ended(Outcome),
-}
-
-/// What an app says on its own.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// A notification: its event and data.
-    Notification(String, Option<Value>),
-    /// A question: the id to answer it with, and the request.
-    Question(Value, Value),
 }
 
 /// A frame to be sent, and the run it begins if it does.
@@ -139,18 +128,17 @@ impl Calling {
 }
 
 impl Agent {
-    /// Starts an agent that says hello at once. `send` must not wait. `events`, if it wants any,
-    /// takes what the app says on its own.
+    /// Starts an agent that says hello at once, and takes neither notifications nor questions.
+    /// `send` must not wait.
     pub fn start(
         hello: &Hello,
         patience: Patience,
         send: impl FnMut(Frame) + Send + 'static,
-        events: Option<mpsc::UnboundedSender<Event>>,
     ) -> (Agent, Inlet) {
         let (commands, from_callers) = mpsc::unbounded_channel();
         let (inlet, from_app) = mpsc::unbounded_channel();
         let (said, session) = watch::channel(None);
-        let actor = Actor::new(patience, Box::new(send), events, said);
+        let actor = Actor::new(patience, Box::new(send), said);
         tokio::spawn(actor.run(hello.clone(), from_callers, from_app));
         (Agent { commands, session }, Inlet(inlet))
     }
@@ -214,11 +202,6 @@ impl Agent {
                 .unwrap_or_else(|| Err(AbpError::disconnected())),
             Err(_) => Err(AbpError::disconnected()),
         }
-    }
-
-    /// Answers a question: an `ABPResponse`.
-    pub fn answer(&self, id: Value, response: Value) {
-        let _ = self.commands.send(Command::Answer(id, response));
     }
 
     /// Ends the session, and waits until it is over.

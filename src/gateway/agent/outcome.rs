@@ -1,6 +1,6 @@
 //! How calls and cancels end.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::agent::CancelOutcome;
 use crate::call::{Code, Error};
@@ -93,23 +93,6 @@ impl Outcome {
             return Outcome::Cancelled;
         }
         Outcome::Failed(AbpError::read(response["error"].take()))
-    }
-
-    /// The `ABPResponse` it is.
-    pub fn to_response(&self) -> Value {
-        match self {
-            Outcome::Done { data, metadata } => {
-                let mut response = json!({ "success": true });
-                for (key, value) in [("data", data), ("metadata", metadata)] {
-                    if let Some(value) = value {
-                        response[key] = value.clone();
-                    }
-                }
-                response
-            }
-            Outcome::Failed(error) => json!({ "success": false, "error": error.body }),
-            Outcome::Cancelled => json!({ "success": false, "cancelled": true }),
-        }
     }
 }
 

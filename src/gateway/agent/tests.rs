@@ -13,13 +13,12 @@ fn start(patience: Patience) -> (Agent, Inlet, Sent) {
     let hello = Hello {
         name: "test".into(),
         version: "1".into(),
-        events: false,
     };
     let send = move |(text, _): Frame| {
         let message = serde_json::from_str(&text).unwrap();
         written.lock().unwrap().push(message);
     };
-    let (agent, inlet) = Agent::start(&hello, patience, send, None);
+    let (agent, inlet) = Agent::start(&hello, patience, send);
     (agent, inlet, sent)
 }
 

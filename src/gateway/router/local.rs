@@ -4,17 +4,13 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::{Client, Event};
+use super::Client;
 use crate::gateway::agent::{Agent, Hello, Patience};
 use crate::gateway::relay;
 use crate::gateway::server::{Hub, OutboxStep};
 
 /// Joins the relay as `client`.
-pub(super) fn join(
-    hub: &Arc<Hub>,
-    client: &Client,
-    events: Option<mpsc::UnboundedSender<Event>>,
-) -> Agent {
+pub(super) fn join(hub: &Arc<Hub>, client: &Client) -> Agent {
     let profile = relay::Profile {
         dialect: client.dialect,
         owner: client.owner.clone(),
@@ -26,7 +22,6 @@ pub(super) fn join(
     let hello = Hello {
         name: client.name.clone(),
         version: client.version.clone(),
-        events: events.is_some(),
     };
     let patience = Patience {
         grace: hub.limits.confirm_timeout,
@@ -36,7 +31,7 @@ pub(super) fn join(
     let send = move |frame| {
         let _ = to_relay.send(frame);
     };
-    let (agent, inlet) = Agent::start(&hello, patience, send, events);
+    let (agent, inlet) = Agent::start(&hello, patience, send);
     let hub = hub.clone();
     tokio::spawn(async move {
         let _connected = connected;

@@ -12,7 +12,7 @@ mod tests;
 use serde_json::Value;
 use std::time::Duration;
 
-pub use super::agent::{AbpError, Confirmation, Event};
+pub use super::agent::{AbpError, Confirmation};
 use super::runs::{Dialect, RunId};
 use super::tokens::Identity;
 pub use call::{Call, Canceller, Outcome, Step};

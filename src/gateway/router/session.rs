@@ -2,12 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
-use tokio::sync::mpsc;
-
 use super::call::Call;
-use super::{Client, Event, NewCall, local};
-use crate::gateway::agent::{self, AbpError, Agent};
+use super::{Client, NewCall, local};
+use crate::gateway::agent::{self, Agent};
 use crate::gateway::runs::{NewRun, RunId};
 use crate::gateway::server::Hub;
 
@@ -19,20 +16,14 @@ pub struct Session(Arc<Shared>);
 pub(crate) struct Shared {
     hub: Arc<Hub>,
     client: Client,
-    events: Option<mpsc::UnboundedSender<Event>>,
     agent: Mutex<Option<Agent>>,
 }
 
 impl Session {
-    pub(crate) fn new(
-        hub: Arc<Hub>,
-        client: Client,
-        events: Option<mpsc::UnboundedSender<Event>>,
-    ) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, client: Client) -> Self {
         Session(Arc::new(Shared {
             hub,
             client,
-            events,
             agent: Mutex::default(),
         }))
     }
@@ -43,11 +34,6 @@ impl Session {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.0
-    }
-
-    /// Whom it is for.
-    pub fn client(&self) -> &Client {
-        &self.0.client
     }
 
     /// Makes a call. Its run is registered when this returns; whatever is wrong with it comes as
@@ -81,32 +67,12 @@ impl Session {
         Call::made(hub.clone(), id, agent, calling)
     }
 
-    /// Connects to the app now: the result of `initialize`.
-    pub async fn connect(&self) -> Result<Arc<Value>, AbpError> {
-        self.agent().session().await
-    }
-
-    /// Answers a question of the app, an [`Event::Question`]: with an `ABPResponse`.
-    pub fn answer(&self, id: Value, response: Value) {
-        let agent = self.0.agent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(agent) = &*agent {
-            agent.answer(id, response);
-        }
-    }
-
     fn agent(&self) -> Agent {
-        let Shared {
-            hub,
-            client,
-            events,
-            agent,
-        } = &*self.0;
+        let Shared { hub, client, agent } = &*self.0;
         let mut agent = agent.lock().unwrap_or_else(PoisonError::into_inner);
         match &*agent {
             Some(agent) if !agent.is_over() => agent.clone(),
-            _ => agent
-                .insert(local::join(hub, client, events.clone()))
-                .clone(),
+            _ => agent.insert(local::join(hub, client)).clone(),
         }
     }
 }

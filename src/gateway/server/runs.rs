@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{broadcast, oneshot, watch};
 use tokio::time::timeout;
 
 use super::hub::Hub;
-use crate::gateway::agent::{AbpError, Confirmation, Event as AgentEvent};
+use crate::gateway::agent::{AbpError, Confirmation};
 use crate::gateway::relay::{AppInfo, Event, Offer, Revoked};
 use crate::gateway::router::{CancelNotice, Client, Session};
 use crate::gateway::runs::{Dialect, Ending, Found, NewRun, Run, RunId};
@@ -21,7 +21,7 @@ impl Hub {
     /// all clients with the same owner and app.
     pub fn open(self: &Arc<Self>, client: Client) -> Session {
         if client.dialect != Dialect::Rap {
-            return Session::new(self.clone(), client, None);
+            return Session::new(self.clone(), client);
         }
         let key = (client.dialect, client.owner.clone(), client.app.clone());
         let mut state = self.state();
@@ -31,19 +31,10 @@ impl Hub {
         if let Some(shared) = state.sessions.get(&key).and_then(|it| it.upgrade()) {
             return Session::from_shared(shared);
         }
-        let session = Session::new(self.clone(), client, None);
+        let session = Session::new(self.clone(), client);
         let shared = Arc::downgrade(session.shared());
         state.sessions.insert(key, shared);
         session
-    }
-
-    /// A session whose app's notifications and questions go into `events`.
-    pub fn open_with_events(
-        self: &Arc<Self>,
-        client: Client,
-        events: mpsc::UnboundedSender<AgentEvent>,
-    ) -> Session {
-        Session::new(self.clone(), client, Some(events))
     }
 
     /// The apps connected, by their ids.

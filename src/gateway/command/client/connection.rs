@@ -52,10 +52,9 @@ impl Connection {
         let hello = Hello {
             name: "caphost".into(),
             version: env!("CARGO_PKG_VERSION").into(),
-            events: false,
         };
         let send = move |(text, _)| drop(frames.send(text));
-        let (agent, inlet) = Agent::start(&hello, patience, send, None);
+        let (agent, inlet) = Agent::start(&hello, patience, send);
         let closed = Arc::new(OnceLock::new());
         let socket = tokio::spawn(carry(socket, outgoing, inlet, closed.clone()));
         match agent.session().await {
