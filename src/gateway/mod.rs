@@ -10,6 +10,7 @@
 //! | [`cancellation`] | ContextForge's cancellation API |
 //! | [`runs_api`] | the runs as JSON, and their cancels |
 //! | [`runs_page`] | the same for people, at `/runs` |
+//! | [`cluster`] | several workers on Redis that behave as one |
 //! | [`server`] | HTTP, WebSockets, queues and signals around it |
 //! | [`http_client`] | requests to other servers |
 //! | [`tokens`] | bearer tokens and their roles |
@@ -21,6 +22,7 @@
 
 pub mod agent;
 pub mod cancellation;
+pub mod cluster;
 pub mod command;
 pub mod http_client;
 mod id_map;

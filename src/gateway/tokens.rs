@@ -4,10 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 /// What a token's bearer may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Offers capabilities.
     App,
@@ -33,7 +35,7 @@ impl Role {
 }
 
 /// Who speaks, as far as the gateway knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub struct Identity {
     /// What it may do.
     pub role: Role,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caphost::gateway::cancellation::CancellationOptions;
+use caphost::gateway::cluster::ClusterOptions;
 use caphost::gateway::limits::Limits;
 use caphost::gateway::rap::runtime::{Counters, RuntimeConfig};
 use caphost::gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, Hub, Server};
@@ -54,6 +55,7 @@ pub fn config() -> Config {
         rap: Default::default(),
         mcp: Default::default(),
         cancellation: CancellationOptions::default(),
+        cluster: ClusterOptions::default(),
         tool_servers: RuntimeConfig::default(),
         http_limits: HttpLimits::default(),
         drain: Duration::ZERO,

@@ -12,6 +12,7 @@ use super::bounds::Bounds;
 use super::operation_args::OperationArgs;
 use super::signals::Signals;
 use crate::gateway::cancellation::CancellationOptions;
+use crate::gateway::cluster::ClusterOptions;
 use crate::gateway::mcp::McpOptions;
 use crate::gateway::rap;
 use crate::gateway::rap::runtime::ToolServerOptions;
@@ -70,6 +71,8 @@ pub(super) struct Serve {
     tool_servers: ToolServerOptions,
     #[command(flatten)]
     mcp: McpOptions,
+    #[command(flatten)]
+    cluster: ClusterOptions,
     #[command(flatten)]
     bounds: Bounds,
 }
@@ -145,6 +148,7 @@ impl Serve {
             rap: self.rap,
             tool_servers: self.tool_servers.into(),
             cancellation: self.cancellation,
+            cluster: self.cluster,
         })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::pending::{Entry, read_issued};
 use super::rate::Rate;
-use super::{Action, CloseCode, PeerId, Profile, Relay};
+use super::{Action, CloseCode, PeerId, Profile, Relay, Seat, Wanted};
 use crate::call::{Code, Error};
 use crate::gateway::id_map::IdHasher;
 use crate::gateway::runs::RunId;
@@ -21,8 +21,8 @@ pub(super) struct Agent {
     pub profile: Profile,
     /// Its name on the app's wire.
     pub handle: String,
-    /// The app id it asked for.
-    pub wanted: Option<String>,
+    /// The app it asked for.
+    pub wanted: Wanted,
     /// The app it is bound to since its first `initialize`.
     pub app: Option<PeerId>,
     /// Its pending requests, by the relay's ids.
@@ -41,6 +41,11 @@ pub(super) struct Agent {
 }
 
 impl Agent {
+    /// Whether it is this worker's.
+    pub(super) fn is_here(&self) -> bool {
+        self.profile.seat != Seat::Elsewhere
+    }
+
     pub(super) fn remember(&mut self, issued: u64, request: Request, id: Option<&str>) {
         self.pending.insert(issued);
         self.ids.extend(id.map(str::to_string));
@@ -62,15 +67,19 @@ impl Agent {
 }
 
 impl Relay {
-    pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Option<String>, profile: Profile) {
-        // Those of the gateway's own have bounds of their own.
-        let count = if profile.local { 0 } else { self.remote_agents };
+    pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Wanted, profile: Profile) {
+        // Others have bounds of their own.
+        let counted = profile.seat == Seat::Connected;
+        let count = if counted { self.remote_agents } else { 0 };
         if self.turned_away(peer, count, self.limits.sessions, "agents") {
             return;
         }
         let agent = Agent {
             handle: format!("a{}", self.issue()),
-            wanted: wanted.or_else(|| profile.owner.app.as_deref().map(str::to_string)),
+            wanted: match wanted {
+                Wanted::Any => Wanted::from(profile.owner.app.as_deref().map(str::to_string)),
+                named => named,
+            },
             app: None,
             pending: HashSet::default(),
             ids: HashSet::new(),
@@ -81,7 +90,7 @@ impl Relay {
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
             profile,
         };
-        self.remote_agents += usize::from(!agent.profile.local);
+        self.remote_agents += usize::from(counted);
         self.agents.insert(peer, agent);
     }
 
@@ -96,8 +105,8 @@ impl Relay {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        // Whoever calls through one of the gateway's own is counted before.
-        let counted = !agent.profile.local;
+        // Whoever calls through another was counted before.
+        let counted = agent.profile.seat == Seat::Connected;
         if counted && let Err(wait) = agent.rate.take(per_second, now) {
             let mut error = Error::new(Code::RATE_LIMITED, "Too many messages per second")
                 .with_details(Box::new(

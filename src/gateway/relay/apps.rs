@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::manifest::Registration;
 use super::pending::issued_id;
-use super::{Action, PeerId, Relay};
+use super::{Action, PeerId, Relay, Seat};
 use crate::call::{Code, Error};
 use crate::dialect::abp::ELICITATION_WITHDRAWN;
 use crate::gateway::tokens::Identity;
@@ -28,11 +28,18 @@ pub(super) struct App {
     pub agents: HashMap<String, PeerId>,
     /// Whether much waits to be written to it.
     pub congested: bool,
+    /// Where it is.
+    pub seat: Seat,
 }
 
 impl Relay {
-    pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>) {
-        if self.turned_away(peer, self.apps.len(), self.limits.apps, "apps") {
+    pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>, seat: Seat) {
+        // Those on other workers are bounded there.
+        let count = match seat {
+            Seat::Elsewhere => 0,
+            _ => self.apps_here(),
+        };
+        if self.turned_away(peer, count, self.limits.apps, "apps") {
             return;
         }
         let app = App {
@@ -41,8 +48,15 @@ impl Relay {
             registration: None,
             agents: HashMap::new(),
             congested: false,
+            seat,
         };
         self.apps.insert(peer, app);
+    }
+
+    /// How many apps are this worker's.
+    pub(super) fn apps_here(&self) -> usize {
+        let here = |app: &&App| app.seat != Seat::Elsewhere;
+        self.apps.values().filter(here).count()
     }
 
     pub(super) fn app_message(&mut self, peer: PeerId, envelope: &Envelope<'_>) {

@@ -1,6 +1,6 @@
 //! Peers that go away, and the end of it all.
 
-use super::{Action, CloseCode, PeerId, Relay};
+use super::{Action, CloseCode, PeerId, Relay, Seat};
 use crate::call::{Code, Error};
 use crate::gateway::wire::{Failure, Header, Outgoing};
 
@@ -21,7 +21,7 @@ impl Relay {
         let Some(agent) = self.agents.remove(&peer) else {
             return;
         };
-        self.remote_agents -= usize::from(!agent.profile.local);
+        self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
         for entry in self.pending.take_all(agent.pending) {
             let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
             self.run_lost(&entry, AGENT_GONE, &error);
@@ -50,14 +50,26 @@ impl Relay {
         self.offers += u64::from(app.registration.is_some());
         let mut agents: Vec<_> = app.agents.into_values().collect();
         agents.sort_unstable();
+        for agent in agents {
+            self.bereave(agent);
+        }
+    }
+
+    /// An app on another worker has lost an agent: to the agent it is as if the app had gone.
+    pub(super) fn agent_lost(&mut self, app: PeerId, handle: &str) {
+        let app = self.apps.get_mut(&app);
+        if let Some(agent) = app.and_then(|app| app.agents.remove(handle)) {
+            self.bereave(agent);
+        }
+    }
+
+    fn bereave(&mut self, agent: PeerId) {
         let error = Error::new(
             Code::DISCONNECTED,
             "The app disconnected: the outcome is unknown",
         );
-        for agent in agents {
-            self.dismiss(agent, APP_GONE, &error);
-            self.close(agent, CloseCode::APP_GONE, "The app disconnected");
-        }
+        self.dismiss(agent, APP_GONE, &error);
+        self.close(agent, CloseCode::APP_GONE, "The app disconnected");
     }
 
     pub(super) fn shutdown(&mut self) {
@@ -83,7 +95,7 @@ impl Relay {
         let Some(agent) = self.agents.remove(&peer) else {
             return;
         };
-        self.remote_agents -= usize::from(!agent.profile.local);
+        self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
         for entry in self.pending.take_all(agent.pending) {
             self.fail(&entry, cancel_reason, error);
         }

@@ -18,6 +18,24 @@ pub struct Now {
     pub unix_ms: u64,
 }
 
+/// Which app an agent wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// The only one there is.
+    #[default]
+    Any,
+    /// The one with that id; the latest, if several have it.
+    Id(String),
+    /// The one on that connection.
+    Peer(PeerId),
+}
+
+impl From<Option<String>> for Wanted {
+    fn from(id: Option<String>) -> Self {
+        id.map_or(Wanted::Any, Wanted::Id)
+    }
+}
+
 /// Who an agent is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -25,8 +43,20 @@ pub struct Profile {
     pub dialect: Dialect,
     /// Whose they are.
     pub owner: Identity,
-    /// It is one of the gateway's own, which registers its runs itself and is not counted.
-    pub local: bool,
+    /// Where it is.
+    pub seat: Seat,
+}
+
+/// Where a peer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seat {
+    /// At the other end of a connection of its own, which is bounded and counted.
+    #[default]
+    Connected,
+    /// Inside the gateway: it registers its runs itself and is not counted.
+    Own,
+    /// On another worker, which bounds, counts and registers.
+    Elsewhere,
 }
 
 /// What has happened.
@@ -36,8 +66,8 @@ pub enum Event<'a> {
     AgentJoined {
         /// Its connection.
         peer: PeerId,
-        /// The app id it asked for.
-        app: Option<String>,
+        /// The app it asked for.
+        app: Wanted,
         /// Who it is.
         profile: Profile,
     },
@@ -47,6 +77,8 @@ pub enum Event<'a> {
         peer: PeerId,
         /// Who it is, if it has shown a token or needs none.
         identity: Option<Identity>,
+        /// Where it is.
+        seat: Seat,
     },
     /// A well-formed message has come.
     Message {
@@ -80,6 +112,13 @@ pub enum Event<'a> {
     Gone {
         /// Which one.
         peer: PeerId,
+    },
+    /// An app on another worker has lost one of its agents.
+    AgentLost {
+        /// The app's connection.
+        app: PeerId,
+        /// The agent's name on the app's wire.
+        agent: String,
     },
     /// Somebody who is not its agent wants a run cancelled: [`Action::Revoked`] tells what comes of
     /// it.

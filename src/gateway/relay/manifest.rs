@@ -7,7 +7,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::apps::App;
-use super::{PeerId, Relay};
+use super::{PeerId, Relay, Seat, Wanted};
 use crate::call::{Code, Error};
 use crate::gateway::wire::Failure;
 
@@ -43,7 +43,7 @@ pub struct CapabilityInfo {
 }
 
 /// What an app has registered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Registration {
     /// Who it is.
     pub app: AppInfo,
@@ -99,6 +99,26 @@ impl Relay {
         latest.into_values().cloned().collect()
     }
 
+    /// The app an agent is bound to that wants that one.
+    pub(super) fn choose(&self, wanted: &Wanted) -> Result<PeerId, Failure> {
+        match wanted {
+            Wanted::Any => self.choose_app(None),
+            Wanted::Id(id) => self.choose_app(Some(id)),
+            Wanted::Peer(peer) if self.apps.contains_key(peer) => Ok(*peer),
+            Wanted::Peer(_) => Err(Error::new(
+                Code::DISCONNECTED,
+                "The app has disconnected",
+            )),
+        }
+    }
+
+    /// What the apps of this worker offer, by their connections.
+    pub fn offers_here(&self) -> Vec<(PeerId, Registration)> {
+        let here = self.apps.iter().filter(|(_, app)| app.seat != Seat::Elsewhere);
+        here.filter_map(|(peer, app)| Some((*peer, app.registration.clone()?)))
+            .collect()
+    }
+
     /// The app a new session is bound to.
     pub(super) fn choose_app(&self, wanted: Option<&str>) -> Result<PeerId, Failure> {
         let disconnected = |message: String| Error::new(Code::DISCONNECTED, message);
@@ -121,12 +141,13 @@ impl Relay {
         }
     }
 
-    /// The most recent connection of that app.
+    /// The most recent connection of that app; the gateway's own, if it is a tool server's: every
+    /// worker may have that.
     fn latest(&self, id: &str) -> Option<PeerId> {
-        let mut connections = self.apps.iter().rev();
-        connections
-            .find(|(_, app)| app_id(app) == Some(id))
-            .map(|(peer, _)| *peer)
+        let connections = self.apps.iter();
+        let found = connections.filter(|(_, app)| app_id(app) == Some(id));
+        let latest = found.max_by_key(|(peer, app)| (app.seat == Seat::Own, **peer));
+        latest.map(|(peer, _)| *peer)
     }
 }
 

@@ -23,7 +23,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
-pub use event::{Action, CloseCode, Event, Now, PeerId, Profile};
+pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
 pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use revocation::Revoked;
 
@@ -103,7 +103,11 @@ impl Relay {
         self.now = now;
         match event {
             Event::AgentJoined { peer, app, profile } => self.agent_joined(peer, app, profile),
-            Event::AppJoined { peer, identity } => self.app_joined(peer, identity),
+            Event::AppJoined {
+                peer,
+                identity,
+                seat,
+            } => self.app_joined(peer, identity, seat),
             Event::Message {
                 peer,
                 envelope,
@@ -121,6 +125,7 @@ impl Relay {
             }
             Event::RegisterTimeout { peer } => self.register_timeout(peer),
             Event::Gone { peer } => self.gone(peer),
+            Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
             Event::Revoke { run, reason } => self.revoke(run, reason),
             Event::Drain => self.draining = true,
             Event::Shutdown => self.shutdown(),
@@ -158,15 +163,17 @@ impl Relay {
         self.pending.len() + questions.sum::<usize>()
     }
 
-    /// Agents, connected or the gateway's own, and connected apps.
+    /// Agents, connected or the gateway's own, and connected apps; those on other workers do not
+    /// count.
     pub fn peers(&self) -> (usize, usize) {
-        (self.agents.len(), self.apps.len())
+        let agents = self.agents.values().filter(|agent| agent.is_here());
+        (agents.count(), self.apps_here())
     }
 
     /// Agents by their dialect, connected or the gateway's own.
     pub fn agents(&self) -> [(Dialect, usize); 4] {
         Dialect::ALL.map(|dialect| {
-            let agents = self.agents.values();
+            let agents = self.agents.values().filter(|agent| agent.is_here());
             let of = agents.filter(|agent| agent.profile.dialect == dialect);
             (dialect, of.count())
         })

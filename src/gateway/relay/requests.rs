@@ -68,7 +68,7 @@ impl Relay {
         let app = match (agent.app, request) {
             (Some(app), _) => app,
             (None, Request::Initialize) => {
-                let app = self.choose_app(agent.wanted.as_deref())?;
+                let app = self.choose(&agent.wanted)?;
                 self.may_reach(peer, app)?;
                 self.bind(peer, app);
                 app

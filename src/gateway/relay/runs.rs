@@ -53,6 +53,10 @@ impl Relay {
             }
             _ => return Some((None, payload.into())),
         }
+        // Where the agent is, its runs are.
+        if !self.agents.get(&peer)?.is_here() {
+            return Some((None, payload.into()));
+        }
         let call = read_call(payload);
         let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
         let agent = self.agents.get_mut(&peer)?;

@@ -14,9 +14,9 @@ pub(super) fn join(hub: &Arc<Hub>, client: &Client) -> Agent {
     let profile = relay::Profile {
         dialect: client.dialect,
         owner: client.owner.clone(),
-        local: true,
+        seat: relay::Seat::Own,
     };
-    let app = client.app.clone();
+    let app = client.app.clone().into();
     let (peer, outbox, connected) =
         hub.join(|peer| relay::Event::AgentJoined { peer, app, profile });
     let hello = Hello {

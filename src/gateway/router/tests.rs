@@ -25,6 +25,7 @@ impl App {
         let (peer, outbox, connected) = hub.join(|peer| relay::Event::AppJoined {
             peer,
             identity: Some(Identity::anyone()),
+            seat: relay::Seat::Connected,
         });
         let (to_test, inbox) = mpsc::unbounded_channel();
         tokio::spawn(async move {

@@ -51,6 +51,20 @@ pub enum Found {
     Several(Vec<RunId>),
 }
 
+impl Found {
+    /// The one that is meant of several: those in flight come before those that have ended.
+    pub fn among(mut runs: Vec<Run>) -> Found {
+        if runs.iter().any(|run| !run.state.is_over()) {
+            runs.retain(|run| !run.state.is_over());
+        }
+        match runs.len() {
+            0 => Found::None,
+            1 => Found::One(Box::new(runs.remove(0))),
+            _ => Found::Several(runs.iter().map(|run| run.id).collect()),
+        }
+    }
+}
+
 /// The ledger. Times are Unix milliseconds.
 #[derive(Debug, Default)]
 pub struct Runs {
@@ -195,6 +209,11 @@ impl Runs {
     /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where
     /// those in flight come before those that have ended.
     pub fn find(&self, request_id: &str, viewer: &Identity, now: u64) -> Found {
+        Found::among(self.matches(request_id, viewer, now))
+    }
+
+    /// All that `viewer` may mean by `request_id`.
+    pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Run> {
         let since = self.since(now);
         let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
         let dialect = self.by_dialect_id.get(request_id);
@@ -205,15 +224,8 @@ impl Runs {
         );
         let fresh = |run: &&&Run| run.ended_at.is_none_or(|ended| ended >= since);
         let seen = |run: &&&Run| viewer.may_see(&run.owner, run.app.as_deref());
-        let seen: Vec<_> = candidates.iter().filter(fresh).filter(seen).collect();
-        let live: Vec<_> = seen.iter().filter(|run| !run.state.is_over()).collect();
-        match (&live[..], &seen[..]) {
-            ([run], _) => Found::One(Box::new((***run).clone())),
-            ([], [run]) => Found::One(Box::new((**run).clone())),
-            ([], []) => Found::None,
-            ([], all) => Found::Several(all.iter().map(|run| run.id).collect()),
-            (live, _) => Found::Several(live.iter().map(|run| run.id).collect()),
-        }
+        let seen = candidates.iter().filter(fresh).filter(seen);
+        seen.map(|run| (*run).clone()).collect()
     }
 
     /// The runs in flight that are part of a conversation `viewer` may see.

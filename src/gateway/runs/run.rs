@@ -4,13 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::gateway::tokens::Identity;
 
 /// Names a run: a UUID of the gateway's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct RunId(Uuid);
 
 impl RunId {
@@ -34,8 +36,22 @@ impl FromStr for RunId {
     }
 }
 
+impl TryFrom<String> for RunId {
+    type Error = uuid::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.to_string()
+    }
+}
+
 /// The protocol a call came in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub enum Dialect {
     /// The Agentic Browser Protocol, on `/abp`.
     Abp,
@@ -68,7 +84,7 @@ impl Dialect {
 }
 
 /// Where a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub enum RunState {
     /// Not sent to the app yet.
     Queued,
@@ -131,7 +147,7 @@ pub enum Ending {
 }
 
 /// One run. Times are Unix milliseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
     /// Its own id.
     pub id: RunId,
@@ -166,6 +182,7 @@ pub struct Run {
     /// The code of the error it ended with.
     pub error: Option<String>,
     /// Counts up with every registration.
+    #[serde(skip)]
     pub(super) sequence: u64,
 }
 

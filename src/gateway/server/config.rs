@@ -9,6 +9,7 @@ use axum::http::HeaderValue;
 use super::http_limits::HttpLimits;
 use super::tls::Tls;
 use crate::gateway::cancellation::CancellationOptions;
+use crate::gateway::cluster::ClusterOptions;
 use crate::gateway::limits::Limits;
 use crate::gateway::mcp::McpOptions;
 use crate::gateway::rap;
@@ -44,6 +45,8 @@ pub struct Config {
     pub tool_servers: RuntimeConfig,
     /// Whether the cancellation API is served.
     pub cancellation: CancellationOptions,
+    /// How it takes part in a cluster, if it does.
+    pub cluster: ClusterOptions,
     /// The bounds of HTTP requests.
     pub http_limits: HttpLimits,
     /// For calls in flight to end when the gateway is to stop; none: they are cancelled at once.

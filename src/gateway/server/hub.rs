@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -10,6 +10,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 
 use super::outbox::{Outbox, Pushed};
 use super::runs::SessionKey;
+use crate::gateway::cluster::{Cluster, Notice};
 use crate::gateway::id_map::IdMap;
 use crate::gateway::limits::Limits;
 use crate::gateway::metrics::{Metrics, Readings};
@@ -38,6 +39,8 @@ pub struct Hub {
     stopping: watch::Sender<bool>,
     pub(super) offers: watch::Sender<u64>,
     pub(super) notices: broadcast::Sender<CancelNotice>,
+    pub(super) from_others: broadcast::Sender<Notice>,
+    cluster: OnceLock<Arc<Cluster>>,
 }
 
 pub(super) struct State {
@@ -78,7 +81,19 @@ impl Hub {
             stopping: watch::Sender::new(false),
             offers: watch::Sender::new(0),
             notices: broadcast::Sender::new(NOTICES),
+            from_others: broadcast::Sender::new(NOTICES),
+            cluster: OnceLock::new(),
         }
+    }
+
+    /// The cluster this worker is part of, if it is.
+    pub fn cluster(&self) -> Option<&Arc<Cluster>> {
+        self.cluster.get()
+    }
+
+    /// Makes this worker part of a cluster, once.
+    pub(super) fn join_cluster(&self, cluster: Arc<Cluster>) {
+        let _ = self.cluster.set(cluster);
     }
 
     /// Adds a connection; `joined` makes the event that tells the relay.

@@ -58,6 +58,7 @@ pub use tls::Tls;
 pub use upgrade::{Knock, NotAllowed};
 
 use super::rap::runtime::{Counters as ToolServerCounters, Runtime};
+use super::cluster::Cluster;
 use super::{cancellation, jsonrpc, mcp, rap, runs_api, runs_page};
 use guard::Guard;
 use headers::Policy;
@@ -99,6 +100,10 @@ impl Server {
         let tls = config.tls.is_some();
         let tool_servers = Runtime::new(config.tool_servers, address, tls, max_body);
         let hub = Arc::new(Hub::new(config.limits, config.tokens));
+        if let Some(url) = config.cluster.redis.clone() {
+            let cluster = Cluster::new(hub.clone(), &url, config.cluster);
+            hub.join_cluster(cluster.map_err(io::Error::other)?);
+        }
         let policy = Arc::new(Policy {
             guard,
             hub: hub.clone(),
@@ -189,6 +194,8 @@ impl Server {
             ..
         } = self;
         let _tool_servers = self.tool_servers.start(&hub)?;
+        let cluster = hub.cluster().cloned();
+        let clustered = cluster.clone().map(|it| tokio::spawn(it.run()));
         let listening = Listening::new(self.listener, self.tls.as_ref(), self.handshake_timeout);
         // Of its own, so that it goes on while the gateway drains.
         let mut serving = tokio::spawn(connections::serve(
@@ -209,6 +216,12 @@ impl Server {
         tokio::select! {
             () = stopping::stop(&hub, &lifecycle, drain, served) => {}
             never = summing_up => match never {},
+        }
+        if let Some(cluster) = cluster {
+            cluster.leave().await;
+        }
+        if let Some(clustered) = clustered {
+            clustered.abort();
         }
         serving.abort();
         Ok(())

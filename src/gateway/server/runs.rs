@@ -7,7 +7,8 @@ use tokio::time::timeout;
 
 use super::hub::Hub;
 use crate::gateway::agent::{AbpError, Confirmation};
-use crate::gateway::relay::{AppInfo, Event, Offer, Revoked};
+use crate::gateway::cluster::Notice;
+use crate::gateway::relay::{AppInfo, Event, Offer, PeerId, Revoked};
 use crate::gateway::router::{CancelNotice, Client, Session};
 use crate::gateway::runs::{Dialect, Ending, Found, NewRun, Run, RunId};
 use crate::gateway::tokens::Identity;
@@ -48,6 +49,11 @@ impl Hub {
         self.state().relay.offer(app)
     }
 
+    /// What the apps of this worker offer, by their connections.
+    pub fn offers_here(&self) -> Vec<(PeerId, Offer)> {
+        self.state().relay.offers_here()
+    }
+
     /// Changes whenever an app comes, goes, or changes what it offers.
     pub fn offers(&self) -> watch::Receiver<u64> {
         self.offers.subscribe()
@@ -77,6 +83,13 @@ impl Hub {
     pub fn find(&self, request_id: &str, viewer: &Identity) -> Found {
         let now = self.now().unix_ms;
         self.state().relay.runs().find(request_id, viewer, now)
+    }
+
+    /// All runs here that `viewer` may mean by a run id, or by a dialect's own.
+    pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Run> {
+        let now = self.now().unix_ms;
+        let state = self.state();
+        state.relay.runs().matches(request_id, viewer, now)
     }
 
     /// Asks the app to cancel a run that `by` may see, and waits for its answer for at most the
@@ -150,6 +163,16 @@ impl Hub {
     /// Tells the sessions that listen of a cancel. How many they are.
     pub fn announce_cancelled(&self, notice: CancelNotice) -> usize {
         self.notices.send(notice).unwrap_or(0)
+    }
+
+    /// What other workers tell.
+    pub fn from_others(&self) -> broadcast::Receiver<Notice> {
+        self.from_others.subscribe()
+    }
+
+    /// Another worker has told something that others here know what to do about.
+    pub(crate) fn pass_on(&self, notice: Notice) {
+        let _ = self.from_others.send(notice);
     }
 
     pub(crate) fn register_run(&self, new: NewRun) -> bool {

@@ -18,7 +18,7 @@ use super::reader::serve;
 use super::relay_peer::{RelayPeer, Side};
 use crate::call::{Code, Error};
 use crate::gateway::limits::Limits;
-use crate::gateway::relay::{Event, PeerId, Profile};
+use crate::gateway::relay::{Event, PeerId, Profile, Seat};
 use crate::gateway::runs::Dialect;
 use crate::gateway::tokens::{Denied, Identity, Role};
 
@@ -66,12 +66,12 @@ pub(super) async fn agent(
     knock: Knock,
 ) -> Result<Response, NotAllowed> {
     let owner = knock.identify(&hub, Role::Agent)?;
-    let app = knock.app();
+    let app = knock.app().into();
     Ok(enter(knock, hub, Side::Agent, |peer| {
         let profile = Profile {
             dialect: Dialect::Abp,
             owner,
-            local: false,
+            seat: Seat::Connected,
         };
         Event::AgentJoined { peer, app, profile }
     }))
@@ -87,6 +87,7 @@ pub(super) async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Res
     Ok(enter(knock, hub, Side::App, |peer| Event::AppJoined {
         peer,
         identity,
+        seat: Seat::Connected,
     }))
 }
 

@@ -12,6 +12,7 @@ fn an_app_registers_first_once_and_well() {
         bench.event(Event::AppJoined {
             peer: PeerId(peer),
             identity: None,
+            seat: Seat::Connected,
         })
     };
     join(&mut bench, 1);

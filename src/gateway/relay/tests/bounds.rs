@@ -92,6 +92,7 @@ fn too_many_peers_are_told_so() {
     let app = bench.event(Event::AppJoined {
         peer: PeerId(4),
         identity: Some(Identity::anyone()),
+        seat: Seat::Connected,
     });
     for (seen, peer) in [(bench.agent(3, None), 3), (app, 4)] {
         assert!(

@@ -9,7 +9,7 @@ mod runs;
 
 use serde_json::{Value, json};
 
-use super::{Action, Event, Now, PeerId, Profile, Relay, Revoked};
+use super::{Action, Event, Now, PeerId, Profile, Relay, Revoked, Seat, Wanted};
 use crate::gateway::limits::Limits;
 use crate::gateway::runs::{Dialect, RunId};
 use crate::gateway::tokens::{Identity, Tokens};
@@ -77,11 +77,11 @@ impl Bench {
     pub fn agent(&mut self, peer: u64, app: Option<&str>) -> Vec<Seen> {
         self.event(Event::AgentJoined {
             peer: PeerId(peer),
-            app: app.map(str::to_string),
+            app: app.map(str::to_string).into(),
             profile: Profile {
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
-                local: false,
+                seat: Seat::Connected,
             },
         })
     }
@@ -90,6 +90,7 @@ impl Bench {
         let mut seen = self.event(Event::AppJoined {
             peer: PeerId(peer),
             identity: Some(Identity::anyone()),
+            seat: Seat::Connected,
         });
         seen.extend(self.send(peer, register(id)));
         seen

@@ -179,14 +179,14 @@ fn a_token_for_one_app_reaches_no_other() {
     bench.app(1, "demo");
     bench.event(Event::AgentJoined {
         peer: PeerId(2),
-        app: Some("demo".into()),
+        app: Wanted::Id("demo".into()),
         profile: Profile {
             dialect: Dialect::Abp,
             owner: Identity {
                 app: Some("other".into()),
                 ..Identity::anyone()
             },
-            local: false,
+            seat: Seat::Connected,
         },
     });
     let seen = bench.send(2, request("initialize", "i", json!({})));

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::gateway::relay::{CloseCode, Event, PeerId};
+use crate::gateway::relay::{CloseCode, Event, PeerId, Seat};
 use crate::gateway::server::{Hub, OutboxStep};
 use crate::gateway::tokens::Identity;
 
@@ -43,6 +43,7 @@ impl Link {
         let (peer, outbox, connected) = hub.join(|peer| Event::AppJoined {
             peer,
             identity: Some(Identity::anyone()),
+            seat: Seat::Own,
         });
         let (taken, incoming) = mpsc::channel(TAKEN);
         let relieved = hub.clone();

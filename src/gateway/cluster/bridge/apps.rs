@@ -1,0 +1,142 @@
+//! Apps of other workers.
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::forwarding::{forward, text};
+use crate::gateway::cluster::message::{AppKey, Message, Parcel};
+use crate::gateway::cluster::peers::Proxy;
+use crate::gateway::cluster::{Cluster, WorkerId};
+use crate::gateway::relay::{Event, Offer, PeerId, Seat};
+use crate::gateway::tokens::Identity;
+use crate::gateway::wire::Envelope;
+
+/// A worker holds an app, or it offers something else now.
+pub(super) fn offered(cluster: &Cluster, worker: WorkerId, app: AppKey, offer: &Offer) {
+    let kind = match proxy_of(cluster, worker, app) {
+        Some(peer) => (peer, "app/update"),
+        None => (join(cluster, worker, app), "app/register"),
+    };
+    let (peer, kind) = kind;
+    let message = json!({ "type": kind, "id": 0, "timestamp": 0, "payload": offer });
+    cluster.hub.receive(peer, &message.to_string(), None, None);
+}
+
+fn join(cluster: &Cluster, worker: WorkerId, app: AppKey) -> PeerId {
+    let joined = cluster.hub.join(|peer| Event::AppJoined {
+        peer,
+        // Its worker has seen its token.
+        identity: Some(Identity::anyone()),
+        seat: Seat::Elsewhere,
+    });
+    let peer = joined.0;
+    let cluster = cluster.shared();
+    let parcel = move |message: String| to_app(app, message);
+    let forwarder = forward(&cluster, worker, joined, parcel, |_| {});
+    if let Some(other) = cluster.peers().peers.get_mut(&worker) {
+        other.apps.insert(app, Proxy { peer, forwarder });
+    }
+    peer
+}
+
+/// A message of the relay to an app, as it goes to the worker that has it.
+fn to_app(app: AppKey, message: String) -> Option<Parcel> {
+    // What it says to the app itself, such as `app/registered`, is of no interest there.
+    let (kind, agent) = head(&message)?;
+    let agent = agent.to_string();
+    if kind == "agent/closed" {
+        return Some(Message::AgentGone { app, agent }.into());
+    }
+    Some(Parcel {
+        message: Message::ToApp { app, agent },
+        text: text(message),
+    })
+}
+
+/// The type and the agent of a message that the relay has written. Up to the agent there is nothing
+/// in it but what the relay itself has chosen.
+fn head(message: &str) -> Option<(&str, &str)> {
+    let (kind, rest) = message.strip_prefix(r#"{"type":""#)?.split_once('"')?;
+    let (head, rest) = rest.split_once(r#""agent":""#)?;
+    if head.contains(r#""payload""#) {
+        return None;
+    }
+    Some((kind, rest.split_once('"')?.0))
+}
+
+/// It has gone.
+pub(super) fn gone(cluster: &Cluster, worker: WorkerId, app: AppKey) {
+    let proxy = {
+        let mut peers = cluster.peers();
+        let other = peers.peers.get_mut(&worker);
+        other.and_then(|other| other.apps.remove(&app))
+    };
+    if let Some(proxy) = proxy {
+        proxy.forwarder.abort();
+        cluster.hub.handle(Event::Gone { peer: proxy.peer });
+    }
+}
+
+/// It says something to an agent of ours.
+pub(super) fn said(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: String, text: &Bytes) {
+    let Some(peer) = proxy_of(cluster, worker, app) else {
+        return;
+    };
+    let hub = &cluster.hub;
+    let Ok(message) = std::str::from_utf8(text) else {
+        return;
+    };
+    let event = match Envelope::read(message, Some(text), &hub.limits) {
+        Ok(mut envelope) => {
+            envelope.agent = Some(agent.into());
+            Event::Message {
+                peer,
+                envelope,
+                run: None,
+            }
+        }
+        Err(mut refusal) => {
+            refusal.subject.agent = Some(agent);
+            Event::Refused { peer, refusal }
+        }
+    };
+    hub.handle(event);
+}
+
+/// It does not serve an agent of ours any more.
+pub(super) fn lost(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: String) {
+    if let Some(peer) = proxy_of(cluster, worker, app) {
+        cluster.hub.handle(Event::AgentLost { app: peer, agent });
+    }
+}
+
+fn proxy_of(cluster: &Cluster, worker: WorkerId, app: AppKey) -> Option<PeerId> {
+    let peers = cluster.peers();
+    Some(peers.peers.get(&worker)?.apps.get(&app)?.peer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_the_relay_says_whose_it_is() {
+        for (message, whose) in [
+            (
+                r#"{"type":"capabilities/call","id":"g7","agent":"a3","timestamp":1,"payload":{}}"#,
+                Some(("capabilities/call", "a3")),
+            ),
+            (
+                r#"{"type":"agent/closed","agent":"a3","timestamp":1,"payload":{}}"#,
+                Some(("agent/closed", "a3")),
+            ),
+            (
+                r#"{"type":"error","id":0,"timestamp":1,"payload":{"agent":"a3"}}"#,
+                None,
+            ),
+            (r#"{"type":"app/registered","id":0,"timestamp":1,"payload":{}}"#, None),
+        ] {
+            assert_eq!(head(message), whose, "{message}");
+        }
+    }
+}

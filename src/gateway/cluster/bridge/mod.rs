@@ -1,0 +1,111 @@
+//! Apps and agents of other workers, as peers of the relay here; apps of the relay here, as the
+//! others are told of them.
+
+mod agents;
+mod apps;
+mod forwarding;
+mod local;
+
+use super::link::Frame;
+use super::message::{Message, Parcel};
+use super::peers::Peer;
+use super::{Cluster, WorkerId};
+use crate::gateway::relay::Event;
+
+pub(super) use local::announce;
+
+/// Makes itself known to a new worker.
+pub(super) fn greet(cluster: &Cluster, worker: WorkerId) {
+    let name = cluster.options.name();
+    let mut peers = cluster.peers();
+    peers.peers.entry(worker).or_default();
+    peers.push(worker, &Message::Hello { name }.into());
+    for (app, offer) in peers.announced.clone() {
+        peers.push(worker, &Message::App { app, offer }.into());
+    }
+    drop(peers);
+    cluster.outgoing.notify_one();
+}
+
+/// A worker has left, or has died.
+pub(super) fn forget(cluster: &Cluster, worker: WorkerId) {
+    let peer = {
+        let mut peers = cluster.peers();
+        peers.membership.bury(worker);
+        // Who waits for an answer of its waits no longer.
+        peers.asked.retain(|_, (asked, _)| *asked != worker);
+        peers.peers.remove(&worker)
+    };
+    if let Some(peer) = peer {
+        tracing::info!(%worker, name = peer.name, "another worker is gone");
+        dissolve(cluster, peer);
+    }
+}
+
+/// All others are given up, and this worker joins anew. Whether there were any.
+pub(super) fn forget_all(cluster: &Cluster) -> bool {
+    let peers = cluster.peers().reset();
+    cluster.reborn.notify_one();
+    let any = !peers.is_empty();
+    for peer in peers.into_values() {
+        dissolve(cluster, peer);
+    }
+    any
+}
+
+/// Whoever stood for somebody there leaves the relay.
+fn dissolve(cluster: &Cluster, peer: Peer) {
+    // Agents first: their apps stop working for nobody.
+    let proxies = peer.agents.into_values().chain(peer.apps.into_values());
+    for proxy in proxies {
+        proxy.forwarder.abort();
+        cluster.hub.handle(Event::Gone { peer: proxy.peer });
+    }
+    peer.room.notify_waiters();
+}
+
+/// Takes a frame that has come from another worker.
+pub(super) fn receive(cluster: &Cluster, from: WorkerId, frame: Frame) {
+    let (new, body) = {
+        let now = cluster.now();
+        cluster.peers().take(from, frame, now)
+    };
+    if new {
+        greet(cluster, from);
+    }
+    // Something may have to be acknowledged.
+    cluster.outgoing.notify_one();
+    let Some(body) = body else { return };
+    for parcel in Parcel::unpack(body) {
+        match parcel {
+            Ok(Parcel { message, text }) => act(cluster, from, message, text),
+            Err(error) => tracing::error!(worker = %from, error, "cannot read what a worker sent"),
+        }
+    }
+}
+
+fn act(cluster: &Cluster, from: WorkerId, message: Message, text: bytes::Bytes) {
+    match message {
+        Message::Hello { name } => {
+            tracing::info!(worker = %from, name, "another worker");
+            if let Some(peer) = cluster.peers().peers.get_mut(&from) {
+                peer.name = name;
+            }
+        }
+        Message::App { app, offer } => apps::offered(cluster, from, app, &offer),
+        Message::AppGone { app } => apps::gone(cluster, from, app),
+        Message::ToAgent { app, agent } => apps::said(cluster, from, app, agent, &text),
+        Message::AgentLost { app, agent } => apps::lost(cluster, from, app, agent),
+        Message::ToApp { app, agent } => agents::said(cluster, from, (app, agent), &text),
+        Message::AgentGone { app, agent } => agents::gone(cluster, from, &(app, agent)),
+        Message::Ask { id, question } => super::asking::asked(cluster, from, id, question),
+        Message::Answer { id, answer } => {
+            let asked = cluster.peers().asked.remove(&id);
+            if let Some((_, waiting)) = asked.filter(|(worker, _)| *worker == from) {
+                let _ = waiting.send(answer);
+            }
+        }
+        Message::Tell(notice) => super::notice::obey(cluster, from, notice),
+        Message::Bye => forget(cluster, from),
+    }
+}

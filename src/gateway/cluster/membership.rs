@@ -1,0 +1,140 @@
+//! Which other workers there are, from their leases and from what is heard of them: without sockets
+//! or clocks.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::time::Duration;
+
+use super::worker::WorkerId;
+
+/// Workers taken for dead that are remembered, 1 024: what they still say must not count.
+const DEAD: usize = 1_024;
+
+/// The other workers. Times are milliseconds on a clock that never goes back.
+#[derive(Debug)]
+pub struct Membership {
+    lease: f64,
+    heard: BTreeMap<WorkerId, f64>,
+    dead: HashSet<WorkerId>,
+    order: VecDeque<WorkerId>,
+    /// Since when Redis has answered without a break.
+    healthy_since: f64,
+}
+
+/// What is to be done about somebody who is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It is one of the others.
+    Known,
+    /// It has just become one.
+    New,
+    /// It was taken for dead, and does not know.
+    Dead,
+}
+
+impl Membership {
+    /// Nobody else.
+    pub fn new(lease: Duration) -> Self {
+        Membership {
+            lease: lease.as_secs_f64() * 1_000.0,
+            heard: BTreeMap::new(),
+            dead: HashSet::new(),
+            order: VecDeque::new(),
+            healthy_since: 0.0,
+        }
+    }
+
+    /// Redis answers again: leases may have been lost with it, and come back.
+    pub fn reconnected(&mut self, now: f64) {
+        self.healthy_since = now;
+    }
+
+    /// A worker has a lease, or was heard.
+    pub fn heard(&mut self, worker: WorkerId, now: f64) -> Heard {
+        if self.dead.contains(&worker) {
+            return Heard::Dead;
+        }
+        match self.heard.insert(worker, now) {
+            Some(_) => Heard::Known,
+            None => Heard::New,
+        }
+    }
+
+    /// These have a lease now. Who is new, and who has died.
+    pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> (Vec<WorkerId>, Vec<WorkerId>) {
+        let new = alive.iter().copied();
+        let new = new
+            .filter(|worker| self.heard(*worker, now) == Heard::New)
+            .collect();
+        let late = |at: f64| now - at.max(self.healthy_since) > self.lease;
+        let gone = self.heard.iter().filter(|(_, at)| late(**at));
+        let gone: Vec<_> = gone.map(|(worker, _)| *worker).collect();
+        gone.iter().for_each(|worker| self.bury(*worker));
+        (new, gone)
+    }
+
+    /// A worker has left, or is taken for dead.
+    pub fn bury(&mut self, worker: WorkerId) {
+        self.heard.remove(&worker);
+        if self.dead.insert(worker) {
+            self.order.push_back(worker);
+        }
+        while self.order.len() > DEAD {
+            if let Some(oldest) = self.order.pop_front() {
+                self.dead.remove(&oldest);
+            }
+        }
+    }
+
+    /// Forgets the others, who may still be there: this worker joins anew. Who they were.
+    pub fn reset(&mut self) -> Vec<WorkerId> {
+        std::mem::take(&mut self.heard).into_keys().collect()
+    }
+
+    /// The others.
+    pub fn others(&self) -> impl Iterator<Item = WorkerId> + '_ {
+        self.heard.keys().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three_seconds() -> Membership {
+        Membership::new(Duration::from_secs(3))
+    }
+
+    #[test]
+    fn a_worker_dies_when_neither_its_lease_nor_a_word_is_left() {
+        let mut others = three_seconds();
+        let worker = WorkerId::random();
+        assert_eq!(others.leases(&[worker], 0.0), (vec![worker], vec![]));
+        assert_eq!(others.leases(&[worker], 1_000.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[], 3_900.0), (vec![], vec![]));
+        assert_eq!(others.heard(worker, 4_000.0), Heard::Known);
+        assert_eq!(others.leases(&[], 7_000.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[], 7_001.0), (vec![], vec![worker]));
+        assert_eq!(others.heard(worker, 7_100.0), Heard::Dead);
+        assert_eq!(others.leases(&[worker], 7_200.0), (vec![], vec![]));
+    }
+
+    #[test]
+    fn leases_lost_with_redis_have_time_to_come_back() {
+        let mut others = three_seconds();
+        let worker = WorkerId::random();
+        others.leases(&[worker], 0.0);
+        others.reconnected(60_000.0);
+        assert_eq!(others.leases(&[], 62_000.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[], 63_001.0), (vec![], vec![worker]));
+    }
+
+    #[test]
+    fn who_joins_anew_knows_nobody() {
+        let mut others = three_seconds();
+        let worker = WorkerId::random();
+        others.leases(&[worker], 0.0);
+        assert_eq!(others.reset(), [worker]);
+        assert_eq!(others.others().count(), 0);
+        assert_eq!(others.heard(worker, 1.0), Heard::New);
+    }
+}

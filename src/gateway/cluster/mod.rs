@@ -1,0 +1,211 @@
+//! Several workers on Redis that behave as one.
+//!
+//! Each worker holds the apps and agents connected to it. An app of one worker is an app on the
+//! relays of all others, and an agent that calls it from there is an agent on the relay of its
+//! worker, so the rules of a call hold across workers as they do within one. Between each two
+//! workers there is a [`link::Link`] over streams in Redis. See `docs/cluster.md`.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`link`] | messages between two workers, each once and in order |
+//! | [`membership`] | who takes part: leases |
+//! | [`message`] | what workers say to each other |
+//! | `bridge` | apps and agents of other workers as peers of the relay |
+//! | `redis` | keys, connections and the tasks on them |
+
+mod asking;
+mod bridge;
+pub mod link;
+pub mod membership;
+pub mod message;
+mod notice;
+mod options;
+mod peers;
+mod question;
+mod redis;
+mod worker;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{sleep, timeout};
+
+use self::redis::Redis;
+use super::server::Hub;
+use membership::Membership;
+use message::{Message, Parcel};
+pub use notice::Notice;
+pub use options::ClusterOptions;
+use peers::Peers;
+pub use question::{Answer, Question};
+pub use worker::WorkerId;
+
+/// For the others to hear that this worker leaves.
+const GOODBYE: Duration = Duration::from_millis(500);
+/// After which room is looked for without being told of any.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A worker's part in its cluster.
+pub struct Cluster {
+    me: Weak<Cluster>,
+    hub: Arc<Hub>,
+    redis: Redis,
+    options: ClusterOptions,
+    peers: Mutex<Peers>,
+    /// There may be something to send.
+    outgoing: Notify,
+    /// This worker has another id.
+    reborn: Notify,
+    /// An agent of another worker has left its app here.
+    departed: Notify,
+    connected: AtomicBool,
+    /// When Redis last answered, in milliseconds of [`Cluster::now`].
+    answered: AtomicU64,
+    started: Instant,
+}
+
+/// How a worker stands with its cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether Redis answers.
+    pub connected: bool,
+    /// The other workers known.
+    pub others: usize,
+}
+
+impl Cluster {
+    /// A worker about to take part: an error for what is no URL of Redis. Nothing happens before
+    /// [`Cluster::run`].
+    pub fn new(hub: Arc<Hub>, url: &str, options: ClusterOptions) -> Result<Arc<Self>, String> {
+        let redis = Redis::new(url, &options.redis_prefix)?;
+        Ok(Arc::new_cyclic(|me| Cluster {
+            me: me.clone(),
+            hub,
+            redis,
+            peers: Mutex::new(Peers::new(Membership::new(options.worker_lease))),
+            options,
+            outgoing: Notify::new(),
+            reborn: Notify::new(),
+            departed: Notify::new(),
+            connected: AtomicBool::new(false),
+            answered: AtomicU64::new(0),
+            started: Instant::now(),
+        }))
+    }
+
+    /// Takes part until it is dropped.
+    pub async fn run(self: Arc<Self>) {
+        tokio::join!(redis::run(&self), bridge::announce(&self));
+    }
+
+    /// How this worker stands with the others.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            connected: self.connected.load(Ordering::Relaxed),
+            others: self.peers().peers.len(),
+        }
+    }
+
+    /// Asks all others, and gives each `patience` to answer: the answers, and how many did not.
+    pub async fn ask_all(
+        &self,
+        question: &Question,
+        patience: Duration,
+    ) -> (Vec<(WorkerId, Answer)>, usize) {
+        let others: Vec<_> = self.peers().peers.keys().copied().collect();
+        let asked = others.into_iter().map(|worker| async move {
+            let answer = self.ask(worker, question.clone(), patience).await;
+            (worker, answer)
+        });
+        let answers = futures_util::future::join_all(asked).await;
+        let missing = answers.iter().filter(|(_, it)| it.is_none()).count();
+        let given = answers
+            .into_iter()
+            .filter_map(|(worker, answer)| Some((worker, answer?)));
+        (given.collect(), missing)
+    }
+
+    /// Asks one worker. Nothing if it has not answered within `patience`, or is gone.
+    pub async fn ask(
+        &self,
+        worker: WorkerId,
+        question: Question,
+        patience: Duration,
+    ) -> Option<Answer> {
+        let (answer, answered) = oneshot::channel();
+        let id = {
+            let mut peers = self.peers();
+            peers.last_asked += 1;
+            let id = peers.last_asked;
+            let parcel = Parcel::from(Message::Ask { id, question });
+            if !peers.push(worker, &parcel) {
+                return None;
+            }
+            peers.asked.insert(id, (worker, answer));
+            id
+        };
+        self.outgoing.notify_one();
+        let answer = timeout(patience, answered).await;
+        self.peers().asked.remove(&id);
+        answer.ok()?.ok()
+    }
+
+    /// Tells all others.
+    pub fn tell_all(&self, notice: Notice) {
+        let parcel = Parcel::from(Message::Tell(notice));
+        self.peers().push_to_all(&parcel);
+        self.outgoing.notify_one();
+    }
+
+    /// Says goodbye: the others take what is here for gone at once.
+    pub async fn leave(&self) {
+        self.peers().push_to_all(&Message::Bye.into());
+        self.outgoing.notify_one();
+        let told = async {
+            while !self.peers().peers.values().all(|peer| peer.link.is_settled()) {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let _ = timeout(GOODBYE, told).await;
+    }
+
+    fn shared(&self) -> Arc<Cluster> {
+        let shared = self.me.upgrade();
+        shared.unwrap_or_else(|| unreachable!("whoever asks holds one"))
+    }
+
+    fn send(&self, worker: WorkerId, parcel: &Parcel) {
+        self.peers().push(worker, parcel);
+        self.outgoing.notify_one();
+    }
+
+    /// Waits until there is room for more on the way to a worker, or it is gone.
+    async fn room(&self, worker: WorkerId) {
+        loop {
+            let room = {
+                let peers = self.peers();
+                match peers.peers.get(&worker) {
+                    Some(peer) if !peer.link.has_room() => peer.room.clone(),
+                    _ => return,
+                }
+            };
+            let notified = room.notified();
+            tokio::select! {
+                () = notified => {}
+                // It may have been told between the look and the wait.
+                () = sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// Milliseconds on a clock that never goes back.
+    fn now(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1_000.0
+    }
+
+    fn peers(&self) -> MutexGuard<'_, Peers> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

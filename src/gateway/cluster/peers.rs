@@ -1,0 +1,149 @@
+//! The other workers as this one sees them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::AbortHandle;
+
+use super::link::{Frame, Link, Taken};
+use super::membership::{Heard, Membership};
+use super::message::{AppKey, Parcel};
+use super::question::Answer;
+use super::worker::WorkerId;
+use crate::gateway::relay::{Offer, PeerId};
+use crate::gateway::runs::RunId;
+
+/// Frames given out at once: a bound on what is lost with a connection that breaks.
+const FRAMES: usize = 64;
+
+/// A peer of the relay that stands for somebody on another worker.
+#[derive(Debug)]
+pub(super) struct Proxy {
+    pub peer: PeerId,
+    pub forwarder: AbortHandle,
+}
+
+/// Another worker.
+#[derive(Debug, Default)]
+pub(super) struct Peer {
+    pub name: String,
+    pub link: Link,
+    pub room: Arc<Notify>,
+    /// Its apps, which are apps of the relay here.
+    pub apps: HashMap<AppKey, Proxy>,
+    /// Its agents on apps of ours, which are agents of the relay here.
+    pub agents: HashMap<(AppKey, String), Proxy>,
+}
+
+/// What the tasks of a cluster share.
+#[derive(Debug)]
+pub(super) struct Peers {
+    /// This worker.
+    pub me: WorkerId,
+    pub membership: Membership,
+    pub peers: BTreeMap<WorkerId, Peer>,
+    /// The apps the others have been told of.
+    pub announced: BTreeMap<AppKey, Offer>,
+    /// Who waits for an answer, and whose.
+    pub asked: HashMap<u64, (WorkerId, oneshot::Sender<Answer>)>,
+    pub last_asked: u64,
+    /// Workers that have to be told that they were taken for dead.
+    pub obituaries: Vec<WorkerId>,
+    /// Runs to be written down, or to be forgotten.
+    pub records: BTreeMap<RunId, Option<Bytes>>,
+    /// Everything in this worker's stream up to that id has been read.
+    pub read: Option<String>,
+}
+
+impl Peers {
+    pub fn new(membership: Membership) -> Self {
+        Peers {
+            me: WorkerId::random(),
+            membership,
+            peers: BTreeMap::new(),
+            announced: BTreeMap::new(),
+            asked: HashMap::new(),
+            last_asked: 0,
+            obituaries: Vec::new(),
+            records: BTreeMap::new(),
+            read: None,
+        }
+    }
+
+    /// Puts a parcel on the way. Whether there is such a worker.
+    pub fn push(&mut self, worker: WorkerId, parcel: &Parcel) -> bool {
+        let Some(peer) = self.peers.get_mut(&worker) else {
+            return false;
+        };
+        match parcel.pack() {
+            Some(bytes) => peer.link.push(bytes),
+            None => tracing::error!(%worker, "a message is too large for another worker"),
+        }
+        true
+    }
+
+    /// Puts a parcel on the way to all.
+    pub fn push_to_all(&mut self, parcel: &Parcel) {
+        let Some(bytes) = parcel.pack() else { return };
+        for peer in self.peers.values_mut() {
+            peer.link.push(bytes.clone());
+        }
+    }
+
+    /// What is to be sent now.
+    pub fn frames(&mut self, now: f64) -> Vec<(WorkerId, Frame)> {
+        let mut frames = Vec::new();
+        for (worker, peer) in &mut self.peers {
+            while frames.len() < FRAMES
+                && let Some(frame) = peer.link.next_frame(now)
+            {
+                frames.push((*worker, frame));
+            }
+        }
+        frames
+    }
+
+    /// When [`Peers::frames`] is to be asked again, if nothing happens before.
+    pub fn deadline(&self) -> Option<f64> {
+        let deadlines = self.peers.values().filter_map(|peer| peer.link.deadline());
+        deadlines.min_by(f64::total_cmp)
+    }
+
+    /// What was sent may be lost.
+    pub fn send_again(&mut self) {
+        for peer in self.peers.values_mut() {
+            peer.link.send_again();
+        }
+    }
+
+    /// Takes a frame that has come: whether its sender is new, and its messages.
+    pub fn take(&mut self, from: WorkerId, frame: Frame, now: f64) -> (bool, Option<Bytes>) {
+        let heard = self.membership.heard(from, now);
+        if heard == Heard::Dead {
+            self.obituaries.push(from);
+            return (false, None);
+        }
+        let peer = self.peers.entry(from).or_default();
+        let taken = peer.link.take(frame, now);
+        if peer.link.has_room() {
+            peer.room.notify_waiters();
+        }
+        match taken {
+            Taken::Next(body) => (heard == Heard::New, Some(body)),
+            Taken::Nothing | Taken::Early => (heard == Heard::New, None),
+        }
+    }
+
+    /// Joins anew, under another id. Who the others were.
+    pub fn reset(&mut self) -> BTreeMap<WorkerId, Peer> {
+        self.me = WorkerId::random();
+        self.membership.reset();
+        self.announced.clear();
+        self.asked.clear();
+        self.obituaries.clear();
+        self.read = None;
+        std::mem::take(&mut self.peers)
+    }
+}

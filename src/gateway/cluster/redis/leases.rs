@@ -1,0 +1,101 @@
+//! This worker's lease, and those of the others.
+
+use std::sync::atomic::Ordering;
+
+use redis::aio::MultiplexedConnection;
+use redis::{RedisError, RedisResult, pipe};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::gateway::cluster::{Cluster, WorkerId, bridge};
+
+/// How often a lease is renewed in its time.
+const RENEWALS: u32 = 6;
+/// Milliseconds after which the stream of a worker that is gone vanishes: one minute.
+const STREAM_MS: i64 = 60_000;
+
+/// Renews the lease until Redis fails.
+pub async fn keep(
+    cluster: &Cluster,
+    me: WorkerId,
+    mut connection: MultiplexedConnection,
+) -> RedisError {
+    let mut tick = interval(cluster.options.worker_lease / RENEWALS);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        if let Err(error) = renew(cluster, me, &mut connection).await {
+            return error;
+        }
+    }
+}
+
+/// Renews the lease, and looks who else has one.
+pub async fn renew(
+    cluster: &Cluster,
+    me: WorkerId,
+    connection: &mut MultiplexedConnection,
+) -> RedisResult<()> {
+    let redis = &cluster.redis;
+    let stream = redis.stream(me);
+    let lease = cluster.options.worker_lease.as_millis() as u64;
+    let mut renewal = pipe();
+    renewal
+        .cmd("SET")
+        .arg(redis.lease(me))
+        .arg(cluster.options.name())
+        .arg("PX")
+        .arg(lease)
+        .ignore();
+    renewal.cmd("SADD").arg(redis.workers()).arg(me.to_string()).ignore();
+    renewal.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS);
+    renewal.cmd("SMEMBERS").arg(redis.workers());
+    let (expires, members): (bool, Vec<String>) = renewal.query_async(connection).await?;
+    if !expires {
+        // The others write only into a stream that is there. Its first entry says nothing.
+        let mut make = pipe();
+        make.cmd("XADD").arg(&stream).arg("*").arg("o").arg("").ignore();
+        make.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS).ignore();
+        make.exec_async(connection).await?;
+    }
+    cluster.answered.store(cluster.now() as u64, Ordering::Relaxed);
+    let members = members.iter().filter_map(|id| id.parse().ok());
+    let others: Vec<WorkerId> = members.filter(|id| *id != me).collect();
+    let mut alive = Vec::new();
+    if !others.is_empty() {
+        let mut leases = redis::cmd("MGET");
+        for id in &others {
+            leases.arg(redis.lease(*id));
+        }
+        let leases: Vec<Option<String>> = leases.query_async(connection).await?;
+        let held = others.iter().zip(leases).filter(|(_, lease)| lease.is_some());
+        alive = held.map(|(id, _)| *id).collect();
+    }
+    let (new, gone) = {
+        let mut peers = cluster.peers();
+        peers.membership.leases(&alive, cluster.now())
+    };
+    new.into_iter().for_each(|id| bridge::greet(cluster, id));
+    for id in gone {
+        tracing::warn!(worker = %id, "another worker has died");
+        bridge::forget(cluster, id);
+    }
+    bury(cluster, &others, &alive, connection).await
+}
+
+/// Takes out of the set who has no lease and is not known any more.
+async fn bury(
+    cluster: &Cluster,
+    others: &[WorkerId],
+    alive: &[WorkerId],
+    connection: &mut MultiplexedConnection,
+) -> RedisResult<()> {
+    let known: Vec<_> = cluster.peers().membership.others().collect();
+    let gone = |id: &&WorkerId| !alive.contains(id) && !known.contains(id);
+    let gone: Vec<_> = others.iter().filter(gone).map(WorkerId::to_string).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let mut bury = redis::cmd("SREM");
+    bury.arg(cluster.redis.workers()).arg(gone);
+    bury.exec_async(connection).await
+}

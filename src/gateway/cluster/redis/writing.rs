@@ -1,0 +1,83 @@
+//! Writing to Redis: frames for the other workers, and what goes with them.
+
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{Pipeline, RedisError, pipe};
+use tokio::time::timeout;
+
+use crate::gateway::cluster::Cluster;
+
+/// Entries a stream is kept to, about: what its worker has not read by then is sent again.
+const STREAM_ENTRIES: usize = 10_000;
+/// The longest that nothing is looked for.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// Writes what there is to write until Redis fails.
+pub async fn write(cluster: &Cluster, mut connection: MultiplexedConnection) -> RedisError {
+    loop {
+        let (commands, wait) = collect(cluster);
+        if commands.is_empty() {
+            let _ = timeout(wait, cluster.outgoing.notified()).await;
+            continue;
+        }
+        if let Err(error) = commands.exec_async(&mut connection).await {
+            return error;
+        }
+    }
+}
+
+/// What is to be written now, or for how long nothing is.
+fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
+    let (redis, now) = (&cluster.redis, cluster.now());
+    let mut commands = pipe();
+    let mut peers = cluster.peers();
+    let runs = redis.runs(peers.me);
+    // Before the calls that begin them.
+    for (run, record) in std::mem::take(&mut peers.records) {
+        let run = run.to_string();
+        match record {
+            Some(record) => commands.cmd("HSET").arg(&runs).arg(run).arg(&record[..]).ignore(),
+            None => commands.cmd("HDEL").arg(&runs).arg(run).ignore(),
+        };
+    }
+    let me = peers.me.to_string();
+    for (worker, frame) in peers.frames(now) {
+        commands
+            .cmd("XADD")
+            .arg(redis.stream(worker))
+            .arg("NOMKSTREAM")
+            .arg("MAXLEN")
+            .arg("~")
+            .arg(STREAM_ENTRIES)
+            .arg("*")
+            .arg("f")
+            .arg(&me)
+            .arg("n")
+            .arg(frame.number)
+            .arg("a")
+            .arg(frame.ack)
+            .arg("m")
+            .arg(&frame.body[..])
+            .ignore();
+    }
+    for worker in std::mem::take(&mut peers.obituaries) {
+        commands
+            .cmd("XADD")
+            .arg(redis.stream(worker))
+            .arg("NOMKSTREAM")
+            .arg("*")
+            .arg("d")
+            .arg(&me)
+            .ignore();
+    }
+    if let Some(read) = peers.read.take() {
+        let stream = redis.stream(peers.me);
+        commands.cmd("XTRIM").arg(stream).arg("MINID").arg(read).ignore();
+    }
+    let wait = match peers.deadline() {
+        Some(at) => Duration::from_secs_f64(((at - now) / 1_000.0).clamp(0.001, IDLE.as_secs_f64())),
+        None => IDLE,
+    };
+    (commands, wait)
+}
