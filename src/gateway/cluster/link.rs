@@ -167,7 +167,11 @@ impl Link {
     fn gather(&mut self) -> Bytes {
         let first = self.waiting.pop_front().unwrap_or_default();
         let fits = |length: usize, next: &Bytes| length + next.len() <= FRAME_BYTES;
-        if !self.waiting.front().is_some_and(|next| fits(first.len(), next)) {
+        if !self
+            .waiting
+            .front()
+            .is_some_and(|next| fits(first.len(), next))
+        {
             return first;
         }
         let mut body = Vec::with_capacity(FRAME_BYTES.min(self.bytes));
@@ -201,7 +205,10 @@ mod tests {
 
     impl Dice {
         fn below(&mut self, end: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (self.0 >> 33) % end
         }
     }

@@ -13,6 +13,7 @@ const DEAD: usize = 1_024;
 #[derive(Debug)]
 pub struct Membership {
     lease: f64,
+    /// When each last spoke, or was first seen.
     heard: BTreeMap<WorkerId, f64>,
     dead: HashSet<WorkerId>,
     order: VecDeque<WorkerId>,
@@ -48,7 +49,7 @@ impl Membership {
         self.healthy_since = now;
     }
 
-    /// A worker has a lease, or was heard.
+    /// A worker speaks.
     pub fn heard(&mut self, worker: WorkerId, now: f64) -> Heard {
         if self.dead.contains(&worker) {
             return Heard::Dead;
@@ -61,12 +62,15 @@ impl Membership {
 
     /// These have a lease now. Who is new, and who has died.
     pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> (Vec<WorkerId>, Vec<WorkerId>) {
-        let new = alive.iter().copied();
-        let new = new
-            .filter(|worker| self.heard(*worker, now) == Heard::New)
-            .collect();
-        let late = |at: f64| now - at.max(self.healthy_since) > self.lease;
-        let gone = self.heard.iter().filter(|(_, at)| late(**at));
+        let is_new = |id: &&WorkerId| !self.heard.contains_key(id) && !self.dead.contains(id);
+        let new: Vec<_> = alive.iter().filter(is_new).copied().collect();
+        for worker in &new {
+            self.heard.insert(*worker, now);
+        }
+        // A lease that is gone was not renewed for as long as it lasts, unless Redis has lost it.
+        let silent = |at: f64| now - at.max(self.healthy_since) > self.lease;
+        let is_gone = |(id, at): &(&WorkerId, &f64)| !alive.contains(id) && silent(**at);
+        let gone = self.heard.iter().filter(is_gone);
         let gone: Vec<_> = gone.map(|(worker, _)| *worker).collect();
         gone.iter().for_each(|worker| self.bury(*worker));
         (new, gone)
@@ -109,13 +113,13 @@ mod tests {
         let mut others = three_seconds();
         let worker = WorkerId::random();
         assert_eq!(others.leases(&[worker], 0.0), (vec![worker], vec![]));
-        assert_eq!(others.leases(&[worker], 1_000.0), (vec![], vec![]));
-        assert_eq!(others.leases(&[], 3_900.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[worker], 3_900.0), (vec![], vec![]));
         assert_eq!(others.heard(worker, 4_000.0), Heard::Known);
         assert_eq!(others.leases(&[], 7_000.0), (vec![], vec![]));
-        assert_eq!(others.leases(&[], 7_001.0), (vec![], vec![worker]));
-        assert_eq!(others.heard(worker, 7_100.0), Heard::Dead);
-        assert_eq!(others.leases(&[worker], 7_200.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[worker], 60_000.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[], 60_500.0), (vec![], vec![worker]));
+        assert_eq!(others.heard(worker, 60_600.0), Heard::Dead);
+        assert_eq!(others.leases(&[worker], 60_700.0), (vec![], vec![]));
     }
 
     #[test]

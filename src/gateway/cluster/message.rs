@@ -3,8 +3,8 @@
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 
-use super::question::{Answer, Question};
 use super::notice::Notice;
+use super::question::{Answer, Question};
 use crate::gateway::relay::Offer;
 
 /// Names an app by its connection to the worker that holds it.

@@ -164,7 +164,12 @@ impl Cluster {
         self.peers().push_to_all(&Message::Bye.into());
         self.outgoing.notify_one();
         let told = async {
-            while !self.peers().peers.values().all(|peer| peer.link.is_settled()) {
+            while !self
+                .peers()
+                .peers
+                .values()
+                .all(|peer| peer.link.is_settled())
+            {
                 sleep(Duration::from_millis(5)).await;
             }
         };

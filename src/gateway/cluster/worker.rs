@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// Names a worker while it takes part: one that joins anew has a new id.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkerId(Uuid);
 

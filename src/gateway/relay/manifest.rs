@@ -105,16 +105,16 @@ impl Relay {
             Wanted::Any => self.choose_app(None),
             Wanted::Id(id) => self.choose_app(Some(id)),
             Wanted::Peer(peer) if self.apps.contains_key(peer) => Ok(*peer),
-            Wanted::Peer(_) => Err(Error::new(
-                Code::DISCONNECTED,
-                "The app has disconnected",
-            )),
+            Wanted::Peer(_) => Err(Error::new(Code::DISCONNECTED, "The app has disconnected")),
         }
     }
 
     /// What the apps of this worker offer, by their connections.
     pub fn offers_here(&self) -> Vec<(PeerId, Registration)> {
-        let here = self.apps.iter().filter(|(_, app)| app.seat != Seat::Elsewhere);
+        let here = self
+            .apps
+            .iter()
+            .filter(|(_, app)| app.seat != Seat::Elsewhere);
         here.filter_map(|(peer, app)| Some((*peer, app.registration.clone()?)))
             .collect()
     }

@@ -57,8 +57,8 @@ pub use reader::serve as serve_socket;
 pub use tls::Tls;
 pub use upgrade::{Knock, NotAllowed};
 
-use super::rap::runtime::{Counters as ToolServerCounters, Runtime};
 use super::cluster::Cluster;
+use super::rap::runtime::{Counters as ToolServerCounters, Runtime};
 use super::{cancellation, jsonrpc, mcp, rap, runs_api, runs_page};
 use guard::Guard;
 use headers::Policy;

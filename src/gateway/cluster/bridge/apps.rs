@@ -134,7 +134,10 @@ mod tests {
                 r#"{"type":"error","id":0,"timestamp":1,"payload":{"agent":"a3"}}"#,
                 None,
             ),
-            (r#"{"type":"app/registered","id":0,"timestamp":1,"payload":{}}"#, None),
+            (
+                r#"{"type":"app/registered","id":0,"timestamp":1,"payload":{}}"#,
+                None,
+            ),
         ] {
             assert_eq!(head(message), whose, "{message}");
         }

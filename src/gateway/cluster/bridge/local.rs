@@ -32,7 +32,11 @@ fn tell(cluster: &Arc<Cluster>, here: BTreeMap<AppKey, Offer>) {
     let gone: Vec<_> = {
         let mut peers = cluster.peers();
         for (app, offer) in &here {
-            if !peers.announced.get(app).is_some_and(|known| is_same(known, offer)) {
+            if !peers
+                .announced
+                .get(app)
+                .is_some_and(|known| is_same(known, offer))
+            {
                 let (app, offer) = (*app, offer.clone());
                 peers.push_to_all(&Message::App { app, offer }.into());
             }
@@ -66,7 +70,9 @@ async fn farewell(cluster: &Cluster, app: AppKey) {
         }
     };
     let _ = timeout(LAST_WORDS, silent).await;
-    cluster.peers().push_to_all(&Message::AppGone { app }.into());
+    cluster
+        .peers()
+        .push_to_all(&Message::AppGone { app }.into());
     cluster.outgoing.notify_one();
 }
 

@@ -46,18 +46,29 @@ pub async fn renew(
         .arg("PX")
         .arg(lease)
         .ignore();
-    renewal.cmd("SADD").arg(redis.workers()).arg(me.to_string()).ignore();
+    renewal
+        .cmd("SADD")
+        .arg(redis.workers())
+        .arg(me.to_string())
+        .ignore();
     renewal.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS);
     renewal.cmd("SMEMBERS").arg(redis.workers());
     let (expires, members): (bool, Vec<String>) = renewal.query_async(connection).await?;
     if !expires {
         // The others write only into a stream that is there. Its first entry says nothing.
         let mut make = pipe();
-        make.cmd("XADD").arg(&stream).arg("*").arg("o").arg("").ignore();
+        make.cmd("XADD")
+            .arg(&stream)
+            .arg("*")
+            .arg("o")
+            .arg("")
+            .ignore();
         make.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS).ignore();
         make.exec_async(connection).await?;
     }
-    cluster.answered.store(cluster.now() as u64, Ordering::Relaxed);
+    cluster
+        .answered
+        .store(cluster.now() as u64, Ordering::Relaxed);
     let members = members.iter().filter_map(|id| id.parse().ok());
     let others: Vec<WorkerId> = members.filter(|id| *id != me).collect();
     let mut alive = Vec::new();
@@ -67,7 +78,10 @@ pub async fn renew(
             leases.arg(redis.lease(*id));
         }
         let leases: Vec<Option<String>> = leases.query_async(connection).await?;
-        let held = others.iter().zip(leases).filter(|(_, lease)| lease.is_some());
+        let held = others
+            .iter()
+            .zip(leases)
+            .filter(|(_, lease)| lease.is_some());
         alive = held.map(|(id, _)| *id).collect();
     }
     let (new, gone) = {
@@ -91,7 +105,11 @@ async fn bury(
 ) -> RedisResult<()> {
     let known: Vec<_> = cluster.peers().membership.others().collect();
     let gone = |id: &&WorkerId| !alive.contains(id) && !known.contains(id);
-    let gone: Vec<_> = others.iter().filter(gone).map(WorkerId::to_string).collect();
+    let gone: Vec<_> = others
+        .iter()
+        .filter(gone)
+        .map(WorkerId::to_string)
+        .collect();
     if gone.is_empty() {
         return Ok(());
     }

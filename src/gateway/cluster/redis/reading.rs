@@ -31,13 +31,20 @@ pub async fn read(
     let (mut entries, mut bytes) = (0, 0);
     loop {
         let mut read = redis::cmd("XREAD");
-        read.arg("COUNT").arg(ENTRIES).arg("BLOCK").arg(BLOCK.as_millis() as u64);
+        read.arg("COUNT")
+            .arg(ENTRIES)
+            .arg("BLOCK")
+            .arg(BLOCK.as_millis() as u64);
         read.arg("STREAMS").arg(&stream).arg(&last);
         let streams: Option<Streams> = match read.query_async(connection).await {
             Ok(streams) => streams,
             Err(error) => return error,
         };
-        for (id, fields) in streams.into_iter().flatten().flat_map(|(_, entries)| entries) {
+        for (id, fields) in streams
+            .into_iter()
+            .flatten()
+            .flat_map(|(_, entries)| entries)
+        {
             entries += 1;
             bytes += fields.get("m").map_or(0, Vec::len);
             last = id;

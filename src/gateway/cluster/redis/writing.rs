@@ -37,7 +37,12 @@ fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
     for (run, record) in std::mem::take(&mut peers.records) {
         let run = run.to_string();
         match record {
-            Some(record) => commands.cmd("HSET").arg(&runs).arg(run).arg(&record[..]).ignore(),
+            Some(record) => commands
+                .cmd("HSET")
+                .arg(&runs)
+                .arg(run)
+                .arg(&record[..])
+                .ignore(),
             None => commands.cmd("HDEL").arg(&runs).arg(run).ignore(),
         };
     }
@@ -73,10 +78,17 @@ fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
     }
     if let Some(read) = peers.read.take() {
         let stream = redis.stream(peers.me);
-        commands.cmd("XTRIM").arg(stream).arg("MINID").arg(read).ignore();
+        commands
+            .cmd("XTRIM")
+            .arg(stream)
+            .arg("MINID")
+            .arg(read)
+            .ignore();
     }
     let wait = match peers.deadline() {
-        Some(at) => Duration::from_secs_f64(((at - now) / 1_000.0).clamp(0.001, IDLE.as_secs_f64())),
+        Some(at) => {
+            Duration::from_secs_f64(((at - now) / 1_000.0).clamp(0.001, IDLE.as_secs_f64()))
+        }
         None => IDLE,
     };
     (commands, wait)
