@@ -23,6 +23,7 @@ mod options;
 mod peers;
 mod question;
 mod redis;
+mod traffic;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,6 +41,7 @@ pub use notice::Notice;
 pub use options::ClusterOptions;
 use peers::Peers;
 pub use question::{Answer, Question};
+pub use traffic::{METRICS, Traffic};
 pub use worker::WorkerId;
 
 /// For the others to hear that this worker leaves.
@@ -60,6 +62,7 @@ pub struct Cluster {
     reborn: Notify,
     /// An agent of another worker has left its app here.
     departed: Notify,
+    traffic: Traffic,
     connected: AtomicBool,
     /// When Redis last answered, in milliseconds of [`Cluster::now`].
     answered: AtomicU64,
@@ -89,6 +92,7 @@ impl Cluster {
             outgoing: Notify::new(),
             reborn: Notify::new(),
             departed: Notify::new(),
+            traffic: Traffic::default(),
             connected: AtomicBool::new(false),
             answered: AtomicU64::new(0),
             started: Instant::now(),
@@ -106,6 +110,11 @@ impl Cluster {
             connected: self.connected.load(Ordering::Relaxed),
             others: self.peers().peers.len(),
         }
+    }
+
+    /// What went to and from the others.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
     }
 
     /// Asks all others, and gives each `patience` to answer: the answers, and how many did not.

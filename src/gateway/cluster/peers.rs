@@ -136,11 +136,11 @@ impl Peers {
         }
     }
 
-    /// Joins anew, under another id. Who the others were.
+    /// Joins anew, under another id: everybody is new, and is greeted with what is announced. Who the
+    /// others were.
     pub fn reset(&mut self) -> BTreeMap<WorkerId, Peer> {
         self.me = WorkerId::random();
         self.membership.reset();
-        self.announced.clear();
         self.asked.clear();
         self.obituaries.clear();
         self.read = None;

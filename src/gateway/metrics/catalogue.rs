@@ -4,6 +4,7 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
 use super::CancelResult;
+use crate::gateway::cluster::METRICS as CLUSTER;
 use crate::gateway::rap::runtime::{Count, Counters as ToolServerCounters};
 use crate::gateway::runs::{Dialect, RunState};
 
@@ -13,6 +14,14 @@ const GAUGES: &[(&str, &str)] = &[
     (
         "caphost_requests_in_flight",
         "Requests and questions that wait for an answer.",
+    ),
+    (
+        "caphost_redis_connected",
+        "1 while Redis answers, else 0; with `--redis` only.",
+    ),
+    (
+        "caphost_workers",
+        "Workers of the cluster that are known, this one included; with `--redis` only.",
     ),
 ];
 
@@ -142,7 +151,9 @@ pub(super) fn describe() {
         describe_gauge!(*name, Unit::Count, *what);
     }
     let tool_servers = TOOL_SERVERS.iter().map(|(name, what, _)| (*name, *what));
-    for (name, what) in COUNTERS.iter().copied().chain(tool_servers) {
+    let cluster = CLUSTER.iter().map(|(name, what, _)| (*name, *what));
+    let counters = COUNTERS.iter().copied();
+    for (name, what) in counters.chain(tool_servers).chain(cluster) {
         describe_counter!(name, Unit::Count, what);
     }
     for (name, what, _) in HISTOGRAMS {
@@ -179,7 +190,9 @@ mod tests {
         let gauges_and_counters = GAUGES.iter().chain(COUNTERS).map(|(name, _)| *name);
         let histograms = HISTOGRAMS.iter().map(|(name, ..)| *name);
         let tool_servers = TOOL_SERVERS.iter().map(|(name, ..)| *name);
-        for name in gauges_and_counters.chain(histograms).chain(tool_servers) {
+        let cluster = CLUSTER.iter().map(|(name, ..)| *name);
+        let counters = gauges_and_counters.chain(tool_servers).chain(cluster);
+        for name in counters.chain(histograms) {
             assert!(page.contains(&format!("| `{name}` |")), "{name}");
         }
     }

@@ -12,6 +12,7 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 
 pub use cancel_result::CancelResult;
 
+use super::cluster::{METRICS, Standing, Traffic};
 use super::rap::runtime::Counters as ToolServerCounters;
 use super::relay::Counters;
 use super::runs::{Dialect, Ended};
@@ -29,6 +30,9 @@ pub struct Readings<'a> {
     pub in_flight: usize,
     /// Of the relay.
     pub counters: Counters,
+    /// Whether Redis answers, the workers there are, and what went to and from them; where this is
+    /// one of several.
+    pub cluster: Option<(Standing, &'a Traffic)>,
     /// Of the runtime for tool servers.
     pub tool_servers: &'a ToolServerCounters,
 }
@@ -121,6 +125,13 @@ impl Metrics {
             counter!("caphost_messages_refused_total").absolute(refused);
             counter!("caphost_answers_dropped_total").absolute(answers_dropped);
             counter!("caphost_strays_dropped_total").absolute(strays_dropped);
+            if let Some((standing, traffic)) = readings.cluster {
+                gauge!("caphost_redis_connected").set(f64::from(u8::from(standing.connected)));
+                gauge!("caphost_workers").set((standing.others + 1) as f64);
+                for (name, _, count) in METRICS {
+                    counter!(*name).absolute(count(traffic).get());
+                }
+            }
             let tools = readings.tool_servers;
             for (name, _, count) in TOOL_SERVERS {
                 counter!(*name).absolute(count(tools).get());

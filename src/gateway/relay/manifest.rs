@@ -121,7 +121,12 @@ impl Relay {
 
     /// The app a new session is bound to.
     pub(super) fn choose_app(&self, wanted: Option<&str>) -> Result<PeerId, Failure> {
-        let disconnected = |message: String| Error::new(Code::DISCONNECTED, message);
+        let cut_off = match self.cut_off {
+            true => " to this worker, and the others cannot be reached: Redis does not answer",
+            false => "",
+        };
+        let disconnected =
+            |message: String| Error::new(Code::DISCONNECTED, format!("{message}{cut_off}"));
         if let Some(id) = wanted {
             let none = || disconnected(format!("No app with id {id:?} is connected"));
             return self.latest(id).ok_or_else(none);

@@ -66,6 +66,8 @@ pub struct Relay {
     issued: u64,
     draining: bool,
     stopping: bool,
+    /// Apps on other workers, if there are any, are not known.
+    cut_off: bool,
     actions: VecDeque<Action>,
     now: Now,
     timestamp: String,
@@ -88,6 +90,7 @@ impl Relay {
             issued: 0,
             draining: false,
             stopping: false,
+            cut_off: false,
             actions: VecDeque::new(),
             now: Now::default(),
             timestamp: String::new(),
@@ -150,6 +153,11 @@ impl Relay {
     /// The ledger of runs, for what the relay does not see.
     pub fn runs_mut(&mut self) -> &mut Runs {
         &mut self.runs
+    }
+
+    /// Whether there may be apps on other workers that are not known: whoever asks for one is told.
+    pub fn set_cut_off(&mut self, cut_off: bool) {
+        self.cut_off = cut_off;
     }
 
     /// Counts the changes of what apps offer.

@@ -20,7 +20,8 @@ use crate::gateway::tokens::{Denied, Role};
 const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
 
 /// `/healthz` says `ok` while the process lives; `/readyz` has status 200 while new calls are
-/// accepted and 503 from the signal to stop on, and counts who is connected. `/metrics` is for
+/// accepted and 503 from the signal to stop on, and counts who is connected; it says `degraded`
+/// while Redis does not answer. `/metrics` is for
 /// admins, where there are tokens.
 pub(super) fn routes(
     hub: Arc<Hub>,
@@ -41,7 +42,20 @@ async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Re
         Phase::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
     };
     let (agents, apps) = hub.peers();
-    let body = json!({ "status": word, "apps": apps, "agents": agents });
+    let mut body = json!({ "status": word, "apps": apps, "agents": agents });
+    if let Some(standing) = hub.cluster().map(|cluster| cluster.standing()) {
+        let redis = if standing.connected {
+            "connected"
+        } else {
+            "unreachable"
+        };
+        body["redis"] = redis.into();
+        body["workers"] = (standing.others + 1).into();
+        // What is here goes on: taking every worker out of service would stop that too.
+        if !standing.connected && lifecycle.phase() == Phase::Serving {
+            body["status"] = "degraded".into();
+        }
+    }
     json_text(status, body.to_string())
 }
 

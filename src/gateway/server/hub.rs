@@ -238,13 +238,15 @@ impl Hub {
     }
 
     /// What the metrics read when they are asked for; `tool_servers` are counted elsewhere.
-    pub fn readings<'a>(&self, tool_servers: &'a ToolServerCounters) -> Readings<'a> {
+    pub fn readings<'a>(&'a self, tool_servers: &'a ToolServerCounters) -> Readings<'a> {
+        let cluster = self.cluster().map(|it| (it.standing(), it.traffic()));
         let state = self.state();
         Readings {
             apps: state.relay.peers().1,
             agents: state.relay.agents(),
             in_flight: state.relay.in_flight(),
             counters: state.relay.counters(),
+            cluster,
             tool_servers,
         }
     }

@@ -165,6 +165,11 @@ impl Hub {
         self.notices.send(notice).unwrap_or(0)
     }
 
+    /// Whether the other workers of a cluster can be reached.
+    pub(crate) fn reaches_others(&self, reached: bool) {
+        self.state().relay.set_cut_off(!reached);
+    }
+
     /// What other workers tell.
     pub fn from_others(&self) -> broadcast::Receiver<Notice> {
         self.from_others.subscribe()

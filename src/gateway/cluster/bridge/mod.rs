@@ -66,6 +66,7 @@ fn dissolve(cluster: &Cluster, peer: Peer) {
 
 /// Takes a frame that has come from another worker.
 pub(super) fn receive(cluster: &Cluster, from: WorkerId, frame: Frame) {
+    cluster.traffic.frames_received.add(1);
     let (new, body) = {
         let now = cluster.now();
         cluster.peers().take(from, frame, now)
@@ -73,8 +74,6 @@ pub(super) fn receive(cluster: &Cluster, from: WorkerId, frame: Frame) {
     if new {
         greet(cluster, from);
     }
-    // Something may have to be acknowledged.
-    cluster.outgoing.notify_one();
     let Some(body) = body else { return };
     for parcel in Parcel::unpack(body) {
         match parcel {

@@ -91,6 +91,7 @@ pub async fn renew(
     new.into_iter().for_each(|id| bridge::greet(cluster, id));
     for id in gone {
         tracing::warn!(worker = %id, "another worker has died");
+        cluster.traffic.workers_lost.add(1);
         bridge::forget(cluster, id);
     }
     bury(cluster, &others, &alive, connection).await

@@ -36,6 +36,7 @@ pub async fn read(
             .arg("BLOCK")
             .arg(BLOCK.as_millis() as u64);
         read.arg("STREAMS").arg(&stream).arg(&last);
+        cluster.traffic.commands.add(1);
         let streams: Option<Streams> = match read.query_async(connection).await {
             Ok(streams) => streams,
             Err(error) => return error,
@@ -50,6 +51,8 @@ pub async fn read(
             last = id;
             take(cluster, fields);
         }
+        // What has come goes on its way before more is asked for.
+        tokio::task::yield_now().await;
         if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES {
             (entries, bytes) = (0, 0);
             cluster.peers().read = Some(last.clone());

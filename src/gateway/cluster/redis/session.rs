@@ -44,6 +44,7 @@ pub async fn run(cluster: &Cluster) -> Infallible {
         };
         if cluster.connected.swap(false, Ordering::Relaxed) {
             told = false;
+            cluster.hub.reaches_others(false);
         }
         match end {
             End::Reborn => continue,
@@ -90,6 +91,8 @@ async fn attend(cluster: &Cluster) -> Result<Infallible, End> {
     };
     leases::renew(cluster, me, &mut commands).await?;
     cluster.connected.store(true, Ordering::Relaxed);
+    cluster.traffic.connections.add(1);
+    cluster.hub.reaches_others(true);
     tracing::info!(worker = %me, address = redis.address(), "connected to Redis");
     tokio::select! {
         end = writing::write(cluster, commands.clone()) => Err(end.into()),

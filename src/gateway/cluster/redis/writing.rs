@@ -10,8 +10,9 @@ use crate::gateway::cluster::Cluster;
 
 /// Entries a stream is kept to, about: what its worker has not read by then is sent again.
 const STREAM_ENTRIES: usize = 10_000;
-/// The longest that nothing is looked for.
-const IDLE: Duration = Duration::from_secs(60);
+/// The longest that nothing is looked for: for as long an acknowledgement may wait for a frame to go
+/// with, so that nobody has to be woken for it.
+const IDLE: Duration = Duration::from_millis(100);
 
 /// Writes what there is to write until Redis fails.
 pub async fn write(cluster: &Cluster, mut connection: MultiplexedConnection) -> RedisError {
@@ -21,6 +22,7 @@ pub async fn write(cluster: &Cluster, mut connection: MultiplexedConnection) -> 
             let _ = timeout(wait, cluster.outgoing.notified()).await;
             continue;
         }
+        cluster.traffic.commands.add(commands.len());
         if let Err(error) = commands.exec_async(&mut connection).await {
             return error;
         }
@@ -48,6 +50,8 @@ fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
     }
     let me = peers.me.to_string();
     for (worker, frame) in peers.frames(now) {
+        cluster.traffic.frames_sent.add(1);
+        cluster.traffic.bytes_sent.add(frame.body.len());
         commands
             .cmd("XADD")
             .arg(redis.stream(worker))

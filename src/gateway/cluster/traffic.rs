@@ -1,0 +1,72 @@
+//! What is counted of a cluster.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that only grows.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    /// How many there were.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self, more: usize) {
+        self.0.fetch_add(more as u64, Ordering::Relaxed);
+    }
+}
+
+/// What went to and from the other workers since the start.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// Connections to Redis that were made.
+    pub connections: Count,
+    /// Commands sent to Redis, without leases.
+    pub commands: Count,
+    /// Frames sent to other workers, those sent again included.
+    pub frames_sent: Count,
+    /// Bytes of the messages in them.
+    pub bytes_sent: Count,
+    /// Frames that came from other workers, repeated ones included.
+    pub frames_received: Count,
+    /// Workers that were taken for dead.
+    pub workers_lost: Count,
+}
+
+/// What is counted of a cluster: its name, what it is, and where it stands.
+pub type ClusterMetric = (&'static str, &'static str, fn(&Traffic) -> &Count);
+
+/// All there is.
+pub const METRICS: &[ClusterMetric] = &[
+    (
+        "caphost_redis_connections_total",
+        "Connections to Redis that were made.",
+        |it| &it.connections,
+    ),
+    (
+        "caphost_redis_commands_total",
+        "Commands sent to Redis, without the renewal of leases.",
+        |it| &it.commands,
+    ),
+    (
+        "caphost_cluster_frames_sent_total",
+        "Frames sent to other workers, those sent again included.",
+        |it| &it.frames_sent,
+    ),
+    (
+        "caphost_cluster_bytes_sent_total",
+        "Bytes of the messages in the frames sent.",
+        |it| &it.bytes_sent,
+    ),
+    (
+        "caphost_cluster_frames_received_total",
+        "Frames that came from other workers, repeated ones included.",
+        |it| &it.frames_received,
+    ),
+    (
+        "caphost_workers_lost_total",
+        "Other workers that were taken for dead.",
+        |it| &it.workers_lost,
+    ),
+];
