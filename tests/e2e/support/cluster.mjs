@@ -1,0 +1,68 @@
+import { after, before } from 'node:test';
+import { inLab, useLab } from './lab.mjs';
+import { startRedis } from './redis.mjs';
+import { agentOf, startWorkers } from './workers.mjs';
+
+/**
+ * A Redis, workers on it and a browser, for the tests of one file.
+ *
+ * @param {object} [options]
+ * @param {number} [options.workers]
+ * @param {string[]} [options.args] of each worker
+ * @param {boolean} [options.durable] whether what Redis holds outlives a kill
+ */
+export function useCluster({ workers: count = 2, args = [], durable = false } = {}) {
+  const lab = useLab();
+  /** @type {import('./redis.mjs').Redis} */
+  let redis;
+  /** @type {import('./workers.mjs').Worker[]} */
+  let workers = [];
+  /** @type {(value?: unknown) => void} */
+  let begin = () => {};
+  /** Hooks of a file's top level do not wait for each other. */
+  const begun = new Promise((resolve) => (begin = resolve));
+  before(async () => {
+    [redis] = await Promise.all([startRedis({ durable }), lab.begun]);
+    workers = await startWorkers(redis, count, ['--allow-origin', lab.server.origin, ...args]);
+    begin();
+  });
+  after(async () => {
+    redis?.goOn();
+    await Promise.all(workers.map((worker) => worker.end()));
+    await redis?.close();
+  });
+  const worker = (/** @type {number} */ number) => {
+    const found = workers[number - 1];
+    if (found === undefined) throw new Error(`there is no worker ${number}`);
+    return found;
+  };
+  return {
+    begun,
+    lab,
+    get redis() {
+      return redis;
+    },
+    get workers() {
+      return workers;
+    },
+    /** Counted from 1. */
+    worker,
+    /**
+     * A page of the laboratory whose app is registered with a worker, or with what stands before some.
+     *
+     * @param {{ wsUrl: string }} at
+     * @param {string} [id]
+     */
+    async appPage(at, id = 'lab') {
+      const page = await lab.page();
+      await inLab(page, async ({ newHost, join }, url, id) => {
+        const host = await newHost({ app: { id, name: id, version: '1' } });
+        Object.assign(globalThis, { host });
+        await join(host, url);
+      }, `${at.wsUrl}/abp/app`, id);
+      return page;
+    },
+    /** An agent of a worker. @param {number} number @param {string} [app] @param {import('caphost/agent').WebSocketOptions} [options] */
+    agent: (number, app = 'lab', options = {}) => agentOf(worker(number), app, options),
+  };
+}

@@ -1,0 +1,80 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { freePort } from '../../../scripts/test/test-server.mjs';
+
+/**
+ * @typedef {object} Redis
+ * @property {string} url such as `redis://127.0.0.1:40125`
+ * @property {number} port
+ * @property {() => void} hang it lives, and answers nobody
+ * @property {() => void} goOn
+ * @property {() => Promise<void>} kill by SIGKILL
+ * @property {() => Promise<void>} restart on the same port, with the folder it had
+ * @property {(...args: string[]) => Promise<string>} command what `redis-cli` says to these arguments
+ * @property {() => Promise<void>} close ends it, and removes its folder
+ */
+
+/**
+ * Starts a `redis-server` of its own.
+ *
+ * @param {object} [options]
+ * @param {boolean} [options.durable] what was written outlives a kill; otherwise all of it is gone
+ * @returns {Promise<Redis>}
+ */
+export async function startRedis({ durable = false } = {}) {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'caphost-redis-'));
+  const keeping = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...keeping];
+  let server = await begin(args);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    hang: () => server.signal('SIGSTOP'),
+    goOn: () => server.signal('SIGCONT'),
+    kill: () => server.kill(),
+    restart: async () => {
+      server = await begin(args);
+    },
+    command: async (...words) => {
+      const { stdout } = await promisify(execFile)('redis-cli', ['-h', '127.0.0.1', '-p', String(port), ...words]);
+      return stdout.trim();
+    },
+    close: async () => {
+      await server.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One process, once it takes connections. @param {string[]} args */
+async function begin(args) {
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  let log = '';
+  /** @type {Promise<void>} */
+  const ended = new Promise((resolve) => child.once('close', () => {
+    process.off('exit', killWithUs);
+    resolve();
+  }));
+  await new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
+    child.once('error', (error) => reject(new Error(`redis-server does not start: ${error.message}`)));
+    createInterface(child.stdout).on('line', (line) => {
+      log += `${line}\n`;
+      if (line.includes('Ready to accept connections')) resolve();
+    });
+    void ended.then(() => reject(new Error(`redis-server ended\n${log}`)));
+  });
+  return {
+    signal: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
+    kill: () => {
+      child.kill('SIGKILL');
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { connectWebSocket } from 'caphost/agent';
+import { startGateway } from './gateway.mjs';
+
+/**
+ * @typedef {object} Worker one gateway of a cluster
+ * @property {string} name
+ * @property {string} url where it is, or was
+ * @property {string} wsUrl
+ * @property {number} port the same for all its life
+ * @property {boolean} alive
+ * @property {() => string} log what it wrote since it was last started
+ * @property {(signal?: NodeJS.Signals) => Promise<void>} end by SIGKILL, unless told otherwise
+ * @property {() => Promise<void>} restart another process on the same port
+ */
+
+/**
+ * Starts workers of one cluster, each on a port of its own.
+ *
+ * @param {{ url: string }} redis
+ * @param {number} count
+ * @param {string[]} [args] further arguments of `serve`
+ * @returns {Promise<Worker[]>}
+ */
+export function startWorkers(redis, count, args = []) {
+  return Promise.all(Array.from({ length: count }, (_, index) => startWorker(redis, `worker-${index + 1}`, args)));
+}
+
+/** @param {{ url: string }} redis @param {string} name @param {string[]} args @returns {Promise<Worker>} */
+async function startWorker(redis, name, args) {
+  const start = (port = 0) => startGateway({ port, args: ['--redis', redis.url, '--worker-name', name, ...args] });
+  let gateway = await start();
+  const { url, wsUrl, port } = gateway;
+  const worker = {
+    name,
+    url,
+    wsUrl,
+    port,
+    alive: true,
+    log: () => gateway.log(),
+    end: async (/** @type {NodeJS.Signals} */ signal = 'SIGKILL') => {
+      worker.alive = false;
+      await gateway.stop(signal);
+    },
+    restart: async () => {
+      gateway = await start(port);
+      worker.alive = true;
+    },
+  };
+  return worker;
+}
+
+/**
+ * An agent of a worker, as soon as the app it wants can be called from there.
+ *
+ * @param {{ wsUrl: string }} worker
+ * @param {string} app
+ * @param {import('caphost/agent').WebSocketOptions} [options]
+ */
+export async function agentOf(worker, app, options = {}) {
+  for (;;) {
+    try {
+      return await connectWebSocket(`${worker.wsUrl}/abp?app=${app}`, { agent: { name: 'test', version: '1' }, ...options });
+    } catch (error) {
+      if (/** @type {any} */ (error).code !== 'DISCONNECTED') throw error;
+    }
+  }
+}
