@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { connectWebSocket } from 'caphost/agent';
 import { startGateway } from './gateway.mjs';
 
@@ -10,6 +11,8 @@ import { startGateway } from './gateway.mjs';
  * @property {boolean} alive
  * @property {() => string} log what it wrote since it was last started
  * @property {(signal?: NodeJS.Signals) => Promise<void>} end by SIGKILL, unless told otherwise
+ * @property {() => void} hang it lives, and does nothing
+ * @property {() => void} goOn
  * @property {() => Promise<void>} restart another process on the same port
  */
 
@@ -37,6 +40,8 @@ async function startWorker(redis, name, args) {
     port,
     alive: true,
     log: () => gateway.log(),
+    hang: () => void process.kill(gateway.pid, 'SIGSTOP'),
+    goOn: () => void process.kill(gateway.pid, 'SIGCONT'),
     end: async (/** @type {NodeJS.Signals} */ signal = 'SIGKILL') => {
       worker.alive = false;
       await gateway.stop(signal);
@@ -63,5 +68,6 @@ export async function agentOf(worker, app, options = {}) {
     } catch (error) {
       if (/** @type {any} */ (error).code !== 'DISCONNECTED') throw error;
     }
+    await pause(20);
   }
 }

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { useCluster } from '../support/cluster.mjs';
+import { cancelled } from '../support/lab.mjs';
+import { timed } from '../support/timing.mjs';
+
+/** By which calls to another worker have failed without Redis: its patience of 4 s, and a second for the rest. */
+const failedWithin = 5_000;
+
+const cluster = useCluster();
+/** Of worker 1, which has the app `near`; `far` is an app of worker 2. @type {import('caphost/agent').Agent} */
+let near;
+before(async () => {
+  await cluster.begun;
+  await Promise.all([cluster.appPage(cluster.worker(1), 'near'), cluster.appPage(cluster.worker(2), 'far')]);
+  near = await cluster.agent(1, 'near');
+});
+after(() => near?.shutdown());
+
+/** An agent of a worker with a call in flight. @param {string} app @param {string} callId @param {number} [number] */
+async function agentWithCall(app, callId, number = 1) {
+  const agent = await cluster.agent(number, app);
+  const held = agent.call('test.hold', {}, { callId });
+  await agent.call('test.started', { callId });
+  return { agent, held };
+}
+
+/** Everything that goes on within worker 1. @param {string} callId */
+async function worksWithin(callId) {
+  assert.deepEqual((await near.call('test.echo', { callId })).data, { callId });
+  const { agent, held } = await agentWithCall('near', callId);
+  assert.deepEqual(await agent.cancel(callId), { callId, cancelled: true });
+  const { metadata: _, ...response } = await held;
+  assert.deepEqual(response, cancelled);
+  const { data } = await near.call('test.report', { callId });
+  assert.equal(data.aborted, true);
+  await agent.shutdown();
+}
+
+/** Calls in both directions. */
+async function worksAcross() {
+  for (const [number, app] of /** @type {const} */ ([[1, 'far'], [2, 'near']])) {
+    const agent = await cluster.agent(number, app);
+    assert.deepEqual((await agent.call('test.echo', { app })).data, { app });
+    await agent.shutdown();
+  }
+}
+
+/** @type {Record<string, { fail: () => unknown, heal: () => unknown }>} */
+const failures = {
+  'is killed': { fail: () => cluster.redis.kill(), heal: () => cluster.redis.restart() },
+  hangs: { fail: () => cluster.redis.hang(), heal: () => cluster.redis.goOn() },
+};
+
+for (const [how, { fail, heal }] of Object.entries(failures)) {
+  test(`while Redis ${how}, what is within one worker goes on, and what is across fails clearly`, { timeout: 90_000 }, async () => {
+    await worksAcross();
+    const { agent: far, held } = await agentWithCall('far', `before it ${how}`);
+    await fail();
+    const lost = timed(Promise.all([held, far.call('test.echo', {})]));
+    await worksWithin(`while it ${how}`);
+    const { value, ms } = await lost;
+    for (const { success, cancelled, error } of value) {
+      assert.deepEqual([success, cancelled, error?.code], [false, undefined, 'DISCONNECTED']);
+      assert.match(error?.message ?? '', /app .*disconnected/);
+    }
+    assert.ok(ms < failedWithin, `settled after ${Math.round(ms)} ms`);
+    assert.equal(await far.closed, 'disconnected');
+    // The app's worker knows as well: nobody waits for that call any more.
+    const there = await cluster.agent(2, 'far');
+    const { data } = await there.call('test.report', { callId: `before it ${how}` });
+    assert.deepEqual([data.started, data.aborted], [true, true]);
+    await there.shutdown();
+    await worksWithin(`still while it ${how}`);
+
+    await heal();
+    await worksAcross();
+  });
+}
+
+test('a call survives a Redis that restarts, and its result comes once', { timeout: 60_000 }, async () => {
+  const { agent, held } = await agentWithCall('far', 'survives');
+  /** @type {any[]} */
+  const late = [];
+  const waiting = Array.from({ length: 100 }, (_, index) => agent.call('test.hold', {}, { callId: `survives ${index}` }));
+  await cluster.redis.kill();
+  const meanwhile = Array.from({ length: 100 }, (_, index) => agent.call('test.echo', { index }).then((answer) => late.push(answer.data?.index)));
+  await cluster.redis.restart();
+  await Promise.all(meanwhile);
+  assert.deepEqual(late.toSorted((one, other) => one - other), Array.from({ length: 100 }, (_, index) => index));
+  await agent.call('test.release', { callId: 'survives' });
+  assert.deepEqual((await held).data, { released: true });
+  const odd = (/** @type {number} */ index) => index % 2 === 1;
+  await Promise.all(waiting.map((_, index) => {
+    const callId = `survives ${index}`;
+    return odd(index) ? agent.cancel(callId) : agent.call('test.release', { callId });
+  }));
+  for (const [index, call] of waiting.entries()) {
+    const { metadata: _, ...response } = await call;
+    assert.deepEqual(response, odd(index) ? cancelled : { success: true, data: { released: true } });
+  }
+  await agent.shutdown();
+});
+
+test('a call outlasts a Redis that hangs for a moment', { timeout: 60_000 }, async () => {
+  const { agent, held } = await agentWithCall('far', 'outlasts');
+  cluster.redis.hang();
+  const echo = agent.call('test.echo', { text: 'sent while it hangs' });
+  await worksWithin('while it hangs for a moment');
+  cluster.redis.goOn();
+  assert.deepEqual((await echo).data, { text: 'sent while it hangs' });
+  assert.deepEqual(await agent.cancel('outlasts'), { callId: 'outlasts', cancelled: true });
+  assert.equal((await held).cancelled, true);
+  await agent.shutdown();
+});
