@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkpoints } from './bench/checkpoint.mjs';
+import { cluster } from './bench/cluster.mjs';
 import { demoCapabilities } from './bench/demo.mjs';
 import { gatewayTable } from './bench/gateway.mjs';
 import { interleaved } from './bench/rounds.mjs';
@@ -23,11 +24,13 @@ const end = '<!-- /measured -->';
 /** One browser at a time: another that idles still takes its share of the machine. @type {import('./bench/rounds.mjs').Result[]} */
 const results = [];
 let version = '';
-for (const open of [transports, checkpoints, demoCapabilities]) {
+let costs = '';
+for (const open of [transports, cluster, checkpoints, demoCapabilities]) {
   const part = await open();
   try {
     if ('version' in part && typeof part.version === 'string') version = part.version;
     results.push(...await interleaved(part.rows, rounds));
+    if ('costs' in part) costs = await part.costs();
   } finally {
     await part.close();
   }
@@ -40,6 +43,8 @@ const measured = [
   table(results),
   '## The gateway beside a bare relay',
   gateway,
+  '## What a call costs Redis',
+  costs,
   '## Size of the package',
   sizes(always(lastMeasure() ?? [])),
 ].join('\n\n');
