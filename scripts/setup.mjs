@@ -3,6 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import { ensureChromedriver, ensureChromium } from './setup/browser.mjs';
 import { ensurePackages } from './setup/packages.mjs';
+import { ensureRedis } from './setup/redis.mjs';
 import { ensureToolchain } from './setup/toolchain.mjs';
 import { ensureWasmBindgen, ensureWasmPack } from './setup/wasm-tools.mjs';
 
@@ -21,6 +22,7 @@ export async function setUpBuild() {
 /** What the tests need beyond a build. */
 export async function setUpTests() {
   const wasmPack = await ensureWasmPack(say);
+  await ensureRedis(say);
   const chromium = await ensureChromium(say);
   return { wasmPack, chromium, chromedriver: await ensureChromedriver(chromium, say) };
 }

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { browserVersion, findChromedriver, findChromium } from '../browser/find.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
+import { installWithApt, isRoot } from './system-packages.mjs';
 
 /**
  * Finds a Chromium, or gets one.
@@ -41,14 +41,13 @@ export async function ensureChromedriver(chromium, say) {
   return findChromedriver(chromium);
 }
 
-/** @param {(line: string) => void} say @param {string[]} packages */
-async function installFromDebian(say, packages) {
-  if (!isRoot() || !isDebian()) return;
-  say(`installing the Debian packages ${packages.join(' and ')} (about a minute)`);
-  const options = { toStderr: true, env: { DEBIAN_FRONTEND: 'noninteractive' } };
-  await run('apt-get', ['update', '-q'], options);
-  await run('apt-get', ['install', '-y', '-q', ...packages], options);
-}
+/**
+ * Debian itself: what Ubuntu calls `chromium` is a snap, which does not work in a container.
+ *
+ * @param {(line: string) => void} say
+ * @param {string[]} packages
+ */
+const installFromDebian = (say, packages) => installWithApt(say, packages, /^ID="?debian"?$/m);
 
 /** @param {(line: string) => void} say */
 async function downloadWithPlaywright(say) {
@@ -57,12 +56,4 @@ async function downloadWithPlaywright(say) {
   // Only root can install the system libraries it needs as well.
   const dependencies = process.platform === 'linux' && isRoot() ? ['--with-deps'] : [];
   await run(process.execPath, [cli, 'install', ...dependencies, 'chromium'], { toStderr: true });
-}
-
-const isRoot = () => process.getuid?.() === 0;
-
-/** Debian itself: what Ubuntu calls `chromium` is a snap, which does not work in a container. */
-function isDebian() {
-  const release = '/etc/os-release';
-  return existsSync(release) && /^ID="?debian"?$/m.test(readFileSync(release, 'utf8'));
 }
