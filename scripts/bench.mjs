@@ -30,7 +30,7 @@ for (const open of [transports, cluster, checkpoints, demoCapabilities]) {
   try {
     if ('version' in part && typeof part.version === 'string') version = part.version;
     results.push(...await interleaved(part.rows, rounds));
-    if ('costs' in part) costs = await part.costs();
+    if ('costs' in part && typeof part.costs === 'function') costs = await part.costs();
   } finally {
     await part.close();
   }
