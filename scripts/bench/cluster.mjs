@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 import { launchPuppeteer } from '../../tests/e2e/support/browsers.mjs';
 import { startRedis } from '../../tests/e2e/support/redis.mjs';
 import { serveFiles } from '../../tests/e2e/support/static-server.mjs';
@@ -44,13 +48,21 @@ export async function cluster() {
     rows,
     costs: async () => {
       const lines = [
-        '| | commands of Redis | bytes to Redis | bytes from Redis |',
-        '|---|--:|--:|--:|',
+        '| a call | commands of Redis | bytes to Redis | bytes from Redis | its processor time |',
+        '|---|--:|--:|--:|--:|',
         await cost(redis, 'agent and app on one worker, one call after the other', near, 1),
         await cost(redis, 'on two workers, one call after the other', far, 1),
         await cost(redis, `on two workers, ${together} in flight`, far, together),
       ];
-      return lines.join('\n');
+      const agents = await memory(here, `${here.wsUrl}/abp`);
+      const apps = await memory(here, `${here.wsUrl}/abp/app`);
+      const idle = await idleCost(redis);
+      return [
+        ...lines,
+        '',
+        `With nothing to do, two workers cost Redis ${idle.commands.toFixed(1)} commands and ${(idle.cpu / 1000).toFixed(1)} ms of processor time per second.`,
+        `A connection takes ${kilobytes(agents)} of a worker's memory as an agent's, ${kilobytes(apps)} as an app's, with nothing in flight.`,
+      ].join('\n');
     },
     close: async () => {
       await launched.close();
@@ -79,18 +91,61 @@ async function cost(redis, name, agent, inFlight) {
   const after = await done(redis);
   const elapsed = performance.now() - started;
   // As long with nothing to do.
-  await new Promise((resolve) => setTimeout(resolve, elapsed));
+  await pause(elapsed);
   const idle = await done(redis);
-  const [commands, received, sent] = after.map((value, at) => (2 * value - (before[at] ?? 0) - (idle[at] ?? 0)) / counted);
-  return `| ${name} | ${commands?.toFixed(1)} | ${Math.round(received ?? NaN)} | ${Math.round(sent ?? NaN)} |`;
+  const [commands = NaN, received = NaN, sent = NaN, cpu = NaN] = after.map((value, at) => (2 * value - (before[at] ?? 0) - (idle[at] ?? 0)) / counted);
+  return `| ${name} | ${commands.toFixed(1)} | ${Math.round(received)} | ${Math.round(sent)} | ${Math.round(cpu)} µs |`;
 }
 
-/** Commands done, and bytes received and sent, since Redis started. @param {import('../../tests/e2e/support/redis.mjs').Redis} redis */
+/** What Redis does in a second when nobody calls. @param {import('../../tests/e2e/support/redis.mjs').Redis} redis */
+async function idleCost(redis) {
+  const seconds = 5;
+  const before = await done(redis);
+  await pause(seconds * 1000);
+  const after = await done(redis);
+  const [commands = NaN, , , cpu = NaN] = after.map((value, at) => (value - (before[at] ?? 0)) / seconds);
+  return { commands, cpu };
+}
+
+/**
+ * Bytes of resident memory that a connection takes.
+ *
+ * @param {import('../../tests/e2e/support/workers.mjs').Worker} worker
+ * @param {string} url
+ */
+async function memory(worker, url, count = 500) {
+  const before = resident(worker.pid);
+  const sockets = await Promise.all(Array.from({ length: count }, async () => {
+    const socket = new WebSocket(url, { perMessageDeflate: false });
+    await once(socket, 'open');
+    return socket;
+  }));
+  const after = resident(worker.pid);
+  await Promise.all(sockets.map((socket) => {
+    socket.terminate();
+    return once(socket, 'close');
+  }));
+  return (after - before) / count;
+}
+
+/** Bytes, where the system tells. @param {number} pid */
+function resident(pid) {
+  const file = `/proc/${pid}/status`;
+  const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return Number(/^VmRSS:\s*(\d+)/m.exec(status)?.[1]) * 1024;
+}
+
+/** @param {number} bytes */
+const kilobytes = (bytes) => `${(bytes / 1024).toFixed(1)} kB`;
+
+/** Commands done, bytes received and sent, and microseconds of processor time, since Redis started. @param {import('../../tests/e2e/support/redis.mjs').Redis} redis */
 async function done(redis) {
-  const info = await redis.command('INFO', 'stats');
-  return ['total_commands_processed', 'total_net_input_bytes', 'total_net_output_bytes'].map((name) => {
-    const value = new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1];
+  const info = await redis.command('INFO', 'all');
+  const field = (/** @type {string} */ name) => {
+    const value = new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1];
     if (value === undefined) throw new Error(`Redis does not tell ${name}`);
     return Number(value);
-  });
+  };
+  const cpu = (field('used_cpu_sys') + field('used_cpu_user')) * 1e6;
+  return [field('total_commands_processed'), field('total_net_input_bytes'), field('total_net_output_bytes'), cpu];
 }

@@ -8,6 +8,7 @@ import { startGateway } from './gateway.mjs';
  * @property {string} url where it is, or was
  * @property {string} wsUrl
  * @property {number} port the same for all its life
+ * @property {number} pid of the process it is, or was
  * @property {boolean} alive
  * @property {() => string} log what it wrote since it was last started
  * @property {(signal?: NodeJS.Signals) => Promise<void>} end by SIGKILL, unless told otherwise
@@ -39,6 +40,9 @@ async function startWorker(redis, name, args) {
     wsUrl,
     port,
     alive: true,
+    get pid() {
+      return gateway.pid;
+    },
     log: () => gateway.log(),
     hang: () => void process.kill(gateway.pid, 'SIGSTOP'),
     goOn: () => void process.kill(gateway.pid, 'SIGCONT'),
