@@ -92,6 +92,17 @@ pub struct Token {
     secret: String,
 }
 
+impl Token {
+    /// Whose it is, if it is at that place.
+    fn identity(&self, index: usize) -> Identity {
+        Identity {
+            role: self.role,
+            name: format!("{}-{index}", self.role.as_str()).into(),
+            app: self.app.clone(),
+        }
+    }
+}
+
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let app = self.app.as_deref();
@@ -153,6 +164,23 @@ impl Tokens {
         self.0.is_empty()
     }
 
+    /// Who is called that, in a message that shows no secret. Nobody that is known: an agent that
+    /// owns nothing.
+    pub fn named(&self, name: &str) -> Identity {
+        let anyone = Identity::anyone();
+        if self.is_empty() && name == &*anyone.name {
+            return anyone;
+        }
+        let all = self.0.iter().enumerate();
+        let mut all = all.map(|(index, token)| token.identity(index));
+        all.find(|identity| &*identity.name == name)
+            .unwrap_or_else(|| Identity {
+                role: Role::Agent,
+                name: name.into(),
+                app: None,
+            })
+    }
+
     /// Who the bearer of `presented` is, if it may act as `wanted`. Of several tokens with the same
     /// secret the first that grants it counts. Takes as long for a wrong secret as for a right one
     /// of the same length.
@@ -169,11 +197,7 @@ impl Tokens {
             for (index, token) in self.0.iter().enumerate() {
                 let known = bool::from(token.secret.as_bytes().ct_eq(secret.as_bytes()));
                 if known && token.role.grants(wanted) && found.is_err() {
-                    found = Ok(Identity {
-                        role: token.role,
-                        name: format!("{}-{index}", token.role.as_str()).into(),
-                        app: token.app.clone(),
-                    });
+                    found = Ok(token.identity(index));
                 } else if known && found == Err(Denied::Missing) {
                     found = Err(Denied::Forbidden);
                 }
@@ -238,6 +262,25 @@ mod tests {
             !admin.may_see(&desk, None),
             "it may turn out to be another app's"
         );
+    }
+
+    #[test]
+    fn a_name_brings_what_its_token_brings() {
+        let tokens = tokens(&["admin=r", "agent@shop=s"]);
+        assert_eq!(
+            tokens.named("admin-0"),
+            tokens.identify(Role::Admin, ["r"]).unwrap()
+        );
+        assert_eq!(
+            tokens.named("agent-1"),
+            tokens.identify(Role::Agent, ["s"]).unwrap()
+        );
+        for unknown in ["admin-1", "agent-0", "agent-7", "anyone", "admin", ""] {
+            let identity = tokens.named(unknown);
+            assert_eq!((identity.role, &*identity.name), (Role::Agent, unknown));
+        }
+        assert_eq!(Tokens::default().named("anyone"), Identity::anyone());
+        assert!(!Tokens::default().named("admin-0").is_admin());
     }
 
     #[test]

@@ -111,7 +111,7 @@ async fn a_run_is_cancelled_once_its_app_has_confirmed_it() {
         ("export-7", Some("enough"))
     );
     assert_eq!(
-        notice.run.unwrap().to_string(),
+        notice.run.unwrap().id.to_string(),
         running["run_id"].as_str().unwrap()
     );
 

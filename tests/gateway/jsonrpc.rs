@@ -703,7 +703,7 @@ async fn cancels_of_others_are_told_to_who_declared_to_understand_them() {
             run,
         })
     };
-    announce("1", Some(run.id));
+    announce("1", Some((&*run).into()));
     announce("elsewhere", None);
     let expected = |id: &str| {
         let params = json!({ "requestId": id, "reason": "why" });

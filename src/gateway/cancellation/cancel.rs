@@ -12,9 +12,10 @@ use serde::Serialize;
 use super::refusal::Refusal;
 use super::request::CancelRequest;
 use super::{BODY_BYTES, admin};
-use crate::gateway::router::CancelNotice;
-use crate::gateway::runs::{Found, Run, RunId, RunState};
-use crate::gateway::server::Hub;
+use crate::gateway::cluster::Notice;
+use crate::gateway::router::{CancelNotice, NoticedRun};
+use crate::gateway::runs::{Run, RunState};
+use crate::gateway::server::{Hub, Placed, Sought};
 use crate::gateway::tokens::Identity;
 
 /// How an app says that a call had ended before the cancel came.
@@ -49,10 +50,19 @@ pub(super) async fn cancel(
     let body = to_bytes(body, BODY_BYTES).await;
     let body = body.map_err(|_| Refusal::body())?;
     let CancelRequest { request_id, reason } = CancelRequest::read(&headers, &body)?;
-    let status = match find_or_keep(&hub, &request_id, reason.clone(), &by)? {
-        Some(run) => cancel_run(&hub, &run, &request_id, reason.clone(), &by).await,
-        None => {
-            announce(&hub, &request_id, reason.clone(), None);
+    let cancel = Cancel {
+        hub: &hub,
+        request_id: &request_id,
+        reason: &reason,
+        by: &by,
+    };
+    let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &by);
+    let status = match sought.await {
+        Sought::One(placed) => cancel.run(&placed).await,
+        Sought::Several(runs) => return Err(Refusal::ambiguous(&runs)),
+        Sought::Unsure(unsure) => return Err(Refusal::unsure(unsure)),
+        Sought::None => {
+            cancel.announce(None);
             Status::Queued
         }
     };
@@ -65,43 +75,51 @@ pub(super) async fn cancel(
     Ok(Json(answer).into_response())
 }
 
-/// The run that is meant. If there is none, the cancel is kept for when it comes.
-fn find_or_keep(
-    hub: &Hub,
-    request_id: &str,
-    reason: Option<String>,
-    by: &Identity,
-) -> Result<Option<Box<Run>>, Refusal> {
-    match hub.find_or_cancel_early(request_id, reason, by) {
-        Found::One(run) => Ok(Some(run)),
-        Found::Several(runs) => Err(Refusal::ambiguous(&runs)),
-        Found::None => Ok(None),
-    }
+/// A cancel, as it was asked for.
+struct Cancel<'a> {
+    hub: &'a Hub,
+    request_id: &'a str,
+    reason: &'a Option<String>,
+    by: &'a Identity,
 }
 
-async fn cancel_run(
-    hub: &Hub,
-    run: &Run,
-    request_id: &str,
-    reason: Option<String>,
-    by: &Identity,
-) -> Status {
-    if let Some(status @ Status::Completed) = ended(run) {
-        return status;
+impl Cancel<'_> {
+    async fn run(&self, placed: &Placed) -> Status {
+        if let Some(status @ Status::Completed) = ended(&placed.run) {
+            return status;
+        }
+        self.announce(Some(&placed.run));
+        let (hub, by) = (self.hub, self.by);
+        let confirmation = hub.cancel_at_home(placed, self.reason.clone(), by).await;
+        if confirmation.cancelled {
+            return Status::Cancelled;
+        }
+        let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);
+        // The call's own response may have come while its app was asked.
+        let since = match hub.seek(&placed.run.id.to_string(), by).await {
+            Sought::One(placed) => ended(&placed.run),
+            _ => None,
+        };
+        since
+            .or(had_ended.then_some(Status::Completed))
+            .unwrap_or(Status::Queued)
     }
-    announce(hub, request_id, reason.clone(), Some(run.id));
-    let confirmation = hub.cancel(run.id, reason, by).await;
-    if confirmation.cancelled {
-        return Status::Cancelled;
+
+    /// Tells the sessions that listen, on all workers, and other gateways.
+    fn announce(&self, run: Option<&Run>) {
+        let notice = CancelNotice {
+            request_id: self.request_id.into(),
+            reason: self.reason.clone(),
+            run: run.map(NoticedRun::from),
+        };
+        if let Some(cluster) = self.hub.cluster() {
+            cluster.tell_all(Notice::Cancelled(notice.clone()));
+            cluster.publish_cancel(self.request_id, self.reason.as_deref(), self.by);
+        }
+        let sessions = self.hub.announce_cancelled(notice);
+        let request_id = self.request_id;
+        tracing::debug!(request_id, sessions, "cancel announced");
     }
-    // The call's own response may have come while its app was asked.
-    let since = hub.run(run.id, by);
-    let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);
-    since
-        .as_ref()
-        .and_then(ended)
-        .or(had_ended.then_some(Status::Completed))
-        .unwrap_or(Status::Queued)
 }
 
 /// What to say of a run that is over.
@@ -112,14 +130,4 @@ fn ended(run: &Run) -> Option<Status> {
         RunState::Unknown => Some(Status::Queued),
         RunState::Queued | RunState::Running | RunState::Cancelling => None,
     }
-}
-
-fn announce(hub: &Hub, request_id: &str, reason: Option<String>, run: Option<RunId>) {
-    let notice = CancelNotice {
-        request_id: request_id.into(),
-        reason,
-        run,
-    };
-    let sessions = hub.announce_cancelled(notice);
-    tracing::debug!(request_id, sessions, "cancel announced");
 }

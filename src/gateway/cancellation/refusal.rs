@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::BODY_BYTES;
 use super::problem::Problem;
+use crate::gateway::cluster::Unsure;
 use crate::gateway::runs::RunId;
 use crate::gateway::server::CHALLENGE;
 use crate::gateway::tokens::Denied;
@@ -52,6 +53,11 @@ impl Refusal {
         Refusal::detail(StatusCode::PAYLOAD_TOO_LARGE, &detail)
     }
 
+    /// No run is found, but not all workers could be asked.
+    pub(super) fn unsure(unsure: Unsure) -> Self {
+        Refusal::detail(StatusCode::SERVICE_UNAVAILABLE, &unsure.to_string())
+    }
+
     /// An id is that of several runs.
     pub(super) fn ambiguous(runs: &[RunId]) -> Self {
         let runs: Vec<_> = runs.iter().map(RunId::to_string).collect();
@@ -89,6 +95,10 @@ impl IntoResponse for Refusal {
         let mut response = (self.status, Json(*self.body)).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            let soon = HeaderValue::from_static("1");
+            response.headers_mut().insert(RETRY_AFTER, soon);
         }
         response
     }

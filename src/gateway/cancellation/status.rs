@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::problem::Problem;
 use super::refusal::Refusal;
 use super::{ID_CHARS, admin};
-use crate::gateway::runs::{Found, Run, RunState};
-use crate::gateway::server::Hub;
+use crate::gateway::runs::{Run, RunState};
+use crate::gateway::server::{Hub, Sought};
 
 /// Times are Unix seconds.
 #[derive(Debug, PartialEq, Serialize)]
@@ -60,10 +60,11 @@ pub(super) async fn status(
         let problem = Problem::too_long("path", "request_id", ID_CHARS, id.into());
         return Err(vec![problem].into());
     }
-    match hub.find(&id, &by) {
-        Found::One(run) => Ok(Json(Status::from(&*run)).into_response()),
-        Found::None => Err(Refusal::not_found()),
-        Found::Several(runs) => Err(Refusal::ambiguous(&runs)),
+    match hub.seek(&id, &by).await {
+        Sought::One(placed) => Ok(Json(Status::from(&placed.run)).into_response()),
+        Sought::None => Err(Refusal::not_found()),
+        Sought::Several(runs) => Err(Refusal::ambiguous(&runs)),
+        Sought::Unsure(unsure) => Err(Refusal::unsure(unsure)),
     }
 }
 

@@ -2,6 +2,12 @@
 
 use super::message::Message;
 use super::{Answer, Cluster, Question, WorkerId};
+use crate::gateway::runs::Run;
+
+/// Bytes of a list, about, past which no more runs that have ended are in it: 4 MiB.
+const LIST_BYTES: usize = 4 << 20;
+/// Bytes of a run without what may be long in it, about.
+const RUN_BYTES: usize = 700;
 
 /// A worker asks.
 pub(super) fn asked(cluster: &Cluster, from: WorkerId, id: u64, question: Question) {
@@ -21,6 +27,8 @@ async fn answer(cluster: &Cluster, question: Question) -> Answer {
         },
         Question::List { viewer, ended } => {
             let (runs, omitted) = hub.recent_runs(&viewer, ended);
+            let (runs, cut) = bounded(runs);
+            let omitted = omitted + cut;
             Answer::Runs { runs, omitted }
         }
         Question::Cancel { run, reason, by } => {
@@ -32,4 +40,17 @@ async fn answer(cluster: &Cluster, question: Question) -> Answer {
             }
         }
     }
+}
+
+/// The newest, as many as there is room for, and how many are left out. All in flight are kept.
+fn bounded(mut runs: Vec<Run>) -> (Vec<Run>, usize) {
+    let (all, mut bytes) = (runs.len(), 0);
+    runs.retain(|run| {
+        let progress = run.progress.as_ref().map_or(0, |it| it.get().len());
+        let reason = run.cancel_reason.as_ref().map_or(0, String::len);
+        bytes += RUN_BYTES + progress + reason;
+        bytes <= LIST_BYTES || !run.state.is_over()
+    });
+    let cut = all - runs.len();
+    (runs, cut)
 }

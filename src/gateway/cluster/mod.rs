@@ -15,6 +15,9 @@
 
 mod asking;
 mod bridge;
+mod channel;
+mod channel_message;
+mod early;
 pub mod link;
 pub mod membership;
 pub mod message;
@@ -22,7 +25,9 @@ mod notice;
 mod options;
 mod peers;
 mod question;
+mod records;
 mod redis;
+mod seeking;
 mod traffic;
 mod worker;
 
@@ -35,12 +40,15 @@ use tokio::time::{sleep, timeout};
 
 use self::redis::Redis;
 use super::server::Hub;
+use channel::{CANCEL_CHANNEL, Said};
 use membership::Membership;
 use message::{Message, Parcel};
 pub use notice::Notice;
 pub use options::ClusterOptions;
 use peers::Peers;
 pub use question::{Answer, Question};
+use records::Records;
+pub use seeking::Unsure;
 pub use traffic::{METRICS, Traffic};
 pub use worker::WorkerId;
 
@@ -62,6 +70,13 @@ pub struct Cluster {
     reborn: Notify,
     /// An agent of another worker has left its app here.
     departed: Notify,
+    /// Runs of a worker that is gone are to be taken over.
+    orphaned: Notify,
+    records: Records,
+    said: Said,
+    /// When a message of the channel was last warned of.
+    warned: AtomicU64,
+    leaving: AtomicBool,
     traffic: Traffic,
     connected: AtomicBool,
     /// When Redis last answered, in milliseconds of [`Cluster::now`].
@@ -92,6 +107,11 @@ impl Cluster {
             outgoing: Notify::new(),
             reborn: Notify::new(),
             departed: Notify::new(),
+            orphaned: Notify::new(),
+            records: Records::default(),
+            said: Said::default(),
+            warned: AtomicU64::new(0),
+            leaving: AtomicBool::new(false),
             traffic: Traffic::default(),
             connected: AtomicBool::new(false),
             answered: AtomicU64::new(0),
@@ -170,6 +190,14 @@ impl Cluster {
 
     /// Says goodbye: the others take what is here for gone at once.
     pub async fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+        let written = async {
+            while self.standing().connected && !self.records.is_empty() {
+                sleep(LOOK / 10).await;
+            }
+        };
+        // Whoever hears of it takes over the runs that are written down.
+        let _ = timeout(GOODBYE, written).await;
         self.peers().push_to_all(&Message::Bye.into());
         self.outgoing.notify_one();
         let told = async {

@@ -2,39 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cluster, WorkerId};
+use super::{Cluster, WorkerId, early};
 use crate::gateway::router::CancelNotice;
-use crate::gateway::runs::RunId;
+use crate::gateway::runs::EarlyCancel;
 use crate::gateway::tokens::Identity;
 
 /// What everybody should know.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Notice {
     /// Somebody cancels a run that nobody knows yet.
-    CancelEarly {
-        /// A run's own id, or a dialect's.
-        request_id: String,
-        /// Why.
-        reason: Option<String>,
-        /// Who.
-        by: Identity,
-    },
+    CancelEarly(EarlyCancel),
     /// That cancel has met its run.
-    EarlyTaken {
-        /// See [`Notice::CancelEarly`].
-        request_id: String,
-        /// Who had cancelled.
-        by: Identity,
-    },
+    EarlyTaken(EarlyCancel),
     /// Sessions that listen are to hear of a cancel.
-    Cancelled {
-        /// The id as it was given.
-        request_id: String,
-        /// Why.
-        reason: Option<String>,
-        /// The run it means, if that is known.
-        run: Option<RunId>,
-    },
+    Cancelled(CancelNotice),
     /// A RAP runtime cancels a tool call.
     CancelToolCall {
         /// Its thread.
@@ -62,17 +43,11 @@ pub(super) fn obey(cluster: &Cluster, from: WorkerId, notice: Notice) {
     tracing::debug!(worker = %from, ?notice, "another worker tells");
     let hub = &cluster.hub;
     match notice {
-        Notice::Cancelled {
-            request_id,
-            reason,
-            run,
-        } => {
-            hub.announce_cancelled(CancelNotice {
-                request_id,
-                reason,
-                run,
-            });
+        Notice::Cancelled(notice) => {
+            hub.announce_cancelled(notice);
         }
+        Notice::CancelEarly(early) => early::heard(cluster, early),
+        Notice::EarlyTaken(early) => hub.forget_early(&early),
         notice => hub.pass_on(notice),
     }
 }

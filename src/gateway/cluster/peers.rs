@@ -1,6 +1,6 @@
 //! The other workers as this one sees them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,10 +13,11 @@ use super::message::{AppKey, Parcel};
 use super::question::Answer;
 use super::worker::WorkerId;
 use crate::gateway::relay::{Offer, PeerId};
-use crate::gateway::runs::RunId;
 
 /// Frames given out at once: a bound on what is lost with a connection that breaks.
 const FRAMES: usize = 64;
+/// Ids of this worker's own that are remembered, 64.
+const NAMES: usize = 64;
 
 /// A peer of the relay that stands for somebody on another worker.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub(super) struct Peer {
 pub(super) struct Peers {
     /// This worker.
     pub me: WorkerId,
+    /// What it was called when it has taken part, the latest last.
+    pub names: VecDeque<WorkerId>,
     pub membership: Membership,
     pub peers: BTreeMap<WorkerId, Peer>,
     /// The apps the others have been told of.
@@ -51,8 +54,8 @@ pub(super) struct Peers {
     pub last_asked: u64,
     /// Workers that have to be told that they were taken for dead.
     pub obituaries: Vec<WorkerId>,
-    /// Runs to be written down, or to be forgotten.
-    pub records: BTreeMap<RunId, Option<Bytes>>,
+    /// Workers that are gone and whose runs are not known to be taken over; whether they are to be.
+    pub orphans: BTreeMap<WorkerId, bool>,
     /// Everything in this worker's stream up to that id has been read.
     pub read: Option<String>,
 }
@@ -61,15 +64,27 @@ impl Peers {
     pub fn new(membership: Membership) -> Self {
         Peers {
             me: WorkerId::random(),
+            names: VecDeque::new(),
             membership,
             peers: BTreeMap::new(),
             announced: BTreeMap::new(),
             asked: HashMap::new(),
             last_asked: 0,
             obituaries: Vec::new(),
-            records: BTreeMap::new(),
+            orphans: BTreeMap::new(),
             read: None,
         }
+    }
+
+    /// This worker takes part, under its present id.
+    pub fn take_part(&mut self) -> WorkerId {
+        if !self.names.contains(&self.me) {
+            self.names.push_back(self.me);
+        }
+        if self.names.len() > NAMES {
+            self.names.pop_front();
+        }
+        self.me
     }
 
     /// Puts a parcel on the way. Whether there is such a worker.
@@ -143,6 +158,7 @@ impl Peers {
         self.membership.reset();
         self.asked.clear();
         self.obituaries.clear();
+        self.orphans.clear();
         self.read = None;
         std::mem::take(&mut self.peers)
     }

@@ -18,8 +18,7 @@ pub(super) async fn forward(peer: Arc<Peer>) {
         };
         match notice {
             Ok(notice) => {
-                let hidden = |run| peer.hub.run(run, &peer.owner).is_none();
-                if !notice.run.is_some_and(hidden) {
+                if notice.concerns(&peer.owner) {
                     peer.send(&cancel_notice(&notice.request_id, notice.reason.as_deref()));
                 }
             }

@@ -102,14 +102,8 @@ impl Tools {
 
     /// The reason is for those who may see the run.
     fn read(&self, notice: CancelNotice) -> CancelledNotificationParam {
-        let CancelNotice {
-            request_id,
-            reason,
-            run,
-        } = notice;
-        let viewer = &self.caller.identity;
-        let may_see = run.is_none_or(|run| self.hub.run(run, viewer).is_some());
-        let id = RequestId::String(request_id.into());
-        CancelledNotificationParam::new(Some(id), reason.filter(|_| may_see))
+        let may_see = notice.concerns(&self.caller.identity);
+        let id = RequestId::String(notice.request_id.into());
+        CancelledNotificationParam::new(Some(id), notice.reason.filter(|_| may_see))
     }
 }

@@ -2,46 +2,74 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
 use super::NewRun;
 use crate::gateway::tokens::Identity;
+
+/// Cancels that are done with and remembered, 1 024: another worker may tell of one too late.
+const DONE: usize = 1_024;
+
+/// A cancel for a run yet to come.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct EarlyCancel {
+    /// Names it, on all workers.
+    pub key: Uuid,
+    /// The run's own id, or a dialect's.
+    pub request_id: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// Who.
+    pub by: Identity,
+    /// When, in Unix milliseconds.
+    pub at: u64,
+}
+
+impl EarlyCancel {
+    /// A new one.
+    pub fn new(request_id: &str, reason: Option<String>, by: &Identity, at: u64) -> Self {
+        EarlyCancel {
+            key: Uuid::new_v4(),
+            request_id: request_id.into(),
+            reason,
+            by: by.clone(),
+            at,
+        }
+    }
+}
 
 /// Cancels kept until a run with their id comes, or they are too old.
 #[derive(Debug, Default)]
 pub(super) struct EarlyCancels {
-    by_id: HashMap<String, Vec<Early>>,
+    by_id: HashMap<String, Vec<EarlyCancel>>,
     order: VecDeque<(u64, String)>,
-}
-
-#[derive(Debug)]
-struct Early {
-    at: u64,
-    by: Identity,
-    reason: Option<String>,
+    done: VecDeque<Uuid>,
 }
 
 impl EarlyCancels {
-    /// Keeps a cancel, at most `max` of them.
-    pub(super) fn insert(
-        &mut self,
-        request_id: &str,
-        reason: Option<String>,
-        by: &Identity,
-        now: u64,
-        max: usize,
-    ) {
-        let kept = self.by_id.entry(request_id.into()).or_default();
-        match kept.iter_mut().find(|early| early.by == *by) {
-            Some(early) => early.at = now,
-            None => kept.push(Early {
-                at: now,
-                by: by.clone(),
-                reason,
-            }),
+    /// Keeps a cancel, at most `max` of them, unless it is done with. As it is kept: somebody who
+    /// cancels again what is kept already only renews it.
+    pub(super) fn insert(&mut self, early: EarlyCancel, max: usize) -> Option<EarlyCancel> {
+        if self.done.contains(&early.key) {
+            return None;
         }
-        self.order.push_back((now, request_id.into()));
+        let kept = self.by_id.entry(early.request_id.clone()).or_default();
+        let at = early.at;
+        let known = kept.iter().position(|it| it.by == early.by);
+        let known = known.unwrap_or_else(|| {
+            kept.push(early);
+            kept.len() - 1
+        });
+        kept[known].at = kept[known].at.max(at);
+        let kept = kept[known].clone();
+        // What another worker has kept may be older than the newest here.
+        let place = self.order.partition_point(|(other, _)| *other <= at);
+        self.order.insert(place, (at, kept.request_id.clone()));
         while self.order.len() > max {
             self.drop_oldest();
         }
+        Some(kept)
     }
 
     /// Forgets what came before `since`.
@@ -51,25 +79,54 @@ impl EarlyCancels {
         }
     }
 
-    /// Takes out the cancel that a run being registered meets: the reason it gave.
-    pub(super) fn take(&mut self, run: &NewRun) -> Option<Option<String>> {
+    /// Takes out the cancel that a run being registered meets.
+    pub(super) fn take(&mut self, run: &NewRun) -> Option<EarlyCancel> {
         if self.by_id.is_empty() {
             return None;
         }
         let of_dialect = run.dialect_id.as_deref();
-        self.take_one(&run.id.to_string(), run)
-            .or_else(|| self.take_one(of_dialect?, run))
+        let taken = self
+            .take_one(&run.id.to_string(), run)
+            .or_else(|| self.take_one(of_dialect?, run))?;
+        self.finish(taken.key);
+        Some(taken)
     }
 
-    fn take_one(&mut self, id: &str, run: &NewRun) -> Option<Option<String>> {
+    /// It has met its run on another worker.
+    pub(super) fn forget(&mut self, early: &EarlyCancel) {
+        self.finish(early.key);
+        if let Some(kept) = self.by_id.get_mut(&early.request_id) {
+            kept.retain(|it| it.by != early.by);
+            if kept.is_empty() {
+                self.by_id.remove(&early.request_id);
+            }
+        }
+    }
+
+    /// All that are kept and came at `since` or later.
+    pub(super) fn list(&self, since: u64) -> Vec<EarlyCancel> {
+        let all = self.by_id.values().flatten();
+        let mut all: Vec<_> = all.filter(|it| it.at >= since).cloned().collect();
+        all.sort_unstable_by_key(|it| it.at);
+        all
+    }
+
+    fn finish(&mut self, key: Uuid) {
+        self.done.push_back(key);
+        if self.done.len() > DONE {
+            self.done.pop_front();
+        }
+    }
+
+    fn take_one(&mut self, id: &str, run: &NewRun) -> Option<EarlyCancel> {
         let kept = self.by_id.get_mut(id)?;
-        let allowed = |early: &Early| early.by.may_see(&run.owner, run.app.as_deref());
+        let allowed = |early: &EarlyCancel| early.by.may_see(&run.owner, run.app.as_deref());
         let at = kept.iter().position(allowed)?;
         let early = kept.swap_remove(at);
         if kept.is_empty() {
             self.by_id.remove(id);
         }
-        Some(early.reason)
+        Some(early)
     }
 
     fn drop_oldest(&mut self) {

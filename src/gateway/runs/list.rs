@@ -20,7 +20,7 @@ impl Runs {
                 && viewer.may_see(&run.owner, run.app.as_deref())
         };
         let mut found: Vec<_> = self.runs.values().filter(shown).collect();
-        found.sort_unstable_by_key(|run| Reverse(run.sequence));
+        found.sort_unstable_by_key(|run| Reverse((run.registered_at, run.sequence)));
         let all = found.len();
         let mut seen = 0;
         found.retain(|run| {

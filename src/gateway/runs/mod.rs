@@ -4,6 +4,7 @@
 //! The first event that ends a run wins. What has ended is remembered for a time, and at most so
 //! many at once.
 
+mod adopted;
 mod early;
 mod kept;
 mod list;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use super::id_map::IdMap;
 use super::tokens::Identity;
+pub use early::EarlyCancel;
 use early::EarlyCancels;
 pub use news::{Ended, News};
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
@@ -115,13 +117,15 @@ impl Runs {
             cancel_reason: None,
             progress: None,
             error: None,
+            adopted: false,
             sequence: self.registered,
         };
-        self.news.push(News::Registered(run.dialect));
+        self.news.push(News::Registered(id, run.dialect));
         self.runs.insert(id, run);
-        let Some(reason) = early else { return true };
-        self.cancel_requested(id, reason.as_deref(), now);
+        let Some(early) = early else { return true };
+        self.cancel_requested(id, early.reason.as_deref(), now);
         self.end(id, Ending::Cancelled, now);
+        self.news.push(News::EarlyTaken(early));
         false
     }
 
@@ -169,21 +173,10 @@ impl Runs {
         if run.state.is_over() {
             return None;
         }
-        run.ended_at = Some(now);
-        (run.state, run.error) = match ending {
-            Ending::Completed => (RunState::Completed, None),
-            Ending::Failed(code) => (RunState::Failed, Some(kept::name(code))),
-            Ending::Unknown(code) => (RunState::Unknown, Some(kept::name(code))),
-            Ending::Cancelled => {
-                run.cancelled_at = Some(now);
-                (RunState::Cancelled, None)
-            }
-        };
+        run.finish(ending, now);
         self.news.push(News::Ended(Ended::from(&*run)));
         self.ended.push_back((now, id));
-        while self.ended.len() > self.retention.count {
-            self.forget_oldest();
-        }
+        self.forget_surplus();
         self.runs.get(&id)
     }
 
@@ -239,18 +232,26 @@ impl Runs {
         self.runs.values().filter(part).map(|run| run.id).collect()
     }
 
-    /// Cancels a run yet to come: one registered under `request_id` within the retention time, which
-    /// `by` may cancel, is over at once.
-    pub fn cancel_early(
-        &mut self,
-        request_id: &str,
-        reason: Option<String>,
-        by: &Identity,
-        now: u64,
-    ) {
+    /// Cancels a run yet to come: one registered under its id within the retention time, which
+    /// whoever cancels may see, is over at once. As it is kept, unless it has met its run before.
+    pub fn cancel_early(&mut self, early: EarlyCancel, now: u64) -> Option<EarlyCancel> {
         self.expire(now);
-        let max = self.retention.count;
-        self.early.insert(request_id, reason, by, now, max);
+        self.early.insert(early, self.retention.count)
+    }
+
+    /// A cancel for a run yet to come has met it on another worker.
+    pub fn forget_early(&mut self, early: &EarlyCancel) {
+        self.early.forget(early);
+    }
+
+    /// The cancels for runs yet to come.
+    pub fn early_cancels(&self, now: u64) -> Vec<EarlyCancel> {
+        self.early.list(self.since(now))
+    }
+
+    /// All that are remembered.
+    pub fn ids(&self) -> Vec<RunId> {
+        self.runs.keys().copied().collect()
     }
 
     /// Runs that are not over.
@@ -270,10 +271,17 @@ impl Runs {
         }
     }
 
+    fn forget_surplus(&mut self) {
+        while self.ended.len() > self.retention.count {
+            self.forget_oldest();
+        }
+    }
+
     fn forget_oldest(&mut self) {
         let Some((_, id)) = self.ended.pop_front() else {
             return;
         };
+        self.news.push(News::Forgotten(id));
         let Some(dialect_id) = self.runs.remove(&id).and_then(|run| run.dialect_id) else {
             return;
         };

@@ -1,18 +1,22 @@
 //! What has happened to runs, for metrics and logs.
 
-use super::{Dialect, Run, RunId, RunState};
+use super::{Dialect, EarlyCancel, Run, RunId, RunState};
 
 /// One event in the life of a run.
 #[derive(Clone, Debug)]
 pub enum News {
     /// Its call has come.
-    Registered(Dialect),
+    Registered(RunId, Dialect),
     /// Somebody has asked, for the first time, that it be cancelled.
     CancelRequested(RunId),
     /// It was not cancelled after all, and goes on.
     CancelRefused(RunId, Dialect),
     /// It is over.
     Ended(Ended),
+    /// A cancel that had come before its run has met it.
+    EarlyTaken(EarlyCancel),
+    /// It is not remembered any more.
+    Forgotten(RunId),
 }
 
 /// How a run ended, without whatever takes time to copy. Times are Unix milliseconds.

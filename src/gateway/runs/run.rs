@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::kept;
 use crate::gateway::tokens::Identity;
 
 /// Names a run: a UUID of the gateway's own.
@@ -181,6 +182,9 @@ pub struct Run {
     pub progress: Option<Box<RawValue>>,
     /// The code of the error it ended with.
     pub error: Option<String>,
+    /// Whether its worker is gone, and another remembers it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopted: bool,
     /// Counts up with every registration.
     #[serde(skip)]
     pub(super) sequence: u64,
@@ -190,6 +194,19 @@ impl Run {
     /// `tool:<capability>`
     pub fn name(&self) -> String {
         format!("tool:{}", self.capability)
+    }
+
+    pub(super) fn finish(&mut self, ending: Ending, now: u64) {
+        self.ended_at = Some(now);
+        (self.state, self.error) = match ending {
+            Ending::Completed => (RunState::Completed, None),
+            Ending::Failed(code) => (RunState::Failed, Some(kept::name(code))),
+            Ending::Unknown(code) => (RunState::Unknown, Some(kept::name(code))),
+            Ending::Cancelled => {
+                self.cancelled_at = Some(now);
+                (RunState::Cancelled, None)
+            }
+        };
     }
 }
 

@@ -30,6 +30,11 @@ fn add(runs: &mut Runs, dialect_id: &str, owner: &Identity) -> RunId {
     id
 }
 
+fn cancel_early(runs: &mut Runs, id: &str, reason: Option<String>, by: &Identity, at: u64) {
+    let early = EarlyCancel::new(id, reason, by, at);
+    assert_eq!(runs.cancel_early(early.clone(), at), Some(early));
+}
+
 fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
     match runs.find(id, viewer, 0) {
         Found::One(run) => Some(run.id),
@@ -75,7 +80,7 @@ fn an_id_used_twice_is_ambiguous_unless_one_run_is_in_flight() {
 fn a_cancel_before_its_run_takes_effect_once_and_only_for_runs_its_sender_may_see() {
     let (a, b) = (agent("a"), agent("b"));
     let mut runs = Runs::default();
-    runs.cancel_early("7", Some("no".into()), &a, 0);
+    cancel_early(&mut runs, "7", Some("no".into()), &a, 0);
     assert!(runs.register(new_run("7", &b), 0), "another's run");
     let own = new_run("7", &a);
     let id = own.id;
@@ -94,10 +99,10 @@ fn a_cancel_before_its_run_is_kept_for_the_retention_time() {
         count: 2,
         time: Duration::from_millis(10),
     });
-    runs.cancel_early("7", None, &a, 0);
+    cancel_early(&mut runs, "7", None, &a, 0);
     assert!(runs.register(new_run("7", &a), 11));
     for id in ["1", "2", "3"] {
-        runs.cancel_early(id, None, &a, 20);
+        cancel_early(&mut runs, id, None, &a, 20);
     }
     assert!(
         runs.register(new_run("1", &a), 20),

@@ -25,8 +25,14 @@ pub(super) async fn cancel(
     let body = to_bytes(body, BODY_BYTES).await;
     let body = body.map_err(|_| Refusal::body())?;
     let reason = reason(&body)?;
-    let run = find(&hub, id, &viewer)?;
-    let confirmation = hub.cancel(run.id, reason, &viewer).await;
+    let (id, placed) = find(&hub, id, &viewer).await?;
+    let run = &placed.run;
+    if let Some(cluster) = hub.cluster()
+        && !run.state.is_over()
+    {
+        cluster.publish_cancel(&id, reason.as_deref(), &viewer);
+    }
+    let confirmation = hub.cancel_at_home(&placed, reason, &viewer).await;
     tracing::info!(run = %run.id, by = %viewer.name, cancelled = confirmation.cancelled, "cancel");
     let mut answer = json!({ "runId": run.id.to_string(), "cancelled": confirmation.cancelled });
     if let Some(reason) = confirmation.reason {

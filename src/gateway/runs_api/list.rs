@@ -14,15 +14,17 @@ use url::form_urlencoded;
 use super::refusal::Refusal;
 use super::run_json::RunJson;
 use super::{LIST_LIMIT, LIST_LIMIT_MAX, viewer};
-use crate::gateway::runs::Run;
-use crate::gateway::server::Hub;
+use crate::gateway::server::{Hub, Listed};
 use crate::gateway::tokens::Identity;
 
 /// What stays the same while nothing changes.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListJson<'a> {
     runs: Vec<RunJson<'a>>,
     omitted: usize,
+    /// Why there may be more on other workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<String>,
     viewer: Viewer<'a>,
 }
 
@@ -39,8 +41,8 @@ pub(super) async fn list(
 ) -> Result<Response, Refusal> {
     let viewer = viewer(&hub, &headers, &uri)?;
     let limit = limit(uri.query())?;
-    let (runs, omitted) = hub.recent_runs(&viewer, limit);
-    let listed = text(&runs, omitted, &viewer);
+    let listed = hub.recent_everywhere(&viewer, limit).await;
+    let listed = text(&listed, &viewer);
     let tag = tag(&listed);
     let known = headers.get_all(IF_NONE_MATCH).iter();
     let known = known.filter_map(|value| value.to_str().ok()).any(|tags| {
@@ -75,10 +77,11 @@ pub(super) fn limit(query: Option<&str>) -> Result<usize, Refusal> {
 }
 
 /// The list without the time.
-pub(super) fn text(runs: &[Run], omitted: usize, viewer: &Identity) -> String {
-    let listed = Listed {
-        runs: runs.iter().map(RunJson::from).collect(),
-        omitted,
+pub(super) fn text(runs: &Listed, viewer: &Identity) -> String {
+    let listed = ListJson {
+        runs: runs.runs.iter().map(RunJson::from).collect(),
+        omitted: runs.omitted,
+        incomplete: runs.unsure.map(|unsure| unsure.to_string()),
         viewer: Viewer {
             name: &viewer.name,
             role: viewer.role.as_str(),

@@ -11,8 +11,7 @@ use axum::response::{IntoResponse, Response};
 use super::refusal::Refusal;
 use super::run_json::RunJson;
 use super::{ID_CHARS, viewer};
-use crate::gateway::runs::{Found, Run};
-use crate::gateway::server::Hub;
+use crate::gateway::server::{Hub, Placed, Sought};
 use crate::gateway::tokens::Identity;
 
 /// An id in the path.
@@ -25,12 +24,16 @@ pub(super) async fn one(
     uri: Uri,
 ) -> Result<Response, Refusal> {
     let viewer = viewer(&hub, &headers, &uri)?;
-    let run = find(&hub, id, &viewer)?;
-    Ok(Json(RunJson::from(&*run)).into_response())
+    let placed = find(&hub, id, &viewer).await?.1;
+    Ok(Json(RunJson::from(&placed.run)).into_response())
 }
 
-/// The run that `id` means: a run id, or a dialect's own that only one run has.
-pub(super) fn find(hub: &Hub, id: Named, viewer: &Identity) -> Result<Box<Run>, Refusal> {
+/// The id, and the run that it means: a run id, or a dialect's own that only one run has.
+pub(super) async fn find(
+    hub: &Hub,
+    id: Named,
+    viewer: &Identity,
+) -> Result<(String, Box<Placed>), Refusal> {
     // What is not UTF-8 is no id.
     let Ok(Path(id)) = id else {
         return Err(Refusal::not_found());
@@ -39,9 +42,10 @@ pub(super) fn find(hub: &Hub, id: Named, viewer: &Identity) -> Result<Box<Run>, 
         let message = format!("An id has at most {ID_CHARS} characters");
         return Err(Refusal::invalid("id", message));
     }
-    match hub.find(&id, viewer) {
-        Found::One(run) => Ok(run),
-        Found::None => Err(Refusal::not_found()),
-        Found::Several(runs) => Err(Refusal::ambiguous(&runs)),
+    match hub.seek(&id, viewer).await {
+        Sought::One(placed) => Ok((id, placed)),
+        Sought::None => Err(Refusal::not_found()),
+        Sought::Several(runs) => Err(Refusal::ambiguous(&runs)),
+        Sought::Unsure(unsure) => Err(Refusal::unsure(unsure)),
     }
 }

@@ -2,11 +2,12 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::call::{Code, Error};
+use crate::gateway::cluster::Unsure;
 use crate::gateway::runs::RunId;
 use crate::gateway::server::CHALLENGE;
 use crate::gateway::tokens::Denied;
@@ -37,6 +38,13 @@ impl Refusal {
     pub(super) fn not_found() -> Self {
         let error = Error::invalid_params("Run not found");
         Refusal::new(StatusCode::NOT_FOUND, error)
+    }
+
+    /// No run is found, but not all workers could be asked.
+    pub(super) fn unsure(unsure: Unsure) -> Self {
+        let mut error = Error::new(Code::TRANSPORT_ERROR, unsure.to_string());
+        error.retryable = true;
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
     }
 
     /// An id is that of several runs.
@@ -80,6 +88,10 @@ impl IntoResponse for Refusal {
         let mut response = (self.status, body).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            let soon = HeaderValue::from_static("1");
+            response.headers_mut().insert(RETRY_AFTER, soon);
         }
         response
     }

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::gateway::runs::{Dialect, Ending, NewRun, RunId, Runs};
+use crate::gateway::server::Listed;
 
 #[test]
 fn a_run_has_every_field() {
@@ -25,7 +26,12 @@ fn a_run_has_every_field() {
     runs.sent(id, Some("demo".into()));
     runs.progress(id, r#"{"progress": 1, "total": 2}"#);
     runs.end(id, Ending::Completed, 1_005);
-    let text = list::text(&runs.list(&viewer, 1_005), 2, &viewer);
+    let listed = Listed {
+        runs: runs.list(&viewer, 1_005),
+        omitted: 2,
+        unsure: None,
+    };
+    let text = list::text(&listed, &viewer);
     let listed: Value = serde_json::from_str(&text).unwrap();
     let id = id.to_string();
     assert_eq!(

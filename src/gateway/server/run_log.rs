@@ -19,9 +19,12 @@ impl Hub {
 
     /// Counts and logs, without holding the ledger up.
     pub(super) fn report(&self, news: Vec<News>) {
+        if let Some(cluster) = self.cluster() {
+            cluster.report(&news);
+        }
         for event in news {
             match event {
-                News::Registered(dialect) => self.metrics.run_started(dialect),
+                News::Registered(_, dialect) => self.metrics.run_started(dialect),
                 News::CancelRequested(run) => tracing::info!(%run, "cancel requested"),
                 News::CancelRefused(run, dialect) => {
                     let result = CancelResult::Refused;
@@ -36,6 +39,7 @@ impl Hub {
                         log_end(&run, ended);
                     }
                 }
+                News::EarlyTaken(_) | News::Forgotten(_) => {}
             }
         }
     }

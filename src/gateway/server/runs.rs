@@ -85,13 +85,6 @@ impl Hub {
         self.state().relay.runs().find(request_id, viewer, now)
     }
 
-    /// All runs here that `viewer` may mean by a run id, or by a dialect's own.
-    pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Run> {
-        let now = self.now().unix_ms;
-        let state = self.state();
-        state.relay.runs().matches(request_id, viewer, now)
-    }
-
     /// Asks the app to cancel a run that `by` may see, and waits for its answer for at most the
     /// confirm timeout. Of a run that is over it tells how it ended.
     pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> Confirmation {
@@ -115,31 +108,6 @@ impl Hub {
         let outcome = outcome.unwrap_or_else(Revoked::unconfirmed);
         tracing::info!(run = %id, by = &*by.name, cancelled = outcome.cancelled, "cancel asked for");
         outcome.into()
-    }
-
-    /// Cancels a run yet to come: see [`crate::gateway::runs::Runs::cancel_early`].
-    pub fn cancel_early(&self, request_id: &str, reason: Option<String>, by: &Identity) {
-        let now = self.now().unix_ms;
-        let mut state = self.state();
-        let runs = state.relay.runs_mut();
-        runs.cancel_early(request_id, reason, by, now);
-    }
-
-    /// The run `by` means; if there is none yet, the cancel is kept for it.
-    pub fn find_or_cancel_early(
-        &self,
-        request_id: &str,
-        reason: Option<String>,
-        by: &Identity,
-    ) -> Found {
-        let now = self.now().unix_ms;
-        let mut state = self.state();
-        let runs = state.relay.runs_mut();
-        let found = runs.find(request_id, by, now);
-        if let Found::None = found {
-            runs.cancel_early(request_id, reason, by, now);
-        }
-        found
     }
 
     /// Cancels, in the background, every run of a conversation that `owner` may see.

@@ -24,6 +24,7 @@ pub(super) fn greet(cluster: &Cluster, worker: WorkerId) {
         peers.push(worker, &Message::App { app, offer }.into());
     }
     drop(peers);
+    super::early::pass_on(cluster, worker);
     cluster.outgoing.notify_one();
 }
 
@@ -32,10 +33,12 @@ pub(super) fn forget(cluster: &Cluster, worker: WorkerId) {
     let peer = {
         let mut peers = cluster.peers();
         peers.membership.bury(worker);
+        peers.orphans.insert(worker, true);
         // Who waits for an answer of its waits no longer.
         peers.asked.retain(|_, (asked, _)| *asked != worker);
         peers.peers.remove(&worker)
     };
+    cluster.orphaned.notify_one();
     if let Some(peer) = peer {
         tracing::info!(%worker, name = peer.name, "another worker is gone");
         dissolve(cluster, peer);

@@ -6,6 +6,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{RedisError, RedisResult, pipe};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::records;
 use crate::gateway::cluster::{Cluster, WorkerId, bridge};
 
 /// How often a lease is renewed in its time.
@@ -23,6 +24,9 @@ pub async fn keep(
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
+        if cluster.leaving.load(Ordering::Relaxed) {
+            continue;
+        }
         if let Err(error) = renew(cluster, me, &mut connection).await {
             return error;
         }
@@ -51,9 +55,15 @@ pub async fn renew(
         .arg(redis.workers())
         .arg(me.to_string())
         .ignore();
+    records::keep(cluster, me, &mut renewal);
     renewal.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS);
     renewal.cmd("SMEMBERS").arg(redis.workers());
-    let (expires, members): (bool, Vec<String>) = renewal.query_async(connection).await?;
+    let (kept, expires, members): (bool, bool, Vec<String>) =
+        renewal.query_async(connection).await?;
+    if !kept {
+        // There were none, or Redis has lost them.
+        cluster.write_again();
+    }
     if !expires {
         // The others write only into a stream that is there. Its first entry says nothing.
         let mut make = pipe();
@@ -70,7 +80,8 @@ pub async fn renew(
         .answered
         .store(cluster.now() as u64, Ordering::Relaxed);
     let members = members.iter().filter_map(|id| id.parse().ok());
-    let others: Vec<WorkerId> = members.filter(|id| *id != me).collect();
+    let own = cluster.peers().names.clone();
+    let others: Vec<WorkerId> = members.filter(|id| !own.contains(id)).collect();
     let mut alive = Vec::new();
     if !others.is_empty() {
         let mut leases = redis::cmd("MGET");
@@ -94,27 +105,23 @@ pub async fn renew(
         cluster.traffic.workers_lost.add(1);
         bridge::forget(cluster, id);
     }
-    bury(cluster, &others, &alive, connection).await
+    look_for_orphans(cluster, &others, &alive);
+    Ok(())
 }
 
-/// Takes out of the set who has no lease and is not known any more.
-async fn bury(
-    cluster: &Cluster,
-    others: &[WorkerId],
-    alive: &[WorkerId],
-    connection: &mut MultiplexedConnection,
-) -> RedisResult<()> {
-    let known: Vec<_> = cluster.peers().membership.others().collect();
-    let gone = |id: &&WorkerId| !alive.contains(id) && !known.contains(id);
-    let gone: Vec<_> = others
-        .iter()
-        .filter(gone)
-        .map(WorkerId::to_string)
-        .collect();
-    if gone.is_empty() {
-        return Ok(());
+/// Finds out whose runs are to be taken over: of workers without a lease, whether or not anybody
+/// here has known them. Who is taken out of the set has been taken over.
+fn look_for_orphans(cluster: &Cluster, others: &[WorkerId], alive: &[WorkerId]) {
+    let now = cluster.now();
+    let mut peers = cluster.peers();
+    peers.orphans.retain(|id, _| others.contains(id));
+    let known: Vec<_> = peers.membership.others().collect();
+    let settled = peers.membership.is_settled(now);
+    for id in others.iter().filter(|id| !known.contains(id)) {
+        let due = settled && !alive.contains(id);
+        *peers.orphans.entry(*id).or_default() |= due;
     }
-    let mut bury = redis::cmd("SREM");
-    bury.arg(cluster.redis.workers()).arg(gone);
-    bury.exec_async(connection).await
+    if peers.orphans.values().any(|due| *due) {
+        cluster.orphaned.notify_one();
+    }
 }

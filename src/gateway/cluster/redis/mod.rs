@@ -6,9 +6,13 @@
 //! | `<prefix>:worker:<id>` | a string that expires: the worker's lease |
 //! | `<prefix>:to:<id>` | a stream: frames for that worker |
 //! | `<prefix>:runs:<id>` | a hash: that worker's runs as JSON, by their ids |
+//! | `<prefix>:adopts:<id>` | a string that expires: the worker that takes over the runs of one that is gone |
 
+mod adopting;
+mod channel;
 mod leases;
 mod reading;
+mod records;
 mod session;
 mod writing;
 
@@ -63,6 +67,10 @@ impl Redis {
 
     pub fn runs(&self, worker: WorkerId) -> String {
         format!("{}:runs:{worker}", self.prefix)
+    }
+
+    pub fn adoption(&self, worker: WorkerId) -> String {
+        format!("{}:adopts:{worker}", self.prefix)
     }
 
     /// A connection for commands that are answered at once.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use redis::RedisError;
 use tokio::time::sleep;
 
-use super::{leases, reading, writing};
+use super::{adopting, channel, leases, reading, records, writing};
 use crate::gateway::cluster::{Cluster, bridge};
 
 /// Between attempts to connect.
@@ -42,6 +42,7 @@ pub async fn run(cluster: &Cluster) -> Infallible {
                 never = &mut given_up => match never {},
             }
         };
+        cluster.records.end();
         if cluster.connected.swap(false, Ordering::Relaxed) {
             told = false;
             cluster.hub.reaches_others(false);
@@ -81,15 +82,20 @@ async fn session(cluster: &Cluster) -> End {
 
 async fn attend(cluster: &Cluster) -> Result<Infallible, End> {
     let redis = &cluster.redis;
-    let (mut commands, mut reads) = tokio::try_join!(redis.connect(), redis.connect_to_wait())?;
+    let (mut commands, mut reads, channel) = tokio::try_join!(
+        redis.connect(),
+        redis.connect_to_wait(),
+        channel::subscribe(cluster)
+    )?;
     let now = cluster.now();
     let me = {
         let mut peers = cluster.peers();
         peers.membership.reconnected(now);
         peers.send_again();
-        peers.me
+        peers.take_part()
     };
     leases::renew(cluster, me, &mut commands).await?;
+    records::begin(cluster, me, &mut commands).await?;
     cluster.connected.store(true, Ordering::Relaxed);
     cluster.traffic.connections.add(1);
     cluster.hub.reaches_others(true);
@@ -97,7 +103,10 @@ async fn attend(cluster: &Cluster) -> Result<Infallible, End> {
     tokio::select! {
         end = writing::write(cluster, commands.clone()) => Err(end.into()),
         end = reading::read(cluster, me, &mut reads) => Err(end.into()),
+        end = channel::listen(cluster, channel) => Err(end.into()),
+        end = channel::publish(cluster, commands.clone()) => Err(end.into()),
         end = leases::keep(cluster, me, commands) => Err(end.into()),
+        never = adopting::adopt(cluster, me) => match never {},
         () = cluster.reborn.notified() => Err(End::Reborn),
     }
 }

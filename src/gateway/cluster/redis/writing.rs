@@ -6,6 +6,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{Pipeline, RedisError, pipe};
 use tokio::time::timeout;
 
+use super::records;
 use crate::gateway::cluster::Cluster;
 
 /// Entries a stream is kept to, about: what its worker has not read by then is sent again.
@@ -33,21 +34,10 @@ pub async fn write(cluster: &Cluster, mut connection: MultiplexedConnection) -> 
 fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
     let (redis, now) = (&cluster.redis, cluster.now());
     let mut commands = pipe();
-    let mut peers = cluster.peers();
-    let runs = redis.runs(peers.me);
+    let me = cluster.peers().me;
     // Before the calls that begin them.
-    for (run, record) in std::mem::take(&mut peers.records) {
-        let run = run.to_string();
-        match record {
-            Some(record) => commands
-                .cmd("HSET")
-                .arg(&runs)
-                .arg(run)
-                .arg(&record[..])
-                .ignore(),
-            None => commands.cmd("HDEL").arg(&runs).arg(run).ignore(),
-        };
-    }
+    records::add(cluster, me, &mut commands);
+    let mut peers = cluster.peers();
     let me = peers.me.to_string();
     for (worker, frame) in peers.frames(now) {
         cluster.traffic.frames_sent.add(1);

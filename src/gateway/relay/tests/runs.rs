@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::gateway::runs::{Found, Run, RunState};
+use crate::gateway::runs::{EarlyCancel, Found, Run, RunState};
 
 /// The run with that callId.
 fn run(bench: &Bench, call_id: &str) -> Run {
@@ -138,7 +138,8 @@ fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
 fn a_call_cancelled_before_it_came_never_reaches_the_app() {
     let mut bench = Bench::session();
     let runs = bench.relay.runs_mut();
-    runs.cancel_early("c", None, &Identity::anyone(), 1_000);
+    let early = EarlyCancel::new("c", None, &Identity::anyone(), 1_000);
+    runs.cancel_early(early, 1_000);
     let seen = bench.send(2, call("1", "c"));
     let answered = only(&seen, 2);
     assert_eq!(
