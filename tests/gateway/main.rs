@@ -7,6 +7,7 @@ mod binary;
 mod cancellation;
 mod cancellation_race;
 mod cli;
+mod cluster;
 mod departures;
 mod http;
 mod jsonrpc;

@@ -1,0 +1,94 @@
+use super::*;
+
+fn publish(redis: &Redis, id: &str) {
+    let message = json!({ "run_id": id, "reason": null }).to_string();
+    redis.cli(&["PUBLISH", "cancellation:cancel", &message]);
+}
+
+/// Waits until somebody listens on the channel, as Redis counts them.
+async fn listened(redis: &Redis, count: usize) {
+    let expected = format!("cancellation:cancel\n{count}");
+    until("the listeners", || {
+        redis.cli(&["PUBSUB", "NUMSUB", "cancellation:cancel"]) == expected
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_redis_what_is_local_goes_on_and_nothing_is_said_to_be_unknown() {
+    let mut redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    let mut app = one.app("demo").await;
+    let mut agent = agent_on(&one, &mut app).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    redis.kill();
+    let cluster = one.hub.cluster().unwrap();
+    until("the loss", || !cluster.standing().connected).await;
+
+    assert_eq!(known(&one, "c").await["state"], "running");
+    let list = one.get("/api/runs", "").await.json();
+    assert_eq!(list["runs"].as_array().unwrap().len(), 1);
+    assert!(list["incomplete"].as_str().unwrap().contains("Redis"));
+    let unsure = run_of(&one, "elsewhere").await;
+    assert_eq!(
+        (unsure.status, unsure.header("retry-after")),
+        (503, Some("1"))
+    );
+    let error = unsure.json()["error"].clone();
+    assert_eq!(
+        (&error["code"], &error["retryable"]),
+        (&json!("TRANSPORT_ERROR"), &json!(true))
+    );
+    let unsure = one.get("/cancellation/status/elsewhere", "").await;
+    assert_eq!(
+        (unsure.status, unsure.header("retry-after")),
+        (503, Some("1"))
+    );
+    assert!(unsure.json()["detail"].as_str().unwrap().contains("Redis"));
+    assert_eq!(cancel_by_api(&one, "elsewhere", "").await.status, 503);
+    let (cancelled, _) = tokio::join!(
+        cancel_by_api(&one, "c", "local"),
+        confirm(&mut app, &running)
+    );
+    assert_eq!(cancelled.json()["status"], "cancelled");
+    agent.next().await;
+
+    redis.run();
+    met(&[&one, &two]).await;
+    listened(&redis, 2).await;
+    // Nothing was kept of the cancel that was refused.
+    let running = called(&mut agent, &mut app, "elsewhere").await;
+    assert_eq!(known(&two, "elsewhere").await["state"], "running");
+    assert_eq!(known(&two, "c").await["state"], "cancelled");
+    publish(&redis, "elsewhere");
+    confirm(&mut app, &running).await;
+    // What Redis has lost was written again.
+    let hashes = redis.keys("runs").await;
+    assert_eq!(hashes.len(), 1, "{hashes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_listener_comes_back() {
+    let redis = Redis::start();
+    let worker = Gateway::with(part_of(&redis)).await;
+    others(&worker, 0).await;
+    let mut app = worker.app("demo").await;
+    let mut agent = agent_on(&worker, &mut app).await;
+    listened(&redis, 1).await;
+    assert_eq!(redis.cli(&["CLIENT", "KILL", "TYPE", "pubsub"]), "1");
+    listened(&redis, 1).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    publish(&redis, "c");
+    confirm(&mut app, &running).await;
+    agent.next().await;
+
+    // A Redis that hangs is noticed, too.
+    redis.signal("-STOP");
+    let cluster = worker.hub.cluster().unwrap();
+    until("the loss", || !cluster.standing().connected).await;
+    redis.signal("-CONT");
+    others(&worker, 0).await;
+    let running = called(&mut agent, &mut app, "d").await;
+    publish(&redis, "d");
+    confirm(&mut app, &running).await;
+}

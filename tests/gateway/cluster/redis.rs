@@ -1,0 +1,116 @@
+//! A Redis of a test's own.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use redis::AsyncCommands;
+use redis::aio::MultiplexedConnection;
+
+/// Ends with the test.
+pub struct Redis {
+    port: u16,
+    folder: PathBuf,
+    server: Option<Child>,
+}
+
+impl Redis {
+    pub fn start() -> Self {
+        // The port is free when it is picked: another may be faster.
+        for _ in 0..10 {
+            let picked = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+            let port = picked.local_addr().unwrap().port();
+            drop(picked);
+            let name = format!("caphost-redis-{}-{port}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            let mut redis = Redis {
+                port,
+                folder,
+                server: None,
+            };
+            if redis.try_run() {
+                return redis;
+            }
+        }
+        panic!("no port for redis-server");
+    }
+
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Ends it at once; what it held is lost.
+    pub fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.kill().unwrap();
+            server.wait().unwrap();
+        }
+    }
+
+    /// Runs it again, on the same port.
+    pub fn run(&mut self) {
+        assert!(self.try_run(), "the port of redis-server is taken");
+    }
+
+    /// Holds it up, or lets it go on.
+    pub fn signal(&self, name: &str) {
+        let pid = self.server.as_ref().unwrap().id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    pub async fn connection(&self) -> MultiplexedConnection {
+        let client = redis::Client::open(self.url()).unwrap();
+        client.get_multiplexed_async_connection().await.unwrap()
+    }
+
+    /// The keys that begin so, after the prefix.
+    pub async fn keys(&self, kind: &str) -> Vec<String> {
+        let pattern = format!("{{caphost}}:{kind}:*");
+        self.connection().await.keys(pattern).await.unwrap()
+    }
+
+    /// As anybody does it by hand.
+    pub fn cli(&self, arguments: &[&str]) -> String {
+        let port = self.port.to_string();
+        let mut command = Command::new("redis-cli");
+        command.args(["-h", "127.0.0.1", "-p", &port]);
+        let output = command.args(arguments).output();
+        let output = output.expect("redis-cli must be installed for these tests");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().into()
+    }
+
+    fn try_run(&mut self) -> bool {
+        let mut command = Command::new("redis-server");
+        command.args(["--bind", "127.0.0.1", "--port", &self.port.to_string()]);
+        command.args(["--save", "", "--appendonly", "no", "--dir"]);
+        command.arg(&self.folder);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let server = command.spawn();
+        let mut server = server.expect("redis-server must be installed for these tests");
+        let said = BufReader::new(server.stdout.take().unwrap());
+        self.server = Some(server);
+        let mut lines = said.lines().map_while(Result::ok);
+        let ready = lines.any(|line| line.contains("Ready to accept connections"));
+        if !ready {
+            self.kill();
+            return false;
+        }
+        // What it says later must not hold it up.
+        std::thread::spawn(move || lines.for_each(drop));
+        true
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
