@@ -11,6 +11,8 @@ mod list;
 mod news;
 mod run;
 #[cfg(test)]
+mod shared_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, VecDeque};

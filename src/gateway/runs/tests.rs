@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 
-fn agent(name: &str) -> Identity {
+pub(super) fn agent(name: &str) -> Identity {
     Identity {
         role: super::super::tokens::Role::Agent,
         name: name.into(),
@@ -10,7 +10,7 @@ fn agent(name: &str) -> Identity {
     }
 }
 
-fn new_run(dialect_id: &str, owner: &Identity) -> NewRun {
+pub(super) fn new_run(dialect_id: &str, owner: &Identity) -> NewRun {
     NewRun {
         id: RunId::random(),
         dialect: Dialect::Rap,
@@ -23,7 +23,7 @@ fn new_run(dialect_id: &str, owner: &Identity) -> NewRun {
     }
 }
 
-fn add(runs: &mut Runs, dialect_id: &str, owner: &Identity) -> RunId {
+pub(super) fn add(runs: &mut Runs, dialect_id: &str, owner: &Identity) -> RunId {
     let new = new_run(dialect_id, owner);
     let id = new.id;
     assert!(runs.register(new, 0));
@@ -35,7 +35,7 @@ fn cancel_early(runs: &mut Runs, id: &str, reason: Option<String>, by: &Identity
     assert_eq!(runs.cancel_early(early.clone(), at), Some(early));
 }
 
-fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
+pub(super) fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
     match runs.find(id, viewer, 0) {
         Found::One(run) => Some(run.id),
         _ => None,

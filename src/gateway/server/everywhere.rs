@@ -226,3 +226,92 @@ fn merged(here: Vec<Run>, there: Vec<(WorkerId, Run)>) -> Vec<Placed> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::runs::{Dialect, Ending, NewRun, Runs};
+
+    fn run(dialect_id: &str, ended: bool) -> Run {
+        let (mut runs, id) = (Runs::default(), RunId::random());
+        runs.register(
+            NewRun {
+                id,
+                dialect: Dialect::Mcp,
+                dialect_id: Some(dialect_id.into()),
+                owner: Identity::anyone(),
+                thread: None,
+                app: None,
+                capability: "a.b".into(),
+                call_id: "c".into(),
+            },
+            1,
+        );
+        if ended {
+            runs.end(id, Ending::Completed, 2);
+        }
+        runs.get(id).unwrap().clone()
+    }
+
+    fn adopted(run: &Run) -> Run {
+        let (mut runs, id) = (Runs::default(), run.id);
+        runs.adopt(vec![run.clone()], 3);
+        runs.get(id).unwrap().clone()
+    }
+
+    fn one(sought: Sought) -> Box<Placed> {
+        match sought {
+            Sought::One(placed) => placed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_run_is_as_its_own_worker_knows_it() {
+        let (run, home) = (run("1", false), WorkerId::random());
+        let copy = adopted(&run);
+        for (here, there) in [
+            (vec![copy.clone()], vec![(home, run.clone())]),
+            (
+                vec![],
+                vec![(WorkerId::random(), copy), (home, run.clone())],
+            ),
+        ] {
+            let found = one(Sought::among("1", here, there, None));
+            assert!(!found.run.adopted && found.home == Some(home) && found.is_sure());
+        }
+    }
+
+    #[test]
+    fn a_run_id_comes_before_a_dialect_id_that_looks_like_it() {
+        let run_there = run("1", true);
+        let id = run_there.id.to_string();
+        let found = Sought::among(
+            &id,
+            vec![run(&id, false)],
+            vec![(WorkerId::random(), run_there)],
+            None,
+        );
+        assert!(one(found).run.id.to_string() == id);
+    }
+
+    #[test]
+    fn what_was_not_found_may_be_where_nobody_has_answered() {
+        let unsure = Some(Unsure::Workers(1));
+        let nothing = |unsure| Sought::among("1", vec![], vec![], unsure);
+        assert!(matches!(nothing(None), Sought::None));
+        assert!(matches!(
+            nothing(unsure),
+            Sought::Unsure(Unsure::Workers(1))
+        ));
+        let found = one(Sought::among("1", vec![run("1", false)], vec![], unsure));
+        assert!(found.is_here() && !found.is_sure());
+        let both = Sought::among(
+            "1",
+            vec![run("1", false)],
+            vec![(WorkerId::random(), run("1", false))],
+            None,
+        );
+        assert!(matches!(both, Sought::Several(runs) if runs.len() == 2));
+    }
+}

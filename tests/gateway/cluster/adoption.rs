@@ -44,6 +44,14 @@ impl Process {
             .unwrap()
     }
 
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().unwrap().to_string();
+        let sent = std::process::Command::new("kill")
+            .args([name, &pid])
+            .status();
+        assert!(sent.unwrap().success());
+    }
+
     /// Ends it as nothing can be prepared for.
     async fn kill(&mut self) {
         self.child.start_kill().unwrap();
@@ -154,4 +162,47 @@ async fn a_worker_that_leaves_hands_its_runs_over() {
     two.stop();
     two.stopped().await;
     assert_eq!(taken_over(&one, "done").await, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_was_taken_for_dead_has_its_runs_again() {
+    let redis = Redis::start();
+    let one = Gateway::with(part_of(&redis)).await;
+    let hung = Process::start(&redis).await;
+    others(&one, 1).await;
+    let (mut app, mut agent) = hung.session().await;
+    let running = called(&mut agent, &mut app, "running").await;
+    written(&redis, "\"Running\"").await;
+    hung.signal("-STOP");
+    assert_eq!(taken_over(&one, "running").await["state"], "unknown");
+    hung.signal("-CONT");
+    others(&one, 1).await;
+    let its_own = async {
+        while known(&one, "running").await["state"] != "running" {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("its own account", its_own).await;
+    let list = one.get("/api/runs", "").await.json();
+    assert_eq!(list["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(list["runs"][0]["state"], "running");
+    let (cancelled, _) = tokio::join!(
+        cancel_by_api(&one, "running", "enough"),
+        confirm(&mut app, &running)
+    );
+    assert_eq!(cancelled.json()["status"], "cancelled");
+    assert_eq!(agent.next().await["payload"]["cancelled"], true);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_redis_has_lost_is_written_again() {
+    let redis = Redis::start();
+    let worker = Gateway::with(part_of(&redis)).await;
+    others(&worker, 0).await;
+    let mut app = worker.app("demo").await;
+    let mut agent = agent_on(&worker, &mut app).await;
+    called(&mut agent, &mut app, "running").await;
+    written(&redis, "\"Running\"").await;
+    redis.cli(&["FLUSHALL"]);
+    written(&redis, "\"Running\"").await;
 }

@@ -1,3 +1,4 @@
+use super::proxy::Proxy;
 use super::*;
 
 fn publish(redis: &Redis, id: &str) {
@@ -90,5 +91,24 @@ async fn the_listener_comes_back() {
     others(&worker, 0).await;
     let running = called(&mut agent, &mut app, "d").await;
     publish(&redis, "d");
+    confirm(&mut app, &running).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_that_hangs_alone_is_noticed() {
+    let redis = Redis::start();
+    let proxy = Proxy::start(redis.address()).await;
+    let mut config = part_of(&redis);
+    config.cluster.redis = Some(proxy.url());
+    let worker = Gateway::with(config).await;
+    others(&worker, 0).await;
+    let mut app = worker.app("demo").await;
+    let mut agent = agent_on(&worker, &mut app).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    proxy.hold();
+    let cluster = worker.hub.cluster().unwrap();
+    until("the loss", || !cluster.standing().connected).await;
+    others(&worker, 0).await;
+    publish(&redis, "c");
     confirm(&mut app, &running).await;
 }

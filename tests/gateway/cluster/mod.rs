@@ -4,6 +4,7 @@ mod adoption;
 mod channel;
 mod early;
 mod failure;
+mod proxy;
 mod redis;
 mod runs;
 

@@ -1,7 +1,7 @@
 //! A Redis of a test's own.
 
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -38,7 +38,11 @@ impl Redis {
     }
 
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        format!("redis://{}", self.address())
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
     }
 
     /// Ends it at once; what it held is lost.

@@ -1,0 +1,115 @@
+use std::time::Duration;
+
+use super::tests::{add, agent, found, new_run};
+use super::*;
+
+#[test]
+fn what_another_worker_keeps_meets_its_run_once() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    let told = EarlyCancel::new("7", None, &a, 5);
+    assert_eq!(runs.cancel_early(told.clone(), 10), Some(told.clone()));
+    // It was met elsewhere, and what says so may come before it.
+    runs.forget_early(&told);
+    assert!(runs.early_cancels(10).is_empty());
+    assert_eq!(runs.cancel_early(told.clone(), 10), None);
+    assert!(runs.register(new_run("7", &a), 10));
+
+    let again = EarlyCancel::new("7", None, &a, 20);
+    runs.cancel_early(again.clone(), 20);
+    // Who asks again renews what is kept.
+    let renewed = runs.cancel_early(EarlyCancel::new("7", None, &a, 25), 25);
+    assert_eq!(renewed.map(|it| (it.key, it.at)), Some((again.key, 25)));
+    runs.take_news();
+    assert!(!runs.register(new_run("7", &a), 30));
+    let taken = |news: &News| matches!(news, News::EarlyTaken(early) if early.key == again.key);
+    assert!(runs.take_news().iter().any(taken));
+    assert_eq!(runs.cancel_early(again, 30), None, "it is done with");
+}
+
+#[test]
+fn older_cancels_of_another_worker_are_forgotten_in_their_turn() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        count: 2,
+        time: Duration::from_millis(10),
+    });
+    for (id, at) in [("new", 20), ("old", 12), ("older", 11)] {
+        runs.cancel_early(EarlyCancel::new(id, None, &a, at), 20);
+    }
+    let kept = |runs: &Runs, now| {
+        let kept = runs.early_cancels(now).into_iter();
+        kept.map(|it| it.request_id).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&runs, 20), ["old", "new"]);
+    assert_eq!(kept(&runs, 23), ["new"]);
+}
+
+#[test]
+fn adopted_runs_keep_their_end_and_what_was_in_flight_is_unknown() {
+    let a = agent("a");
+    let mut gone = Runs::default();
+    let done = add(&mut gone, "done", &a);
+    gone.end(done, Ending::Failed("BROKEN".into()), 5);
+    let flying = add(&mut gone, "flying", &a);
+    gone.sent(flying, Some("shop".into()));
+    let all = gone.list(&a, 5);
+
+    let mut runs = Runs::default();
+    let own = add(&mut runs, "own", &a);
+    runs.take_news();
+    let mut adopted = runs.adopt(all.clone(), 9);
+    adopted.sort_unstable();
+    let mut both = [done, flying];
+    both.sort_unstable();
+    assert_eq!(adopted, both);
+    assert!(runs.adopt(all, 9).is_empty(), "they are known");
+    assert!(
+        runs.take_news().is_empty(),
+        "nothing has happened to them here"
+    );
+    assert_eq!(runs.in_flight(), 1);
+    let run = |id| runs.get(id).unwrap();
+    assert_eq!(
+        (run(done).state, run(done).ended_at),
+        (RunState::Failed, Some(5))
+    );
+    assert_eq!(run(done).error.as_deref(), Some("BROKEN"));
+    assert_eq!(
+        (run(flying).state, run(flying).ended_at),
+        (RunState::Unknown, Some(9))
+    );
+    assert_eq!(run(flying).error.as_deref(), Some("DISCONNECTED"));
+    assert!(run(flying).adopted && run(done).adopted && !run(own).adopted);
+    assert_eq!(found(&runs, "flying", &a), Some(flying));
+    let written = serde_json::to_vec(run(flying)).unwrap();
+    let read: Run = serde_json::from_slice(&written).unwrap();
+    assert!(read.adopted && read.state == RunState::Unknown);
+}
+
+#[test]
+fn adopted_runs_are_bounded_like_all_others() {
+    let a = agent("a");
+    let mut gone = Runs::default();
+    let ids: Vec<_> = (0..4)
+        .map(|at| {
+            let id = add(&mut gone, "x", &a);
+            gone.end(id, Ending::Completed, at);
+            id
+        })
+        .collect();
+    let mut runs = Runs::new(Retention {
+        count: 3,
+        time: Duration::from_millis(10),
+    });
+    let own = add(&mut runs, "own", &a);
+    runs.end(own, Ending::Completed, 2);
+    let adopted = runs.adopt(gone.list(&a, 3), 11);
+    assert_eq!(
+        adopted.len(),
+        2,
+        "the first is too old, and there is one too many"
+    );
+    let left = |id: &RunId| runs.get(*id).is_some();
+    assert!(left(&ids[2]) && left(&ids[3]) && left(&own) && !left(&ids[1]));
+}

@@ -1,0 +1,73 @@
+//! A way to Redis on which the connection that only listens can be held up.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// Passes everything on until it is told to hold up what listens.
+pub struct Proxy {
+    address: SocketAddr,
+    held: watch::Sender<u32>,
+}
+
+impl Proxy {
+    pub async fn start(redis: SocketAddr) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let held = watch::Sender::new(0);
+        let hold = held.clone();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(redis).await.unwrap();
+                tokio::spawn(pass(client, server, hold.subscribe()));
+            }
+        });
+        Proxy { address, held }
+    }
+
+    pub fn url(&self) -> String {
+        format!("redis://{}", self.address)
+    }
+
+    /// Whoever listens now hears nothing more; others may connect, and listen.
+    pub fn hold(&self) {
+        self.held.send_modify(|times| *times += 1);
+    }
+}
+
+async fn pass(mut client: TcpStream, mut server: TcpStream, mut held: watch::Receiver<u32>) {
+    let mut listens = false;
+    let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        tokio::select! {
+            biased;
+            changed = held.changed(), if listens => {
+                changed.unwrap();
+                // Open, and silent.
+                let mut rest = Vec::new();
+                let _ = client.read_to_end(&mut rest).await;
+                return;
+            }
+            read = client.read(&mut asked) => match read {
+                Ok(count) if count > 0 => {
+                    let text = &asked[..count];
+                    listens |= text.windows(9).any(|it| it == b"SUBSCRIBE");
+                    if server.write_all(text).await.is_err() {
+                        return;
+                    }
+                }
+                _ => return,
+            },
+            read = server.read(&mut answered) => match read {
+                Ok(count) if count > 0 => {
+                    if client.write_all(&answered[..count]).await.is_err() {
+                        return;
+                    }
+                }
+                _ => return,
+            },
+        }
+    }
+}
