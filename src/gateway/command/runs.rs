@@ -23,7 +23,7 @@ pub(super) struct Runs {
     /// How many of those that have ended, at most.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     limit: u32,
-    /// Prints the gateway's own answer: `{ runs, omitted, now, viewer }`.
+    /// Prints the gateway's own answer: `{ runs, omitted, incomplete?, now, viewer }`.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -49,7 +49,7 @@ impl Runs {
         let printed = if self.json {
             print_json(&answer)
         } else if runs.is_empty() {
-            print("No runs.")
+            print(&with_doubt("No runs.".into(), &answer))
         } else {
             print(&shown(runs, &answer))
         };
@@ -66,7 +66,15 @@ fn shown(runs: &[Value], answer: &Value) -> String {
     if let Some(omitted) = answer["omitted"].as_u64().filter(|it| *it > 0) {
         text.push_str(&format!("\n… and {omitted} more that have ended"));
     }
-    text
+    with_doubt(text, answer)
+}
+
+/// With the reason why there may be more, if there is one.
+fn with_doubt(text: String, answer: &Value) -> String {
+    match answer["incomplete"].as_str() {
+        Some(why) => format!("{text}\n{}", one_line(why)),
+        None => text,
+    }
 }
 
 fn row(run: &Value, now: f64) -> Vec<String> {
@@ -144,6 +152,14 @@ mod tests {
             "running 47 %",
         ];
         assert_eq!(plain(run), expected);
+    }
+
+    #[test]
+    fn a_list_that_may_not_be_whole_says_so() {
+        let why = "Redis does not answer: there may be more on other workers";
+        let answer = json!({ "now": 1, "omitted": 0, "incomplete": why });
+        assert!(shown(&[], &answer).ends_with(&format!("\n{why}")));
+        assert!(!shown(&[], &json!({ "now": 1, "omitted": 0 })).contains("Redis"));
     }
 
     #[test]

@@ -16,6 +16,8 @@ const section = byId('runs');
 const viewer = byId('viewer');
 /** When the list was last known to be right. */
 let heardAt = 0;
+/** Why it may not be whole. */
+let incomplete = '';
 
 const announcements = byId('announcements');
 const announce = (/** @type {string} */ text) => setText(announcements, text);
@@ -31,7 +33,8 @@ function heard(listed) {
   signIn.done();
   section.hidden = false;
   section.classList.remove('stale');
-  show('live', 'Live');
+  if (listed) incomplete = listed.incomplete ?? '';
+  show('live', incomplete ? `Live. ${incomplete}` : 'Live');
   if (!listed) return;
   filters.update(listed.runs);
   list.show(listed.runs, listed);

@@ -36,6 +36,8 @@ export interface ProgressInfo {
 export interface RunList {
   runs: Run[];
   omitted: number;
+  /** Why there may be more on other workers. */
+  incomplete?: string;
   now: number;
   viewer: { name: string; role: 'agent' | 'admin' };
 }
