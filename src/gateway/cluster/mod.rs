@@ -10,6 +10,7 @@
 //! | [`link`] | messages between two workers, each once and in order |
 //! | [`membership`] | who takes part: leases |
 //! | [`message`] | what workers say to each other |
+//! | `facts` | what all of them are to know, while it is of use |
 //! | `bridge` | apps and agents of other workers as peers of the relay |
 //! | `redis` | keys, connections and the tasks on them |
 
@@ -18,6 +19,7 @@ mod bridge;
 mod channel;
 mod channel_message;
 mod early;
+mod facts;
 pub mod link;
 pub mod membership;
 pub mod message;
@@ -35,6 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use ::redis::aio::MultiplexedConnection;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 
@@ -43,6 +46,7 @@ use super::server::Hub;
 use channel::{CANCEL_CHANNEL, Said};
 use membership::Membership;
 use message::{Message, Parcel};
+pub use facts::Away;
 pub use notice::Notice;
 pub use options::ClusterOptions;
 use peers::Peers;
@@ -79,6 +83,8 @@ pub struct Cluster {
     leaving: AtomicBool,
     traffic: Traffic,
     connected: AtomicBool,
+    /// The connection for commands, while there is one.
+    commands: Mutex<Option<MultiplexedConnection>>,
     /// When Redis last answered, in milliseconds of [`Cluster::now`].
     answered: AtomicU64,
     started: Instant,
@@ -114,6 +120,7 @@ impl Cluster {
             leaving: AtomicBool::new(false),
             traffic: Traffic::default(),
             connected: AtomicBool::new(false),
+            commands: Mutex::default(),
             answered: AtomicU64::new(0),
             started: Instant::now(),
         }))
@@ -122,6 +129,17 @@ impl Cluster {
     /// Takes part until it is dropped.
     pub async fn run(self: Arc<Self>) {
         tokio::join!(redis::run(&self), bridge::announce(&self));
+    }
+
+    /// What this worker is called.
+    pub fn me(&self) -> WorkerId {
+        self.peers().me
+    }
+
+    /// Whether that worker takes part, as far as is known here.
+    pub fn takes_part(&self, worker: WorkerId) -> bool {
+        let peers = self.peers();
+        worker == peers.me || peers.peers.contains_key(&worker)
     }
 
     /// How this worker stands with the others.

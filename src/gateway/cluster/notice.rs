@@ -1,8 +1,10 @@
 //! What one worker tells all others.
 
+use rmcp::model::RequestId;
 use serde::{Deserialize, Serialize};
 
 use super::{Cluster, WorkerId, early};
+use crate::gateway::rap::names::Identifier;
 use crate::gateway::router::CancelNotice;
 use crate::gateway::runs::EarlyCancel;
 use crate::gateway::tokens::Identity;
@@ -19,9 +21,9 @@ pub enum Notice {
     /// A RAP runtime cancels a tool call.
     CancelToolCall {
         /// Its thread.
-        thread_id: String,
+        thread_id: Identifier,
         /// The call.
-        tool_call_id: String,
+        tool_call_id: Identifier,
         /// The app whose tools are addressed, if one is.
         app: Option<String>,
         /// Who.
@@ -30,11 +32,25 @@ pub enum Notice {
     /// A RAP runtime closes a thread.
     CloseThread {
         /// Which one.
-        thread_id: String,
+        thread_id: Identifier,
         /// The app whose tools are addressed, if one is.
         app: Option<String>,
         /// Who.
         by: Identity,
+    },
+    /// An MCP client cancels a request that is not in flight where the cancel came.
+    CancelRequest {
+        /// The session's id.
+        session: String,
+        /// The request, as the client calls it.
+        request_id: RequestId,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// An MCP client ends its session.
+    EndSession {
+        /// The session's id.
+        session: String,
     },
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::outbox::{Outbox, Pushed};
 use super::runs::SessionKey;
@@ -39,7 +39,8 @@ pub struct Hub {
     stopping: watch::Sender<bool>,
     pub(super) offers: watch::Sender<u64>,
     pub(super) notices: broadcast::Sender<CancelNotice>,
-    pub(super) from_others: broadcast::Sender<Notice>,
+    /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
+    pub(super) from_others: Mutex<Vec<mpsc::UnboundedSender<Notice>>>,
     cluster: OnceLock<Arc<Cluster>>,
 }
 
@@ -81,7 +82,7 @@ impl Hub {
             stopping: watch::Sender::new(false),
             offers: watch::Sender::new(0),
             notices: broadcast::Sender::new(NOTICES),
-            from_others: broadcast::Sender::new(NOTICES),
+            from_others: Mutex::default(),
             cluster: OnceLock::new(),
         }
     }

@@ -1,8 +1,8 @@
 //! What dialects and operators ask of the hub: sessions, offers, runs and their cancels.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::hub::Hub;
@@ -138,14 +138,20 @@ impl Hub {
         self.state().relay.set_cut_off(!reached);
     }
 
-    /// What other workers tell.
-    pub fn from_others(&self) -> broadcast::Receiver<Notice> {
-        self.from_others.subscribe()
+    /// What other workers tell from now on, all of it: it is to be taken as it comes.
+    pub fn from_others(&self) -> mpsc::UnboundedReceiver<Notice> {
+        let (hears, told) = mpsc::unbounded_channel();
+        let listeners = self.from_others.lock();
+        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        listeners.push(hears);
+        told
     }
 
     /// Another worker has told something that others here know what to do about.
     pub(crate) fn pass_on(&self, notice: Notice) {
-        let _ = self.from_others.send(notice);
+        let listeners = self.from_others.lock();
+        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|hears| hears.send(notice.clone()).is_ok());
     }
 
     pub(crate) fn register_run(&self, new: NewRun) -> bool {

@@ -7,6 +7,8 @@
 //! | `<prefix>:to:<id>` | a stream: frames for that worker |
 //! | `<prefix>:runs:<id>` | a hash: that worker's runs as JSON, by their ids |
 //! | `<prefix>:adopts:<id>` | a string that expires: the worker that takes over the runs of one that is gone |
+//! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
+//! | `<prefix>:rap:<…>` | a string that expires: who has taken a RAP invocation, as JSON |
 
 mod adopting;
 mod channel;
@@ -71,6 +73,10 @@ impl Redis {
 
     pub fn adoption(&self, worker: WorkerId) -> String {
         format!("{}:adopts:{worker}", self.prefix)
+    }
+
+    pub fn fact(&self, name: &str) -> String {
+        format!("{}:{name}", self.prefix)
     }
 
     /// A connection for commands that are answered at once.

@@ -43,6 +43,7 @@ pub async fn run(cluster: &Cluster) -> Infallible {
             }
         };
         cluster.records.end();
+        cluster.disconnected();
         if cluster.connected.swap(false, Ordering::Relaxed) {
             told = false;
             cluster.hub.reaches_others(false);
@@ -99,6 +100,7 @@ async fn attend(cluster: &Cluster) -> Result<Infallible, End> {
     cluster.connected.store(true, Ordering::Relaxed);
     cluster.traffic.connections.add(1);
     cluster.hub.reaches_others(true);
+    cluster.connected_with(commands.clone());
     tracing::info!(worker = %me, address = redis.address(), "connected to Redis");
     tokio::select! {
         end = writing::write(cluster, commands.clone()) => Err(end.into()),

@@ -1,6 +1,5 @@
 //! `POST {base}/invoke`: a call begins, and its result goes to the callback URL.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use serde_json::Value;
 
 use super::ToolServer;
 use super::body::{parse, read};
+use super::claims::{Claimed, Name, fingerprint};
 use super::pending::{Pending, Room};
 use super::refusal::Refusal;
 use super::target::Target;
@@ -40,7 +40,10 @@ pub(super) async fn invoke(
     let invocation = parse(&bytes)?;
     server.check(&invocation)?;
     let room = server.room(bytes.len())?;
-    server.accept(&caller, app.as_deref(), invocation, room)?;
+    // What has begun goes on without the connection: the runtime may try again elsewhere.
+    let accepting = async move { server.accept(&caller, app.as_deref(), invocation, room).await };
+    let accepted = tokio::spawn(accepting).await;
+    accepted.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
     Ok(StatusCode::OK)
 }
 
@@ -103,14 +106,14 @@ impl ToolServer {
         Ok(())
     }
 
-    fn accept(
+    async fn accept(
         self: &Arc<Self>,
         caller: &Identity,
         app: Option<&str>,
         invocation: Invocation,
         room: Room,
     ) -> Result<(), Refusal> {
-        let fingerprint = self.fingerprint(&invocation);
+        let fingerprint = fingerprint(&invocation);
         let pending = Pending::new(self.clone(), &invocation, room);
         let (app, capability) = match self.tool(app, &invocation.operation) {
             Ok(tool) => tool,
@@ -125,6 +128,17 @@ impl ToolServer {
             group_id,
             ..
         } = invocation;
+        let taken = || {
+            let message =
+                format!("Another tool call with the id {id:?} is in flight in that thread");
+            Refusal::new(StatusCode::CONFLICT, Error::invalid_params(message))
+        };
+        let name = Name::of(caller, &app, &group_id, &id);
+        match self.claims.claim(&name, fingerprint).await {
+            Claimed::Here => {}
+            Claimed::Again => return Ok(()),
+            Claimed::Taken => return Err(taken()),
+        }
         let mut params = Some(Value::Object(arguments));
         loop {
             let thread = self.thread(&group_id, &app, caller);
@@ -142,12 +156,7 @@ impl ToolServer {
                     return Ok(());
                 }
                 Begun::Again => return Ok(()),
-                Begun::Taken => {
-                    let message =
-                        format!("Another tool call with the id {id:?} is in flight in that thread");
-                    let error = Error::invalid_params(message);
-                    return Err(Refusal::new(StatusCode::CONFLICT, error));
-                }
+                Begun::Taken => return Err(taken()),
                 Begun::Over => self.threads.forget(&group_id, &thread),
             }
         }
@@ -174,18 +183,6 @@ impl ToolServer {
                 version: env!("CARGO_PKG_VERSION").into(),
             })
         })
-    }
-
-    fn fingerprint(&self, invocation: &Invocation) -> u64 {
-        let Invocation {
-            operation,
-            arguments,
-            callback_url,
-            ..
-        } = invocation;
-        // Members are in the order of their names.
-        let arguments = serde_json::to_vec(arguments).unwrap_or_default();
-        self.hasher.hash_one((operation, callback_url, arguments))
     }
 }
 

@@ -13,11 +13,13 @@
 mod body;
 mod callback_url;
 mod catalogue;
+mod claims;
 mod delivery;
 mod discovery;
 mod invocation;
 mod notifications;
 mod options;
+mod others;
 mod pending;
 mod refusal;
 mod result;
@@ -26,7 +28,6 @@ mod thread;
 mod threads;
 mod toolset;
 
-use std::hash::RandomState;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -43,6 +44,7 @@ use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
 use crate::gateway::server::{Hub, RateLimiter, authenticate};
 use crate::gateway::tokens::{Identity, Role};
 use catalogue::Catalogue;
+use claims::Claims;
 use delivery::{Budget, Delivery};
 use refusal::Refusal;
 use target::Target;
@@ -59,6 +61,7 @@ struct ToolServer {
     secure: bool,
     catalogue: Catalogue,
     threads: Threads,
+    claims: Claims,
     delivery: Delivery,
     /// One for each invocation whose result is not delivered.
     pending: Arc<Semaphore>,
@@ -68,8 +71,6 @@ struct ToolServer {
     pending_bytes: Budget,
     cancels: RateLimiter,
     closures: RateLimiter,
-    /// Of the fingerprints of invocations.
-    hasher: RandomState,
 }
 
 /// The routes of the tool server, on a hub whose gateway speaks TLS or does not.
@@ -84,6 +85,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
     };
     let metrics = hub.metrics.clone();
     let server = Arc::new(ToolServer {
+        claims: Claims::new(hub.clone(), options.call_timeout),
         hub,
         secure,
         catalogue: Catalogue::default(),
@@ -100,10 +102,13 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
         pending_bytes: Budget::new(options.max_pending_bytes),
         cancels: limiter(),
         closures: limiter(),
-        hasher: RandomState::new(),
         options,
     });
     tokio::spawn(sweep(Arc::downgrade(&server), server.options.thread_idle));
+    if server.hub.cluster().is_some() {
+        let told = server.hub.from_others();
+        tokio::spawn(others::obey(Arc::downgrade(&server), told));
+    }
     let mut router = Router::new();
     for base in ["", "/rap/{app}"] {
         let path = |path: &str| format!("{base}{path}");

@@ -1,5 +1,5 @@
 //! `POST {base}/cancel_tool_call` and `POST {base}/close_thread`: answered with an empty 200 at
-//! once, whatever comes of them.
+//! once, whatever comes of them. Other workers are told: the call may be on any of them.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use super::ToolServer;
 use super::body::read_json;
 use super::refusal::Refusal;
 use super::target::Target;
+use crate::gateway::cluster::Notice;
 use crate::gateway::rap::names::Identifier;
 use crate::gateway::rap::wire::{CancelToolCall, CloseThread};
 use crate::gateway::router::{Canceller, Confirmation};
@@ -36,16 +37,13 @@ pub(super) async fn cancel_tool_call(
         thread_id,
         tool_call_id,
     } = notification;
-    let found = server
-        .threads
-        .cancellers(&thread_id, &tool_call_id, app.as_deref(), &caller);
-    if found.is_empty() {
-        // Typically it has ended, or was another server's: every server is told.
-        tracing::debug!(?thread_id, ?tool_call_id, "cancel: no such tool call");
-    }
-    for canceller in found {
-        tokio::spawn(cancel(canceller, CANCELLED, thread_id.clone()));
-    }
+    server.cancel(&thread_id, &tool_call_id, app.as_deref(), &caller);
+    server.tell(|| Notice::CancelToolCall {
+        thread_id,
+        tool_call_id,
+        app,
+        by: caller,
+    });
     Ok(StatusCode::OK)
 }
 
@@ -57,16 +55,12 @@ pub(super) async fn close_thread(
 ) -> Result<StatusCode, Refusal> {
     let (caller, app, notification) = server.read(target, request, &server.closures).await?;
     let CloseThread { thread_id } = notification;
-    let closed = server.threads.take(&thread_id, app.as_deref(), &caller);
-    if closed.is_empty() {
-        tracing::debug!(?thread_id, "close: no such thread");
-    }
-    for thread in closed {
-        // Calls of a thread of that id which are made from now on are another's.
-        for canceller in thread.close() {
-            tokio::spawn(cancel(canceller, CLOSED, thread_id.clone()));
-        }
-    }
+    server.close(&thread_id, app.as_deref(), &caller);
+    server.tell(|| Notice::CloseThread {
+        thread_id,
+        app,
+        by: caller,
+    });
     Ok(StatusCode::OK)
 }
 
@@ -87,6 +81,44 @@ async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifie
 }
 
 impl ToolServer {
+    /// Cancels a call here that `by` may see.
+    pub(super) fn cancel(
+        &self,
+        thread_id: &Identifier,
+        tool_call_id: &Identifier,
+        app: Option<&str>,
+        by: &Identity,
+    ) {
+        let found = self.threads.cancellers(thread_id, tool_call_id, app, by);
+        if found.is_empty() {
+            // Typically it has ended, or was another server's: every server is told.
+            tracing::debug!(?thread_id, ?tool_call_id, "cancel: no such tool call");
+        }
+        for canceller in found {
+            tokio::spawn(cancel(canceller, CANCELLED, thread_id.clone()));
+        }
+    }
+
+    /// Closes a thread here that `by` may see.
+    pub(super) fn close(&self, thread_id: &Identifier, app: Option<&str>, by: &Identity) {
+        let closed = self.threads.take(thread_id, app, by);
+        if closed.is_empty() {
+            tracing::debug!(?thread_id, "close: no such thread");
+        }
+        for thread in closed {
+            // Calls of a thread of that id which are made from now on are another's.
+            for canceller in thread.close() {
+                tokio::spawn(cancel(canceller, CLOSED, thread_id.clone()));
+            }
+        }
+    }
+
+    fn tell(&self, notice: impl FnOnce() -> Notice) {
+        if let Some(cluster) = self.hub.cluster() {
+            cluster.tell_all(notice());
+        }
+    }
+
     async fn read<T: DeserializeOwned>(
         &self,
         target: Target,

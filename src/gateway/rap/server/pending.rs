@@ -10,6 +10,7 @@ use url::Url;
 
 use super::ToolServer;
 use super::callback_url::origin;
+use super::claims::Name;
 use super::delivery::{Delivered, Share};
 use super::result::Body;
 use super::thread::Thread;
@@ -60,6 +61,9 @@ impl Pending {
     pub(super) async fn see_through(self, thread: Arc<Thread>, call: Call) {
         let outcome = call.outcome().await;
         thread.ended(&self.id);
+        // Before the runtime has the result, and may use the id again.
+        let name = Name::of(&thread.owner, &thread.app, &self.group_id, &self.id);
+        self.server.claims.release(&name).await;
         let body = Body::of(self.explained(outcome));
         self.deliver(body, &thread.closed).await;
     }

@@ -9,14 +9,24 @@ use crate::capability::Descriptor;
 use crate::dialect::abp;
 use crate::gateway::rap::runtime::toolset;
 use crate::gateway::rap::wire::Toolset;
+use crate::gateway::relay::AppInfo;
+
+/// Toolsets have no version.
+const VERSION: &str = "0";
 
 impl Bridge<'_> {
     /// Registers the app.
     pub(super) fn register(&mut self, found: &Toolset) {
         let hub = &self.parts.hub;
-        let id = toolset::app_id(&found.name, |id| hub.manifest(Some(id)).is_some());
-        // Toolsets have no version.
-        self.app = json!({ "id": id, "name": found.name, "version": "0" });
+        let here = hub.offers_here();
+        let elsewhere = hub.apps();
+        let id = toolset::app_id(&found.name, |id| {
+            // Other workers may have the same tool server, which is the same app.
+            let is_other = |app: &AppInfo| app.name != found.name || app.version != VERSION;
+            here.iter().any(|(_, offer)| offer.app.id == id)
+                || elsewhere.iter().any(|app| app.id == id && is_other(app))
+        });
+        self.app = json!({ "id": id, "name": found.name, "version": VERSION });
         if let Some(description) = &found.description {
             self.app["description"] = description.as_str().into();
         }

@@ -1,0 +1,29 @@
+//! Notifications that have come to other workers: a cancel may arrive at any of them.
+
+use std::sync::Weak;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::ToolServer;
+use crate::gateway::cluster::Notice;
+
+/// Does what the others tell, as long as there is a server.
+pub(super) async fn obey(server: Weak<ToolServer>, mut told: UnboundedReceiver<Notice>) {
+    while let Some(notice) = told.recv().await {
+        let Some(server) = server.upgrade() else {
+            return;
+        };
+        match notice {
+            Notice::CancelToolCall {
+                thread_id,
+                tool_call_id,
+                app,
+                by,
+            } => server.cancel(&thread_id, &tool_call_id, app.as_deref(), &by),
+            Notice::CloseThread { thread_id, app, by } => {
+                server.close(&thread_id, app.as_deref(), &by);
+            }
+            _ => {}
+        }
+    }
+}
