@@ -87,6 +87,14 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, NO_SESSION, "Session not found")
     }
 
+    /// 503: it may be on another worker, and nobody can say.
+    pub fn unknown_for_now() -> Self {
+        let message = "Whether there is such a session is not known at the moment";
+        let mut refusal = Self::new(StatusCode::SERVICE_UNAVAILABLE, INTERNAL_ERROR, message);
+        refusal.data = Some(json!({ "code": "DISCONNECTED", "retryable": true }));
+        refusal
+    }
+
     /// 503: too many.
     pub fn no_room() -> Self {
         let message = "Too many MCP sessions";

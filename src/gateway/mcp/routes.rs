@@ -21,7 +21,7 @@ use super::head::{app_id, check_types};
 use super::options::McpOptions;
 use super::refusal::{Refusal, in_json};
 use super::request::Message;
-use super::session::{Manager, Sessions};
+use super::session::{Manager, NotTaken, Sessions, keep};
 use crate::gateway::server::{Hub, authenticate};
 use crate::gateway::tokens::Role;
 
@@ -37,11 +37,15 @@ struct Mcp {
 
 /// The routes of MCP.
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
-    let sessions = Sessions::new(options.mcp_max_sessions, options.mcp_session_idle);
+    let (max, idle) = (options.mcp_max_sessions, options.mcp_session_idle);
+    let sessions = Arc::new(Sessions::new(hub.clone(), max, idle));
+    if hub.cluster().is_some() {
+        tokio::spawn(keep(Arc::downgrade(&sessions), hub.from_others()));
+    }
     let mcp = Arc::new(Mcp {
         hub,
         options,
-        sessions: Arc::new(sessions),
+        sessions,
     });
     let any_app = |State(mcp): State<Arc<Mcp>>, request: Request| async move {
         mcp.answer(None, request).await
@@ -69,8 +73,11 @@ impl Mcp {
         };
         match *request.method() {
             Method::POST => self.post(caller, request).await,
-            Method::GET => self.serve(caller, request, None).await,
-            Method::DELETE => match self.known_session(&caller, request.headers()) {
+            Method::GET => match self.take_up(&caller, request.headers()).await {
+                Ok(()) => self.serve(caller, request, None).await,
+                Err(refusal) => refusal.answer(None),
+            },
+            Method::DELETE => match self.end(&caller, request.headers()).await {
                 Ok(()) => self.serve(caller, request, None).await,
                 Err(refusal) => refusal.answer(None),
             },
@@ -125,6 +132,9 @@ impl Mcp {
             // send with requests only.
             return StatusCode::ACCEPTED.into_response();
         }
+        if let Err(refusal) = self.take_up(&caller, &parts.headers).await {
+            return refusal.answer(message.id);
+        }
         let may_take_long = is_stateless(&parts.headers) && message.calls_a_tool();
         let id = message.id.map(ToOwned::to_owned);
         let request = Request::from_parts(parts, Body::from(Bytes::clone(&body)));
@@ -155,13 +165,36 @@ impl Mcp {
         Ok(())
     }
 
-    fn known_session(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
+    /// The session a request names may have begun on another worker.
+    async fn take_up(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
+        let named = headers.get(SESSION).and_then(|id| id.to_str().ok());
+        let Some(id) = named.filter(|_| !is_stateless(headers)) else {
+            return Ok(());
+        };
+        let handler = || self.handler(caller.clone());
+        let taken = self.sessions.take_up(id, caller, handler).await;
+        taken.map_err(|why| match why {
+            NotTaken::Away => Refusal::unknown_for_now(),
+            NotTaken::NoRoom => Refusal::no_room(),
+        })
+    }
+
+    /// The client ends its session, which is looked for here and on all other workers.
+    async fn end(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
         let Some(id) = headers.get(SESSION) else {
             return Err(Refusal::invalid_request("Mcp-Session-Id is missing"));
         };
-        let session = id.to_str().ok();
-        let session = session.and_then(|id| self.sessions.find(id, caller));
-        session.map(|_| ()).ok_or_else(Refusal::no_session)
+        self.take_up(caller, headers).await?;
+        let id = id.to_str().map_err(|_| Refusal::no_session())?;
+        if self.sessions.find(id, caller).is_none() {
+            return Err(Refusal::no_session());
+        }
+        self.sessions.end_elsewhere(id).await;
+        Ok(())
+    }
+
+    fn handler(&self, caller: Caller) -> Handler {
+        Handler::new(self.hub.clone(), caller, self.options.mcp_page_size)
     }
 
     /// Lets the SDK answer. Its own checks of Host and Origin are off: the gateway has made them.

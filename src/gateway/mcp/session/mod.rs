@@ -6,6 +6,9 @@
 //! | `state` | one session: the requests in flight and the streams their answers go to |
 //! | `listening` | the streams of what is no answer |
 //! | `overtaken` | cancels that come before their requests |
+//! | `record` | what another worker has to know to take a session up |
+//! | `table` | the sessions here, and what was told of those that are not |
+//! | `others` | sessions that are on several workers: taking up, keeping, ending |
 //! | `stream` | a response stream; closing it cancels the request it belongs to |
 //! | `transport` | the session as the SDK reads from it and writes to it |
 //!
@@ -13,11 +16,15 @@
 //! handler it has cancelled is still stopping, must not get that handler's answer.
 
 mod listening;
+mod others;
 mod overtaken;
+mod record;
 mod registry;
 mod state;
 mod stream;
+mod table;
 mod transport;
 
+pub use others::{NotTaken, keep};
 pub use registry::{Manager, Sessions};
 pub use state::Ticket;

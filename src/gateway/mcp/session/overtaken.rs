@@ -32,16 +32,17 @@ impl Overtaken {
         }
     }
 
-    /// A cancel has come for a request that is not in flight.
-    pub fn cancelled(&mut self, id: &RequestId) {
+    /// A cancel has come for a request that is not in flight. Whether that may be still to come.
+    pub fn cancelled(&mut self, id: &RequestId) -> bool {
         let is_long = matches!(id, RequestId::String(text) if text.len() > ID_BYTES);
         if is_long || self.over.contains(id) {
-            return;
+            return false;
         }
         self.early.push_back((id.clone(), Instant::now()));
         if self.early.len() > EARLY {
             self.early.pop_front();
         }
+        true
     }
 
     /// A request has come. Whether its cancel was there before it; it is over then.

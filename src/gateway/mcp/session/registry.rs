@@ -1,34 +1,40 @@
 //! Which sessions there are.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{
+    CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest,
+    ServerJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use rmcp::transport::streamable_http_server::{SessionId, SessionManager};
 use uuid::Uuid;
 
 use super::state::Session;
+use super::table::Table;
 use super::transport::Wire;
 use crate::gateway::mcp::caller::Caller;
+use crate::gateway::server::Hub;
 
 /// All sessions.
 pub struct Sessions {
+    pub(super) hub: Arc<Hub>,
+    pub(super) idle: Duration,
     max: usize,
-    idle: Duration,
-    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
+    table: Mutex<Table>,
 }
 
 impl Sessions {
     /// None yet, of at most `max`, each ended after `idle` without use.
-    pub fn new(max: usize, idle: Duration) -> Self {
+    pub fn new(hub: Arc<Hub>, max: usize, idle: Duration) -> Self {
         Sessions {
-            max,
+            hub,
             idle,
-            sessions: Mutex::default(),
+            max,
+            table: Mutex::default(),
         }
     }
 
@@ -43,8 +49,8 @@ impl Sessions {
         found.filter(|session| session.caller == *caller)
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn all(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,7 +97,8 @@ impl SessionManager for Manager {
 
     async fn create_session(&self) -> Result<(SessionId, Wire), Gone> {
         let id: SessionId = Uuid::new_v4().to_string().into();
-        let (session, inbound) = Session::new(self.caller.clone(), self.sessions.idle);
+        let thread = Uuid::new_v4().to_string().into();
+        let (session, inbound) = Session::new(self.caller.clone(), thread, self.sessions.idle);
         self.sessions.all().insert(id.clone(), session.clone());
         tracing::debug!(session = %session.thread, owner = %self.caller.identity.name, "begun");
         Ok((id, Wire::new(session, inbound)))
@@ -102,9 +109,22 @@ impl SessionManager for Manager {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Gone> {
+        let params = match &message {
+            ClientJsonRpcMessage::Request(request) => match &request.request {
+                ClientRequest::InitializeRequest(request) => Some(request.params.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
         let mut events = self.stream(id, message)?;
         let answer = events.next().await.and_then(|event| event.message);
-        answer.map(Arc::unwrap_or_clone).ok_or(Gone)
+        let answer = answer.map(Arc::unwrap_or_clone).ok_or(Gone)?;
+        // Before the client knows the id: its next message may come to another worker.
+        if let (ServerJsonRpcMessage::Response(_), Some(params)) = (&answer, params) {
+            let session = self.session(id)?;
+            self.sessions.begun(id, &session, &params).await;
+        }
+        Ok(answer)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Gone> {
@@ -137,7 +157,24 @@ impl SessionManager for Manager {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), Gone> {
-        self.session(id)?.deliver(message);
+        let session = self.session(id)?;
+        let ClientJsonRpcMessage::Notification(notification) = &message else {
+            session.deliver(message);
+            return Ok(());
+        };
+        let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+        else {
+            session.deliver(message);
+            return Ok(());
+        };
+        let CancelledNotificationParam {
+            request_id, reason, ..
+        } = &cancelled.params;
+        if let Some(request_id) = request_id
+            && !session.cancel(request_id, reason.clone())
+        {
+            self.sessions.pass_on(id, request_id, reason.clone());
+        }
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! One session: its requests in flight, and its streams.
 
+mod resuming;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -8,12 +10,12 @@ use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification,
     ClientRequest, ErrorData, GetExtensions, GetMeta, JsonRpcRequest, ProgressToken, RequestId,
     ServerJsonRpcMessage, ServerNotification,
+    ServerNotification,
 };
 use rmcp::service::OriginatingRequestId;
 use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use super::listening::Listening;
 use super::overtaken::Overtaken;
@@ -40,6 +42,8 @@ pub struct Session {
     pub thread: Arc<str>,
     /// Whose it is, and for which app.
     pub caller: Caller,
+    /// For other workers; none in a gateway that is alone.
+    pub(super) record: OnceLock<Vec<u8>>,
     idle: Duration,
     state: Mutex<State>,
 }
@@ -51,6 +55,8 @@ struct State {
     exchanges: HashMap<i64, Exchange>,
     overtaken: Overtaken,
     listening: Listening,
+    /// The client has said `notifications/initialized`.
+    initialized: bool,
     used: Instant,
 }
 
@@ -65,12 +71,14 @@ impl Session {
     /// A new one, and what its client sends.
     pub fn new(
         caller: Caller,
+        thread: Arc<str>,
         idle: Duration,
     ) -> (Arc<Self>, UnboundedReceiver<ClientJsonRpcMessage>) {
         let (inbound, messages) = mpsc::unbounded_channel();
         let session = Session {
-            thread: Uuid::new_v4().to_string().into(),
+            thread,
             caller,
+            record: OnceLock::new(),
             idle,
             state: Mutex::new(State {
                 inbound: Some(inbound),
@@ -78,6 +86,7 @@ impl Session {
                 exchanges: HashMap::new(),
                 overtaken: Overtaken::default(),
                 listening: Listening::default(),
+                initialized: false,
                 used: Instant::now(),
             }),
         };
@@ -118,30 +127,34 @@ impl Session {
         Some(Events::response(receiver, self.clone(), own))
     }
 
-    /// Passes on what is no request. A cancel ends the stream of its request, which is not answered
-    /// any more. One that has overtaken its request, which came on another connection and may be
-    /// much larger, keeps that from starting; one that comes after the end goes nowhere.
+    /// Passes on what is no request, and no cancel of one.
     pub fn deliver(&self, message: ClientJsonRpcMessage) {
         let mut state = self.state();
         state.used = Instant::now();
         if let ClientJsonRpcMessage::Notification(notification) = &message
-            && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+            && let ClientNotification::InitializedNotification(_) = notification.notification
         {
-            let CancelledNotificationParam {
-                request_id, reason, ..
-            } = &cancelled.params;
-            let Some(id) = request_id else {
-                return;
-            };
-            let meant = state.exchanges.iter().find(|(_, it)| it.id == *id);
-            match meant.map(|(own, _)| *own) {
-                Some(own) => state.cancel(own, reason.clone()),
-                None => state.overtaken.cancelled(id),
-            }
-            return;
+            state.initialized = true;
         }
         if let Some(inbound) = &state.inbound {
             let _ = inbound.send(message);
+        }
+    }
+
+    /// The client cancels a request, which is not answered any more: its stream ends. A cancel that
+    /// has overtaken its request, which came on another connection and may be much larger, keeps
+    /// that from starting; one that comes after the end goes nowhere. Whether the request is or was
+    /// known here.
+    pub fn cancel(&self, id: &RequestId, reason: Option<String>) -> bool {
+        let mut state = self.state();
+        state.used = Instant::now();
+        let meant = state.exchanges.iter().find(|(_, it)| it.id == *id);
+        match meant.map(|(own, _)| *own) {
+            Some(own) => {
+                state.cancel(own, reason);
+                true
+            }
+            None => !state.overtaken.cancelled(id),
         }
     }
 
@@ -156,6 +169,9 @@ impl Session {
     pub fn listen(self: &Arc<Self>) -> Events {
         let mut state = self.state();
         state.used = Instant::now();
+        if self.record.get().is_some() {
+            state.presume_initialized();
+        }
         let receiver = state.listening.open();
         drop(state);
         Events::listening(receiver, self.clone())
@@ -211,6 +227,11 @@ impl Session {
         }
         state.inbound = None;
         state.listening.clear();
+    }
+
+    /// Whether it was used within that time, or is in use.
+    pub(super) fn used_within(&self, time: Duration) -> bool {
+        self.expires() + time >= Instant::now() + self.idle
     }
 
     /// When it ends unless it is used before.

@@ -41,19 +41,24 @@ pub(super) async fn invoke(
     server.check(&invocation)?;
     let room = server.room(bytes.len())?;
     // What has begun goes on without the connection: the runtime may try again elsewhere.
-    let accepting = async move { server.accept(&caller, app.as_deref(), invocation, room).await };
+    let accepting = async move {
+        server
+            .accept(&caller, app.as_deref(), invocation, room)
+            .await
+    };
     let accepted = tokio::spawn(accepting).await;
-    accepted.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+    accepted.map_err(|_| later("The gateway stops".into()))??;
     Ok(StatusCode::OK)
+}
+
+fn later(message: String) -> Refusal {
+    let wait = Duration::from_secs(1);
+    Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, wait)
 }
 
 impl ToolServer {
     /// Room for one more, of so many bytes.
     fn room(&self, bytes: usize) -> Result<Room, Refusal> {
-        let later = |message: String| {
-            let wait = Duration::from_secs(1);
-            Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, wait)
-        };
         let place = self.pending.clone().try_acquire_owned().map_err(|_| {
             let max = self.options.max_pending;
             later(format!(
