@@ -8,6 +8,7 @@ mod cancellation;
 mod cancellation_race;
 mod cli;
 mod cluster;
+mod cluster_dialects;
 mod departures;
 mod http;
 mod jsonrpc;

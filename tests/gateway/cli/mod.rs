@@ -17,7 +17,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use crate::support::*;
 
 /// The binary with that gateway, and nothing else from the environment.
-fn caphost(gateway: &Gateway, arguments: &[&str]) -> Command {
+pub fn caphost(gateway: &Gateway, arguments: &[&str]) -> Command {
     at(&format!("http://{}", gateway.address), arguments)
 }
 
@@ -30,16 +30,16 @@ fn at(url: &str, arguments: &[&str]) -> Command {
     command
 }
 
-async fn finished(mut command: Command) -> Ended {
+pub async fn finished(mut command: Command) -> Ended {
     soon("the end", command.output()).await.unwrap().into()
 }
 
 /// How a process ended, and what it said.
 #[derive(Debug)]
-struct Ended {
-    status: Option<i32>,
-    out: String,
-    err: String,
+pub struct Ended {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
 }
 
 impl From<Output> for Ended {
@@ -54,20 +54,20 @@ impl From<Output> for Ended {
 
 impl Ended {
     /// Standard output as the one document it is to be.
-    fn document(&self) -> Value {
+    pub fn document(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
 /// A process that runs, and what it says on standard error line by line.
-struct Running {
+pub struct Running {
     child: Child,
     err: Lines<BufReader<ChildStderr>>,
     said: Vec<String>,
 }
 
 impl Running {
-    fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let err = BufReader::new(child.stderr.take().unwrap()).lines();
         Running {
@@ -95,7 +95,7 @@ impl Running {
         assert!(sent.unwrap().success());
     }
 
-    async fn ended(mut self) -> Ended {
+    pub async fn ended(mut self) -> Ended {
         let out = self.child.stdout.take().map(all);
         let out = match out {
             Some(out) => soon("the end of standard output", out).await,

@@ -1,12 +1,12 @@
 //! MCP over HTTP, with a WebSocket client as the app.
 
-mod app;
+pub mod app;
 mod bad_input;
 mod calls;
 mod cancels;
-mod client;
+pub mod client;
 mod sessions;
-mod stateless;
+pub mod stateless;
 mod stdio;
 mod tokens;
 mod tools;

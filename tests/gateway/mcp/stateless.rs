@@ -7,7 +7,7 @@ use super::app::{called, confirm_cancel, demo, progress, succeed};
 use super::client::*;
 use crate::support::*;
 
-async fn post(client: &Client, body: &Value) -> Response {
+pub async fn post(client: &Client, body: &Value) -> Response {
     let name = body["params"]["name"].as_str();
     let mut request = client
         .request(reqwest::Method::POST)
@@ -20,13 +20,13 @@ async fn post(client: &Client, body: &Value) -> Response {
     client.send(request).await
 }
 
-async fn ask(client: &Client, body: &Value) -> Value {
+pub async fn ask(client: &Client, body: &Value) -> Value {
     let response = post(client, body).await;
     assert_eq!(response.status(), 200);
     Events(response).last().await
 }
 
-fn call_tool(id: i64, name: &str, meta: Value) -> Value {
+pub fn call_tool(id: i64, name: &str, meta: Value) -> Value {
     modern(
         id,
         "tools/call",

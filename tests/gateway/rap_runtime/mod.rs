@@ -4,9 +4,9 @@ mod calls;
 mod chains;
 mod deliveries;
 mod interruptions;
-mod invoked;
+pub mod invoked;
 mod subscriptions;
-mod tool_server;
+pub mod tool_server;
 mod toolsets;
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::support::*;
 use invoked::{CLIENT, Invoked, post};
 use tool_server::{Received, Tools, toolset};
 
-fn quick() -> RuntimeLimits {
+pub fn quick() -> RuntimeLimits {
     RuntimeLimits {
         refresh_interval: Duration::from_millis(50),
         first_pause: Duration::from_millis(10),
@@ -45,7 +45,7 @@ async fn gateway(servers: &[&str], limits: RuntimeLimits) -> (Gateway, Arc<Count
     (gateway, counters)
 }
 
-async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     soon(what, async {
         while !is_so() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -55,7 +55,7 @@ async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// An agent with a session on the app, as soon as there is that app.
-async fn agent(gateway: &Gateway, app: &str) -> Peer {
+pub async fn agent(gateway: &Gateway, app: &str) -> Peer {
     let hub = &gateway.hub;
     until("the app", || hub.manifest(Some(app)).is_some()).await;
     let mut agent = gateway.peer(&format!("/abp?app={app}")).await;
@@ -71,7 +71,7 @@ async fn initialize(agent: &mut Peer) -> Value {
     opened["payload"].clone()
 }
 
-fn work(id: &str, options: Value) -> Value {
+pub fn work(id: &str, options: Value) -> Value {
     let mut options = options;
     options["callId"] = id.into();
     request(
@@ -81,7 +81,7 @@ fn work(id: &str, options: Value) -> Value {
     )
 }
 
-async fn outcome(agent: &mut Peer, id: &str) -> Value {
+pub async fn outcome(agent: &mut Peer, id: &str) -> Value {
     let result = agent.next().await;
     assert_eq!(
         (&result["type"], &result["id"]),

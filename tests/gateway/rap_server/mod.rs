@@ -2,7 +2,7 @@
 //! and takes callbacks.
 
 mod admission;
-mod app;
+pub mod app;
 mod bounds;
 mod callbacks;
 mod delivery;
@@ -13,4 +13,4 @@ mod invocations;
 mod isolation;
 mod latency;
 mod notifications;
-mod runtime;
+pub mod runtime;

@@ -10,7 +10,6 @@ use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification,
     ClientRequest, ErrorData, GetExtensions, GetMeta, JsonRpcRequest, ProgressToken, RequestId,
     ServerJsonRpcMessage, ServerNotification,
-    ServerNotification,
 };
 use rmcp::service::OriginatingRequestId;
 use rmcp::transport::streamable_http_server::session::ServerSseMessage;

@@ -115,3 +115,60 @@ impl Table {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+    use rmcp::model::{ClientRequest, JsonRpcRequest, PingRequest};
+    use tokio::sync::mpsc::UnboundedReceiver;
+
+    use super::*;
+    use crate::gateway::mcp::caller::Caller;
+    use crate::gateway::tokens::Identity;
+    use rmcp::model::ClientJsonRpcMessage;
+
+    fn session() -> (Arc<Session>, UnboundedReceiver<ClientJsonRpcMessage>) {
+        let caller = Caller {
+            identity: Identity::anyone(),
+            app: None,
+        };
+        Session::new(caller, "thread".into(), Duration::from_secs(60))
+    }
+
+    fn ping(id: i64) -> JsonRpcRequest<ClientRequest> {
+        let ping = ClientRequest::PingRequest(PingRequest::default());
+        JsonRpcRequest::new(RequestId::Number(id), ping)
+    }
+
+    #[tokio::test]
+    async fn a_cancel_that_was_told_before_its_session_came_keeps_the_request_from_starting() {
+        let mut table = Table::default();
+        table.cancel("a".into(), RequestId::Number(1), None);
+        let (session, mut inbound) = session();
+        assert!(table.take_up(&"a".into(), &session));
+        assert!(session.request(ping(1)).unwrap().next().await.is_none());
+        assert!(inbound.try_recv().is_err());
+        let _open = session.request(ping(2)).unwrap();
+        assert!(inbound.try_recv().is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_session_that_has_ended_is_not_taken_up_any_more() {
+        let mut table = Table::default();
+        assert!(table.end("a".into()).is_none());
+        assert!(!table.take_up(&"a".into(), &session().0));
+        assert!(table.take_up(&"b".into(), &session().0));
+        assert!(!table.take_up(&"b".into(), &session().0), "it is here");
+        assert!(table.end("b".into()).is_some() && !table.has("b"));
+    }
+
+    #[tokio::test]
+    async fn not_everything_is_remembered() {
+        let mut table = Table::default();
+        for id in 0..2 * ABSENT {
+            table.end(id.to_string());
+        }
+        assert_eq!(table.absent.len(), ABSENT);
+        assert!(table.take_up(&"0".into(), &session().0));
+    }
+}
