@@ -97,6 +97,7 @@ impl Cluster {
             commands.unwrap_or_else(PoisonError::into_inner).clone()
         };
         let mut connection = connection.ok_or(Away)?;
+        self.traffic.commands.add(commands.len());
         let answer = timeout(ANSWER, commands.query_async(&mut connection)).await;
         answer.map_err(|_| Away)?.map_err(|error| {
             tracing::debug!(%error, "Redis");
