@@ -1,12 +1,15 @@
 //! Reading from one peer, and the life of its connection.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
+use futures_util::future::FusedFuture;
 use futures_util::stream::SplitStream;
 use futures_util::{FutureExt, StreamExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::endpoint::{Endpoint, no_text};
@@ -17,6 +20,9 @@ use crate::gateway::relay::CloseCode;
 
 /// Reading a message larger than this takes long enough to give up the worker's other tasks.
 const LARGE_BYTES: usize = 1 << 20;
+
+/// Messages taken without looking at what is to be written meanwhile.
+const AT_ONCE: usize = 64;
 
 /// Why reading ended.
 enum End {
@@ -34,10 +40,18 @@ pub async fn serve<E: Endpoint>(
     outbox: Arc<Outbox>,
 ) {
     let (sink, mut stream) = socket.split();
-    let writing = write(sink, limits.ping_interval, endpoint.clone(), outbox.clone());
-    let mut writer = tokio::spawn(writing);
-
-    let end = read(&mut stream, limits, &endpoint, &outbox).await;
+    // In one task: neither waits for the other's half of the socket, nor wakes another worker.
+    let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
+    let end = {
+        let mut reading = pin!(read(&mut stream, limits, &endpoint, &outbox));
+        loop {
+            tokio::select! {
+                biased;
+                end = &mut reading => break end,
+                () = &mut writing, if !writing.is_terminated() => {}
+            }
+        }
+    };
     endpoint.gone();
     let broken = match end {
         End::Closed => false,
@@ -51,7 +65,9 @@ pub async fn serve<E: Endpoint>(
     // The peer gets its last messages, and time to answer the close frame: a socket dropped with
     // unread bytes in it is reset, and the peer may lose what was sent.
     let _ = timeout(limits.close_timeout, async {
-        let _ = (&mut writer).await;
+        if !writing.is_terminated() {
+            (&mut writing).await;
+        }
         while let Some(Ok(_)) = stream.next().await {}
         if broken {
             outbox.reached(Phase::Over).await;
@@ -59,8 +75,8 @@ pub async fn serve<E: Endpoint>(
     })
     .await;
     outbox.end();
-    if !writer.is_finished() {
-        let _ = writer.await;
+    if !writing.is_terminated() {
+        writing.await;
     }
 }
 
@@ -77,7 +93,13 @@ async fn read(
     let mut heard = Instant::now();
     let silence = sleep_until(heard + dead);
     tokio::pin!(silence);
+    let mut closing = pin!(outbox.reached(Phase::Closing));
+    let mut at_once = 0;
     loop {
+        if at_once == AT_ONCE {
+            at_once = 0;
+            yield_now().await;
+        }
         // Who sends faster than it reads waits.
         let may_read = endpoint.is_urgent() || !outbox.is_congested();
         // What has arrived already is taken without arming anything.
@@ -86,8 +108,12 @@ async fn read(
             false => None,
         };
         let message = match arrived {
-            Some(message) => message,
+            Some(message) => {
+                at_once += 1;
+                message
+            }
             None => {
+                at_once = 0;
                 let next = async {
                     if !endpoint.is_urgent() {
                         outbox.short().await;
@@ -96,7 +122,7 @@ async fn read(
                 };
                 tokio::select! {
                     biased;
-                    () = outbox.reached(Phase::Closing) => return End::Closed,
+                    () = &mut closing => return End::Closed,
                     message = next => message,
                     () = &mut late, if deadline.is_some() => {
                         deadline = None;

@@ -1,6 +1,6 @@
 //! Writing to one peer: what is queued, pings, and the close frame.
 
-use std::sync::Arc;
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
@@ -20,26 +20,22 @@ const MAX_REASON_BYTES: usize = 123;
 type Sink = SplitSink<WebSocket, Message>;
 
 /// Writes until the connection is closed, breaks, or is over.
-pub async fn write<E: Endpoint>(
-    mut sink: Sink,
-    every: Duration,
-    endpoint: Arc<E>,
-    outbox: Arc<Outbox>,
-) {
+pub async fn write<E: Endpoint>(mut sink: Sink, every: Duration, endpoint: &E, outbox: &Outbox) {
+    let mut over = pin!(outbox.reached(Phase::Over));
     let mut ping = interval_at(Instant::now() + every, every);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let ended = tokio::select! {
             biased;
-            () = outbox.reached(Phase::Over) => break,
+            () = &mut over => break,
             step = outbox.next() => tokio::select! {
                 biased;
-                () = outbox.reached(Phase::Over) => break,
-                ended = drain(&mut sink, &*endpoint, &outbox, step) => ended,
+                () = &mut over => break,
+                ended = drain(&mut sink, endpoint, outbox, step) => ended,
             },
             _ = ping.tick() => tokio::select! {
                 biased;
-                () = outbox.reached(Phase::Over) => break,
+                () = &mut over => break,
                 sent = sink.send(Message::Ping(Default::default())) => sent.is_err(),
             },
         };
