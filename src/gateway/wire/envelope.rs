@@ -118,15 +118,15 @@ impl<'a> Envelope<'a> {
         let kind = raw.kind.ok_or_else(|| wrong("type", "is missing"))?;
         Ok(Envelope {
             kind: string(kind).ok_or_else(|| wrong("type", "must be a string"))?,
-            id: raw.id.map(|id| check_id(id.get(), limits)).transpose()?,
+            id: raw.id.map(|id| check_id(id, limits)).transpose()?,
             agent: match raw.agent {
                 Some(agent) => {
                     Some(string(agent).ok_or_else(|| wrong("agent", "must be a string"))?)
                 }
                 None => None,
             },
-            timestamp: match raw.timestamp.map(RawValue::get) {
-                Some(number) if is_number(number) => Some(number),
+            timestamp: match raw.timestamp {
+                Some(number) if is_number(number) => Some(number.get()),
                 Some(_) => return Err(wrong("timestamp", "must be a number").into()),
                 None => None,
             },
@@ -169,7 +169,8 @@ impl Subject {
                 b"type" => found.kind = string(),
                 b"agent" => found.agent = string(),
                 b"id" => {
-                    let id = text().and_then(|text| check_id(text, limits).ok());
+                    let id = text().and_then(|text| serde_json::from_str(text).ok());
+                    let id = id.and_then(|id| check_id(id, limits).ok());
                     found.id = id.map(str::to_string);
                 }
                 b"payload" => found.call_id = call_id(value),
@@ -215,16 +216,15 @@ fn wrong(field: &str, what: &str) -> Failure {
         .with_details(Box::new(json!({ "path": field })))
 }
 
-fn check_id<'a>(id: &'a str, limits: &Limits) -> Result<&'a str, Failure> {
-    if id.len() > limits.id_bytes {
+fn check_id<'a>(id: &'a RawValue, limits: &Limits) -> Result<&'a str, Failure> {
+    if id.get().len() > limits.id_bytes {
         return Err(wrong(
             "id",
             &format!("is longer than {} bytes", limits.id_bytes),
         ));
     }
-    let valid = is_number(id) || serde_json::from_str::<Cow<str>>(id).is_ok();
-    if valid {
-        Ok(id)
+    if is_number(id) || string(id).is_some() {
+        Ok(id.get())
     } else {
         Err(wrong("id", "must be a string or a number"))
     }
@@ -241,15 +241,16 @@ fn call_id(payload: &[u8]) -> Option<String> {
     found.map(str::to_string)
 }
 
-fn string<'a>(raw: &'a RawValue) -> Option<Cow<'a, str>> {
-    #[derive(Deserialize)]
-    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<Borrowed<'a>>(raw.get())
-        .ok()
-        .map(|it| it.0)
+fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    // It is valid JSON: only escapes are left to be read.
+    if inner.contains('\\') {
+        return serde_json::from_str(raw.get()).ok().map(Cow::Owned);
+    }
+    Some(Cow::Borrowed(inner))
 }
 
-fn is_number(json: &str) -> bool {
-    json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
-        && serde_json::from_str::<&RawValue>(json).is_ok()
+fn is_number(raw: &RawValue) -> bool {
+    let first = raw.get().as_bytes().first();
+    first.is_some_and(|first| *first == b'-' || first.is_ascii_digit())
 }
