@@ -28,7 +28,7 @@ pub(super) struct Agent {
     /// Its pending requests, by the relay's ids.
     pub pending: HashSet<u64, BuildHasherDefault<IdHasher>>,
     /// Their ids, as the agent wrote them.
-    pub ids: HashSet<String>,
+    pub ids: HashSet<Arc<str>>,
     /// How many of each type.
     pub in_flight: BTreeMap<Request, usize>,
     /// The app's questions to it: the relay's id, and the app's as JSON.
@@ -46,9 +46,9 @@ impl Agent {
         self.profile.seat != Seat::Elsewhere
     }
 
-    pub(super) fn remember(&mut self, issued: u64, request: Request, id: Option<&str>) {
+    pub(super) fn remember(&mut self, issued: u64, request: Request, id: Option<Arc<str>>) {
         self.pending.insert(issued);
-        self.ids.extend(id.map(str::to_string));
+        self.ids.extend(id);
         *self.in_flight.entry(request).or_default() += 1;
     }
 

@@ -1,5 +1,7 @@
 //! Requests passed on to apps and not answered yet.
 
+use std::sync::Arc;
+
 use super::PeerId;
 use crate::gateway::id_map::IdMap;
 use crate::gateway::runs::RunId;
@@ -12,7 +14,7 @@ pub(super) struct Entry {
     pub app: PeerId,
     pub request: Request,
     /// The agent's own id, as JSON.
-    pub id: Option<String>,
+    pub id: Option<Arc<str>>,
     /// A cancel's `callId`, as JSON.
     pub call_id: Option<String>,
     /// The run a call begins.
@@ -26,7 +28,7 @@ impl Entry {
     pub(super) fn subject(&self) -> Subject {
         Subject {
             kind: Some(self.request.kind().into()),
-            id: self.id.clone(),
+            id: self.id.as_deref().map(str::to_string),
             agent: None,
             call_id: self.call_id.clone(),
         }
@@ -76,15 +78,15 @@ impl Pending {
 
 /// An id of the relay's own, as JSON.
 pub(super) fn issued_id(issued: u64) -> String {
-    format!(r#""g{issued}""#)
+    [r#""g"#, &issued.to_string(), r#"""#].concat()
 }
 
 /// The number in an id of the relay's own.
 pub(super) fn read_issued(id: &str) -> Option<u64> {
     let digits = id.strip_prefix(r#""g"#)?.strip_suffix('"')?;
-    let number: u64 = digits.parse().ok()?;
     // `"g01"` and `"g+1"` are not ours.
-    (issued_id(number) == id).then_some(number)
+    let ours = digits == "0" || digits.starts_with(|first| matches!(first, '1'..='9'));
+    digits.parse().ok().filter(|_| ours)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! An agent's request, on its way to the app.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::pending::{Entry, issued_id};
@@ -119,7 +121,8 @@ impl Relay {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        agent.remember(issued, request, envelope.id);
+        let id: Option<Arc<str>> = envelope.id.map(Arc::from);
+        agent.remember(issued, request, id.clone());
         let header = Header {
             kind: request.kind(),
             id: Some(&issued_id(issued)),
@@ -145,7 +148,7 @@ impl Relay {
                 agent: peer,
                 app,
                 request,
-                id: envelope.id.map(str::to_string),
+                id,
                 call_id,
                 run,
                 revokes: None,

@@ -27,10 +27,10 @@ pub(super) struct Route {
 
 /// What a call says of itself.
 #[derive(Default)]
-struct Call {
-    capability: Option<String>,
+struct Call<'a> {
+    capability: Option<Cow<'a, str>>,
     /// The one in its options, or else that at the top level.
-    call_id: Option<String>,
+    call_id: Option<Cow<'a, str>>,
 }
 
 impl Relay {
@@ -63,7 +63,7 @@ impl Relay {
         let given = call.call_id;
         let id = run.unwrap_or_else(RunId::random);
         let named = given.is_some();
-        let call_id: Arc<str> = given.unwrap_or_else(|| id.to_string()).into();
+        let call_id: Arc<str> = given.map_or_else(|| id.to_string().into(), Arc::from);
         let may = match run {
             Some(_) => true,
             None => self.runs.register(
@@ -74,7 +74,7 @@ impl Relay {
                     owner: agent.profile.owner.clone(),
                     thread: None,
                     app: app_id.clone(),
-                    capability: call.capability.unwrap_or_default(),
+                    capability: call.capability.unwrap_or_default().into_owned(),
                     call_id: call_id.clone(),
                 },
                 self.now.unix_ms,
@@ -215,7 +215,7 @@ impl Relay {
     }
 }
 
-fn read_call(payload: &str) -> Call {
+fn read_call(payload: &str) -> Call<'_> {
     let (mut call, mut in_options) = (Call::default(), None);
     members(payload.as_bytes(), |key, value| match key {
         b"capability" => call.capability = text_of(value),
@@ -256,7 +256,9 @@ fn ending_of(payload: &str) -> Ending {
     match (success, cancelled) {
         (true, _) => Ending::Completed,
         (false, true) => Ending::Cancelled,
-        (false, false) => Ending::Failed(code.unwrap_or_else(|| "OPERATION_FAILED".into())),
+        (false, false) => {
+            Ending::Failed(code.map_or_else(|| "OPERATION_FAILED".into(), Cow::into_owned))
+        }
     }
 }
 

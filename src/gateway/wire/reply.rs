@@ -1,7 +1,5 @@
 //! Writing envelopes.
 
-use std::fmt::Write;
-
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -34,27 +32,35 @@ impl Outgoing {
     /// An envelope around `payload`, which lies in `shared` if that is given.
     pub fn new(header: Header<'_>, payload: &str, shared: Option<&Bytes>) -> Self {
         let shared = shared.filter(|_| payload.len() > SHARED_BYTES);
-        let inline = if shared.is_none() { payload.len() } else { 0 };
-        let mut text = String::with_capacity(inline + 160);
-        let _ = write!(text, r#"{{"type":"{}""#, header.kind);
-        if let Some(id) = header.id {
-            let _ = write!(text, r#","id":{id}"#);
-        }
-        if let Some(agent) = header.agent {
-            let _ = write!(text, r#","agent":"{agent}""#);
-        }
-        let _ = write!(text, r#","timestamp":{},"payload":"#, header.timestamp);
-        if let Some(shared) = shared {
-            return Outgoing {
-                text,
-                payload: Some(shared.slice_ref(payload.as_bytes())),
-            };
-        }
-        text.push_str(payload);
-        text.push('}');
+        let [id_key, id] = header.id.map_or([""; 2], |id| [r#","id":"#, id]);
+        let [agent_key, agent, agent_end] = header
+            .agent
+            .map_or([""; 3], |agent| [r#","agent":""#, agent, r#"""#]);
+        let [inline, end] = match shared {
+            Some(_) => [""; 2],
+            None => [payload, "}"],
+        };
+        // In one piece, so that nothing of it is left over: a text with room to spare is moved
+        // when it is sent.
+        let text = [
+            r#"{"type":""#,
+            header.kind,
+            r#"""#,
+            id_key,
+            id,
+            agent_key,
+            agent,
+            agent_end,
+            r#","timestamp":"#,
+            header.timestamp,
+            r#","payload":"#,
+            inline,
+            end,
+        ]
+        .concat();
         Outgoing {
             text,
-            payload: None,
+            payload: shared.map(|shared| shared.slice_ref(payload.as_bytes())),
         }
     }
 

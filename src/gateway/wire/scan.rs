@@ -1,5 +1,9 @@
 //! Looking at JSON bytes without parsing them: no recursion, no allocation to speak of.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
 /// Whether brackets nest deeper than `limit` levels outside strings. Says nothing about whether the
 /// text is valid.
 pub fn too_deep(text: &[u8], limit: usize) -> bool {
@@ -56,8 +60,11 @@ pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&'a [u8], &'a [u8])) {
 }
 
 /// The text of a JSON string.
-pub fn text_of(value: &[u8]) -> Option<String> {
-    serde_json::from_slice(value).ok()
+pub fn text_of(value: &[u8]) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+    let text: Borrowed = serde_json::from_slice(value).ok()?;
+    Some(text.0)
 }
 
 /// The index of the closing quote of the string that opens at `at`, or the text's length.
