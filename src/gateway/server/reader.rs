@@ -21,7 +21,7 @@ use crate::gateway::relay::CloseCode;
 /// Reading a message larger than this takes long enough to give up the worker's other tasks.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// Messages taken without looking at what is to be written meanwhile.
+/// Messages taken without looking at the clock, or at what is to be written.
 const AT_ONCE: usize = 64;
 
 /// Why reading ended.
@@ -94,10 +94,11 @@ async fn read(
     let silence = sleep_until(heard + dead);
     tokio::pin!(silence);
     let mut closing = pin!(outbox.reached(Phase::Closing));
+    // Messages taken since the clock was last looked at.
     let mut at_once = 0;
     loop {
         if at_once == AT_ONCE {
-            at_once = 0;
+            (heard, at_once) = (Instant::now(), 0);
             yield_now().await;
         }
         // Who sends faster than it reads waits.
@@ -108,12 +109,11 @@ async fn read(
             false => None,
         };
         let message = match arrived {
-            Some(message) => {
-                at_once += 1;
-                message
-            }
+            Some(message) => message,
             None => {
-                at_once = 0;
+                if at_once > 0 {
+                    (heard, at_once) = (Instant::now(), 0);
+                }
                 let next = async {
                     if !endpoint.is_urgent() {
                         outbox.short().await;
@@ -140,7 +140,7 @@ async fn read(
                 }
             }
         };
-        heard = Instant::now();
+        at_once += 1;
         match message {
             None | Some(Ok(Message::Close(_))) => return End::Closed,
             Some(Ok(Message::Text(text))) => {
