@@ -41,7 +41,7 @@ impl Runs {
             let ids = self.by_dialect_id.entry(dialect_id.clone()).or_default();
             ids.push(id);
         }
-        self.runs.insert(id, run);
+        self.runs.insert(id, Box::new(run));
         self.ended.push_back((ended_at, id));
         Some(id)
     }

@@ -19,7 +19,7 @@ impl Runs {
             run.ended_at.is_none_or(|ended| ended >= since)
                 && viewer.may_see(&run.owner, run.app.as_deref())
         };
-        let mut found: Vec<_> = self.runs.values().filter(shown).collect();
+        let mut found: Vec<_> = self.runs.values().map(Box::as_ref).filter(shown).collect();
         found.sort_unstable_by_key(|run| Reverse((run.registered_at, run.sequence)));
         let all = found.len();
         let mut seen = 0;

@@ -19,6 +19,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use super::id_map::IdMap;
 use super::tokens::Identity;
 pub use early::EarlyCancel;
@@ -73,12 +75,14 @@ impl Found {
 #[derive(Debug, Default)]
 pub struct Runs {
     retention: Retention,
-    runs: IdMap<RunId, Run>,
-    by_dialect_id: HashMap<Arc<str>, Vec<RunId>>,
+    /// Boxed, as a new one then takes the memory of the one just forgotten, not a cold place in a
+    /// large map.
+    runs: IdMap<RunId, Box<Run>>,
+    by_dialect_id: HashMap<Arc<str>, SmallVec<[RunId; 1]>>,
     ended: VecDeque<(u64, RunId)>,
     early: EarlyCancels,
     registered: u64,
-    news: Vec<News>,
+    news: SmallVec<[News; 1]>,
 }
 
 impl Runs {
@@ -102,7 +106,7 @@ impl Runs {
             ids.push(id);
         }
         self.registered += 1;
-        let run = Run {
+        let run = Box::new(Run {
             id,
             dialect: new.dialect,
             dialect_id,
@@ -121,7 +125,7 @@ impl Runs {
             error: None,
             adopted: false,
             sequence: self.registered,
-        };
+        });
         self.news.push(News::Registered(id, run.dialect));
         self.runs.insert(id, run);
         let Some(early) = early else { return true };
@@ -176,10 +180,10 @@ impl Runs {
             return None;
         }
         run.finish(ending, now);
-        self.news.push(News::Ended(Ended::from(&*run)));
+        self.news.push(News::Ended(Ended::from(&**run)));
         self.ended.push_back((now, id));
         self.forget_surplus();
-        self.runs.get(&id)
+        self.get(id)
     }
 
     /// How far it is.
@@ -192,13 +196,13 @@ impl Runs {
     }
 
     /// What has happened since this was last asked for, in order.
-    pub fn take_news(&mut self) -> Vec<News> {
+    pub fn take_news(&mut self) -> SmallVec<[News; 1]> {
         std::mem::take(&mut self.news)
     }
 
     /// The run with that id.
     pub fn get(&self, id: RunId) -> Option<&Run> {
-        self.runs.get(&id)
+        self.runs.get(&id).map(Box::as_ref)
     }
 
     /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where
@@ -210,11 +214,11 @@ impl Runs {
     /// All that `viewer` may mean by `request_id`.
     pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Run> {
         let since = self.since(now);
-        let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
+        let own = request_id.parse().ok().and_then(|id| self.get(id));
         let dialect = self.by_dialect_id.get(request_id);
         let dialect = dialect.into_iter().flatten();
         let candidates = own.map_or_else(
-            || dialect.filter_map(|id| self.runs.get(id)).collect(),
+            || dialect.filter_map(|id| self.get(*id)).collect(),
             |run| vec![run],
         );
         let fresh = |run: &&&Run| run.ended_at.is_none_or(|ended| ended >= since);
@@ -231,7 +235,8 @@ impl Runs {
                 && !run.state.is_over()
                 && viewer.may_see(&run.owner, run.app.as_deref())
         };
-        self.runs.values().filter(part).map(|run| run.id).collect()
+        let runs = self.runs.values().map(Box::as_ref);
+        runs.filter(part).map(|run| run.id).collect()
     }
 
     /// Cancels a run yet to come: one registered under its id within the retention time, which

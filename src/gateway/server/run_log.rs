@@ -1,5 +1,7 @@
 //! What becomes of runs, counted and logged: never parameters, results, reasons or secrets.
 
+use smallvec::SmallVec;
+
 use super::hub::Hub;
 use crate::gateway::metrics::CancelResult;
 use crate::gateway::runs::{Ended, News, Run, Runs};
@@ -18,7 +20,7 @@ impl Hub {
     }
 
     /// Counts and logs, without holding the ledger up.
-    pub(super) fn report(&self, news: Vec<News>) {
+    pub(super) fn report(&self, news: SmallVec<[News; 1]>) {
         if let Some(cluster) = self.cluster() {
             cluster.report(&news);
         }
