@@ -1,6 +1,7 @@
 //! What the ledger of runs is told of calls that pass.
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry::Occupied;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -173,9 +174,10 @@ impl Relay {
     fn run_over(&mut self, agent: PeerId, run: RunId, ending: Ending) {
         if let Some(route) = self.routes.remove(&run)
             && let Some(agent) = self.agents.get_mut(&agent)
-            && agent.calls.get(&route.call_id) == Some(&run)
+            && let Occupied(call) = agent.calls.entry(route.call_id)
+            && *call.get() == run
         {
-            agent.calls.remove(&route.call_id);
+            call.remove();
         }
         self.runs.end(run, ending, self.now.unix_ms);
     }

@@ -15,6 +15,7 @@ mod shared_tests;
 #[cfg(test)]
 mod tests;
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,8 +103,8 @@ impl Runs {
         let id = new.id;
         let dialect_id = new.dialect_id.and_then(kept::id);
         if let Some(dialect_id) = &dialect_id {
-            let ids = self.by_dialect_id.entry(dialect_id.clone()).or_default();
-            ids.push(id);
+            let ids = self.by_dialect_id.entry(dialect_id.clone());
+            ids.or_default().push(id);
         }
         self.registered += 1;
         let run = Box::new(Run {
@@ -292,10 +293,10 @@ impl Runs {
         let Some(dialect_id) = self.runs.remove(&id).and_then(|run| run.dialect_id) else {
             return;
         };
-        if let Some(ids) = self.by_dialect_id.get_mut(&dialect_id) {
-            ids.retain(|it| *it != id);
-            if ids.is_empty() {
-                self.by_dialect_id.remove(&dialect_id);
+        if let Entry::Occupied(mut ids) = self.by_dialect_id.entry(dialect_id) {
+            ids.get_mut().retain(|it| *it != id);
+            if ids.get().is_empty() {
+                ids.remove();
             }
         }
     }
