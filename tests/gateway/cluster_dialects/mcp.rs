@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use caphost::gateway::cluster::Notice;
 use caphost::gateway::mcp::McpOptions;
+use caphost::gateway::router::CancelNotice;
 use caphost::gateway::server::Config;
 use caphost::gateway::tokens::{Identity, Tokens};
 use reqwest::Method;
@@ -150,11 +151,11 @@ async fn a_listening_stream_at_any_worker_hears_what_there_is_to_hear() {
     let _other = offer(&workers.one, "demo", json!([])).await;
     let told = events.next().await.unwrap();
     assert_eq!(told["method"], "notifications/tools/list_changed");
-    let notice = Notice::Cancelled {
+    let notice = Notice::Cancelled(CancelNotice {
         request_id: "r1".into(),
         reason: Some("enough".into()),
         run: None,
-    };
+    });
     workers.one.hub.cluster().unwrap().tell_all(notice);
     let told = events.next().await.unwrap();
     assert_eq!(told["method"], "notifications/cancelled");
