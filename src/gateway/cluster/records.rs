@@ -88,7 +88,7 @@ impl Cluster {
         self.outgoing.notify_one();
         for event in news {
             if let News::EarlyTaken(early) = event {
-                self.tell_all(Notice::EarlyTaken(early.clone()));
+                self.tell_all(Notice::EarlyTaken((**early).clone()));
             }
         }
     }

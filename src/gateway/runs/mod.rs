@@ -132,7 +132,7 @@ impl Runs {
         let Some(early) = early else { return true };
         self.cancel_requested(id, early.reason.as_deref(), now);
         self.end(id, Ending::Cancelled, now);
-        self.news.push(News::EarlyTaken(early));
+        self.news.push(News::EarlyTaken(Box::new(early)));
         false
     }
 

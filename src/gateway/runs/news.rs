@@ -14,7 +14,7 @@ pub enum News {
     /// It is over.
     Ended(Ended),
     /// A cancel that had come before its run has met it.
-    EarlyTaken(EarlyCancel),
+    EarlyTaken(Box<EarlyCancel>),
     /// It is not remembered any more.
     Forgotten(RunId),
 }

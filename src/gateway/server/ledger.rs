@@ -84,3 +84,57 @@ impl Hub {
         ids.into_iter().map(with_run).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::limits::Limits;
+    use crate::gateway::runs::{Dialect, Ending, NewRun};
+    use crate::gateway::tokens::Tokens;
+
+    fn register(hub: &Hub) -> RunId {
+        let id = RunId::random();
+        hub.register_run(NewRun {
+            id,
+            dialect: Dialect::Mcp,
+            dialect_id: Some("7".into()),
+            owner: Identity::anyone(),
+            thread: None,
+            app: None,
+            capability: "a.b".into(),
+            call_id: "c".into(),
+        });
+        id
+    }
+
+    fn early(at: u64) -> EarlyCancel {
+        EarlyCancel::new("7", None, &Identity::anyone(), at)
+    }
+
+    #[test]
+    fn a_cancel_of_another_worker_meets_the_run_that_has_come_meanwhile() {
+        let hub = Hub::new(Limits::default(), Tokens::default());
+        let now = hub.now().unix_ms;
+        let over = register(&hub);
+        hub.run_ended(over, Ending::Completed);
+        let met = hub.meet_early(early(now)).unwrap();
+        assert_eq!(met.id, over, "it has come and gone");
+        let run = register(&hub);
+        assert_eq!(hub.meet_early(early(now)).unwrap().id, run);
+        assert!(hub.early_cancels().is_empty());
+        register(&hub);
+        assert!(hub.meet_early(early(now)).is_none(), "which of them?");
+        assert!(hub.early_cancels().is_empty());
+    }
+
+    #[test]
+    fn a_cancel_of_another_worker_is_kept_for_a_run_yet_to_come() {
+        let hub = Hub::new(Limits::default(), Tokens::default());
+        let kept = early(hub.now().unix_ms);
+        assert!(hub.meet_early(kept.clone()).is_none());
+        assert_eq!(hub.early_cancels(), [kept]);
+        let run = register(&hub);
+        let run = hub.run(run, &Identity::anyone()).unwrap();
+        assert!(run.state.is_over() && hub.early_cancels().is_empty());
+    }
+}
