@@ -6,7 +6,7 @@ use redis::{Pipeline, RedisResult, pipe};
 use crate::gateway::cluster::{Cluster, WorkerId};
 
 /// Runs written at once.
-const RUNS: usize = 500;
+const RUNS: usize = 128;
 /// Milliseconds for which runs stay in Redis beyond the retention time: ten minutes.
 const MARGIN_MS: u64 = 600_000;
 /// What Redis takes as a time, with room to spare: 10 000 years.
