@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::NewRun;
+use super::{NewRun, Runs};
 use crate::gateway::tokens::Identity;
 
 /// Cancels that are done with and remembered, 1 024: another worker may tell of one too late.
@@ -36,6 +36,25 @@ impl EarlyCancel {
             by: by.clone(),
             at,
         }
+    }
+}
+
+impl Runs {
+    /// Cancels a run yet to come: one registered under its id within the retention time, which
+    /// whoever cancels may see, is over at once. As it is kept, unless it has met its run before.
+    pub fn cancel_early(&mut self, early: EarlyCancel, now: u64) -> Option<EarlyCancel> {
+        self.expire(now);
+        self.early.insert(early, self.retention.count)
+    }
+
+    /// A cancel for a run yet to come has met it on another worker.
+    pub fn forget_early(&mut self, early: &EarlyCancel) {
+        self.early.forget(early);
+    }
+
+    /// The cancels for runs yet to come.
+    pub fn early_cancels(&self, now: u64) -> Vec<EarlyCancel> {
+        self.early.list(self.since(now))
     }
 }
 
