@@ -57,19 +57,21 @@ async fn a_tool_server_of_one_worker_is_an_app_on_all() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_both_workers_have_is_one_app_and_each_calls_its_own() {
-    let mut tools = Tools::start("tools").await;
-    let workers = Workers::with(|| with(&tools.base), || with(&tools.base)).await;
-    let mut last = Vec::new();
-    for (gateway, id) in [(&workers.one, "a"), (&workers.two, "b")] {
-        until("the tools", || gateway.hub.offers_here().len() == 1).await;
-        // Told after them: who has heard of this has heard of those.
-        last.push(gateway.app(id).await);
-    }
-    workers.both_have("a").await;
-    workers.both_have("b").await;
-    for gateway in [&workers.one, &workers.two] {
+    let mut first = Tools::start("tools").await;
+    let mut second = Tools::start("tools").await;
+    let there = std::mem::take(&mut *second.wishes.toolset.lock().unwrap());
+    let workers = Workers::with(|| with(&first.base), || with(&second.base)).await;
+    // The second is there when its worker has heard of the first.
+    workers.both_have("tools").await;
+    assert!(workers.two.hub.offers_here().is_empty());
+    *second.wishes.toolset.lock().unwrap() = there;
+    until("the tools", || workers.two.hub.offers_here().len() == 1).await;
+    // Told after them: who has heard of this has heard of those.
+    let _last = workers.two.app("last").await;
+    workers.both_have("last").await;
+    for (gateway, tools) in [(&workers.one, &mut first), (&workers.two, &mut second)] {
         let ids: Vec<_> = gateway.hub.apps().into_iter().map(|app| app.id).collect();
-        assert_eq!(ids, ["a", "b", "tools"]);
+        assert_eq!(ids, ["last", "tools"]);
         let mut agent = agent(gateway, "tools").await;
         agent.send(work("c1", json!({}))).await;
         let invoked = tools.invoked().await;
