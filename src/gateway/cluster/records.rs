@@ -15,6 +15,8 @@ pub(super) struct Records(Mutex<State>);
 struct State {
     /// There is a Redis to write to.
     on: bool,
+    /// Those that have just begun: they are written before their calls leave this worker.
+    begun: BTreeSet<RunId>,
     changed: BTreeSet<RunId>,
     /// Under which ids of this worker runs were written.
     homes: BTreeSet<WorkerId>,
@@ -40,30 +42,66 @@ impl Records {
     pub fn end(&self) {
         let mut state = self.state();
         state.on = false;
+        state.begun.clear();
         state.changed.clear();
     }
 
-    /// Some that are to be written now.
-    pub fn take(&self, max: usize) -> Vec<RunId> {
+    /// Some that are to be written now, those that have just begun first; and whether all of those
+    /// are among them.
+    pub fn take(&self, max: usize) -> (Vec<RunId>, bool) {
         let mut state = self.state();
-        let some = std::iter::from_fn(|| state.changed.pop_first());
-        some.take(max).collect()
+        let next = || {
+            state
+                .begun
+                .pop_first()
+                .or_else(|| state.changed.pop_first())
+        };
+        let some = std::iter::from_fn(next).take(max).collect();
+        (some, state.begun.is_empty())
     }
 
     /// Whether everything is written, or about to be.
     pub fn is_empty(&self) -> bool {
-        self.state().changed.is_empty()
+        let state = self.state();
+        state.begun.is_empty() && state.changed.is_empty()
+    }
+
+    /// What has happened to runs.
+    fn note(&self, news: &[News]) {
+        let mut state = self.state();
+        if !state.on {
+            return;
+        }
+        for event in news {
+            match event {
+                News::Registered(id, _) => {
+                    state.changed.remove(id);
+                    state.begun.insert(*id);
+                }
+                News::CancelRequested(id) | News::Forgotten(id) => state.change(*id),
+                News::Ended(ended) => state.change(ended.id),
+                News::CancelRefused(..) | News::EarlyTaken(_) => {}
+            }
+        }
     }
 
     fn changed(&self, runs: impl Iterator<Item = RunId>) {
         let mut state = self.state();
         if state.on {
-            state.changed.extend(runs);
+            runs.for_each(|id| state.change(id));
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn change(&mut self, id: RunId) {
+        if !self.begun.contains(&id) {
+            self.changed.insert(id);
+        }
     }
 }
 
@@ -74,17 +112,18 @@ impl Cluster {
         self.outgoing.notify_one();
     }
 
+    /// Something is happening to runs here: called before anything of it leaves this worker.
+    pub(crate) fn note(&self, news: &[News]) {
+        if !news.is_empty() {
+            self.records.note(news);
+        }
+    }
+
     /// Something has happened to runs here.
     pub(crate) fn report(&self, news: &[News]) {
         if news.is_empty() {
             return;
         }
-        let changed = news.iter().filter_map(|event| match event {
-            News::Registered(id, _) | News::CancelRequested(id) | News::Forgotten(id) => Some(*id),
-            News::Ended(ended) => Some(ended.id),
-            News::CancelRefused(..) | News::EarlyTaken(_) => None,
-        });
-        self.records.changed(changed);
         self.outgoing.notify_one();
         for event in news {
             if let News::EarlyTaken(early) = event {
@@ -97,6 +136,7 @@ impl Cluster {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateway::runs::Dialect;
 
     #[test]
     fn what_changes_while_there_is_no_redis_is_not_collected() {
@@ -107,9 +147,16 @@ mod tests {
         let me = WorkerId::random();
         assert_eq!(records.begin(me, vec![one]), []);
         records.changed([one, two].into_iter());
-        assert_eq!(records.take(1).len(), 1);
-        assert_eq!(records.take(9).len(), 1, "each once");
-        records.changed([two].into_iter());
+        assert_eq!(records.take(1).0.len(), 1);
+        assert_eq!(records.take(9).0.len(), 1, "each once");
+        records.note(&[News::Registered(two, Dialect::Abp)]);
+        records.changed([one, two].into_iter());
+        assert_eq!(records.take(0), (vec![], false));
+        assert_eq!(
+            records.take(1),
+            (vec![two], true),
+            "what has begun goes first"
+        );
         records.end();
         assert!(records.is_empty());
         let next = WorkerId::random();

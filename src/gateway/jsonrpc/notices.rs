@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::peer::Peer;
 use crate::dialect::jsonrpc::cancel_notice;
+use crate::gateway::router::CancelNotice;
 
 /// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
-/// until it is gone; except of runs it may not see.
-pub(super) async fn forward(peer: Arc<Peer>) {
-    let mut notices = peer.hub.cancellations();
+/// from now on and until it is gone; except of runs it may not see.
+pub(super) fn forward(peer: Arc<Peer>) {
+    let notices = peer.hub.cancellations();
+    tokio::spawn(tell(peer, notices));
+}
+
+async fn tell(peer: Arc<Peer>, mut notices: Receiver<CancelNotice>) {
     loop {
         let notice = tokio::select! {
             () = peer.gone.cancelled() => return,

@@ -27,7 +27,7 @@ impl Peer {
             return self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
         }
         if notices {
-            tokio::spawn(notices::forward(self.clone()));
+            notices::forward(self.clone());
         }
         self.send(&jsonrpc::success(id.value(), &answer));
     }

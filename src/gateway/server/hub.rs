@@ -132,6 +132,7 @@ impl Hub {
             _ => {}
         }
         relay.handle(event, now);
+        let early = self.cluster().map(|_| self.note(relay.runs_mut()));
         while let Some(action) = relay.next_action() {
             match action {
                 Action::Send { peer, message } => {
@@ -177,9 +178,15 @@ impl Hub {
             }
         }
         let offers = relay.offers();
-        let news = relay.runs_mut().take_news();
+        let news = self.note(relay.runs_mut());
         drop(state);
-        self.report(news);
+        self.report(match early {
+            Some(mut all) => {
+                all.extend(news);
+                all
+            }
+            None => news,
+        });
         if *self.offers.borrow() != offers {
             self.offers.send_if_modified(|known| {
                 let changed = *known < offers;

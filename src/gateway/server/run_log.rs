@@ -13,10 +13,19 @@ impl Hub {
         let mut state = self.state();
         let runs = state.relay.runs_mut();
         let result = change(runs, now);
-        let news = runs.take_news();
+        let news = self.note(runs);
         drop(state);
         self.report(news);
         result
+    }
+
+    /// What has happened to runs, which the cluster knows before anything of it leaves the hub.
+    pub(super) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 1]> {
+        let news = runs.take_news();
+        if let Some(cluster) = self.cluster() {
+            cluster.note(&news);
+        }
+        news
     }
 
     /// Counts and logs, without holding the ledger up.

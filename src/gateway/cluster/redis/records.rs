@@ -6,7 +6,7 @@ use redis::{Pipeline, RedisResult, pipe};
 use crate::gateway::cluster::{Cluster, WorkerId};
 
 /// Runs written at once.
-const RUNS: usize = 128;
+const RUNS: usize = 512;
 /// Milliseconds for which runs stay in Redis beyond the retention time: ten minutes.
 const MARGIN_MS: u64 = 600_000;
 /// What Redis takes as a time, with room to spare: 10 000 years.
@@ -34,12 +34,9 @@ pub async fn begin(
     Ok(())
 }
 
-/// Adds the runs that have changed.
-pub fn add(cluster: &Cluster, me: WorkerId, commands: &mut Pipeline) {
-    let changed = cluster.records.take(RUNS);
-    if changed.is_empty() {
-        return;
-    }
+/// Adds runs that have changed. Whether no run that has begun is left out.
+pub fn add(cluster: &Cluster, me: WorkerId, commands: &mut Pipeline) -> bool {
+    let (changed, complete) = cluster.records.take(RUNS);
     let key = cluster.redis.runs(me);
     for (id, run) in cluster.hub.runs_by_id(changed) {
         match run.and_then(|run| serde_json::to_vec(&run).ok()) {
@@ -52,7 +49,7 @@ pub fn add(cluster: &Cluster, me: WorkerId, commands: &mut Pipeline) {
             None => commands.cmd("HDEL").arg(&key).arg(id.to_string()).ignore(),
         };
     }
-    keep(cluster, me, commands);
+    complete
 }
 
 /// Keeps them from vanishing while the worker lives. Redis answers whether there are any.

@@ -35,8 +35,10 @@ fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
     let (redis, now) = (&cluster.redis, cluster.now());
     let mut commands = pipe();
     let me = cluster.peers().me;
-    // Before the calls that begin them.
-    records::add(cluster, me, &mut commands);
+    // Before the calls that begin them: if this worker dies, the others can tell what became of them.
+    if !records::add(cluster, me, &mut commands) {
+        return (commands, Duration::ZERO);
+    }
     let mut peers = cluster.peers();
     let me = peers.me.to_string();
     for (worker, frame) in peers.frames(now) {
