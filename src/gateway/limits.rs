@@ -38,6 +38,9 @@ pub struct Limits {
     pub dead_peer_timeout: Duration,
     /// From an app's connection to its `app/register`, 10 s.
     pub register_timeout: Duration,
+    /// For an app whose connection was lost to come back on another, 5 s: meanwhile its agents wait.
+    /// Zero: its agents are told at once.
+    pub app_grace: Duration,
     /// For an app to confirm a cancel that an operator asked for, 5 s.
     pub confirm_timeout: Duration,
     /// Runs remembered after their end.
@@ -61,6 +64,7 @@ impl Default for Limits {
             ping_interval: Duration::from_secs(15),
             dead_peer_timeout: Duration::from_secs(40),
             register_timeout: Duration::from_secs(10),
+            app_grace: Duration::from_secs(5),
             confirm_timeout: Duration::from_secs(5),
             retention: Retention::default(),
             close_timeout: Duration::from_secs(3),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::units::{bytes, count, depth, duration, rate};
+use super::units::{bytes, count, depth, duration, duration_or_none, rate};
 use crate::gateway::limits::Limits;
 use crate::gateway::runs::Retention;
 
@@ -21,6 +21,9 @@ pub(super) struct Bounds {
     /// For an app to register after it connected.
     #[arg(long, env = "CAPHOST_REGISTER_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     register_timeout: Duration,
+    /// For an app whose connection was lost to come back, while its agents wait. 0: they are told at once.
+    #[arg(long, env = "CAPHOST_APP_GRACE", default_value = "5s", value_parser = duration_or_none, value_name = "TIME")]
+    app_grace: Duration,
     /// For an app to confirm a cancel an operator asked for.
     #[arg(long, env = "CAPHOST_CONFIRM_TIMEOUT", default_value = "5s", value_parser = duration, value_name = "TIME")]
     confirm_timeout: Duration,
@@ -89,6 +92,7 @@ impl From<Bounds> for Limits {
             ping_interval: bounds.ping_interval,
             dead_peer_timeout: bounds.dead_peer_timeout,
             register_timeout: bounds.register_timeout,
+            app_grace: bounds.app_grace,
             confirm_timeout: bounds.confirm_timeout,
             retention: Retention {
                 count: bounds.max_retained,

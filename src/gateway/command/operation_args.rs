@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::units::{duration, rate};
+use super::units::{duration, duration_or_none, rate};
 use crate::gateway::server::{HttpLimits, Tls};
 
 /// The options of the operation.
@@ -57,14 +57,6 @@ impl OperationArgs {
             handshake_timeout: self.tls_handshake_timeout,
             idle_timeout: self.http_idle_timeout,
         }
-    }
-}
-
-/// A time, or none at all.
-fn duration_or_none(text: &str) -> Result<Duration, String> {
-    match text {
-        "0" | "0s" | "0ms" => Ok(Duration::ZERO),
-        text => duration(text),
     }
 }
 

@@ -22,6 +22,14 @@ pub(in crate::gateway) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A time, or none at all.
+pub(in crate::gateway) fn duration_or_none(text: &str) -> Result<Duration, String> {
+    match text {
+        "0" | "0s" | "0ms" => Ok(Duration::ZERO),
+        text => duration(text),
+    }
+}
+
 /// `65536`, `64KiB`, `16MiB`, `1GiB`: more than nothing.
 pub(in crate::gateway) fn bytes(text: &str) -> Result<usize, String> {
     let (number, unit) = split(text);

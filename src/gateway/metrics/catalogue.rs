@@ -23,6 +23,10 @@ const GAUGES: &[(&str, &str)] = &[
         "caphost_workers",
         "Workers of the cluster that are known, this one included; with `--redis` only.",
     ),
+    (
+        "caphost_apps_suspended",
+        "Apps whose connection was lost and that may come back; they count as connected.",
+    ),
 ];
 
 const COUNTERS: &[(&str, &str)] = &[
@@ -41,6 +45,14 @@ const COUNTERS: &[(&str, &str)] = &[
     (
         "caphost_strays_dropped_total",
         "Messages of apps for agents that were gone.",
+    ),
+    (
+        "caphost_apps_resumed_total",
+        "Apps that came back in time after their connection was lost.",
+    ),
+    (
+        "caphost_apps_lost_total",
+        "Apps that did not, so that their agents were disconnected.",
     ),
     ("caphost_runs_started_total", "Calls, by dialect."),
     (

@@ -16,6 +16,7 @@ use super::cluster::{METRICS, Standing, Traffic};
 use super::rap::runtime::Counters as ToolServerCounters;
 use super::relay::Counters;
 use super::runs::{Dialect, Ended};
+use super::server::Sessions;
 use catalogue::TOOL_SERVERS;
 use run_metrics::RunMetrics;
 
@@ -33,6 +34,8 @@ pub struct Readings<'a> {
     /// Whether Redis answers, the workers there are, and what went to and from them; where this is
     /// one of several.
     pub cluster: Option<(Standing, &'a Traffic)>,
+    /// Of apps' sessions.
+    pub sessions: Sessions,
     /// Of the runtime for tool servers.
     pub tool_servers: &'a ToolServerCounters,
 }
@@ -121,6 +124,9 @@ impl Metrics {
                 gauge!("caphost_connections", "kind" => dialect.as_str()).set(agents as f64);
             }
             gauge!("caphost_requests_in_flight").set(readings.in_flight as f64);
+            gauge!("caphost_apps_suspended").set(readings.sessions.suspended as f64);
+            counter!("caphost_apps_resumed_total").absolute(readings.sessions.resumed);
+            counter!("caphost_apps_lost_total").absolute(readings.sessions.lost);
             counter!("caphost_requests_relayed_total").absolute(relayed);
             counter!("caphost_messages_refused_total").absolute(refused);
             counter!("caphost_answers_dropped_total").absolute(answers_dropped);

@@ -30,14 +30,19 @@ pub(super) struct App {
     pub congested: bool,
     /// Where it is.
     pub seat: Seat,
+    /// Whether its connection was lost, and it may come back.
+    pub suspended: bool,
 }
 
 impl Relay {
     pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>, seat: Seat) {
-        // Those on other workers are bounded there.
+        // Those on other workers are bounded there, and one that is coming back must find room.
         let count = match seat {
             Seat::Elsewhere => 0,
-            _ => self.apps_here(),
+            _ => {
+                let suspended = self.apps.values().filter(|app| app.suspended).count();
+                self.apps_here() - suspended
+            }
         };
         if self.turned_away(peer, count, self.limits.apps, "apps") {
             return;
@@ -49,6 +54,7 @@ impl Relay {
             agents: HashMap::new(),
             congested: false,
             seat,
+            suspended: false,
         };
         self.apps.insert(peer, app);
     }

@@ -1,5 +1,7 @@
 //! What the relay is told, and what it asks for.
 
+use std::sync::Arc;
+
 use super::revocation::Revoked;
 use crate::gateway::runs::{Dialect, RunId};
 use crate::gateway::tokens::Identity;
@@ -103,6 +105,13 @@ pub enum Event<'a> {
         /// Which of both.
         congested: bool,
     },
+    /// An app's connection was lost, and it may come back on another; or it has.
+    Suspended {
+        /// Which app.
+        peer: PeerId,
+        /// Which of both.
+        suspended: bool,
+    },
     /// An app had long enough to register.
     RegisterTimeout {
         /// The app's connection.
@@ -153,6 +162,21 @@ pub enum Action {
         /// Why, for people; at most 123 bytes go out.
         reason: String,
     },
+    /// An app has registered and asks for a session that outlives its connection: tell it so with
+    /// `app/registered`, and keep what is sent to it from now on.
+    Resumable {
+        /// Which app.
+        peer: PeerId,
+        /// The `id` of its request, as JSON.
+        id: Option<String>,
+        /// What it is called by.
+        app: Arc<str>,
+    },
+    /// An app has registered afresh whose session was the one with this token: end that one.
+    Replaced {
+        /// The token.
+        token: String,
+    },
     /// What came of [`Event::Revoke`]; however often it was asked for meanwhile, this comes once.
     Revoked {
         /// Of which run.
@@ -181,6 +205,8 @@ impl CloseCode {
     pub const TOO_BIG: CloseCode = CloseCode(1009);
     /// Too many peers: try again later.
     pub const TRY_AGAIN: CloseCode = CloseCode(1013);
+    /// The app goes on over another connection.
+    pub const REPLACED: CloseCode = CloseCode(4002);
     /// The agent's app has disconnected.
     pub const APP_GONE: CloseCode = CloseCode(4001);
 }

@@ -126,6 +126,11 @@ impl Relay {
                     app.congested = congested;
                 }
             }
+            Event::Suspended { peer, suspended } => {
+                if let Some(app) = self.apps.get_mut(&peer) {
+                    app.suspended = suspended;
+                }
+            }
             Event::RegisterTimeout { peer } => self.register_timeout(peer),
             Event::Gone { peer } => self.gone(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),

@@ -1,13 +1,14 @@
 //! Apps that register and change what they offer.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::manifest::{AppInfo, CapabilityInfo, Registration};
-use super::{CloseCode, PeerId, Relay};
+use super::{Action, CloseCode, PeerId, Relay};
 use crate::call::{Code, Error};
 use crate::gateway::tokens::{Identity, Role};
 use crate::gateway::wire::{Envelope, Failure, error_json};
@@ -23,6 +24,10 @@ struct Register<'a> {
     capabilities: Option<&'a RawValue>,
     #[serde(borrow)]
     token: Option<Cow<'a, str>>,
+    #[serde(default)]
+    resume: bool,
+    #[serde(borrow)]
+    replaces: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -43,25 +48,44 @@ impl Relay {
             );
             return self.refuse(peer, &envelope.subject(), &error);
         }
-        let registration = match self.read_registration(envelope, app.identity.as_ref()) {
-            Ok(registration) => registration,
+        let read = envelope.object().and_then(|it| read::<Register>(it, ""));
+        let checked = read.and_then(|register| {
+            let registration = self.check_registration(&register, app.identity.as_ref())?;
+            Ok((register, registration))
+        });
+        let (register, registration) = match checked {
+            Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
         let payload = json!({ "appId": registration.app.id }).to_string();
+        let id: Arc<str> = (&*registration.app.id).into();
         if let Some(app) = self.apps.get_mut(&peer) {
-            app.id = Some((&*registration.app.id).into());
+            app.id = Some(id.clone());
             app.registration = Some(registration);
         }
         self.offers += 1;
+        if let Some(token) = register.replaces {
+            let token = token.into_owned();
+            self.actions.push_back(Action::Replaced { token });
+        }
+        if register.resume && !self.limits.app_grace.is_zero() {
+            let (id, app) = (envelope.id.map(str::to_string), id);
+            return self.actions.push_back(Action::Resumable { peer, id, app });
+        }
         self.send(peer, "app/registered", envelope.id, &payload);
     }
 
-    fn read_registration(
+    /// Whether that peer is an app that has registered.
+    pub fn has_registered(&self, peer: PeerId) -> bool {
+        let app = self.apps.get(&peer);
+        app.is_some_and(|app| app.registration.is_some())
+    }
+
+    fn check_registration(
         &self,
-        envelope: &Envelope<'_>,
+        register: &Register<'_>,
         identity: Option<&Identity>,
     ) -> Result<Registration, Failure> {
-        let register: Register = read(envelope.object()?, "")?;
         let shown = match identity {
             Some(identity) => Ok(identity.clone()),
             None => self.tokens.identify(Role::App, register.token.as_deref()),
@@ -108,11 +132,7 @@ impl Relay {
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {
-        if self
-            .apps
-            .get(&peer)
-            .is_some_and(|app| app.registration.is_none())
-        {
+        if self.apps.contains_key(&peer) && !self.has_registered(peer) {
             let seconds = self.limits.register_timeout.as_secs_f64();
             let message = format!("No `app/register` within {seconds} s");
             self.refuse_app(peer, None, &Error::new(Code::TIMEOUT, message));

@@ -28,8 +28,12 @@ pub trait Endpoint: Send + Sync + 'static {
     }
     /// The deadline is over.
     fn late(&self) {}
-    /// Nothing more will come.
+    /// Nothing more will come: the peer has closed, or broken a rule, or the gateway closes.
     fn gone(&self);
+    /// Nothing more will come: the connection broke, or the peer fell silent.
+    fn lost(&self) {
+        self.gone();
+    }
 }
 
 /// The refusal of a binary frame.

@@ -7,11 +7,12 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use uuid::Uuid;
 
 use super::outbox::{Outbox, Pushed};
+use super::resume::{Queues, registered};
 use super::runs::SessionKey;
 use crate::gateway::cluster::{Cluster, Notice};
-use crate::gateway::id_map::IdMap;
 use crate::gateway::limits::Limits;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::rap::runtime::Counters as ToolServerCounters;
@@ -42,11 +43,12 @@ pub struct Hub {
     /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
     pub(super) from_others: Mutex<Vec<mpsc::UnboundedSender<Notice>>>,
     cluster: OnceLock<Arc<Cluster>>,
+    pub(super) resume_prefix: String,
 }
 
 pub(super) struct State {
     pub relay: Relay,
-    outboxes: IdMap<PeerId, Arc<Outbox>>,
+    pub outboxes: Queues,
     /// Who waits for the outcome of a revocation.
     pub revocations: HashMap<RunId, Vec<oneshot::Sender<Revoked>>>,
     /// Sessions that are shared, see [`Hub::open`].
@@ -72,7 +74,7 @@ impl Hub {
             metrics: Arc::default(),
             state: Mutex::new(State {
                 relay,
-                outboxes: IdMap::default(),
+                outboxes: Queues::default(),
                 revocations: HashMap::new(),
                 sessions: HashMap::new(),
             }),
@@ -84,6 +86,7 @@ impl Hub {
             notices: broadcast::Sender::new(NOTICES),
             from_others: Mutex::default(),
             cluster: OnceLock::new(),
+            resume_prefix: Uuid::new_v4().simple().to_string(),
         }
     }
 
@@ -170,6 +173,22 @@ impl Hub {
                         outbox.close(code, reason);
                     }
                 }
+                Action::Resumable { peer, id, app } => {
+                    let secret = Uuid::new_v4().simple();
+                    let token = format!("{}.{secret}", self.resume_prefix);
+                    let Limits {
+                        app_grace,
+                        queued_bytes,
+                        ..
+                    } = self.limits;
+                    let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
+                    outboxes.keep(peer, app, token, queued_bytes, answer);
+                }
+                Action::Replaced { token } => {
+                    if let Some(peer) = outboxes.replaced(&token) {
+                        relay.handle(Event::Gone { peer }, now);
+                    }
+                }
                 Action::Revoked { run, outcome } => {
                     for waiting in revocations.remove(&run).unwrap_or_default() {
                         let _ = waiting.send(outcome.clone());
@@ -240,6 +259,11 @@ impl Hub {
         self.state().relay.peers()
     }
 
+    /// See [`Relay::has_registered`].
+    pub(super) fn has_registered(&self, peer: PeerId) -> bool {
+        self.state().relay.has_registered(peer)
+    }
+
     /// Waits until the gateway stops.
     pub async fn stopping(&self) {
         let _ = self.stopping.subscribe().wait_for(|it| *it).await;
@@ -255,6 +279,7 @@ impl Hub {
             in_flight: state.relay.in_flight(),
             counters: state.relay.counters(),
             cluster,
+            sessions: state.outboxes.counts,
             tool_servers,
         }
     }

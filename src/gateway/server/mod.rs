@@ -1,6 +1,7 @@
 //! HTTP, WebSockets, queues and signals around the relay.
 
 mod answer;
+mod app_peer;
 mod auth;
 mod config;
 mod connections;
@@ -20,6 +21,7 @@ mod pages;
 mod rate_limit;
 mod reader;
 mod relay_peer;
+mod resume;
 mod run_log;
 mod runs;
 mod sought;
@@ -58,6 +60,7 @@ pub use media_type::{content_type, essence};
 pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use rate_limit::RateLimiter;
 pub use reader::serve as serve_socket;
+pub use resume::{Attached, Lost, Resume, Sessions};
 pub use sought::{Placed, Sought};
 pub use tls::Tls;
 pub use upgrade::{Knock, NotAllowed};

@@ -92,6 +92,23 @@ impl Outbox {
         }
     }
 
+    /// Queues messages whatever the limit, for a connection that takes over from another.
+    pub fn refill(&self, messages: impl Iterator<Item = Outgoing>) {
+        let mut queue = self.queue();
+        if *self.phase.borrow() != Phase::Open {
+            return;
+        }
+        for message in messages {
+            queue.bytes += message.cost();
+            queue.messages.push_back(message);
+        }
+        if queue.bytes > self.limit / 2 {
+            self.congested.send_replace(true);
+        }
+        drop(queue);
+        self.wake.notify_one();
+    }
+
     /// Closes after what is queued. The first reason given is the one sent.
     pub fn close(&self, code: CloseCode, reason: String) {
         let mut queue = self.queue();

@@ -28,6 +28,10 @@ const AT_ONCE: usize = 64;
 enum End {
     /// The gateway closes, or the peer has.
     Closed,
+    /// The connection broke.
+    Lost,
+    /// The peer has shown no sign of life for so long.
+    Silent(Duration),
     /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
     Broken(CloseCode, String),
 }
@@ -52,15 +56,23 @@ pub async fn serve<E: Endpoint>(
             }
         }
     };
-    endpoint.gone();
-    let broken = match end {
-        End::Closed => false,
-        End::Broken(code, ref reason) => {
-            tracing::info!(reason, "disconnected");
-            outbox.close(code, reason.clone());
-            true
-        }
+    match end {
+        End::Closed | End::Broken(..) => endpoint.gone(),
+        End::Lost | End::Silent(_) => endpoint.lost(),
+    }
+    let why = match end {
+        End::Closed | End::Lost => None,
+        End::Broken(code, reason) => Some((code, reason)),
+        End::Silent(time) => Some((
+            CloseCode::POLICY,
+            format!("No sign of life for {} s", time.as_secs_f64()),
+        )),
     };
+    let broken = why.is_some();
+    if let Some((code, reason)) = why {
+        tracing::info!(reason, "disconnected");
+        outbox.close(code, reason);
+    }
     outbox.close(CloseCode::NORMAL, String::new());
     // The peer gets its last messages, and time to answer the close frame: a socket dropped with
     // unread bytes in it is reset, and the peer may lose what was sent.
@@ -132,7 +144,7 @@ async fn read(
                     () = &mut silence => {
                         let until = heard + dead;
                         if until <= Instant::now() {
-                            return silent(dead);
+                            return End::Silent(dead);
                         }
                         silence.as_mut().reset(until);
                         continue;
@@ -142,7 +154,8 @@ async fn read(
         };
         at_once += 1;
         match message {
-            None | Some(Ok(Message::Close(_))) => return End::Closed,
+            None => return End::Lost,
+            Some(Ok(Message::Close(_))) => return End::Closed,
             Some(Ok(Message::Text(text))) => {
                 if text.len() > LARGE_BYTES
                     && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
@@ -159,13 +172,9 @@ async fn read(
     }
 }
 
-fn silent(dead: Duration) -> End {
-    let reason = format!("No sign of life for {} s", dead.as_secs_f64());
-    End::Broken(CloseCode::POLICY, reason)
-}
-
 fn broken(error: axum::Error, frame_bytes: usize) -> End {
     use tungstenite::Error as Ws;
+    use tungstenite::error::ProtocolError;
     let error = error.into_inner();
     match error.downcast_ref::<Ws>() {
         Some(Ws::Capacity(_)) => {
@@ -173,7 +182,8 @@ fn broken(error: axum::Error, frame_bytes: usize) -> End {
             End::Broken(CloseCode::TOO_BIG, reason)
         }
         Some(Ws::Utf8(_)) => End::Broken(CloseCode::NOT_TEXT, "Not UTF-8".into()),
+        Some(Ws::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => End::Lost,
         Some(Ws::Protocol(error)) => End::Broken(CloseCode::PROTOCOL, error.to_string()),
-        _ => End::Closed,
+        _ => End::Lost,
     }
 }

@@ -1,7 +1,6 @@
-//! Peers of the relay.
+//! Agents: peers of the relay for as long as their connection.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
@@ -12,20 +11,10 @@ use super::outbox::Outbox;
 use crate::gateway::relay::{Event, PeerId};
 use crate::gateway::wire::{Failure, Refusal, Subject};
 
-/// What a connection is to the relay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    /// It calls.
-    Agent,
-    /// It offers.
-    App,
-}
-
-/// A peer of the relay.
+/// An agent's connection.
 pub(super) struct RelayPeer {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
-    pub side: Side,
 }
 
 impl Endpoint for RelayPeer {
@@ -47,20 +36,6 @@ impl Endpoint for RelayPeer {
 
     fn relieved(&self, outbox: &Outbox) {
         self.hub.relieved(self.peer, outbox);
-    }
-
-    /// An app must go on answering.
-    fn is_urgent(&self) -> bool {
-        self.side == Side::App
-    }
-
-    /// An app has to register.
-    fn deadline(&self) -> Option<Duration> {
-        (self.side == Side::App).then_some(self.hub.limits.register_timeout)
-    }
-
-    fn late(&self) {
-        self.hub.handle(Event::RegisterTimeout { peer: self.peer });
     }
 
     fn gone(&self) {

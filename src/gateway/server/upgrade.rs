@@ -12,10 +12,13 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::answer::refuse;
+use super::app_peer::AppPeer;
 use super::auth::{CHALLENGE, bearer};
+use super::endpoint::Endpoint;
 use super::hub::Hub;
+use super::outbox::Outbox;
 use super::reader::serve;
-use super::relay_peer::{RelayPeer, Side};
+use super::relay_peer::RelayPeer;
 use crate::call::{Code, Error};
 use crate::gateway::limits::Limits;
 use crate::gateway::relay::{Event, PeerId, Profile, Seat};
@@ -67,14 +70,14 @@ pub(super) async fn agent(
 ) -> Result<Response, NotAllowed> {
     let owner = knock.identify(&hub, Role::Agent)?;
     let app = knock.app().into();
-    Ok(enter(knock, hub, Side::Agent, |peer| {
-        let profile = Profile {
-            dialect: Dialect::Abp,
-            owner,
-            seat: Seat::Connected,
-        };
-        Event::AgentJoined { peer, app, profile }
-    }))
+    let profile = Profile {
+        dialect: Dialect::Abp,
+        owner,
+        seat: Seat::Connected,
+    };
+    let joined = |peer| Event::AgentJoined { peer, app, profile };
+    let endpoint = |hub, peer, _| RelayPeer { hub, peer };
+    Ok(enter(knock, hub, "agent", joined, endpoint))
 }
 
 /// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
@@ -84,27 +87,31 @@ pub(super) async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Res
         Err(_) if knock.presented().next().is_none() => None,
         Err(refusal) => return Err(refusal),
     };
-    Ok(enter(knock, hub, Side::App, |peer| Event::AppJoined {
+    let known = identity.clone();
+    let joined = |peer| Event::AppJoined {
         peer,
         identity,
         seat: Seat::Connected,
-    }))
+    };
+    let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox);
+    Ok(enter(knock, hub, "app", joined, endpoint))
 }
 
-fn enter(
+fn enter<E: Endpoint>(
     knock: Knock,
     hub: Arc<Hub>,
-    side: Side,
+    side: &'static str,
     joined: impl FnOnce(PeerId) -> Event<'static> + Send + 'static,
+    endpoint: impl FnOnce(Arc<Hub>, PeerId, Arc<Outbox>) -> E + Send + 'static,
 ) -> Response {
     let limits = hub.limits.clone();
     knock.accept(PROTOCOL, &limits, async move |socket| {
         let (peer, outbox, _connected) = hub.join(joined);
-        tracing::debug!(peer = peer.0, ?side, "connected");
+        tracing::debug!(peer = peer.0, side, "connected");
         let limits = hub.limits.clone();
-        let endpoint = Arc::new(RelayPeer { hub, peer, side });
+        let endpoint = Arc::new(endpoint(hub, peer, outbox.clone()));
         serve(socket, &limits, endpoint, outbox).await;
-        tracing::debug!(peer = peer.0, ?side, "gone");
+        tracing::debug!(peer = peer.0, side, "gone");
     })
 }
 

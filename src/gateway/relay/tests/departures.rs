@@ -117,6 +117,7 @@ fn shutdown_tells_everybody_and_turns_newcomers_away() {
             Seen::Message(peer, message) => format!("{peer} {}", message["id"].as_str().unwrap()),
             Seen::Closed(peer, code) => format!("{peer} {code}"),
             Seen::Revoked(run, _) => format!("revoked {run}"),
+            other => format!("{other:?}"),
         })
         .collect();
     assert_eq!(order, ["2 2", "2 1", "2 1001", "3 1001", "1 1001"]);

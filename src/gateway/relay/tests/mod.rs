@@ -5,6 +5,7 @@ mod bad_input;
 mod bounds;
 mod departures;
 mod relaying;
+mod resuming;
 mod runs;
 
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ pub(super) enum Seen {
     Message(u64, Value),
     Closed(u64, u16),
     Revoked(RunId, Revoked),
+    Resumable(u64, Option<String>, String),
+    Replaced(String),
 }
 
 impl Bench {
@@ -53,6 +56,8 @@ impl Bench {
                 }
                 Action::Close { peer, code, .. } => Seen::Closed(peer.0, code.0),
                 Action::Revoked { run, outcome } => Seen::Revoked(run, outcome),
+                Action::Resumable { peer, id, app } => Seen::Resumable(peer.0, id, app.to_string()),
+                Action::Replaced { token } => Seen::Replaced(token),
             })
             .collect()
     }
