@@ -92,7 +92,9 @@ export type HostEvent =
   | { type: 'progress'; time: number; callId: string; info: ProgressInfo }
   | { type: 'cancel'; time: number; callId: string; sessionId: string; response: CancelResponse; reason?: string }
   | { type: 'session'; time: number; state: 'open' | 'closed'; sessionId: string; agent: AgentInfo }
-  | { type: 'gateway'; time: number; state: 'connecting' | 'connected' | 'disconnected'; url: string }
+  | { type: 'gateway'; time: number; state: 'connecting' | 'disconnected'; url: string }
+  /** `resumed`: the connection before was lost, and its agents and their calls go on over this one. */
+  | { type: 'gateway'; time: number; state: 'connected'; url: string; resumed?: true }
   | { type: 'gateway'; time: number; state: 'refused'; url: string; error?: ABPError }
   /** A capability was registered or unregistered. */
   | { type: 'capabilities'; time: number };
@@ -171,7 +173,13 @@ export interface Host {
    * speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style).
    */
   acceptPort(port: { postMessage(message: any, transfer?: any): void }): void;
-  /** Connects to a gateway, and again whenever the connection is lost. See the `gateway` events. */
+  /**
+   * Connects to a gateway, and again whenever the connection is lost. See the `gateway` events.
+   *
+   * Calls go on while the connection is lost. If it is back within the gateway's grace time (5 s
+   * unless told otherwise) nobody has missed anything; if not, the calls are cancelled here, and
+   * their agents are told `DISCONNECTED`.
+   */
   connectGateway(url: string | URL, options?: GatewayOptions): void;
   /** Ends every session: what is in flight is cancelled and answered. */
   close(): void;

@@ -21,7 +21,8 @@ ship! {
     problem from "/src/web/js/errors.js";
     failureOf from "/src/web/js/failure-of.js";
     readFromAgent from "/src/web/js/from-agent.js";
-    GatewayLink from "/src/web/js/gateway-link.js";
+    Delivery from "/src/web/js/gateway/delivery.js";
+    GatewayLink from "/src/web/js/gateway/link.js";
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";
     toText from "/src/web/js/json.js";

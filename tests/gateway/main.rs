@@ -18,6 +18,7 @@ mod rap_runtime;
 mod rap_server;
 mod relaying;
 mod request;
+mod resuming;
 mod runs_api;
 mod slow_peers;
 mod stdio;

@@ -3,13 +3,13 @@
  */
 import { acceptMessages } from './accept-messages.js';
 import { acceptPort } from './accept-port.js';
+import { Connection } from './connection.js';
 import { describe, problemWithCapability } from './descriptor.js';
 import { cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, failure, invalid, problem, text, thrown } from './errors.js';
 import { readCall } from './from-agent.js';
-import { GatewayLink } from './gateway-link.js';
 import { exposeAbp } from './in-page.js';
-import { toText } from './json.js';
+import { fromText, toText } from './json.js';
 import { inspect, newId } from './platform.js';
 import { get, isObject } from './read.js';
 import { Requests } from './requests.js';
@@ -17,6 +17,7 @@ import { Shell } from './shell.js';
 import { underSignal } from './signal.js';
 
 /** @import { Context } from './context.js' */
+/** @import { GatewayLink } from './gateway/link.js' */
 
 export class Host extends Shell {
   /** @type {Set<() => void>} */
@@ -109,14 +110,29 @@ export class Host extends Shell {
    */
   connectGateway(url, options = {}) {
     this.#ensureOpen();
-    let link;
+    const to = String(url);
+    let socket;
     try {
-      link = new GatewayLink(this, url, options);
+      socket = new (options.WebSocket ?? WebSocket)(to);
     } catch (error) {
-      throw thrown(invalid(`Cannot connect to ${url}: ${text(error)}`));
+      throw thrown(invalid(`Cannot connect to ${to}: ${text(error)}`));
     }
-    this.#links.add(link);
-    this.#closers.add(link.close);
+    this.emit({ type: 'gateway', state: 'connecting', url: to });
+    let close = () => socket.close(1000);
+    this.#closers.add(() => close());
+    // Whoever has no gateway does not load it. The socket connects meanwhile.
+    import('./gateway/link.js').then(
+      ({ GatewayLink }) => {
+        if (this.#closed) return;
+        const link = new GatewayLink(this, to, options, socket, { Connection, fromText, toText });
+        this.#links.add(link);
+        close = link.close;
+      },
+      (error) => {
+        socket.close(1000);
+        this.emit({ type: 'gateway', state: 'refused', url: to, error: problem('TRANSPORT_ERROR', `It could not be loaded: ${text(error)}`) });
+      },
+    );
   }
 
   /** The manifest of what is registered. */

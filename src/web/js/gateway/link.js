@@ -1,0 +1,269 @@
+/**
+ * The app's connection to a gateway: many agents over one WebSocket, told apart by `agent`. Where
+ * the gateway offers it they outlive a socket that breaks: another one takes its place in time.
+ */
+import { Delivery } from './delivery.js';
+
+/** @import { Connection } from '../connection.js' */
+
+/** Milliseconds before the first attempt after a loss: at most this, and not all apps at once. */
+const AT_ONCE = 100;
+/** Milliseconds between attempts: doubled each time, and varied a little. */
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 10_000;
+/** Attempts, at the least, while a session can be resumed. */
+const TRIES = 5;
+/** Milliseconds from a message to its acknowledgement, unless more come. */
+const IDLE = 1_000;
+/** Characters that the gateway has not acknowledged, past which a session cannot be resumed. */
+const MOST_KEPT = 1 << 26;
+/** How a socket ends that was not closed. */
+const BROKEN = 1006;
+
+export class GatewayLink {
+  /** @type {Map<string, Connection>} */
+  #agents = new Map();
+  /** @type {any} */
+  #socket;
+  /** Whether messages come and go over it. */
+  #live = false;
+  /** What outlives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
+  #session;
+  /** The token of a session that was given up, of which the gateway may not know. @type {string | undefined} */
+  #replaces;
+  /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
+  #timers = {};
+  #attempts = 0;
+  #closed = false;
+
+  /**
+   * @param {import('../host.js').Host} host
+   * @param {string} url
+   * @param {{ token?: string, WebSocket?: any }} options
+   * @param {any} socket the first one, opened already
+   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string }} tools
+   */
+  constructor(host, url, options, socket, tools) {
+    this.host = host;
+    this.url = url;
+    this.options = options;
+    this.tools = tools;
+    this.#use(socket);
+  }
+
+  /** The capabilities have changed. */
+  update() {
+    this.#send({ type: 'app/update', payload: { capabilities: this.#capabilities() } });
+  }
+
+  close = () => {
+    this.#closed = true;
+    this.#stopRetrying();
+    this.host.forget(this);
+    this.#socket?.close(1000);
+    this.#live = false;
+    this.#forget();
+  };
+
+  /** @param {any} socket */
+  #use(socket) {
+    this.#socket = socket;
+    socket.onopen = () => this.#opened();
+    socket.onmessage = (/** @type {{ data: unknown }} */ { data }) => {
+      if (socket === this.#socket && typeof data === 'string') this.#heard(data);
+    };
+    socket.onclose = (/** @type {{ code?: number }} */ { code }) => this.#lost(socket, code);
+    // What went wrong is told by the close that follows.
+    socket.onerror = () => {};
+    if (socket.readyState === 1) this.#opened();
+    else if (socket.readyState === 3) this.#lost(socket, BROKEN);
+  }
+
+  #opened() {
+    if (!this.#session) return this.#register();
+    const { token, delivery } = this.#session;
+    this.#post('app/resume', { resume: token, received: delivery.tell(), token: this.options.token });
+  }
+
+  #register() {
+    const payload = { app: this.host.app, capabilities: this.#capabilities(), token: this.options.token };
+    this.#post('app/register', { ...payload, resume: true, replaces: this.#replaces });
+  }
+
+  /**
+   * @param {any} socket
+   * @param {number} [code]
+   */
+  #lost(socket, code) {
+    if (socket !== this.#socket) return;
+    // A gateway that closes the connection has ended the session.
+    const over = !this.#session || (this.#live && code !== BROKEN);
+    this.#socket = undefined;
+    this.#live = false;
+    this.#stop('told');
+    if (over) this.#forget();
+    else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
+    this.#state('disconnected');
+    if (!this.#closed) this.#retryLater();
+  }
+
+  #retryLater() {
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempts - 1)) * (0.75 + Math.random() / 2);
+    const delay = this.#attempts > 0 ? pause : AT_ONCE * Math.random();
+    this.#attempts += 1;
+    this.#timers.retry = setTimeout(this.#retryNow, this.#session ? Math.min(delay, this.#session.grace / TRIES) : delay);
+    globalThis.addEventListener?.('online', this.#retryNow);
+  }
+
+  #retryNow = () => {
+    this.#stopRetrying();
+    this.#state('connecting');
+    this.#use(new (this.options.WebSocket ?? globalThis.WebSocket)(this.url));
+  };
+
+  #stopRetrying() {
+    this.#stop('retry');
+    globalThis.removeEventListener?.('online', this.#retryNow);
+  }
+
+  /** The session cannot be resumed any more: its agents have been told, or will be with the next registration. */
+  #giveUp = () => {
+    this.#replaces = this.#session?.token;
+    this.#forget();
+    // Its answer would come too late.
+    const socket = this.#socket;
+    if (socket?.readyState !== 1) return;
+    socket.close(1000);
+    this.#lost(socket);
+  };
+
+  /** The session is over, and the work for its agents. */
+  #forget() {
+    this.#stop('grace');
+    this.#stop('told');
+    this.#session = undefined;
+    for (const connection of this.#agents.values()) connection.close();
+    this.#agents.clear();
+  }
+
+  /** @param {string} data */
+  #heard(data) {
+    const envelope = this.tools.fromText(data);
+    if (envelope && this.#takes(envelope)) return;
+    // Before it does anything: whatever that is, the message has arrived.
+    if (this.#live) this.#count(data.length);
+    if (envelope) this.#receive(envelope);
+  }
+
+  /** @param {any} envelope @returns {boolean} whether it is about the connection itself, and not counted */
+  #takes({ type, payload }) {
+    if (type === 'app/registered') {
+      const resume = payload?.resume;
+      this.#session = resume && { ...resume, delivery: new Delivery(MOST_KEPT) };
+      this.#replaces = undefined;
+      this.#begin();
+    } else if (type === 'app/resumed') {
+      if (!this.#session?.delivery.acknowledge(payload?.received)) this.#giveUp();
+      else this.#begin(this.#session.delivery.kept);
+    } else if (type === 'app/lost') {
+      this.#forget();
+      this.#register();
+    } else if (type === 'app/refused') {
+      // Unless the gateway says so, asking again would not help.
+      this.#closed = payload?.error?.retryable !== true;
+      this.#forget();
+      this.#state('refused', payload?.error && { error: payload.error });
+    } else if (type === 'app/ack') {
+      this.#session?.delivery.acknowledge(payload?.received);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /** @param {string[]} [lacking] what the gateway has not received of a session that goes on */
+  #begin(lacking) {
+    this.#stop('grace');
+    this.#attempts = 0;
+    this.#live = true;
+    for (const text of lacking ?? []) this.#socket.send(text);
+    this.#state('connected', lacking && { resumed: true });
+  }
+
+  /** @param {number} size */
+  #count(size) {
+    const delivery = this.#session?.delivery;
+    if (delivery?.note(size)) this.#acknowledge();
+    else if (delivery) this.#timers.told ??= setTimeout(this.#acknowledge, IDLE);
+  }
+
+  #acknowledge = () => {
+    this.#stop('told');
+    if (this.#live && this.#session) this.#post('app/ack', { received: this.#session.delivery.tell() });
+  };
+
+  /** @param {any} envelope */
+  #receive({ agent, ...envelope }) {
+    if (typeof agent !== 'string' || envelope.type === 'error') {
+      console.warn('caphost: the gateway says', envelope);
+    } else if (envelope.type === 'agent/closed') {
+      this.#agents.get(agent)?.close();
+      this.#agents.delete(agent);
+    } else {
+      this.#agent(agent).receive(envelope);
+    }
+  }
+
+  /** @param {string} agent */
+  #agent(agent) {
+    let connection = this.#agents.get(agent);
+    if (!connection) {
+      connection = new this.tools.Connection(this.host, (envelope) => this.#send({ agent, ...envelope }));
+      this.#agents.set(agent, connection);
+    }
+    return connection;
+  }
+
+  /** @param {any} envelope */
+  #send(envelope) {
+    if (!this.#live && !this.#session) return;
+    // A gateway that refuses a message for its size still reads how it begins: the payload is last.
+    const { payload, ...head } = envelope;
+    const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
+    const kept = this.#session?.delivery.keep(text);
+    if (this.#live) {
+      if (kept === false) [this.#replaces, this.#session] = [this.#session?.token, undefined];
+      if (this.#socket.readyState === 1) this.#socket.send(text);
+    } else if (!kept) {
+      this.#giveUp();
+    }
+  }
+
+  /**
+   * Sends a message that is not counted.
+   *
+   * @param {string} type
+   * @param {any} payload
+   */
+  #post(type, payload) {
+    if (this.#socket?.readyState === 1) this.#socket.send(this.tools.toText({ type, id: type.slice(4), timestamp: Date.now(), payload }));
+  }
+
+  /** @param {'retry' | 'grace' | 'told'} timer */
+  #stop(timer) {
+    clearTimeout(this.#timers[timer]);
+    delete this.#timers[timer];
+  }
+
+  #capabilities() {
+    return this.host.manifest().capabilities;
+  }
+
+  /**
+   * @param {string} state
+   * @param {object} [more]
+   */
+  #state(state, more) {
+    this.host.emit({ type: 'gateway', state, url: this.url, ...more });
+  }
+}

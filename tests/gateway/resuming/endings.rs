@@ -1,0 +1,173 @@
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+
+const LONG: Duration = Duration::from_secs(3_600);
+
+/// An app that is calculating for an agent.
+async fn calculating(gateway: &Gateway) -> (App, Peer) {
+    let (mut app, mut agent) = App::with_agent(gateway).await;
+    agent.send(call("1", "c")).await;
+    app.next().await;
+    (app, agent)
+}
+
+async fn told_disconnected(agent: &mut Peer) {
+    let told = agent.next().await;
+    assert_eq!((&told["id"], code(&told)), (&json!("1"), "DISCONNECTED"));
+    assert_eq!(agent.closed().await, 4001);
+}
+
+async fn lost(peer: &mut Peer) -> String {
+    let lost = peer.next().await;
+    assert_eq!(
+        (&lost["type"], &lost["id"]),
+        (&json!("app/lost"), &json!("x"))
+    );
+    code(&lost).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_does_not_come_back_in_time_is_gone() {
+    let gateway = Gateway::limited(grace(Duration::from_millis(100))).await;
+    let (app, mut agent) = calculating(&gateway).await;
+    let token = app.token.clone();
+    drop(app);
+    agent.send(cancel("2", "c")).await;
+    let cancelled = agent.next().await;
+    assert_eq!(
+        (&cancelled["id"], code(&cancelled)),
+        (&json!("2"), "DISCONNECTED")
+    );
+    assert_eq!(cancelled["payload"]["cancelled"], false);
+    told_disconnected(&mut agent).await;
+    let sessions = gateway.hub.sessions();
+    assert_eq!((sessions.suspended, sessions.lost), (0, 1));
+    // It learns so, and registers on the same connection.
+    let mut late = gateway.peer("/abp/app").await;
+    late.send(resuming(&token, 2)).await;
+    assert_eq!(lost(&mut late).await, "SESSION_EXPIRED");
+    late.send(registering(json!({ "resume": true }))).await;
+    let fresh = App::registered(late).await;
+    assert_ne!(fresh.token, token);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_closes_is_gone_at_once() {
+    let gateway = Gateway::limited(grace(LONG)).await;
+    for close in [Some(1000), Some(1001), None] {
+        let (mut app, mut agent) = calculating(&gateway).await;
+        let frame = close.map(
+            |code: u16| tokio_tungstenite::tungstenite::protocol::CloseFrame {
+                code: code.into(),
+                reason: "".into(),
+            },
+        );
+        app.peer.socket.close(frame).await.unwrap();
+        told_disconnected(&mut agent).await;
+    }
+    assert_eq!(gateway.hub.sessions().lost, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_did_not_ask_for_a_session_is_gone_at_once() {
+    let gateway = Gateway::limited(grace(LONG)).await;
+    let (mut app, mut agent) = gateway.session().await;
+    agent.send(call("1", "c")).await;
+    app.next().await;
+    app.send(resuming("x.y", 0)).await;
+    assert_eq!(code(&app.next().await), "ALREADY_INITIALIZED");
+    drop(app);
+    told_disconnected(&mut agent).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_grace_time_there_are_no_sessions() {
+    let gateway = Gateway::limited(grace(Duration::ZERO)).await;
+    let mut peer = gateway.peer("/abp/app").await;
+    peer.send(registering(json!({ "resume": true }))).await;
+    assert_eq!(peer.next().await["payload"], json!({ "appId": "demo" }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_nobody_has_is_lost() {
+    let gateway = Gateway::start().await;
+    let mut peer = gateway.peer("/abp/app").await;
+    for token in ["", ".", "x.y", gateway.hub.resume_prefix()] {
+        peer.send(resuming(token, 0)).await;
+        assert_eq!(lost(&mut peer).await, "SESSION_EXPIRED");
+    }
+    for bad in [
+        json!({}),
+        json!({ "resume": 1, "received": 0 }),
+        json!({ "resume": "a", "received": -1 }),
+    ] {
+        peer.send(request("app/resume", "x", bad)).await;
+        let refused = peer.next().await;
+        assert_eq!(
+            (&refused["type"], code(&refused)),
+            (&json!("error"), "INVALID_PARAMS")
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn counts_that_do_not_fit_end_the_session() {
+    let gateway = Gateway::limited(grace(LONG)).await;
+    for suspended in [true, false] {
+        let (mut app, mut agent) = calculating(&gateway).await;
+        let mut peer = gateway.peer("/abp/app").await;
+        // It has received two.
+        let kept = match suspended {
+            true => app.cut(&gateway).await,
+            false => {
+                let kept = (app.token.clone(), app.received);
+                peer.send(resuming(&kept.0, kept.1 + 1)).await;
+                assert_eq!(lost(&mut peer).await, "SESSION_INVALID");
+                assert_eq!(app.closed().await, 4002);
+                kept
+            }
+        };
+        if suspended {
+            peer.send(resuming(&kept.0, kept.1 + 1)).await;
+            assert_eq!(lost(&mut peer).await, "SESSION_INVALID");
+        }
+        told_disconnected(&mut agent).await;
+        peer.send(resuming(&kept.0, kept.1)).await;
+        assert_eq!(lost(&mut peer).await, "SESSION_EXPIRED");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_can_be_resumed_by_one_connection_only_once_it_has_registered_nothing() {
+    let gateway = Gateway::limited(grace(LONG)).await;
+    let (mut app, _agent) = App::with_agent(&gateway).await;
+    app.peer
+        .send(resuming(&app.token.clone(), app.received))
+        .await;
+    let refused = app.next().await;
+    assert_eq!(code(&refused), "ALREADY_INITIALIZED");
+    app.peer.send(registering(json!({}))).await;
+    assert_eq!(code(&app.next().await), "ALREADY_INITIALIZED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_registers_afresh_ends_the_session_it_had() {
+    let gateway = Gateway::limited(grace(LONG)).await;
+    for suspended in [true, false] {
+        let (mut app, mut agent) = calculating(&gateway).await;
+        let mut peer = gateway.peer("/abp/app").await;
+        let afresh = |token: &str| registering(json!({ "resume": true, "replaces": token }));
+        if suspended {
+            let (token, _) = app.cut(&gateway).await;
+            peer.send(afresh(&token)).await;
+        } else {
+            peer.send(afresh(&app.token)).await;
+            assert_eq!(app.closed().await, 4002);
+        }
+        App::registered(peer).await;
+        told_disconnected(&mut agent).await;
+    }
+}
