@@ -110,6 +110,7 @@ export interface GatewayEvent {
   type: 'gateway';
   state: 'connecting' | 'connected' | 'disconnected' | 'refused';
   url: string;
+  resumed?: true;
   error?: ABPError;
 }
 

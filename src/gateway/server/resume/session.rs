@@ -175,10 +175,10 @@ impl Session {
         sent.acknowledge(received).map_err(|_| Lost::Misfit)?;
         outbox.refill([first].into_iter().chain(sent.kept().cloned()));
         if let Some(before) = out.outbox.replace(outbox) {
-            // What it has not written goes over the new one.
-            before.end();
             let reason = "The app has resumed on another connection";
             before.close(CloseCode::REPLACED, reason.into());
+            // What it has not written goes over the new one.
+            before.end();
         }
         out.congested = false;
         inbound.link += 1;

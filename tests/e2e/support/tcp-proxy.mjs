@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+/**
+ * A wire between a page and a gateway that a test can cut.
+ *
+ * @param {() => number} port where it leads to on this machine
+ */
+export async function startTcpProxy(port) {
+  /** @type {Set<import('node:net').Socket>} */
+  const sockets = new Set();
+  let whole = true;
+  const server = createServer((near) => {
+    if (!whole) return near.resetAndDestroy();
+    const far = connect(port(), '127.0.0.1');
+    for (const [from, to] of /** @type {const} */ ([[near, far], [far, near]])) {
+      sockets.add(from);
+      from.setNoDelay(true);
+      from.pipe(to);
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+    return undefined;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const cut = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    port: address.port,
+    /** Breaks every connection. New ones get through. */
+    cut,
+    /** Breaks every connection, and lets none through until it is mended. */
+    sever: () => {
+      whole = false;
+      cut();
+    },
+    mend: () => {
+      whole = true;
+    },
+    close: async () => {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { GatewayLink } from '../../../src/web/js/gateway/link.js';
+
+const OPEN = 1;
+const CLOSED = 3;
+const GRACE = 5_000;
+
+/** The gateway's end of a WebSocket. */
+class Socket {
+  /** Every one there was, the latest last. @type {Socket[]} */
+  static all = [];
+  readyState = 0;
+  /** @type {any[]} */
+  sent = [];
+  /** @type {any} */ onopen;
+  /** @type {any} */ onmessage;
+  /** @type {any} */ onclose;
+
+  constructor() {
+    Socket.all.push(this);
+  }
+
+  open() {
+    this.readyState = OPEN;
+    this.onopen?.();
+  }
+
+  /** @param {string} text */
+  send(text) {
+    assert.equal(this.readyState, OPEN);
+    this.sent.push(JSON.parse(text));
+  }
+
+  /** @param {string} type @param {any} [payload] @param {string} [agent] */
+  hear(type, payload = {}, agent) {
+    this.onmessage({ data: JSON.stringify({ type, agent, payload }) });
+  }
+
+  /** @param {number} code */
+  close(code) {
+    this.closedWith = code;
+    this.readyState = 2;
+  }
+
+  /** @param {number} [code] */
+  end(code = 1006) {
+    this.readyState = CLOSED;
+    this.onclose({ code });
+  }
+
+  /** What was sent and is not taken yet: its type, or what it says. */
+  take() {
+    return this.sent.splice(0).map(({ type, payload }) => (type === 'progress' ? payload.text : type));
+  }
+}
+
+const last = () => /** @type {Socket} */ (Socket.all.at(-1));
+
+/** An agent's session on the host. */
+class Session {
+  /** @type {Session[]} */
+  static all = [];
+  open = true;
+
+  /** @param {any} _ @param {(envelope: any) => void} send */
+  constructor(_, send) {
+    this.say = (/** @type {string} */ text) => send({ type: 'progress', payload: { text } });
+    Session.all.push(this);
+  }
+
+  receive() {}
+
+  close() {
+    this.open = false;
+    this.say('never');
+  }
+}
+
+/** A link on its first socket. @param {any} [resume] what the gateway offers */
+function connect(resume = { token: 'secret', grace: GRACE }) {
+  /** @type {any[]} */
+  const events = [];
+  const host = { app: { id: 'a' }, manifest: () => ({ capabilities: [] }), emit: (/** @type {any} */ it) => events.push(it), forget() {} };
+  const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify };
+  const link = new GatewayLink(/** @type {any} */ (host), 'ws://gateway', { WebSocket: Socket, token: 'bearer' }, new Socket(), tools);
+  last().open();
+  const { type, payload } = last().sent.shift();
+  assert.deepEqual([type, payload.resume, payload.token], ['app/register', true, 'bearer']);
+  last().hear('app/registered', { appId: 'a', resume });
+  return { link, states: () => events.splice(0).map(({ state, resumed }) => (resumed ? 'resumed' : state)) };
+}
+
+/** An agent that calls. @param {string} [agent] */
+function agent(agent = 'a1') {
+  last().hear('capabilities/call', {}, agent);
+  return /** @type {Session} */ (Session.all.at(-1));
+}
+
+describe('the link to a gateway', () => {
+  beforeEach((t) => {
+    Socket.all = [];
+    Session.all = [];
+    /** @type {any} */ (t).mock.timers.enable({ apis: ['setTimeout'] });
+  });
+  /** @param {any} t @param {number} ms */
+  const wait = (t, ms) => t.mock.timers.tick(ms);
+
+  test('sends what the gateway lacks over the next socket, and nothing twice', (t) => {
+    const { states } = connect();
+    const session = agent();
+    for (const text of ['1', '2', '3']) session.say(text);
+    last().end();
+    session.say('4');
+    assert.equal(session.open, true);
+    wait(t, 100);
+    last().open();
+    const { type, payload } = last().sent.shift();
+    assert.deepEqual([type, payload], ['app/resume', { resume: 'secret', received: 1, token: 'bearer' }]);
+    session.say('5');
+    assert.deepEqual(last().take(), []);
+    last().hear('app/resumed', { received: 2 });
+    session.say('6');
+    assert.deepEqual(last().take(), ['3', '4', '5', '6']);
+    assert.deepEqual(states(), ['connected', 'disconnected', 'connecting', 'resumed']);
+    wait(t, GRACE);
+    assert.equal(session.open, true);
+    last().hear('app/ack', { received: 6 });
+    last().end();
+    wait(t, 100);
+    last().open();
+    last().hear('app/resumed', { received: 6 });
+    assert.deepEqual(last().take(), ['app/resume']);
+  });
+
+  test('gives up when the grace is over, and says which session it had', (t) => {
+    const { states } = connect();
+    const session = agent();
+    last().end();
+    wait(t, GRACE - 1);
+    assert.equal(session.open, true);
+    wait(t, 1);
+    assert.equal(session.open, false);
+    assert.ok(Socket.all.length === 2, 'the second attempt has neither failed nor got through');
+    last().open();
+    const { type, payload } = last().sent.shift();
+    assert.deepEqual([type, payload.replaces], ['app/register', 'secret']);
+    last().hear('app/registered', { appId: 'a', resume: { token: 'new', grace: GRACE } });
+    agent('a2').say('1');
+    assert.deepEqual(last().take(), ['1']);
+    assert.deepEqual(states(), ['connected', 'disconnected', 'connecting', 'connected']);
+    last().end();
+    wait(t, 100);
+    last().open();
+    assert.equal(last().sent[0].payload.resume, 'new');
+  });
+
+  test('does not wait for an answer past the grace', (t) => {
+    connect();
+    const session = agent();
+    last().end();
+    wait(t, 100);
+    last().open();
+    const mute = last();
+    assert.deepEqual(mute.take(), ['app/resume']);
+    wait(t, GRACE);
+    assert.deepEqual([session.open, mute.closedWith], [false, 1000]);
+    mute.hear('app/resumed', { received: 0 });
+    assert.deepEqual(mute.take(), []);
+    wait(t, 1_000);
+    assert.notEqual(last(), mute);
+    last().open();
+    assert.equal(last().sent[0].payload.replaces, 'secret');
+  });
+
+  test('registers on the same socket when the session is lost', (t) => {
+    const { states } = connect();
+    const session = agent();
+    last().end();
+    wait(t, 100);
+    last().open();
+    last().hear('app/lost', { error: {} });
+    assert.equal(session.open, false);
+    assert.deepEqual(last().take(), ['app/resume', 'app/register']);
+    last().hear('app/registered', { appId: 'a' });
+    assert.deepEqual(states(), ['connected', 'disconnected', 'connecting', 'connected']);
+  });
+
+  test('goes on trying within the grace when attempts fail', (t) => {
+    connect();
+    const session = agent();
+    session.say('1');
+    last().end();
+    for (let time = 0; time < 3_900; time += 100) {
+      wait(t, 100);
+      if (last().readyState !== CLOSED) last().end();
+    }
+    wait(t, 1_000);
+    assert.equal(session.open, true);
+    assert.ok(Socket.all.length >= 5, String(Socket.all.length));
+    last().open();
+    last().hear('app/resumed', { received: 0 });
+    assert.deepEqual(last().take(), ['app/resume', '1']);
+  });
+
+  for (const [what, resume, code] of /** @type {const} */ ([
+    ['that the gateway closes', undefined, 1001],
+    ['of a gateway without sessions', null, 1006],
+  ])) {
+    test(`cancels at once the work of a connection ${what}`, (t) => {
+      connect(resume);
+      const session = agent();
+      last().end(code);
+      assert.equal(session.open, false);
+      wait(t, 100);
+      last().open();
+      assert.deepEqual(last().take(), ['app/register']);
+    });
+  }
+
+  test('acknowledges after many messages, and else after a while', (t) => {
+    connect();
+    for (let count = 0; count < 63; count += 1) agent();
+    assert.deepEqual(last().take(), []);
+    agent();
+    assert.deepEqual(last().sent.shift().payload, { received: 64 });
+    agent();
+    wait(t, 999);
+    assert.deepEqual(last().take(), []);
+    wait(t, 1);
+    assert.deepEqual(last().sent.shift().payload, { received: 65 });
+    wait(t, 10_000);
+    assert.deepEqual(last().take(), []);
+  });
+
+  test('gives up when more was said than can be kept', (t) => {
+    connect();
+    const session = agent();
+    last().end();
+    const large = 'x'.repeat(30_000_000);
+    session.say(large);
+    session.say(large);
+    assert.equal(session.open, true);
+    session.say(large);
+    assert.equal(session.open, false);
+    wait(t, 100);
+    last().open();
+    assert.equal(last().sent[0].payload.replaces, 'secret');
+  });
+
+  test('is over when it is closed, whatever the connection does', (t) => {
+    const { link, states } = connect();
+    const session = agent();
+    last().end();
+    link.close();
+    assert.equal(session.open, false);
+    wait(t, 2 * GRACE);
+    assert.equal(Socket.all.length, 1);
+    assert.deepEqual(states(), ['connected', 'disconnected']);
+  });
+
+  test('does not come back after it was refused', (t) => {
+    const { states } = connect();
+    const session = agent();
+    last().end();
+    wait(t, 100);
+    last().open();
+    last().hear('app/refused', { error: { retryable: false } });
+    assert.equal(session.open, false);
+    last().end(1008);
+    wait(t, 2 * GRACE);
+    assert.deepEqual(states(), ['connected', 'disconnected', 'connecting', 'refused', 'disconnected']);
+  });
+});
