@@ -31,6 +31,11 @@ const ends = {
   'is closed': (page) => page.close(),
   'is navigated': (page) => page.goto('about:blank'),
   'is reloaded': (page) => page.reload(),
+  'has crashed': async (page) => {
+    const devTools = await page.createCDPSession();
+    // It never answers.
+    devTools.send('Page.crash').catch(() => {});
+  },
 };
 
 for (const [what, end] of Object.entries(ends)) {
