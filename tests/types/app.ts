@@ -72,6 +72,7 @@ function seen(event: HostEvent): string {
     case 'session':
       return event.agent.name;
     case 'gateway':
+      if (event.state === 'connected' && event.resumed) return 'again';
       return event.state === 'refused' ? (event.error?.code ?? '') : event.url;
     case 'capabilities':
       return event.time.toFixed();
