@@ -259,11 +259,6 @@ impl Hub {
         self.state().relay.peers()
     }
 
-    /// See [`Relay::has_registered`].
-    pub(super) fn has_registered(&self, peer: PeerId) -> bool {
-        self.state().relay.has_registered(peer)
-    }
-
     /// Waits until the gateway stops.
     pub async fn stopping(&self) {
         let _ = self.stopping.subscribe().wait_for(|it| *it).await;

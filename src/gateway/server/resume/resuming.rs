@@ -79,6 +79,11 @@ impl Hub {
         messages::lost(self.now().unix_ms, id, why)
     }
 
+    /// Whether that peer is an app that has registered.
+    pub(in crate::gateway::server) fn has_registered(&self, peer: PeerId) -> bool {
+        self.state().relay.has_registered(peer)
+    }
+
     /// The session that `peer` has just registered, if it has one.
     pub(in crate::gateway::server) fn attached(self: &Arc<Self>, peer: PeerId) -> Option<Attached> {
         let session = match self.state().outboxes.get(&peer) {
