@@ -6,9 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::notice::Notice;
 use super::question::{Answer, Question};
 use crate::gateway::relay::Offer;
+use crate::gateway::tokens::Identity;
 
 /// Names an app by its connection to the worker that holds it.
 pub type AppKey = u64;
+
+/// Names the connection of an app that has come back to another worker, by that worker.
+pub type TunnelId = u64;
 
 /// One message.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -17,6 +21,8 @@ pub enum Message {
     Hello {
         /// Its name, for logs.
         name: String,
+        /// What the tokens of its apps' sessions begin with.
+        sessions: String,
     },
     /// I hold an app, or it offers something else now.
     App {
@@ -57,6 +63,50 @@ pub enum Message {
         app: AppKey,
         /// The agent.
         agent: String,
+    },
+    /// An app whose session is yours has come back to me.
+    TakeUp {
+        /// Its connection.
+        tunnel: TunnelId,
+        /// The session's token.
+        token: String,
+        /// How many of its messages the app has received.
+        received: u64,
+        /// What the app wants to be answered under, as JSON.
+        id: Option<String>,
+        /// Who the app is.
+        by: Identity,
+    },
+    /// It cannot go on: the text tells the app.
+    NotTakenUp {
+        /// The connection.
+        tunnel: TunnelId,
+    },
+    /// The app says. The text is an envelope.
+    FromConnection {
+        /// The connection.
+        tunnel: TunnelId,
+    },
+    /// Say to the app. The text is an envelope.
+    ToConnection {
+        /// The connection.
+        tunnel: TunnelId,
+    },
+    /// The app's connection is over.
+    ConnectionOver {
+        /// The connection.
+        tunnel: TunnelId,
+        /// It broke, and the app may come back once more.
+        lost: bool,
+    },
+    /// Close the app's connection.
+    CloseConnection {
+        /// The connection.
+        tunnel: TunnelId,
+        /// A WebSocket close code.
+        code: u16,
+        /// Why, for people.
+        reason: String,
     },
     /// Answer me.
     Ask {

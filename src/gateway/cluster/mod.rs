@@ -45,6 +45,7 @@ use self::redis::Redis;
 use super::server::Hub;
 use channel::{CANCEL_CHANNEL, Said};
 pub use facts::Away;
+pub use bridge::Tunnel;
 use membership::Membership;
 use message::{Message, Parcel};
 pub use notice::Notice;

@@ -7,9 +7,10 @@ use bytes::Bytes;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
 
+use super::bridge::Tunnels;
 use super::link::{Frame, Link, Taken};
 use super::membership::{Heard, Membership};
-use super::message::{AppKey, Parcel};
+use super::message::{AppKey, Parcel, TunnelId};
 use super::question::Answer;
 use super::worker::WorkerId;
 use crate::gateway::relay::{Offer, PeerId};
@@ -30,12 +31,15 @@ pub(super) struct Proxy {
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     pub name: String,
+    /// What the tokens of its apps' sessions begin with.
+    pub sessions: String,
     pub link: Link,
     pub room: Arc<Notify>,
     /// Its apps, which are apps of the relay here.
     pub apps: HashMap<AppKey, Proxy>,
     /// Its agents on apps of ours, which are agents of the relay here.
     pub agents: HashMap<(AppKey, String), Proxy>,
+    pub tunnels: Tunnels,
 }
 
 /// What the tasks of a cluster share.
@@ -52,6 +56,7 @@ pub(super) struct Peers {
     /// Who waits for an answer, and whose.
     pub asked: HashMap<u64, (WorkerId, oneshot::Sender<Answer>)>,
     pub last_asked: u64,
+    pub last_tunnel: TunnelId,
     /// Workers that have to be told that they were taken for dead.
     pub obituaries: Vec<WorkerId>,
     /// Workers that are gone and whose runs are not known to be taken over; whether they are to be.
@@ -70,6 +75,7 @@ impl Peers {
             announced: BTreeMap::new(),
             asked: HashMap::new(),
             last_asked: 0,
+            last_tunnel: 0,
             obituaries: Vec::new(),
             orphans: BTreeMap::new(),
             read: None,

@@ -11,6 +11,7 @@ use super::hub::Hub;
 use super::outbox::Outbox;
 use super::resume::{Attached, Lost, RESUME, Resume, ResumePayload, read};
 use crate::call::{Code, Error};
+use crate::gateway::cluster::Tunnel;
 use crate::gateway::relay::{Event, PeerId};
 use crate::gateway::tokens::{Identity, Role};
 use crate::gateway::wire::{Envelope, Failure, Refusal, Subject};
@@ -29,6 +30,8 @@ enum Stage {
     Plain(PeerId),
     /// That of a session, which may outlive it.
     Attached(Attached),
+    /// That of a session on another worker. The peer is kept: it may have to register after all.
+    Elsewhere(PeerId, Tunnel),
     Over,
 }
 
@@ -48,12 +51,12 @@ impl AppPeer {
         }
     }
 
-    /// A message before there is a session; the session, if there is one now.
-    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> Option<Attached> {
+    /// A message before there is a session; what the connection is now, if it is no longer the same.
+    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> Option<Stage> {
         let event = match Envelope::read(text, Some(shared), &self.hub.limits) {
             Ok(envelope) if envelope.kind == RESUME => {
                 return match self.resume(peer, &envelope) {
-                    Ok(attached) => attached,
+                    Ok(stage) => stage,
                     Err(error) => {
                         self.refuse(peer, envelope.subject(), error);
                         None
@@ -71,13 +74,13 @@ impl AppPeer {
             matches!(&event, Event::Message { envelope, .. } if envelope.kind == "app/register");
         self.hub.handle(event);
         if registers {
-            self.hub.attached(peer)
+            self.hub.attached(peer).map(Stage::Attached)
         } else {
             None
         }
     }
 
-    fn resume(&self, peer: PeerId, envelope: &Envelope<'_>) -> Result<Option<Attached>, Failure> {
+    fn resume(&self, peer: PeerId, envelope: &Envelope<'_>) -> Result<Option<Stage>, Failure> {
         if self.hub.has_registered(peer) {
             let message = "This connection has registered its app";
             return Err(Error::new(Code::ALREADY_INITIALIZED, message));
@@ -95,6 +98,12 @@ impl AppPeer {
             received: payload.received,
             id: envelope.id,
         };
+        let cluster = self.hub.cluster();
+        if let (Ok(by), Some(cluster)) = (&by, cluster)
+            && let Some(tunnel) = cluster.take_up(resume, by, self.outbox.clone())
+        {
+            return Ok(Some(Stage::Elsewhere(peer, tunnel)));
+        }
         let resumed = match by {
             Ok(by) => self.hub.resume(resume, &by, self.outbox.clone()),
             Err(_) => Err(Lost::NotAllowed),
@@ -103,7 +112,7 @@ impl AppPeer {
             Ok(attached) => {
                 // The session has a peer of its own.
                 self.hub.handle(Event::Gone { peer });
-                Ok(Some(attached))
+                Ok(Some(Stage::Attached(attached)))
             }
             Err(why) => {
                 self.outbox.push(self.hub.lost(envelope.id, why));
@@ -130,12 +139,18 @@ impl Endpoint for AppPeer {
     fn text(self: &Arc<Self>, text: &Utf8Bytes) {
         let shared = Bytes::from(text.clone());
         let mut stage = self.stage();
+        if let Stage::Elsewhere(peer, tunnel) = &*stage
+            && tunnel.is_refused()
+        {
+            *stage = Stage::Plain(*peer);
+        }
         match &*stage {
             Stage::Plain(peer) => {
-                if let Some(attached) = self.plain(*peer, text, &shared) {
-                    *stage = Stage::Attached(attached);
+                if let Some(next) = self.plain(*peer, text, &shared) {
+                    *stage = next;
                 }
             }
+            Stage::Elsewhere(_, tunnel) => tunnel.text(text),
             Stage::Attached(attached) => attached.text(text, Some(&shared)),
             Stage::Over => {}
         }
@@ -143,7 +158,9 @@ impl Endpoint for AppPeer {
 
     fn binary(&self, refused: Failure) {
         match &*self.stage() {
-            Stage::Plain(peer) => self.refuse(*peer, Subject::default(), refused),
+            Stage::Plain(peer) | Stage::Elsewhere(peer, _) => {
+                self.refuse(*peer, Subject::default(), refused);
+            }
             Stage::Attached(attached) => attached.refuse(refused),
             Stage::Over => {}
         }
@@ -153,7 +170,7 @@ impl Endpoint for AppPeer {
         match &*self.stage() {
             Stage::Plain(peer) => self.hub.relieved(*peer, outbox),
             Stage::Attached(attached) => attached.relieved(),
-            Stage::Over => {}
+            Stage::Elsewhere(..) | Stage::Over => {}
         }
     }
 
@@ -177,6 +194,10 @@ impl Endpoint for AppPeer {
         match self.over() {
             Stage::Plain(peer) => self.hub.handle(Event::Gone { peer }),
             Stage::Attached(attached) => attached.end(),
+            Stage::Elsewhere(peer, tunnel) => {
+                tunnel.end();
+                self.hub.handle(Event::Gone { peer });
+            }
             Stage::Over => {}
         }
     }
@@ -184,7 +205,8 @@ impl Endpoint for AppPeer {
     fn lost(&self) {
         match self.over() {
             Stage::Plain(peer) => self.hub.handle(Event::Gone { peer }),
-            // Dropped, it waits for another connection.
+            // Dropped, the session waits for another connection.
+            Stage::Elsewhere(peer, _) => self.hub.handle(Event::Gone { peer }),
             Stage::Attached(_) | Stage::Over => {}
         }
     }

@@ -5,21 +5,26 @@ mod agents;
 mod apps;
 mod forwarding;
 mod local;
+mod tunnels;
 
 use super::link::Frame;
 use super::message::{Message, Parcel};
 use super::peers::Peer;
 use super::{Cluster, WorkerId};
 use crate::gateway::relay::Event;
+use crate::gateway::server::Resume;
 
 pub(super) use local::announce;
+pub use tunnels::Tunnel;
+pub(super) use tunnels::Tunnels;
 
 /// Makes itself known to a new worker.
 pub(super) fn greet(cluster: &Cluster, worker: WorkerId) {
     let name = cluster.options.name();
     let mut peers = cluster.peers();
     peers.peers.entry(worker).or_default();
-    peers.push(worker, &Message::Hello { name }.into());
+    let sessions = cluster.hub.resume_prefix().to_string();
+    peers.push(worker, &Message::Hello { name, sessions }.into());
     for (app, offer) in peers.announced.clone() {
         peers.push(worker, &Message::App { app, offer }.into());
     }
@@ -64,6 +69,7 @@ fn dissolve(cluster: &Cluster, peer: Peer) {
         proxy.forwarder.abort();
         cluster.hub.handle(Event::Gone { peer: proxy.peer });
     }
+    peer.tunnels.dissolve();
     peer.room.notify_waiters();
 }
 
@@ -88,10 +94,11 @@ pub(super) fn receive(cluster: &Cluster, from: WorkerId, frame: Frame) {
 
 fn act(cluster: &Cluster, from: WorkerId, message: Message, text: bytes::Bytes) {
     match message {
-        Message::Hello { name } => {
+        Message::Hello { name, sessions } => {
             tracing::info!(worker = %from, name, "another worker");
             if let Some(peer) = cluster.peers().peers.get_mut(&from) {
                 peer.name = name;
+                peer.sessions = sessions;
             }
         }
         Message::App { app, offer } => apps::offered(cluster, from, app, &offer),
@@ -100,6 +107,29 @@ fn act(cluster: &Cluster, from: WorkerId, message: Message, text: bytes::Bytes) 
         Message::AgentLost { app, agent } => apps::lost(cluster, from, app, agent),
         Message::ToApp { app, agent } => agents::said(cluster, from, (app, agent), &text),
         Message::AgentGone { app, agent } => agents::gone(cluster, from, &(app, agent)),
+        Message::TakeUp {
+            tunnel,
+            token,
+            received,
+            id,
+            by,
+        } => {
+            let resume = Resume {
+                token: &token,
+                received,
+                id: id.as_deref(),
+            };
+            tunnels::taken_up(cluster, from, tunnel, resume, &by);
+        }
+        Message::NotTakenUp { tunnel } => tunnels::said(cluster, from, tunnel, &text, true),
+        Message::ToConnection { tunnel } => tunnels::said(cluster, from, tunnel, &text, false),
+        Message::FromConnection { tunnel } => tunnels::heard(cluster, from, tunnel, &text),
+        Message::ConnectionOver { tunnel, lost } => tunnels::over(cluster, from, tunnel, lost),
+        Message::CloseConnection {
+            tunnel,
+            code,
+            reason,
+        } => tunnels::closed(cluster, from, tunnel, (code, reason)),
         Message::Ask { id, question } => super::asking::asked(cluster, from, id, question),
         Message::Answer { id, answer } => {
             let asked = cluster.peers().asked.remove(&id);

@@ -75,7 +75,7 @@ impl Hub {
     }
 
     /// The answer to an app whose session cannot be resumed.
-    pub(in crate::gateway::server) fn lost(&self, id: Option<&str>, why: Lost) -> Outgoing {
+    pub(crate) fn lost(&self, id: Option<&str>, why: Lost) -> Outgoing {
         messages::lost(self.now().unix_ms, id, why)
     }
 

@@ -1,0 +1,299 @@
+//! Apps that come back to another worker: their session stays where it is, and the worker they came
+//! to passes its messages on.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use tokio::task::AbortHandle;
+
+use super::forwarding::text;
+use crate::gateway::cluster::message::{Message, Parcel, TunnelId};
+use crate::gateway::cluster::{Cluster, WorkerId};
+use crate::gateway::relay::CloseCode;
+use crate::gateway::server::{Attached, Outbox, OutboxStep, Resume};
+use crate::gateway::tokens::Identity;
+use crate::gateway::wire::Outgoing;
+
+/// The ends of tunnels to one other worker.
+#[derive(Debug, Default)]
+pub(in crate::gateway::cluster) struct Tunnels {
+    /// Connections here, of sessions there.
+    connections: HashMap<TunnelId, Arc<Connection>>,
+    /// Sessions here, on connections there.
+    sessions: HashMap<TunnelId, Held>,
+}
+
+/// A connection, as far as its tunnel knows it.
+#[derive(Debug)]
+struct Connection {
+    outbox: Arc<Outbox>,
+    refused: AtomicBool,
+}
+
+/// A session's hold on its connection.
+struct Held {
+    attached: Arc<Mutex<Option<Attached>>>,
+    forwarder: AbortHandle,
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+/// The way from an app's connection here to its session on another worker. Dropped, the connection
+/// was lost, and the session waits for another; [`Tunnel::end`] ends the session as well.
+pub struct Tunnel {
+    cluster: Arc<Cluster>,
+    worker: WorkerId,
+    id: TunnelId,
+    connection: Arc<Connection>,
+}
+
+impl Cluster {
+    /// Has a session of another worker go on over the connection behind `outbox`: its app has sent
+    /// [`Resume`], and is `by`. Nothing if no worker known has such a session; whether it can be
+    /// resumed, the app is told by that worker.
+    pub fn take_up(
+        &self,
+        resume: Resume<'_>,
+        by: &Identity,
+        outbox: Arc<Outbox>,
+    ) -> Option<Tunnel> {
+        let (prefix, _) = resume.token.split_once('.')?;
+        let connection = Arc::new(Connection {
+            outbox,
+            refused: AtomicBool::new(false),
+        });
+        let mut peers = self.peers();
+        let mut others = peers.peers.iter();
+        let (worker, _) = others.find(|(_, other)| other.sessions == prefix)?;
+        let worker = *worker;
+        peers.last_tunnel += 1;
+        let id = peers.last_tunnel;
+        let other = peers.peers.get_mut(&worker)?;
+        let connections = &mut other.tunnels.connections;
+        connections.insert(id, connection.clone());
+        let message = Message::TakeUp {
+            tunnel: id,
+            token: resume.token.into(),
+            received: resume.received,
+            id: resume.id.map(str::to_string),
+            by: by.clone(),
+        };
+        peers.push(worker, &message.into());
+        drop(peers);
+        self.outgoing.notify_one();
+        Some(Tunnel {
+            cluster: self.shared(),
+            worker,
+            id,
+            connection,
+        })
+    }
+}
+
+impl Tunnel {
+    /// Whether the session was not to be resumed: the app may register on its connection.
+    pub fn is_refused(&self) -> bool {
+        self.connection.refused.load(Ordering::Acquire)
+    }
+
+    /// The app has sent a text frame.
+    pub fn text(&self, message: &str) {
+        let parcel = Parcel {
+            message: Message::FromConnection { tunnel: self.id },
+            text: text(message.to_string()),
+        };
+        self.cluster.send(self.worker, &parcel);
+    }
+
+    /// The app has closed the connection, or broken a rule: the session is over.
+    pub fn end(self) {
+        self.over(false);
+    }
+
+    fn over(&self, lost: bool) {
+        let known = {
+            let mut peers = self.cluster.peers();
+            let other = peers.peers.get_mut(&self.worker);
+            other.and_then(|other| other.tunnels.connections.remove(&self.id))
+        };
+        if known.is_some() {
+            let tunnel = self.id;
+            let message = Message::ConnectionOver { tunnel, lost };
+            self.cluster.send(self.worker, &message.into());
+        }
+    }
+}
+
+impl Drop for Tunnel {
+    fn drop(&mut self) {
+        self.over(true);
+    }
+}
+
+impl Tunnels {
+    /// The other worker is gone: its sessions are, and sessions here wait for another connection.
+    pub fn dissolve(self) {
+        for held in self.sessions.into_values() {
+            held.forwarder.abort();
+        }
+        for connection in self.connections.into_values() {
+            let reason = "The worker that held the session is gone";
+            connection.outbox.close(CloseCode::TRY_AGAIN, reason.into());
+        }
+    }
+}
+
+/// An app has come back to another worker.
+pub(super) fn taken_up(
+    cluster: &Cluster,
+    worker: WorkerId,
+    tunnel: TunnelId,
+    resume: Resume<'_>,
+    by: &Identity,
+) {
+    let outbox = Arc::new(Outbox::new(cluster.hub.limits.queued_bytes));
+    let attached = match cluster.hub.resume(resume, by, outbox.clone()) {
+        Ok(attached) => Arc::new(Mutex::new(Some(attached))),
+        Err(why) => {
+            let answer = cluster.hub.lost(resume.id, why).into_text();
+            let parcel = Parcel {
+                message: Message::NotTakenUp { tunnel },
+                text: text(answer),
+            };
+            return cluster.send(worker, &parcel);
+        }
+    };
+    let mut peers = cluster.peers();
+    let forwarder = forward(cluster, worker, tunnel, outbox, attached.clone());
+    if let Some(other) = peers.peers.get_mut(&worker) {
+        let held = Held {
+            attached,
+            forwarder,
+        };
+        other.tunnels.sessions.insert(tunnel, held);
+    }
+}
+
+/// Passes on what a session says, until it is on another connection or over.
+fn forward(
+    cluster: &Cluster,
+    worker: WorkerId,
+    tunnel: TunnelId,
+    outbox: Arc<Outbox>,
+    attached: Arc<Mutex<Option<Attached>>>,
+) -> AbortHandle {
+    let cluster = cluster.shared();
+    let forwarding = tokio::spawn(async move {
+        let (code, reason) = loop {
+            match outbox.next().await {
+                OutboxStep::Close(code, reason) => break (code.0, reason),
+                OutboxStep::Message(message, cost) => {
+                    let parcel = Parcel {
+                        message: Message::ToConnection { tunnel },
+                        text: text(message.into_text()),
+                    };
+                    cluster.send(worker, &parcel);
+                    cluster.room(worker).await;
+                    if outbox.written(cost) {
+                        let attached = attached.lock().unwrap_or_else(PoisonError::into_inner);
+                        attached.iter().for_each(Attached::relieved);
+                    }
+                }
+            }
+        };
+        let message = Message::CloseConnection {
+            tunnel,
+            code,
+            reason,
+        };
+        cluster.send(worker, &message.into());
+        let mut peers = cluster.peers();
+        let other = peers.peers.get_mut(&worker);
+        let held = other.and_then(|other| other.tunnels.sessions.remove(&tunnel));
+        // What it holds on to knows the hub: it goes without the lock.
+        drop(peers);
+        drop(held);
+    });
+    forwarding.abort_handle()
+}
+
+/// The app has sent something over its connection there.
+pub(super) fn heard(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
+    let attached = {
+        let peers = cluster.peers();
+        let other = peers.peers.get(&worker);
+        let held = other.and_then(|other| other.tunnels.sessions.get(&tunnel));
+        held.map(|held| held.attached.clone())
+    };
+    let (Some(attached), Ok(message)) = (attached, std::str::from_utf8(text)) else {
+        return;
+    };
+    let attached = attached.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(attached) = &*attached {
+        attached.text(message, Some(text));
+    }
+}
+
+/// The app's connection there is over.
+pub(super) fn over(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, lost: bool) {
+    let held = {
+        let mut peers = cluster.peers();
+        let other = peers.peers.get_mut(&worker);
+        other.and_then(|other| other.tunnels.sessions.remove(&tunnel))
+    };
+    let Some(held) = held else { return };
+    held.forwarder.abort();
+    let attached = held.attached.lock();
+    let attached = attached.unwrap_or_else(PoisonError::into_inner).take();
+    match attached {
+        Some(attached) if !lost => attached.end(),
+        lost => drop(lost),
+    }
+}
+
+/// The session there says something to the app here, or `refused` it.
+pub(super) fn said(
+    cluster: &Cluster,
+    worker: WorkerId,
+    tunnel: TunnelId,
+    text: &Bytes,
+    refused: bool,
+) {
+    let connection = {
+        let mut peers = cluster.peers();
+        let other = peers.peers.get_mut(&worker);
+        other.and_then(|other| match refused {
+            true => other.tunnels.connections.remove(&tunnel),
+            false => other.tunnels.connections.get(&tunnel).cloned(),
+        })
+    };
+    let (Some(connection), Ok(message)) = (connection, std::str::from_utf8(text)) else {
+        return;
+    };
+    // Before the app can answer.
+    connection.refused.store(refused, Ordering::Release);
+    connection.outbox.push(Outgoing::text(message.to_string()));
+}
+
+/// The session there closes the connection here.
+pub(super) fn closed(
+    cluster: &Cluster,
+    worker: WorkerId,
+    tunnel: TunnelId,
+    (code, reason): (u16, String),
+) {
+    let connection = {
+        let mut peers = cluster.peers();
+        let other = peers.peers.get_mut(&worker);
+        other.and_then(|other| other.tunnels.connections.remove(&tunnel))
+    };
+    if let Some(connection) = connection {
+        connection.outbox.close(CloseCode(code), reason);
+    }
+}
