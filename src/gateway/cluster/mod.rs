@@ -43,9 +43,9 @@ use tokio::time::{sleep, timeout};
 
 use self::redis::Redis;
 use super::server::Hub;
+pub use bridge::Tunnel;
 use channel::{CANCEL_CHANNEL, Said};
 pub use facts::Away;
-pub use bridge::Tunnel;
 use membership::Membership;
 use message::{Message, Parcel};
 pub use notice::Notice;

@@ -6,6 +6,7 @@ mod early;
 mod failure;
 mod proxy;
 mod redis;
+mod roaming;
 mod runs;
 
 use std::time::Duration;

@@ -1,0 +1,134 @@
+//! Apps whose connection is lost, and that come back to another worker.
+
+use serde_json::json;
+
+use super::*;
+use crate::resuming::{App, resuming};
+
+/// A worker that holds an app, another one, and an agent on the latter.
+async fn app_and_agent(redis: &Redis) -> ((Gateway, Gateway), App, Peer) {
+    let (one, two) = pair(redis).await;
+    let mut app = App::register(&one).await;
+    let mut offers = two.hub.offers();
+    let offered = async {
+        while two.hub.apps().is_empty() {
+            offers.changed().await.unwrap();
+        }
+    };
+    soon("the app", offered).await;
+    let mut agent = two.agent().await;
+    let hello = request("initialize", "init", json!({}));
+    agent.send(hello).await;
+    let initialize = app.next().await;
+    let session = json!({ "sessionId": "s" });
+    app.answer(&initialize, "initialize-result", session).await;
+    assert_eq!(agent.next().await["payload"]["sessionId"], "s");
+    ((one, two), app, agent)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_finished_without_a_connection_is_delivered_once_by_way_of_another_worker() {
+    let redis = Redis::start();
+    let ((one, two), mut app, mut agent) = app_and_agent(&redis).await;
+    agent.send(call("before", "before")).await;
+    let before = app.next().await;
+    let lost = app.cut(&one).await;
+    agent.send(call("meanwhile", "meanwhile")).await;
+
+    let (mut app, heard) = App::resume(&two, lost).await;
+    assert_eq!(heard, 1, "the answer to initialize");
+    assert_eq!(one.hub.sessions().suspended, 0);
+    app.complete(&before).await;
+    let done = agent.next().await;
+    assert_eq!(
+        (&done["id"], &done["payload"]["data"]),
+        (&json!("before"), &json!("before"))
+    );
+    let meanwhile = app.next().await;
+    assert_eq!(meanwhile["payload"]["options"]["callId"], "meanwhile");
+    app.complete(&meanwhile).await;
+    assert_eq!(agent.next().await["payload"]["data"], "meanwhile");
+
+    // And back again: what it had said is known by its count, and not said twice.
+    let lost = app.cut(&one).await;
+    let (mut app, heard) = App::resume(&one, lost).await;
+    assert_eq!(heard, 3);
+    agent.send(call("after", "after")).await;
+    let after = app.next().await;
+    assert_eq!(after["payload"]["options"]["callId"], "after");
+    app.complete(&after).await;
+    assert_eq!(agent.next().await["payload"]["data"], "after");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_meets_the_app_wherever_it_is() {
+    let redis = Redis::start();
+    let ((one, two), mut app, mut agent) = app_and_agent(&redis).await;
+    agent.send(call("1", "c1")).await;
+    let calling = app.next().await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    let cancel = json!({ "callId": "c1", "reason": "enough" });
+    agent
+        .send(request("capabilities/cancel", "2", cancel))
+        .await;
+    let asked = app.next().await;
+    assert_eq!(asked["payload"]["reason"], "enough");
+    let confirmed = json!({ "callId": "c1", "cancelled": true });
+    app.answer(&asked, "capabilities/cancel-result", confirmed)
+        .await;
+    let ended = json!({ "success": false, "cancelled": true });
+    app.answer(&calling, "capabilities/call-result", ended)
+        .await;
+    assert_eq!(agent.next().await["payload"]["cancelled"], true);
+    let response = agent.next().await;
+    assert_eq!(
+        (&response["id"], &response["payload"]["cancelled"]),
+        (&json!("1"), &json!(true))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_closes_its_connection_there_is_gone_at_once() {
+    let redis = Redis::start();
+    let ((one, two), app, mut agent) = app_and_agent(&redis).await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    agent.send(call("1", "c1")).await;
+    app.next().await;
+    app.peer.socket.close(None).await.unwrap();
+    assert_eq!(code(&agent.next().await), "DISCONNECTED");
+    assert_eq!(one.hub.sessions().suspended, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_whose_session_is_over_may_register_on_the_same_connection() {
+    let redis = Redis::start();
+    let ((one, two), app, _agent) = app_and_agent(&redis).await;
+    let (prefix, _) = app.token.split_once('.').unwrap();
+    let forged = format!("{prefix}.not-a-session");
+    let mut peer = two.peer("/abp/app").await;
+    peer.send(resuming(&forged, 0)).await;
+    let lost = peer.next().await;
+    assert_eq!(
+        (&lost["type"], code(&lost)),
+        (&json!("app/lost"), "SESSION_EXPIRED")
+    );
+    peer.send(register("other")).await;
+    assert_eq!(peer.next().await["type"], "app/registered");
+    let both = || one.hub.apps().len() == 2;
+    until("both apps", both).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_whose_worker_has_gone_is_closed_and_may_come_back() {
+    let redis = Redis::start();
+    let ((one, two), app, mut agent) = app_and_agent(&redis).await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    agent.send(call("1", "c1")).await;
+    app.next().await;
+    drop(one);
+    assert_eq!(code(&agent.next().await), "DISCONNECTED");
+    app.closed().await;
+    let mut peer = two.peer("/abp/app").await;
+    peer.send(resuming(&app.token, app.received)).await;
+    assert_eq!(peer.next().await["type"], "app/lost");
+}
