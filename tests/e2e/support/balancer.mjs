@@ -3,12 +3,15 @@ import { connect, createServer } from 'node:net';
 /**
  * A TCP load balancer: each new connection goes to the first of the servers that takes it.
  *
- * @param {readonly { port: number }[]} servers
+ * @template {{ port: number }} Server
+ * @param {readonly Server[]} servers
  */
 export async function startBalancer(servers) {
+  /** @type {Server | undefined} */
+  let latest;
   /** @type {Set<import('node:net').Socket>} */
   const open = new Set();
-  /** @param {import('node:net').Socket} client @param {readonly { port: number }[]} left */
+  /** @param {import('node:net').Socket} client @param {readonly Server[]} left */
   const join = (client, [first, ...rest]) => {
     if (first === undefined) return client.destroy();
     const server = connect(first.port, '127.0.0.1');
@@ -16,6 +19,7 @@ export async function startBalancer(servers) {
     server.once('error', refused);
     server.once('connect', () => {
       server.off('error', refused);
+      latest = first;
       for (const [one, other] of [[client, server], [server, client]]) {
         open.add(/** @type {any} */ (one));
         one?.on('error', () => {});
@@ -36,6 +40,10 @@ export async function startBalancer(servers) {
   const { port } = /** @type {import('node:net').AddressInfo} */ (listener.address());
   return {
     wsUrl: `ws://127.0.0.1:${port}`,
+    /** The server the latest connection went to. */
+    get latest() {
+      return latest;
+    },
     close: () => new Promise((resolve) => {
       listener.close(resolve);
       for (const socket of open) socket.destroy();

@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { agentOf } from '../workers.mjs';
+
+/**
+ * An agent that connects again whenever its worker or its app is gone.
+ *
+ * @param {{ wsUrl: string }} at
+ */
+export function keepConnected(at) {
+  let over = false;
+  let connections = 0;
+  const connect = () => {
+    connections += 1;
+    const agent = agentOf(at, 'storm');
+    agent.then(async ({ closed }) => {
+      await closed;
+      if (!over) current = connect();
+    }, () => {});
+    return agent;
+  };
+  let current = connect();
+  return {
+    agent: () => current,
+    get connections() {
+      return connections;
+    },
+    async close() {
+      over = true;
+      await (await current).shutdown();
+    },
+  };
+}
+
+/** A number from 0 to below a bound, the same ones in every run. @param {number} seed @returns {(bound: number) => number} */
+export function dice(seed) {
+  let state = seed >>> 0;
+  return (bound) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+}
+
+/**
+ * What somebody was told of a cancel: whether it is a fact, or that the call had ended otherwise;
+ * nothing where neither is known.
+ *
+ * @typedef {{ by: string, cancelled: boolean | undefined, said: any }} Told
+ *
+ * @typedef {{ callId: string, response: any, told: Told[] }} Outcome
+ */
+
+/** @param {string} by @param {import('caphost/agent').CancelResponse} said @returns {Told} */
+const byAgent = (by, said) => ({ by, cancelled: said.error ? undefined : said.cancelled, said });
+
+/**
+ * Makes one call, and cancels it in one of the ways there are at a random moment.
+ *
+ * @param {string} callId
+ * @param {import('caphost/agent').Agent} agent
+ * @param {ReturnType<typeof import('./operator.mjs').operatorOf>} operator
+ * @param {(bound: number) => number} random
+ * @param {(callId: string) => void} confirmed told at once of a cancel that is a fact
+ * @returns {Promise<Outcome>}
+ */
+export async function callAndCancel(callId, agent, operator, random, confirmed) {
+  const controller = new AbortController();
+  const way = random(8);
+  const response = agent.call(random(4) ? 'storm.work' : 'storm.single', { ms: random(3) ? random(12) : 0 }, {
+    callId,
+    ...(way === 0 ? { timeout: 1 + random(10) } : {}),
+    ...(way === 1 ? { signal: controller.signal } : {}),
+  });
+  // What is cancelled before it is sent is nobody's run.
+  await pause(random(2) ? random(8) : 0);
+  /** @param {Promise<Told>} asked */
+  const hear = async (asked) => {
+    const told = await asked;
+    if (told.cancelled === true) confirmed(callId);
+    return told;
+  };
+  const byItsAgent = async (/** @type {string} */ by) => byAgent(by, await agent.cancel(callId, 'raced'));
+  /** @type {Promise<Told>[]} */
+  let asked = [];
+  if (way === 1) controller.abort();
+  else if (way === 2) asked = [byItsAgent('agent')];
+  else if (way === 3) asked = [byItsAgent('agent'), byItsAgent('agent again'), operator.cancel(callId)];
+  else if (way === 4 || way === 5) asked = [operator.cancel(callId)];
+  else if (way === 6) asked = [operator.cancelRun(callId)];
+  const told = await Promise.all(asked.map(hear));
+  const settled = await response;
+  // The session may be over by now, and then it is not known.
+  told.push(byAgent('agent, afterwards', await agent.cancel(callId)));
+  return { callId, response: settled, told };
+}
