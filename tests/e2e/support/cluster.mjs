@@ -52,14 +52,15 @@ export function useCluster({ workers: count = 2, args = [], durable = false } = 
      *
      * @param {{ wsUrl: string }} at
      * @param {string} [id]
+     * @param {string} [token]
      */
-    async appPage(at, id = 'lab') {
+    async appPage(at, id = 'lab', token = undefined) {
       const page = await lab.page();
-      await inLab(page, async ({ newHost, join }, url, id) => {
+      await inLab(page, async ({ newHost, join }, url, id, token) => {
         const host = await newHost({ app: { id, name: id, version: '1' } });
         Object.assign(globalThis, { host });
-        await join(host, url);
-      }, `${at.wsUrl}/abp/app`, id);
+        await join(host, url, { token });
+      }, `${at.wsUrl}/abp/app`, id, token);
       return page;
     },
     /** An agent of a worker. @param {number} number @param {string} [app] @param {import('caphost/agent').WebSocketOptions} [options] */

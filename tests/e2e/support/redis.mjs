@@ -15,6 +15,8 @@ import { freePort } from '../../../scripts/test/test-server.mjs';
  * @property {() => Promise<void>} kill by SIGKILL
  * @property {() => Promise<void>} restart on the same port, with the folder it had
  * @property {(...args: string[]) => Promise<string>} command what `redis-cli` says to these arguments
+ * @property {(message: unknown) => Promise<number>} publishCancel on `cancellation:cancel`, as JSON: how many heard it
+ * @property {() => Promise<{ message: Promise<string> }>} hearCancel the next message on that channel, once it is listened to
  * @property {() => Promise<void>} close ends it, and removes its folder
  */
 
@@ -31,6 +33,10 @@ export async function startRedis({ durable = false } = {}) {
   const keeping = durable ? ['--appendonly', 'yes'] : ['--appendonly', 'no'];
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...keeping];
   let server = await begin(args);
+  const command = async (/** @type {string[]} */ ...words) => {
+    const { stdout } = await promisify(execFile)('redis-cli', ['-h', '127.0.0.1', '-p', String(port), ...words]);
+    return stdout.trim();
+  };
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
@@ -40,10 +46,9 @@ export async function startRedis({ durable = false } = {}) {
     restart: async () => {
       server = await begin(args);
     },
-    command: async (...words) => {
-      const { stdout } = await promisify(execFile)('redis-cli', ['-h', '127.0.0.1', '-p', String(port), ...words]);
-      return stdout.trim();
-    },
+    command,
+    hearCancel: () => hear(port, 'cancellation:cancel'),
+    publishCancel: async (message) => Number(await command('PUBLISH', 'cancellation:cancel', JSON.stringify(message))),
     close: async () => {
       await server.kill();
       rmSync(folder, { recursive: true, force: true });
@@ -77,4 +82,17 @@ async function begin(args) {
       return ended;
     },
   };
+}
+
+/** @param {number} port @param {string} channel @returns {Promise<{ message: Promise<string> }>} */
+async function hear(port, channel) {
+  const child = spawn('redis-cli', ['-p', String(port), 'SUBSCRIBE', channel], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  // Each thing that comes is its kind, the channel, and what it is about.
+  const next = async () => {
+    for (let line = 1; line < 3; line += 1) await lines.next();
+    return String((await lines.next()).value);
+  };
+  await next();
+  return { message: next().finally(() => child.kill('SIGKILL')) };
 }
