@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { connectWebSocket } from 'caphost/agent';
+import { ask } from '../gateway-runs/asking.mjs';
 import { useCluster } from '../support/cluster.mjs';
 import { cancelled } from '../support/lab.mjs';
 import { timed } from '../support/timing.mjs';
@@ -46,6 +48,21 @@ async function worksAcross() {
   }
 }
 
+/**
+ * What every worker says of itself, at the endpoints for supervisors.
+ *
+ * @param {{ status: string, redis: string, workers: number }} expected
+ */
+async function eachSays(expected) {
+  for (const worker of cluster.workers) {
+    const { status, json } = await ask(worker, '/readyz');
+    assert.equal(status, 200, 'what is on one worker goes on');
+    assert.deepEqual({ status: json.status, redis: json.redis, workers: json.workers }, expected);
+    const metrics = await (await fetch(`${worker.url}/metrics`)).text();
+    assert.match(metrics, new RegExp(`^caphost_redis_connected ${expected.redis === 'connected' ? 1 : 0}$`, 'm'));
+  }
+}
+
 /** @type {Record<string, { fail: () => unknown, heal: () => unknown }>} */
 const failures = {
   'is killed': { fail: () => cluster.redis.kill(), heal: () => cluster.redis.restart() },
@@ -55,6 +72,7 @@ const failures = {
 for (const [how, { fail, heal }] of Object.entries(failures)) {
   test(`while Redis ${how}, what is within one worker goes on, and what is across fails clearly`, { timeout: 90_000 }, async () => {
     await worksAcross();
+    await eachSays({ status: 'ready', redis: 'connected', workers: 2 });
     const { agent: far, held } = await agentWithCall('far', `before it ${how}`);
     await fail();
     const lost = timed(Promise.all([held, far.call('test.echo', {})]));
@@ -71,10 +89,13 @@ for (const [how, { fail, heal }] of Object.entries(failures)) {
     const { data } = await there.call('test.report', { callId: `before it ${how}` });
     assert.deepEqual([data.started, data.aborted], [true, true]);
     await there.shutdown();
+    await eachSays({ status: 'degraded', redis: 'unreachable', workers: 1 });
+    await assert.rejects(connectWebSocket(`${cluster.worker(1).wsUrl}/abp?app=far`), { code: 'DISCONNECTED', message: /Redis does not answer/ });
     await worksWithin(`still while it ${how}`);
 
     await heal();
     await worksAcross();
+    await eachSays({ status: 'ready', redis: 'connected', workers: 2 });
   });
 }
 
