@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { nextEvent } from '../support/app-page.mjs';
 import { startBalancer } from '../support/balancer.mjs';
 import { useCluster } from '../support/cluster.mjs';
 import { timed } from '../support/timing.mjs';
@@ -24,20 +25,6 @@ async function agentWithCall(number, callId) {
   const held = agent.call('test.hold', {}, { callId });
   await agent.call('test.started', { callId });
   return { agent, held };
-}
-
-/**
- * The next event of the page's app that fits, awaited from before it can come.
- *
- * @param {import('puppeteer-core').Page} page
- * @param {Record<string, string>} wanted
- */
-async function nextEvent(page, wanted) {
-  const event = await page.evaluateHandle((wanted) => {
-    const { host, lab } = /** @type {any} */ (globalThis);
-    return { comes: lab.event(host, (/** @type {any} */ it) => Object.entries(wanted).every(([key, value]) => it[key] === value)) };
-  }, wanted);
-  return () => page.evaluate(({ comes }) => comes, event);
 }
 
 for (const how of /** @type {const} */ (['is killed', 'hangs'])) {
