@@ -1,25 +1,29 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ask } from '../gateway-runs/asking.mjs';
 import { startBalancer } from '../support/balancer.mjs';
 import { startRedis } from '../support/redis.mjs';
 import { startStormApp } from '../support/storm/app.mjs';
-import { callAndCancel, dice, keepConnected } from '../support/storm/caller.mjs';
+import { keepConnected } from '../support/storm/caller.mjs';
+import { callEach } from '../support/storm/calls.mjs';
 import { operatorOf } from '../support/storm/operator.mjs';
-import { contradictions, endOf } from '../support/storm/verdict.mjs';
+import { contradictions, endOf, lostOrUntrue } from '../support/storm/verdict.mjs';
 import { startWorkers } from '../support/workers.mjs';
 
 /** @typedef {import('../support/workers.mjs').Worker} Worker */
 /** @typedef {Awaited<ReturnType<typeof startBalancer<Worker>>>} Front */
 
 const total = Number(process.env.CAPHOST_STORM_CALLS ?? 20_000);
+const fewer = Math.ceil(total / 10);
 /** Calls in flight of each agent. */
 const width = 40;
 
 /** @type {import('../support/redis.mjs').Redis} */
 let redis;
-/** @type {import('../support/workers.mjs').Worker[]} */
+/** @type {Worker[]} */
 let workers = [];
-/** What stands before the workers: of the app, and of the agents. @type {Awaited<ReturnType<typeof startBalancer>>[]} */
+/** What stands before the workers: for the app, and for each agent. @type {Front[]} */
 let fronts = [];
 
 before(async () => {
@@ -37,102 +41,80 @@ after(async () => {
 /** Counted from 1. @param {number} number */
 const workerAt = (number) => /** @type {Worker} */ (workers[number - 1]);
 
-test(`${total} calls and their cancels, while workers and Redis are killed in turn`, { timeout: 240_000 }, async (t) => {
+/**
+ * Calls and cancels, while one blow after the other falls.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {object} options
+ * @param {string} options.prefix of the callIds
+ * @param {number} options.calls
+ * @param {(number | 'app' | 'redis')[]} options.victims workers; the one that has the app; Redis
+ * @param {(victim: Worker | 'redis', index: number, callers: ReturnType<typeof keepConnected>[]) => Promise<void>} options.strike
+ */
+async function storm(t, { prefix, calls, victims, strike }) {
   const [front, ...agentFronts] = /** @type {[Front, ...Front[]]} */ (fronts);
   const app = await startStormApp(front);
   t.after(() => app.close());
   const callers = agentFronts.map(keepConnected);
   t.after(() => Promise.all(callers.map((caller) => caller.close())));
-  const operator = operatorOf(workerAt(3));
+  const began = performance.now();
+  const { outcomes, settled, all } = callEach({ prefix, calls, width, callers, operator: operatorOf(workerAt(3)), confirmed: app.confirm });
+  t.signal.addEventListener('abort', () => outcomes.length < calls && t.diagnostic(`${outcomes.length} have settled`));
+  for (const [index, victim] of victims.entries()) {
+    await settled(Math.floor((calls * (index + 1)) / (victims.length + 2)));
+    const worker = victim === 'app' ? /** @type {Worker} */ (front.latest) : victim;
+    await strike(typeof worker === 'number' ? workerAt(worker) : worker, index, callers);
+  }
+  await all;
 
-  /** @type {import('../support/storm/caller.mjs').Outcome[]} */
-  const outcomes = [];
-  /** Calls that are not settled. @type {Set<string>} */
-  const pending = new Set();
-  t.signal.addEventListener('abort', () => pending.size > 0 && t.diagnostic(`${outcomes.length} settled; not: ${[...pending].slice(0, 20).join(' ')}`));
-  /** @type {{ at: number, reached: () => void }[]} */
-  const watchers = [];
-  let last = 0;
-  /** @param {ReturnType<typeof keepConnected>} caller @param {number} seed */
-  const runner = async (caller, seed) => {
-    const random = dice(seed);
-    while (last < total) {
-      const callId = `storm-${(last += 1)}`;
-      pending.add(callId);
-      outcomes.push(await callAndCancel(callId, await caller.agent(), operator, random, app.confirm));
-      pending.delete(callId);
-      for (const { at, reached } of watchers) if (outcomes.length >= at) reached();
-    }
-  };
-  /** @param {number} at */
-  const settled = (at) => new Promise((/** @type {(value: void) => void} */ reached) => {
-    watchers.push({ at, reached });
-    if (outcomes.length >= at) reached();
-  });
-  const runners = callers.flatMap((caller, index) => Array.from({ length: width }, (_, nth) => runner(caller, 1 + index * width + nth)));
+  const ended = performance.now();
+  const ends = outcomes.map(({ response }) => endOf(response));
+  const count = (/** @type {string} */ end) => ends.filter((it) => it === end).length;
+  const byOperators = outcomes.flatMap(({ told }) => told).filter(({ by, cancelled }) => by.startsWith('operator') && cancelled === true).length;
+  t.diagnostic(`completed ${count('completed')}, cancelled ${count('cancelled')}, unknown ${count('unknown')}; by operators ${byOperators}`);
+  assert.equal(outcomes.length, calls);
+  assert.deepEqual(outcomes.flatMap((outcome) => contradictions(outcome, app.states.get(outcome.callId))), []);
+  assert.deepEqual(app.wrong, []);
+  assert.ok(count('completed') > calls / 5, 'many have completed');
+  assert.ok(count('cancelled') > calls / 5, 'many were cancelled');
+  assert.ok(count('unknown') <= victims.length * callers.length * width, 'no more than a blow could hit');
+  assert.ok(byOperators > calls / 100, 'operators have cancelled across workers');
 
-  /** @type {(() => Promise<void>)[]} */
-  const blows = [2, 'redis', 3, 'redis', 'app', 'redis', 4, 3, 'app', 'redis'].map((victim, index) => async () => {
+  const registered = outcomes.filter(({ response, callId }) => endOf(response) !== 'unknown' || app.states.has(callId));
+  const wrong = await lostOrUntrue(registered, workers.map(operatorOf));
+  assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} runs are lost or told wrongly`);
+  assert.equal(app.stats().inFlight, 0);
+  const seconds = (/** @type {number} */ ms) => (ms / 1_000).toFixed(1);
+  t.diagnostic(`settled in ${seconds(ended - began)} s, looked for in ${seconds(performance.now() - ended)} s`);
+}
+
+test(`${total} calls and their cancels, while workers and Redis are killed in turn`, { timeout: 240_000 }, (t) => storm(t, {
+  prefix: 'killed',
+  calls: total,
+  victims: [2, 'redis', 3, 'redis', 'app', 'redis', 4, 'app', 'redis', 2],
+  async strike(victim, index, callers) {
     if (victim === 'redis') {
       await redis.kill();
       await redis.restart();
       return;
     }
-    const worker = victim === 'app' ? /** @type {Worker} */ (front.latest) : workerAt(Number(victim));
-    await worker.end();
+    await victim.end();
     // Every second time the others have noticed before it is back.
     if (index % 2) await Promise.all(callers.map(async (caller) => (await caller.agent()).call('storm.work', { ms: 0 })));
-    await worker.restart();
-  });
-  for (const [index, blow] of blows.entries()) {
-    await settled(Math.floor((total * (index + 1)) / (blows.length + 2)));
-    await blow();
-  }
-  await Promise.all(runners);
+    await victim.restart();
+  },
+}));
 
-  const ends = outcomes.map(({ response }) => endOf(response));
-  const count = (/** @type {string} */ end) => ends.filter((it) => it === end).length;
-  const confirmations = outcomes.flatMap(({ told }) => told).filter(({ by, cancelled }) => by.startsWith('operator') && cancelled === true);
-  t.diagnostic(`completed ${count('completed')}, cancelled ${count('cancelled')}, unknown ${count('unknown')}; by operators ${confirmations.length}`);
-  assert.equal(outcomes.length, total);
-  assert.deepEqual(outcomes.flatMap((outcome) => contradictions(outcome, app.states.get(outcome.callId))), []);
-  assert.deepEqual(app.wrong, []);
-  assert.ok(count('completed') > total / 5, 'many have completed');
-  assert.ok(count('cancelled') > total / 5, 'many were cancelled');
-  assert.ok(count('unknown') <= blows.length * callers.length * width, 'no more than a blow could hit');
-  assert.ok(confirmations.length > total / 50, 'operators have cancelled across workers');
-
-  await nothingIsLost(outcomes, app.states);
-  assert.equal(app.stats().inFlight, 0);
-});
-
-/**
- * Every run is known on every worker, and has ended as its caller was told, or it is said that
- * nobody knows how.
- *
- * @param {import('../support/storm/caller.mjs').Outcome[]} outcomes
- * @param {Map<string, string>} states in the app
- */
-async function nothingIsLost(outcomes, states) {
-  const operators = workers.map(operatorOf);
-  let left = outcomes.filter(({ response, callId }) => endOf(response) !== 'unknown' || states.has(callId));
-  const final = ['completed', 'cancelled', 'failed', 'unknown'];
-  /** @type {any[]} */
-  let wrong = [];
-  const until = performance.now() + 15_000;
-  do {
-    wrong = [];
-    const queue = left.entries();
-    await Promise.all(Array.from({ length: 50 }, async () => {
-      for (const [index, outcome] of queue) {
-        const answer = await /** @type {any} */ (operators[index % operators.length]).status(outcome.callId);
-        const end = endOf(outcome.response);
-        const { state } = answer?.json ?? {};
-        const agrees = answer?.status === 200 && final.includes(state) && (end === 'unknown' || [end, 'unknown'].includes(state));
-        if (!agrees) wrong.push({ outcome, status: answer });
-      }
-    }));
-    left = wrong.map(({ outcome }) => outcome);
-  } while (wrong.length > 0 && performance.now() < until);
-  assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} runs are lost or told wrongly`);
-}
+test(`${fewer} calls and their cancels, while workers and Redis hang in turn`, { timeout: 240_000 }, (t) => storm(t, {
+  prefix: 'hung',
+  calls: fewer,
+  victims: ['app', 2, 'redis', 3, 'app', 4, 'redis'],
+  async strike(victim, index) {
+    (victim === 'redis' ? redis : victim).hang();
+    const others = workers.filter((worker) => worker !== victim);
+    // Every second time no longer than it takes to see that the others live.
+    const left = index % 2 ? Infinity : victim === 'redis' ? 1 : others.length;
+    for (const worker of others) while ((await ask(worker, '/readyz')).json.workers > left) await pause(20);
+    (victim === 'redis' ? redis : victim).goOn();
+  },
+}));

@@ -31,3 +31,35 @@ export function contradictions({ callId, response, told }, inApp) {
   if (facts.size > 1 && end !== 'unknown') wrong.push(`${answered}, and its cancels ${JSON.stringify(told)}`);
   return wrong;
 }
+
+/** How long runs of workers that have just died may take to be found: milliseconds. */
+const foundWithin = 15_000;
+
+/**
+ * The calls whose run is not known to one of the workers, is not over, or has ended otherwise than
+ * its caller was told. That nobody knows how it ended is never wrong.
+ *
+ * @param {Outcome[]} outcomes
+ * @param {ReturnType<typeof import('./operator.mjs').operatorOf>[]} operators one for each worker
+ */
+export async function lostOrUntrue(outcomes, operators) {
+  /** @param {string} state @param {string | undefined} end */
+  const agrees = (state, end) => state === 'unknown' || (end === 'unknown' ? ['completed', 'cancelled', 'failed'].includes(state) : state === end);
+  let until = Infinity;
+  let left = outcomes;
+  for (;;) {
+    /** @type {{ outcome: Outcome, status: any }[]} */
+    const wrong = [];
+    const queue = left.entries();
+    await Promise.all(Array.from({ length: 50 }, async () => {
+      for (const [index, outcome] of queue) {
+        const operator = /** @type {typeof operators[0]} */ (operators[index % operators.length]);
+        const status = await operator.status(outcome.callId);
+        if (status?.status !== 200 || !agrees(status.json.state, endOf(outcome.response))) wrong.push({ outcome, status });
+      }
+    }));
+    if (wrong.length === 0 || performance.now() > until) return wrong;
+    until = Math.min(until, performance.now() + foundWithin);
+    left = wrong.map(({ outcome }) => outcome);
+  }
+}
