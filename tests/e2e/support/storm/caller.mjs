@@ -65,7 +65,9 @@ const byAgent = (by, said) => ({ by, cancelled: said.error ? undefined : said.ca
 export async function callAndCancel(callId, agent, operator, random, confirmed) {
   const controller = new AbortController();
   const way = random(8);
-  const response = agent.call(random(4) ? 'storm.work' : 'storm.single', { ms: random(3) ? random(12) : 0 }, {
+  // An operator's cancel has further to go.
+  const longest = way >= 3 && way <= 6 ? 60 : 12;
+  const response = agent.call(random(4) ? 'storm.work' : 'storm.single', { ms: random(3) ? random(longest) : 0 }, {
     callId,
     ...(way === 0 ? { timeout: 1 + random(10) } : {}),
     ...(way === 1 ? { signal: controller.signal } : {}),
