@@ -23,14 +23,14 @@ const width = 40;
 let redis;
 /** @type {Worker[]} */
 let workers = [];
-/** What stands before the workers: for the app, and for each agent. @type {Front[]} */
+/** What stands before the workers: for the app, and for each agent; the last of them may be on the app's worker. @type {Front[]} */
 let fronts = [];
 
 before(async () => {
   redis = await startRedis({ durable: true });
   workers = await startWorkers(redis, 4, ['--max-retained', String(2 * total)]);
   const order = (/** @type {number[]} */ ...numbers) => startBalancer(numbers.map((number) => workerAt(number)));
-  fronts = await Promise.all([order(1, 3), order(1, 2), order(2, 4), order(4, 2)]);
+  fronts = await Promise.all([order(1, 3), order(2, 4), order(4, 2), order(1, 2)]);
 });
 after(async () => {
   await Promise.all(fronts.map((front) => front.close()));
@@ -80,7 +80,9 @@ async function storm(t, { prefix, calls, victims, strike }) {
   assert.ok(count('unknown') <= victims.length * callers.length * width, 'no more than a blow could hit');
   assert.ok(byOperators > 0, 'operators have cancelled across workers');
 
-  const registered = outcomes.filter(({ response, callId }) => endOf(response) !== 'unknown' || app.states.has(callId));
+  // Within one worker a call does not wait for Redis: what was there in its last moment is not written down.
+  const across = outcomes.filter(({ caller }) => caller < callers.length - 1);
+  const registered = across.filter(({ response, callId }) => endOf(response) !== 'unknown' || app.states.has(callId));
   const wrong = await lostOrUntrue(registered, workers.map(operatorOf));
   assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} runs are lost or told wrongly`);
   assert.equal(app.stats().inFlight, 0);

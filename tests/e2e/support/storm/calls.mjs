@@ -1,6 +1,6 @@
 import { callAndCancel, dice } from './caller.mjs';
 
-/** @typedef {import('./caller.mjs').Outcome} Outcome */
+/** @typedef {import('./caller.mjs').Outcome & { caller: number }} Outcome */
 
 /**
  * Makes so many calls, each agent so many at once.
@@ -19,16 +19,17 @@ export function callEach({ prefix, calls, width, callers, operator, confirmed })
   /** @type {{ at: number, reached: () => void }[]} */
   const watchers = [];
   let last = 0;
-  /** @param {typeof callers[0]} caller @param {number} seed */
+  /** @param {number} caller @param {number} seed */
   const runner = async (caller, seed) => {
     const random = dice(seed);
     while (last < calls) {
       const callId = `${prefix}-${(last += 1)}`;
-      outcomes.push(await callAndCancel(callId, await caller.agent(), operator, random, confirmed));
+      const agent = await /** @type {typeof callers[0]} */ (callers[caller]).agent();
+      outcomes.push({ caller, ...await callAndCancel(callId, agent, operator, random, confirmed) });
       for (const { at, reached } of watchers) if (outcomes.length >= at) reached();
     }
   };
-  const all = Promise.all(callers.flatMap((caller, index) => Array.from({ length: width }, (_, nth) => runner(caller, 1 + index * width + nth))));
+  const all = Promise.all(callers.flatMap((_, caller) => Array.from({ length: width }, (_, nth) => runner(caller, 1 + caller * width + nth))));
   return {
     /** Grows as they settle. */
     outcomes,
