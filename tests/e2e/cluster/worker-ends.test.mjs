@@ -91,7 +91,7 @@ for (const how of /** @type {const} */ (['is killed', 'hangs'])) {
   });
 }
 
-test('a worker that is stopped settles what is in flight, and leaves at once', { timeout: 90_000 }, async () => {
+test('a worker that is stopped settles what is in flight before it leaves', { timeout: 90_000 }, async () => {
   const page = await cluster.appPage(front);
   try {
     const { agent, held } = await agentWithCall(2, 'at the stop');
