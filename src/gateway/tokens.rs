@@ -56,6 +56,15 @@ impl Identity {
         }
     }
 
+    /// The gateway itself.
+    pub fn gateway() -> Self {
+        Identity {
+            role: Role::Admin,
+            name: "gateway".into(),
+            app: None,
+        }
+    }
+
     /// Whether it sees and cancels the runs of all.
     pub fn is_admin(&self) -> bool {
         self.role == Role::Admin

@@ -124,6 +124,8 @@ pub enum Message {
     },
     /// Everybody should know.
     Tell(Notice),
+    /// I am about to leave: cancel what you have on apps of mine.
+    Stopping,
     /// I leave: take what is mine for gone.
     Bye,
 }

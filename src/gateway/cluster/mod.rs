@@ -207,6 +207,12 @@ impl Cluster {
         self.outgoing.notify_one();
     }
 
+    /// Has the others cancel what they have on apps of this worker.
+    pub fn stop(&self) {
+        self.peers().push_to_all(&Message::Stopping.into());
+        self.outgoing.notify_one();
+    }
+
     /// Says goodbye: the others take what is here for gone at once.
     pub async fn leave(&self) {
         self.leaving.store(true, Ordering::Relaxed);

@@ -101,6 +101,12 @@ impl Relay {
         Some((Some(id), payload))
     }
 
+    /// The runs that an app has.
+    pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
+        let routes = self.routes.iter().filter(|(_, route)| route.app == app);
+        routes.map(|(run, _)| *run).collect()
+    }
+
     /// Whether a call has the callId of one that never went to the app, which cannot know that it was
     /// used before.
     pub(super) fn names_a_skipped(&self, peer: PeerId, payload: &str) -> bool {

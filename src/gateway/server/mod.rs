@@ -62,6 +62,7 @@ pub use rate_limit::RateLimiter;
 pub use reader::serve as serve_socket;
 pub use resume::{Attached, Lost, Resume, Sessions};
 pub use sought::{Placed, Sought};
+pub use stopping::STOPPING;
 pub use tls::Tls;
 pub use upgrade::{Knock, NotAllowed};
 

@@ -85,6 +85,11 @@ impl Hub {
         self.state().relay.runs().find(request_id, viewer, now)
     }
 
+    /// The runs that an app has, by its connection.
+    pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
+        self.state().relay.runs_on(app)
+    }
+
     /// Asks the app to cancel a run that `by` may see, and waits for its answer for at most the
     /// confirm timeout. Of a run that is over it tells how it ended.
     pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> Confirmation {

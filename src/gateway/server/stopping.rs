@@ -10,14 +10,14 @@ use super::hub::Hub;
 use super::lifecycle::{Lifecycle, Phase};
 use crate::gateway::relay::Event;
 use crate::gateway::runs::Run;
-use crate::gateway::tokens::{Identity, Role};
+use crate::gateway::tokens::Identity;
 
 /// How often a gateway that drains looks whether it is idle.
 const IDLE_POLL: Duration = Duration::from_millis(20);
 /// For what is left of a connection after the close timeout.
 const GRACE: Duration = Duration::from_millis(500);
 /// The reason the cancelled calls are given.
-const REASON: &str = "The gateway is shutting down";
+pub const STOPPING: &str = "The gateway is shutting down";
 
 /// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
 /// connection has.
@@ -68,13 +68,12 @@ async fn idle(hub: &Hub) {
 }
 
 async fn cancel_all(hub: &Hub) {
-    let gateway = Identity {
-        role: Role::Admin,
-        name: "gateway".into(),
-        app: None,
-    };
+    if let Some(cluster) = hub.cluster() {
+        cluster.stop();
+    }
+    let gateway = Identity::gateway();
     let mut runs = hub.runs(&gateway);
     runs.retain(|run| !run.state.is_over());
-    let cancel = |run: &Run| hub.cancel(run.id, Some(REASON.into()), &gateway);
+    let cancel = |run: &Run| hub.cancel(run.id, Some(STOPPING.into()), &gateway);
     join_all(runs.iter().map(cancel)).await;
 }

@@ -8,6 +8,7 @@ use crate::gateway::cluster::message::{AppKey, Message, Parcel};
 use crate::gateway::cluster::peers::Proxy;
 use crate::gateway::cluster::{Cluster, WorkerId};
 use crate::gateway::relay::{Event, Offer, PeerId, Seat};
+use crate::gateway::server::STOPPING;
 use crate::gateway::tokens::Identity;
 use crate::gateway::wire::Envelope;
 
@@ -107,6 +108,23 @@ pub(super) fn said(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: Stri
 pub(super) fn lost(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: String) {
     if let Some(peer) = proxy_of(cluster, worker, app) {
         cluster.hub.handle(Event::AgentLost { app: peer, agent });
+    }
+}
+
+/// Its worker is about to leave.
+pub(super) fn stopping(cluster: &Cluster, worker: WorkerId) {
+    let apps: Vec<_> = {
+        let peers = cluster.peers();
+        let other = peers.peers.get(&worker);
+        let apps = other.into_iter().flat_map(|other| other.apps.values());
+        apps.map(|proxy| proxy.peer).collect()
+    };
+    for run in apps.into_iter().flat_map(|app| cluster.hub.runs_on(app)) {
+        let hub = cluster.hub.clone();
+        tokio::spawn(async move {
+            let reason = Some(STOPPING.into());
+            hub.cancel(run, reason, &Identity::gateway()).await;
+        });
     }
 }
 

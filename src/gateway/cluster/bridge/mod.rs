@@ -138,6 +138,7 @@ fn act(cluster: &Cluster, from: WorkerId, message: Message, text: bytes::Bytes) 
             }
         }
         Message::Tell(notice) => super::notice::obey(cluster, from, notice),
+        Message::Stopping => apps::stopping(cluster, from),
         Message::Bye => forget(cluster, from),
     }
 }
