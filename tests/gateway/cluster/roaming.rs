@@ -126,6 +126,11 @@ async fn one_whose_worker_has_gone_is_closed_and_may_come_back() {
     agent.send(call("1", "c1")).await;
     app.next().await;
     drop(one);
+    let asked = app.next().await;
+    assert_eq!(
+        asked["payload"]["reason"], "The gateway is shutting down",
+        "it asks first: {asked}"
+    );
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
     app.closed().await;
     let mut peer = two.peer("/abp/app").await;
