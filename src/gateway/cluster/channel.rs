@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use tokio::sync::Notify;
 
+use super::Cluster;
 use super::channel_message::CancelMessage;
-use super::{Cluster, WorkerId};
 use crate::gateway::runs::RunId;
 use crate::gateway::server::{Placed, Sought};
 use crate::gateway::tokens::{Identity, Role};
@@ -74,7 +74,9 @@ impl Cluster {
             Ok(message) => message,
             Err(error) => return self.warn_of(&error),
         };
-        if message.worker.is_some_and(|worker| self.is_ours(worker)) {
+        // A worker of this cluster tells by itself; one of another has callers of its own by the same
+        // names.
+        if message.worker.is_some() {
             return;
         }
         let by = match &message.requester {
@@ -120,12 +122,6 @@ impl Cluster {
         };
         let is_live = |it: &Placed| it.is_here() && it.is_sure() && !it.run.state.is_over();
         is_live(&placed).then_some(placed.run.id)
-    }
-
-    /// Whether it is a worker of this cluster, whose cancels come by themselves.
-    fn is_ours(&self, worker: WorkerId) -> bool {
-        let peers = self.peers();
-        peers.names.contains(&worker) || peers.membership.knows(worker)
     }
 
     fn warn_of(&self, error: &str) {

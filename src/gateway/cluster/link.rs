@@ -12,8 +12,10 @@ use bytes::Bytes;
 const FRAME_BYTES: usize = 256 << 10;
 /// Bytes that may wait to be sent or acknowledged before no more should be pushed: 8 MiB.
 const WINDOW_BYTES: usize = 8 << 20;
-/// Milliseconds after which what is not acknowledged is sent again.
+/// Milliseconds without an acknowledgement after which what waits for one is sent again; twice as
+/// long each time, up to the longest.
 const RESEND_MS: f64 = 1_000.0;
+const LONGEST_RESEND_MS: f64 = 8_000.0;
 /// Frames taken after which they are acknowledged at once.
 const ACK_FRAMES: u32 = 64;
 /// Milliseconds for which an acknowledgement waits for a frame to go with.
@@ -51,6 +53,9 @@ pub struct Link {
     bytes: usize,
     last_sent: u64,
     last_taken: u64,
+    /// When an acknowledgement last came, and how often in vain it was sent again since.
+    acknowledged_at: f64,
+    resends: i32,
     owed: u32,
     owed_since: f64,
 }
@@ -81,7 +86,8 @@ impl Link {
 
     /// The next frame to send, if there is one.
     pub fn next_frame(&mut self, now: f64) -> Option<Frame> {
-        if self.sent.front().is_some_and(|it| now - it.at >= RESEND_MS) {
+        if self.resend_at().is_some_and(|at| now >= at) {
+            self.resends += 1;
             self.send_again();
         }
         if self.again > 0 {
@@ -121,12 +127,18 @@ impl Link {
 
     /// When [`Link::next_frame`] is to be asked again, if nothing happens before.
     pub fn deadline(&self) -> Option<f64> {
-        let resend = self.sent.front().map(|it| it.at + RESEND_MS);
+        let resend = self.resend_at();
         let ack = (self.owed > 0).then_some(self.owed_since + ACK_MS);
         match (resend, ack) {
             (Some(resend), Some(ack)) => Some(resend.min(ack)),
             (one, other) => one.or(other),
         }
+    }
+
+    fn resend_at(&self) -> Option<f64> {
+        let patience = (RESEND_MS * 2_f64.powi(self.resends)).min(LONGEST_RESEND_MS);
+        let first = self.sent.front()?;
+        Some(first.at.max(self.acknowledged_at) + patience)
     }
 
     /// Everything that is not acknowledged goes out again: it may have been lost.
@@ -136,7 +148,7 @@ impl Link {
 
     /// Takes a frame that has come.
     pub fn take(&mut self, frame: Frame, now: f64) -> Taken {
-        self.acknowledged(frame.ack);
+        self.acknowledged(frame.ack, now);
         if frame.number == 0 {
             return Taken::Nothing;
         }
@@ -154,8 +166,9 @@ impl Link {
         Taken::Next(frame.body)
     }
 
-    fn acknowledged(&mut self, ack: u64) {
+    fn acknowledged(&mut self, ack: u64, now: f64) {
         while self.sent.front().is_some_and(|it| it.number <= ack) {
+            (self.acknowledged_at, self.resends) = (now, 0);
             if let Some(sent) = self.sent.pop_front() {
                 self.bytes = self.bytes.saturating_sub(sent.body.len());
             }

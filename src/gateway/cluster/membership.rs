@@ -9,12 +9,28 @@ use super::worker::WorkerId;
 /// Workers taken for dead that are remembered, 1 024: what they still say must not count.
 const DEAD: usize = 1_024;
 
+/// For which a lease must be missing, of its time: that of a living worker is renewed sooner.
+const MISSING: f64 = 0.25;
+
+/// What the leases tell.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Who is new.
+    pub new: Vec<WorkerId>,
+    /// Who has died.
+    pub gone: Vec<WorkerId>,
+    /// Who was taken for dead, lives, and may not know.
+    pub undead: Vec<WorkerId>,
+}
+
 /// The other workers. Times are milliseconds on a clock that never goes back.
 #[derive(Debug)]
 pub struct Membership {
     lease: f64,
     /// When each last spoke, or was first seen.
     heard: BTreeMap<WorkerId, f64>,
+    /// Since when each has been without a lease.
+    missing: BTreeMap<WorkerId, f64>,
     dead: HashSet<WorkerId>,
     order: VecDeque<WorkerId>,
     /// Since when Redis has answered without a break.
@@ -38,6 +54,7 @@ impl Membership {
         Membership {
             lease: lease.as_secs_f64() * 1_000.0,
             heard: BTreeMap::new(),
+            missing: BTreeMap::new(),
             dead: HashSet::new(),
             order: VecDeque::new(),
             healthy_since: 0.0,
@@ -60,25 +77,35 @@ impl Membership {
         }
     }
 
-    /// These have a lease now. Who is new, and who has died.
-    pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> (Vec<WorkerId>, Vec<WorkerId>) {
+    /// These have a lease now.
+    pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> Census {
+        let is_dead = |id: &&WorkerId| self.dead.contains(id);
+        let undead = alive.iter().filter(is_dead).copied().collect();
         let is_new = |id: &&WorkerId| !self.heard.contains_key(id) && !self.dead.contains(id);
         let new: Vec<_> = alive.iter().filter(is_new).copied().collect();
         for worker in &new {
             self.heard.insert(*worker, now);
         }
         // A lease that is gone was not renewed for as long as it lasts, unless Redis has lost it.
+        self.missing.retain(|id, _| !alive.contains(id));
+        for id in self.heard.keys().filter(|id| !alive.contains(id)) {
+            self.missing.entry(*id).or_insert(now);
+        }
         let silent = |at: f64| now - at.max(self.healthy_since) > self.lease;
-        let is_gone = |(id, at): &(&WorkerId, &f64)| !alive.contains(id) && silent(**at);
-        let gone = self.heard.iter().filter(is_gone);
+        let is_gone = |(id, since): &(&WorkerId, &f64)| {
+            now - **since >= self.lease * MISSING
+                && self.heard.get(id).is_some_and(|at| silent(*at))
+        };
+        let gone = self.missing.iter().filter(is_gone);
         let gone: Vec<_> = gone.map(|(worker, _)| *worker).collect();
         gone.iter().for_each(|worker| self.bury(*worker));
-        (new, gone)
+        Census { new, gone, undead }
     }
 
     /// A worker has left, or is taken for dead.
     pub fn bury(&mut self, worker: WorkerId) {
         self.heard.remove(&worker);
+        self.missing.remove(&worker);
         if self.dead.insert(worker) {
             self.order.push_back(worker);
         }
@@ -91,6 +118,7 @@ impl Membership {
 
     /// Forgets the others, who may still be there: this worker joins anew. Who they were.
     pub fn reset(&mut self) -> Vec<WorkerId> {
+        self.missing.clear();
         std::mem::take(&mut self.heard).into_keys().collect()
     }
 
@@ -118,18 +146,49 @@ mod tests {
         Membership::new(Duration::from_secs(3))
     }
 
+    fn new(worker: WorkerId) -> Census {
+        Census {
+            new: vec![worker],
+            ..Census::default()
+        }
+    }
+
+    fn gone(worker: WorkerId) -> Census {
+        Census {
+            gone: vec![worker],
+            ..Census::default()
+        }
+    }
+
     #[test]
     fn a_worker_dies_when_neither_its_lease_nor_a_word_is_left() {
         let mut others = three_seconds();
         let worker = WorkerId::random();
-        assert_eq!(others.leases(&[worker], 0.0), (vec![worker], vec![]));
-        assert_eq!(others.leases(&[worker], 3_900.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[worker], 0.0), new(worker));
+        assert_eq!(others.leases(&[worker], 3_900.0), Census::default());
         assert_eq!(others.heard(worker, 4_000.0), Heard::Known);
-        assert_eq!(others.leases(&[], 7_000.0), (vec![], vec![]));
-        assert_eq!(others.leases(&[worker], 60_000.0), (vec![], vec![]));
-        assert_eq!(others.leases(&[], 60_500.0), (vec![], vec![worker]));
-        assert_eq!(others.heard(worker, 60_600.0), Heard::Dead);
-        assert_eq!(others.leases(&[worker], 60_700.0), (vec![], vec![]));
+        assert_eq!(others.leases(&[], 4_500.0), Census::default());
+        assert_eq!(
+            others.leases(&[], 7_000.0),
+            Census::default(),
+            "it has spoken"
+        );
+        assert_eq!(others.leases(&[worker], 60_000.0), Census::default());
+        assert_eq!(
+            others.leases(&[], 60_500.0),
+            Census::default(),
+            "it may be renewed"
+        );
+        assert_eq!(others.leases(&[worker], 61_000.0), Census::default());
+        assert_eq!(others.leases(&[], 61_500.0), Census::default());
+        assert_eq!(others.leases(&[], 62_250.0), gone(worker));
+        assert_eq!(others.heard(worker, 62_300.0), Heard::Dead);
+        let undead = vec![worker];
+        let told = Census {
+            undead,
+            ..Census::default()
+        };
+        assert_eq!(others.leases(&[worker], 62_700.0), told);
     }
 
     #[test]
@@ -138,8 +197,8 @@ mod tests {
         let worker = WorkerId::random();
         others.leases(&[worker], 0.0);
         others.reconnected(60_000.0);
-        assert_eq!(others.leases(&[], 62_000.0), (vec![], vec![]));
-        assert_eq!(others.leases(&[], 63_001.0), (vec![], vec![worker]));
+        assert_eq!(others.leases(&[], 62_000.0), Census::default());
+        assert_eq!(others.leases(&[], 63_001.0), gone(worker));
     }
 
     #[test]

@@ -86,6 +86,7 @@ pub struct Cluster {
     connected: AtomicBool,
     /// The connection for commands, while there is one.
     commands: Mutex<Option<MultiplexedConnection>>,
+    held: facts::Held,
     /// When Redis last answered, in milliseconds of [`Cluster::now`].
     answered: AtomicU64,
     started: Instant,
@@ -122,6 +123,7 @@ impl Cluster {
             traffic: Traffic::default(),
             connected: AtomicBool::new(false),
             commands: Mutex::default(),
+            held: facts::Held::default(),
             answered: AtomicU64::new(0),
             started: Instant::now(),
         }))
@@ -141,6 +143,21 @@ impl Cluster {
     pub fn takes_part(&self, worker: WorkerId) -> bool {
         let peers = self.peers();
         worker == peers.me || peers.peers.contains_key(&worker)
+    }
+
+    /// Waits until the others that there are have introduced themselves, for as long as Redis answers
+    /// and at most `patience`: whoever comes by then is not taken for a stranger.
+    pub async fn met(&self, patience: Duration) {
+        let met = async {
+            let strange = || {
+                let peers = self.peers();
+                peers.peers.values().any(|peer| peer.sessions.is_empty())
+            };
+            while !self.connected.load(Ordering::Relaxed) || strange() {
+                sleep(LOOK).await;
+            }
+        };
+        let _ = timeout(patience, met).await;
     }
 
     /// How this worker stands with the others.
@@ -248,14 +265,18 @@ impl Cluster {
         self.outgoing.notify_one();
     }
 
-    /// Waits until there is room for more on the way to a worker, or it is gone.
-    async fn room(&self, worker: WorkerId) {
+    /// Sends as soon as there is room on the way to a worker, unless it is gone.
+    async fn send_in_turn(&self, worker: WorkerId, parcel: &Parcel) {
         loop {
             let room = {
-                let peers = self.peers();
+                let mut peers = self.peers();
                 match peers.peers.get(&worker) {
                     Some(peer) if !peer.link.has_room() => peer.room.clone(),
-                    _ => return,
+                    _ => {
+                        peers.push(worker, parcel);
+                        drop(peers);
+                        return self.outgoing.notify_one();
+                    }
                 }
             };
             let notified = room.notified();

@@ -30,7 +30,7 @@ pub struct ClusterOptions {
     #[arg(long, env = "CAPHOST_WORKER_NAME", value_name = "TEXT")]
     pub worker_name: Option<String>,
     /// Without a sign of life, after which a worker is taken for dead.
-    #[arg(long, env = "CAPHOST_WORKER_LEASE", default_value = "3s", value_parser = duration, value_name = "TIME")]
+    #[arg(long, env = "CAPHOST_WORKER_LEASE", default_value = "2500ms", value_parser = duration, value_name = "TIME")]
     pub worker_lease: Duration,
     /// Without an answer of Redis, after which calls to apps on other workers fail.
     #[arg(long, env = "CAPHOST_REDIS_PATIENCE", default_value = "4s", value_parser = duration, value_name = "TIME")]
@@ -46,7 +46,7 @@ impl Default for ClusterOptions {
             redis: None,
             redis_prefix: "caphost".into(),
             worker_name: None,
-            worker_lease: Duration::from_secs(3),
+            worker_lease: Duration::from_millis(2_500),
             redis_patience: Duration::from_secs(4),
             require_requester: false,
         }

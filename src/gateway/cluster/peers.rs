@@ -17,6 +17,8 @@ use crate::gateway::relay::{Offer, PeerId};
 
 /// Frames given out at once: a bound on what is lost with a connection that breaks.
 const FRAMES: usize = 64;
+/// Bytes of frames given out at once, or one frame: Redis must answer in time.
+const BYTES: usize = 2 << 20;
 /// Ids of this worker's own that are remembered, 64.
 const NAMES: usize = 64;
 
@@ -115,11 +117,13 @@ impl Peers {
 
     /// What is to be sent now.
     pub fn frames(&mut self, now: f64) -> Vec<(WorkerId, Frame)> {
-        let mut frames = Vec::new();
+        let (mut frames, mut bytes) = (Vec::new(), 0);
         for (worker, peer) in &mut self.peers {
             while frames.len() < FRAMES
+                && bytes < BYTES
                 && let Some(frame) = peer.link.next_frame(now)
             {
+                bytes += frame.body.len();
                 frames.push((*worker, frame));
             }
         }

@@ -1,6 +1,6 @@
 //! Runs of a worker that is gone, in the ledger of another.
 
-use super::{Ending, Run, RunId, Runs};
+use super::{Ending, Run, RunId, RunState, Runs};
 use crate::call::Code;
 
 impl Runs {
@@ -21,8 +21,18 @@ impl Runs {
     }
 
     fn adopt_one(&mut self, mut run: Run, now: u64) -> Option<RunId> {
-        if self.runs.contains_key(&run.id) {
-            return None;
+        if let Some(known) = self.runs.get_mut(&run.id) {
+            // Of a worker taken for dead too early its end may have been unknown until now.
+            let corrected =
+                known.adopted && known.state == RunState::Unknown && run.state.is_over();
+            if corrected {
+                known.state = run.state;
+                known.error = run.error;
+                known.cancel_requested_at = run.cancel_requested_at;
+                known.cancelled_at = run.cancelled_at;
+                known.cancel_reason = run.cancel_reason;
+            }
+            return corrected.then_some(run.id);
         }
         if !run.state.is_over() {
             let disconnected = Ending::Unknown(Code::DISCONNECTED.as_str().into());

@@ -25,12 +25,12 @@ pub(super) async fn cancel(
     let body = to_bytes(body, BODY_BYTES).await;
     let body = body.map_err(|_| Refusal::body())?;
     let reason = reason(&body)?;
-    let (id, placed) = find(&hub, id, &viewer).await?;
+    let (_, placed) = find(&hub, id, &viewer).await?;
     let run = &placed.run;
     if let Some(cluster) = hub.cluster()
         && !run.state.is_over()
     {
-        cluster.publish_cancel(&id, reason.as_deref(), &viewer);
+        cluster.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
     }
     let confirmation = hub.cancel_at_home(&placed, reason, &viewer).await;
     tracing::info!(run = %run.id, by = %viewer.name, cancelled = confirmation.cancelled, "cancel");

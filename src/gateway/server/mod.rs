@@ -75,6 +75,8 @@ use http_limits::RequestRate;
 use lifecycle::Lifecycle;
 use listener::Listening;
 
+/// For the other workers of a cluster to introduce themselves before connections are accepted.
+const MEET: Duration = Duration::from_secs(1);
 /// How often the metrics are summed up.
 const SUM_UP: Duration = Duration::from_secs(5);
 
@@ -205,6 +207,9 @@ impl Server {
         let _tool_servers = self.tool_servers.start(&hub)?;
         let cluster = hub.cluster().cloned();
         let clustered = cluster.clone().map(|it| tokio::spawn(it.run()));
+        if let Some(cluster) = &cluster {
+            cluster.met(MEET).await;
+        }
         let listening = Listening::new(self.listener, self.tls.as_ref(), self.handshake_timeout);
         // Of its own, so that it goes on while the gateway drains.
         let mut serving = tokio::spawn(connections::serve(

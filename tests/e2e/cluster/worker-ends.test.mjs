@@ -98,7 +98,7 @@ test('a worker that is stopped settles what is in flight before it leaves', { ti
     const connected = await nextEvent(page, { type: 'gateway', state: 'connected' });
     const { ms } = await timed(Promise.all([cluster.worker(1).end('SIGTERM'), held, agent.closed]));
     assert.ok(ms < settledWithin, `left after ${Math.round(ms)} ms`);
-    const { success, cancelled, error } = await held;
+    const { success, cancelled } = await held;
     assert.equal(success, false);
     assert.equal(cancelled, true, JSON.stringify(await held));
     await connected();

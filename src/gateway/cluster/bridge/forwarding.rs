@@ -25,9 +25,8 @@ pub(super) fn forward(
         let _connected = connected;
         while let OutboxStep::Message(message, cost) = outbox.next().await {
             if let Some(parcel) = parcel(message.into_text()) {
-                cluster.send(worker, &parcel);
+                cluster.send_in_turn(worker, &parcel).await;
             }
-            cluster.room(worker).await;
             if outbox.written(cost) {
                 cluster.hub.relieved(peer, &outbox);
             }

@@ -198,8 +198,7 @@ fn forward(
                         message: Message::ToConnection { tunnel },
                         text: text(message.into_text()),
                     };
-                    cluster.send(worker, &parcel);
-                    cluster.room(worker).await;
+                    cluster.send_in_turn(worker, &parcel).await;
                     if outbox.written(cost) {
                         let attached = attached.lock().unwrap_or_else(PoisonError::into_inner);
                         attached.iter().for_each(Attached::relieved);

@@ -7,10 +7,13 @@ use redis::{RedisError, RedisResult, pipe};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::records;
+use crate::gateway::cluster::membership::Census;
 use crate::gateway::cluster::{Cluster, WorkerId, bridge};
 
 /// How often a lease is renewed in its time.
 const RENEWALS: u32 = 6;
+/// Milliseconds after which nobody is looked for who has left runs behind: a day.
+const WORKERS_MS: i64 = 86_400_000;
 /// Milliseconds after which the stream of a worker that is gone vanishes: one minute.
 const STREAM_MS: i64 = 60_000;
 
@@ -56,6 +59,11 @@ pub async fn renew(
         .arg(me.to_string())
         .ignore();
     records::keep(cluster, me, &mut renewal);
+    renewal
+        .cmd("PEXPIRE")
+        .arg(redis.workers())
+        .arg(WORKERS_MS)
+        .ignore();
     renewal.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS);
     renewal.cmd("SMEMBERS").arg(redis.workers());
     let (kept, expires, members): (bool, bool, Vec<String>) =
@@ -95,10 +103,14 @@ pub async fn renew(
             .filter(|(_, lease)| lease.is_some());
         alive = held.map(|(id, _)| *id).collect();
     }
-    let (new, gone) = {
+    let Census { new, gone, undead } = {
         let mut peers = cluster.peers();
         peers.membership.leases(&alive, cluster.now())
     };
+    if !undead.is_empty() {
+        cluster.peers().obituaries.extend(undead);
+        cluster.outgoing.notify_one();
+    }
     new.into_iter().for_each(|id| bridge::greet(cluster, id));
     for id in gone {
         tracing::warn!(worker = %id, "another worker has died");

@@ -41,6 +41,7 @@ pub async fn read(
             Ok(streams) => streams,
             Err(error) => return error,
         };
+        let idle = streams.is_none();
         for (id, fields) in streams
             .into_iter()
             .flatten()
@@ -53,7 +54,7 @@ pub async fn read(
         }
         // What has come goes on its way before more is asked for.
         tokio::task::yield_now().await;
-        if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES {
+        if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES || (idle && entries > 0) {
             (entries, bytes) = (0, 0);
             cluster.peers().read = Some(last.clone());
             cluster.outgoing.notify_one();

@@ -97,6 +97,7 @@ async fn attend(cluster: &Cluster) -> Result<Infallible, End> {
     };
     leases::renew(cluster, me, &mut commands).await?;
     records::begin(cluster, me, &mut commands).await?;
+    cluster.tell_again(&mut commands).await?;
     cluster.connected.store(true, Ordering::Relaxed);
     cluster.traffic.connections.add(1);
     cluster.hub.reaches_others(true);

@@ -78,7 +78,7 @@ fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
             .cmd("XTRIM")
             .arg(stream)
             .arg("MINID")
-            .arg(read)
+            .arg(after(&read))
             .ignore();
     }
     let wait = match peers.deadline() {
@@ -88,4 +88,24 @@ fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
         None => IDLE,
     };
     (commands, wait)
+}
+
+/// The id that follows an entry's.
+fn after(id: &str) -> String {
+    let parts = id.split_once('-');
+    let parts = parts.and_then(|(time, count)| Some((time, count.parse::<u64>().ok()?)));
+    match parts {
+        Some((time, count)) => format!("{time}-{}", count.saturating_add(1)),
+        None => id.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_last_is_trimmed_as_well() {
+        assert_eq!(after("1795300000000-7"), "1795300000000-8");
+    }
 }
