@@ -153,15 +153,16 @@ async fn cancels_through_the_apis_are_published_and_obeyed_once() {
     let cancelling = one.post("/api/runs/d/cancel", &a, "");
     let (cancelled, _) = tokio::join!(cancelling, confirm(&mut app, &running));
     assert_eq!(cancelled.json()["cancelled"], true);
+    let run = cancelled.json()["runId"].clone();
     agent.next().await;
     let body = r#"{"requestId":"soon","reason":null}"#;
     assert_eq!(two.post("/cancellation/cancel", &r, body).await.status, 200);
 
     let mut workers = Vec::new();
     for (id, reason, requester) in [
-        ("c", json!("enough"), "admin-3"),
-        ("d", json!(null), "agent-1"),
-        ("soon", json!(null), "admin-3"),
+        (json!("c"), json!("enough"), "admin-3"),
+        (run, json!(null), "agent-1"),
+        (json!("soon"), json!(null), "admin-3"),
     ] {
         let message = soon("the message", heard.next()).await.unwrap();
         let mut message: Value = serde_json::from_slice(message.get_payload_bytes()).unwrap();
