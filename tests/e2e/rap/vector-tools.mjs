@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** The capabilities of the conformance vectors that a RAP tool can have, under names it may have. */
 const tools = ['echo', 'hold', 'single', 'stubborn', 'selfAbort', 'started', 'release'].map((name) => `test_${name}`);
@@ -14,14 +15,27 @@ const tools = ['echo', 'hold', 'single', 'stubborn', 'selfAbort', 'started', 're
  * @property {string} callback_url
  */
 
+/** Milliseconds by which one request may overtake another. */
+const longestWay = 2000;
+
 /**
  * A RAP tool server. Its calls are known to each other by the agents' ids.
  */
 export async function serveVectorTools() {
   /** @type {Map<string, Invocation>} those without a result, by the agent's id */
   const running = new Map();
-  /** @type {Map<string, () => void>} */
-  const awaited = new Map();
+  /** Whoever has been invoked, by the agent's id. @type {Set<string>} */
+  const seen = new Set();
+  /** @type {(() => void)[]} */
+  const awaited = [];
+  /** Some calls never come: they were cancelled before. @param {string} callId */
+  const begun = async (callId) => {
+    const late = pause(longestWay, 'late', { ref: false });
+    while (!seen.has(callId)) {
+      const next = new Promise((/** @type {(value: void) => void} */ resolve) => { awaited.push(resolve); });
+      if ((await Promise.race([next, late])) === 'late') break;
+    }
+  };
 
   /** @param {Invocation} invocation @param {unknown} data */
   const answer = async ({ callback_url, group_id, id, call_id }, data) => {
@@ -42,11 +56,12 @@ export async function serveVectorTools() {
     test_stubborn: () => {},
     test_selfAbort: (invocation) => answer(invocation, 'Error: Tool call cancelled: it had enough'),
     test_started: async (invocation) => {
-      const { callId } = invocation.arguments;
-      if (!running.has(callId)) await new Promise((/** @type {(value: void) => void} */ resolve) => { awaited.set(callId, resolve); });
+      await begun(invocation.arguments.callId);
       await answer(invocation, { started: true });
     },
     test_release: async (invocation) => {
+      // Each invocation is a request of its own, and a later one may come first.
+      await begun(invocation.arguments.callId);
       const held = running.get(invocation.arguments.callId);
       if (held) await answer(held, { released: true });
       await answer(invocation, { released: held !== undefined });
@@ -57,8 +72,8 @@ export async function serveVectorTools() {
   const receive = (path, body) => {
     if (path === '/invoke') {
       running.set(body.call_id, body);
-      awaited.get(body.call_id)?.();
-      awaited.delete(body.call_id);
+      seen.add(body.call_id);
+      for (const go of awaited.splice(0)) go();
       void perform[body.operation]?.(body);
     }
     if (path === '/cancel_tool_call') {
