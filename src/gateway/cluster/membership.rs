@@ -122,11 +122,6 @@ impl Membership {
         std::mem::take(&mut self.heard).into_keys().collect()
     }
 
-    /// Whether it is one of the others, or was.
-    pub fn knows(&self, worker: WorkerId) -> bool {
-        self.heard.contains_key(&worker) || self.dead.contains(&worker)
-    }
-
     /// Whether Redis has answered for so long that every living worker has a lease again.
     pub fn is_settled(&self, now: f64) -> bool {
         now - self.healthy_since > self.lease

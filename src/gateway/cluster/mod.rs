@@ -50,7 +50,7 @@ use membership::Membership;
 use message::{Message, Parcel};
 pub use notice::Notice;
 pub use options::ClusterOptions;
-use peers::Peers;
+use peers::{Peer, Peers};
 pub use question::{Answer, Question};
 use records::Records;
 pub use seeking::Unsure;
@@ -173,25 +173,6 @@ impl Cluster {
         &self.traffic
     }
 
-    /// Asks all others, and gives each `patience` to answer: the answers, and how many did not.
-    pub async fn ask_all(
-        &self,
-        question: &Question,
-        patience: Duration,
-    ) -> (Vec<(WorkerId, Answer)>, usize) {
-        let others: Vec<_> = self.peers().peers.keys().copied().collect();
-        let asked = others.into_iter().map(|worker| async move {
-            let answer = self.ask(worker, question.clone(), patience).await;
-            (worker, answer)
-        });
-        let answers = futures_util::future::join_all(asked).await;
-        let missing = answers.iter().filter(|(_, it)| it.is_none()).count();
-        let given = answers
-            .into_iter()
-            .filter_map(|(worker, answer)| Some((worker, answer?)));
-        (given.collect(), missing)
-    }
-
     /// Asks one worker. Nothing if it has not answered within `patience`, or is gone.
     pub async fn ask(
         &self,
@@ -258,6 +239,11 @@ impl Cluster {
     fn shared(&self) -> Arc<Cluster> {
         let shared = self.me.upgrade();
         shared.unwrap_or_else(|| unreachable!("whoever asks holds one"))
+    }
+
+    /// What is to be had of another worker, unless it is gone. Not to be held while the hub is called.
+    fn of<T>(&self, worker: WorkerId, look: impl FnOnce(&mut Peer) -> Option<T>) -> Option<T> {
+        self.peers().peers.get_mut(&worker).and_then(look)
     }
 
     fn send(&self, worker: WorkerId, parcel: &Parcel) {

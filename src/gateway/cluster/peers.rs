@@ -13,7 +13,8 @@ use super::membership::{Heard, Membership};
 use super::message::{AppKey, Parcel, TunnelId};
 use super::question::Answer;
 use super::worker::WorkerId;
-use crate::gateway::relay::{Offer, PeerId};
+use crate::gateway::relay::{Event, Offer, PeerId};
+use crate::gateway::server::Hub;
 
 /// Frames given out at once: a bound on what is lost with a connection that breaks.
 const FRAMES: usize = 64;
@@ -27,6 +28,14 @@ const NAMES: usize = 64;
 pub(super) struct Proxy {
     pub peer: PeerId,
     pub forwarder: AbortHandle,
+}
+
+impl Proxy {
+    /// It leaves the relay: whom it stood for is gone.
+    pub fn leave(self, hub: &Hub) {
+        self.forwarder.abort();
+        hub.handle(Event::Gone { peer: self.peer });
+    }
 }
 
 /// Another worker.

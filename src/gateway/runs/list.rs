@@ -1,9 +1,22 @@
 //! What of the ledger is shown.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 
 use super::{Run, Runs};
 use crate::gateway::tokens::Identity;
+
+/// Of runs that are newest first keeps all in flight, and the first `ended` of those that have
+/// ended. How many are left out.
+pub fn leave_out(runs: &mut Vec<impl Borrow<Run>>, ended: usize) -> usize {
+    let (all, mut seen) = (runs.len(), 0);
+    runs.retain(|run| {
+        let is_over = run.borrow().state.is_over();
+        seen += usize::from(is_over);
+        !is_over || seen <= ended
+    });
+    all - runs.len()
+}
 
 impl Runs {
     /// What `viewer` may see, newest first.
@@ -21,13 +34,7 @@ impl Runs {
         };
         let mut found: Vec<_> = self.runs.values().map(Box::as_ref).filter(shown).collect();
         found.sort_unstable_by_key(|run| Reverse((run.registered_at, run.sequence)));
-        let all = found.len();
-        let mut seen = 0;
-        found.retain(|run| {
-            seen += usize::from(run.state.is_over());
-            !run.state.is_over() || seen <= ended
-        });
-        let omitted = all - found.len();
+        let omitted = leave_out(&mut found, ended);
         (found.into_iter().cloned().collect(), omitted)
     }
 }

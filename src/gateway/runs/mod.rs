@@ -26,6 +26,7 @@ use super::id_map::IdMap;
 use super::tokens::Identity;
 pub use early::EarlyCancel;
 use early::EarlyCancels;
+pub use list::leave_out;
 pub use news::{Ended, News};
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 

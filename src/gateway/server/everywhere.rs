@@ -7,7 +7,7 @@ use super::sought::{Placed, Sought, merged};
 use crate::call::Code;
 use crate::gateway::agent::{AbpError, Confirmation};
 use crate::gateway::cluster::{Answer, Notice, Question, Unsure, WorkerId};
-use crate::gateway::runs::Run;
+use crate::gateway::runs::{Run, leave_out};
 use crate::gateway::tokens::Identity;
 
 /// For a cancel to get to a run's worker, and its answer back.
@@ -101,13 +101,7 @@ impl Hub {
         let mut runs: Vec<_> = placed.into_iter().map(|it| it.run).collect();
         // Stable: of one worker the order is as it was.
         runs.sort_by_key(|run| std::cmp::Reverse(run.registered_at));
-        let all = runs.len();
-        let mut seen = 0;
-        runs.retain(|run| {
-            seen += usize::from(run.state.is_over());
-            !run.state.is_over() || seen <= ended
-        });
-        let omitted = omitted + omitted_here + (all - runs.len());
+        let omitted = omitted + omitted_here + leave_out(&mut runs, ended);
         Listed {
             runs,
             omitted,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::forwarding::{forward, text};
+use super::forwarding::forward;
 use crate::gateway::cluster::message::{AppKey, Message, Parcel};
 use crate::gateway::cluster::peers::Proxy;
 use crate::gateway::cluster::{Cluster, WorkerId};
@@ -40,18 +40,14 @@ fn join(cluster: &Cluster, worker: WorkerId, key: Key) -> PeerId {
         let agent = agent.clone();
         Some(Parcel {
             message: Message::ToAgent { app, agent },
-            text: text(message),
+            text: message.into(),
         })
     };
     let ended = key.clone();
     let closed = move |cluster: &Cluster| {
-        let mut peers = cluster.peers();
-        let other = peers.peers.get_mut(&worker);
-        other.and_then(|other| other.agents.remove(&ended));
+        cluster.of(worker, |other| other.agents.remove(&ended));
         let (app, agent) = ended;
-        peers.push(worker, &Message::AgentLost { app, agent }.into());
-        drop(peers);
-        cluster.outgoing.notify_one();
+        cluster.send(worker, &Message::AgentLost { app, agent }.into());
         cluster.departed.notify_waiters();
     };
     // Entered before it can end.
@@ -65,19 +61,12 @@ fn join(cluster: &Cluster, worker: WorkerId, key: Key) -> PeerId {
 
 /// It has gone.
 pub(super) fn gone(cluster: &Cluster, worker: WorkerId, key: &Key) {
-    let proxy = {
-        let mut peers = cluster.peers();
-        let other = peers.peers.get_mut(&worker);
-        other.and_then(|other| other.agents.remove(key))
-    };
-    if let Some(proxy) = proxy {
-        proxy.forwarder.abort();
-        cluster.hub.handle(Event::Gone { peer: proxy.peer });
+    if let Some(proxy) = cluster.of(worker, |other| other.agents.remove(key)) {
+        proxy.leave(&cluster.hub);
         cluster.departed.notify_waiters();
     }
 }
 
 fn proxy_of(cluster: &Cluster, worker: WorkerId, key: &Key) -> Option<PeerId> {
-    let peers = cluster.peers();
-    Some(peers.peers.get(&worker)?.agents.get(key)?.peer)
+    cluster.of(worker, |other| Some(other.agents.get(key)?.peer))
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::json;
 
-use super::forwarding::{forward, text};
+use super::forwarding::forward;
 use crate::gateway::cluster::message::{AppKey, Message, Parcel};
 use crate::gateway::cluster::peers::Proxy;
 use crate::gateway::cluster::{Cluster, WorkerId};
@@ -14,11 +14,10 @@ use crate::gateway::wire::Envelope;
 
 /// A worker holds an app, or it offers something else now.
 pub(super) fn offered(cluster: &Cluster, worker: WorkerId, app: AppKey, offer: &Offer) {
-    let kind = match proxy_of(cluster, worker, app) {
+    let (peer, kind) = match proxy_of(cluster, worker, app) {
         Some(peer) => (peer, "app/update"),
         None => (join(cluster, worker, app), "app/register"),
     };
-    let (peer, kind) = kind;
     let message = json!({ "type": kind, "id": 0, "timestamp": 0, "payload": offer });
     cluster.hub.receive(peer, &message.to_string(), None, None);
 }
@@ -50,7 +49,7 @@ fn to_app(app: AppKey, message: String) -> Option<Parcel> {
     }
     Some(Parcel {
         message: Message::ToApp { app, agent },
-        text: text(message),
+        text: message.into(),
     })
 }
 
@@ -67,14 +66,8 @@ fn head(message: &str) -> Option<(&str, &str)> {
 
 /// It has gone.
 pub(super) fn gone(cluster: &Cluster, worker: WorkerId, app: AppKey) {
-    let proxy = {
-        let mut peers = cluster.peers();
-        let other = peers.peers.get_mut(&worker);
-        other.and_then(|other| other.apps.remove(&app))
-    };
-    if let Some(proxy) = proxy {
-        proxy.forwarder.abort();
-        cluster.hub.handle(Event::Gone { peer: proxy.peer });
+    if let Some(proxy) = cluster.of(worker, |other| other.apps.remove(&app)) {
+        proxy.leave(&cluster.hub);
     }
 }
 
@@ -113,13 +106,15 @@ pub(super) fn lost(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: Stri
 
 /// Its worker is about to leave.
 pub(super) fn stopping(cluster: &Cluster, worker: WorkerId) {
-    let apps: Vec<_> = {
-        let peers = cluster.peers();
-        let other = peers.peers.get(&worker);
-        let apps = other.into_iter().flat_map(|other| other.apps.values());
-        apps.map(|proxy| proxy.peer).collect()
-    };
-    for run in apps.into_iter().flat_map(|app| cluster.hub.runs_on(app)) {
+    let apps = cluster.of(worker, |other| {
+        let apps = other.apps.values().map(|proxy| proxy.peer);
+        Some(apps.collect::<Vec<_>>())
+    });
+    for run in apps
+        .unwrap_or_default()
+        .into_iter()
+        .flat_map(|app| cluster.hub.runs_on(app))
+    {
         let hub = cluster.hub.clone();
         tokio::spawn(async move {
             let reason = Some(STOPPING.into());
@@ -129,8 +124,7 @@ pub(super) fn stopping(cluster: &Cluster, worker: WorkerId) {
 }
 
 fn proxy_of(cluster: &Cluster, worker: WorkerId, app: AppKey) -> Option<PeerId> {
-    let peers = cluster.peers();
-    Some(peers.peers.get(&worker)?.apps.get(&app)?.peer)
+    cluster.of(worker, |other| Some(other.apps.get(&app)?.peer))
 }
 
 #[cfg(test)]

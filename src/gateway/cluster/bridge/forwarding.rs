@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use tokio::task::AbortHandle;
 
 use crate::gateway::cluster::Cluster;
@@ -34,9 +33,4 @@ pub(super) fn forward(
         closed(&cluster);
     });
     forwarding.abort_handle()
-}
-
-/// Text as a parcel carries it.
-pub(super) fn text(text: String) -> Bytes {
-    Bytes::from(text.into_bytes())
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::gateway::cluster::Cluster;
 use crate::gateway::cluster::message::{AppKey, Message};
+use crate::gateway::cluster::{Cluster, LOOK};
 use crate::gateway::relay::Offer;
 
 /// For the last words of an app that is gone to be on their way.
@@ -58,15 +58,15 @@ async fn farewell(cluster: &Cluster, app: AppKey) {
     let silent = async {
         loop {
             let departed = cluster.departed.notified();
-            let still = |cluster: &Cluster| {
+            let serves_others = {
                 let peers = cluster.peers();
                 let mut agents = peers.peers.values().flat_map(|peer| peer.agents.keys());
                 agents.any(|(of, _)| *of == app)
             };
-            if !still(cluster) {
+            if !serves_others {
                 break;
             }
-            let _ = timeout(Duration::from_millis(50), departed).await;
+            let _ = timeout(LOOK, departed).await;
         }
     };
     let _ = timeout(LAST_WORDS, silent).await;

@@ -11,7 +11,6 @@ use super::link::Frame;
 use super::message::{Message, Parcel};
 use super::peers::Peer;
 use super::{Cluster, WorkerId};
-use crate::gateway::relay::Event;
 use crate::gateway::server::Resume;
 
 pub(super) use local::announce;
@@ -65,10 +64,7 @@ pub(super) fn forget_all(cluster: &Cluster) -> bool {
 fn dissolve(cluster: &Cluster, peer: Peer) {
     // Agents first: their apps stop working for nobody.
     let proxies = peer.agents.into_values().chain(peer.apps.into_values());
-    for proxy in proxies {
-        proxy.forwarder.abort();
-        cluster.hub.handle(Event::Gone { peer: proxy.peer });
-    }
+    proxies.for_each(|proxy| proxy.leave(&cluster.hub));
     peer.tunnels.dissolve();
     peer.room.notify_waiters();
 }

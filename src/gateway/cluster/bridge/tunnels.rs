@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use tokio::task::AbortHandle;
 
-use super::forwarding::text;
 use crate::gateway::cluster::message::{Message, Parcel, TunnelId};
 use crate::gateway::cluster::{Cluster, WorkerId};
 use crate::gateway::relay::CloseCode;
@@ -106,7 +105,7 @@ impl Tunnel {
     pub fn text(&self, message: &str) {
         let parcel = Parcel {
             message: Message::FromConnection { tunnel: self.id },
-            text: text(message.to_string()),
+            text: message.to_string().into(),
         };
         self.cluster.send(self.worker, &parcel);
     }
@@ -117,11 +116,9 @@ impl Tunnel {
     }
 
     fn over(&self, lost: bool) {
-        let known = {
-            let mut peers = self.cluster.peers();
-            let other = peers.peers.get_mut(&self.worker);
-            other.and_then(|other| other.tunnels.connections.remove(&self.id))
-        };
+        let known = self.cluster.of(self.worker, |other| {
+            other.tunnels.connections.remove(&self.id)
+        });
         if known.is_some() {
             let tunnel = self.id;
             let message = Message::ConnectionOver { tunnel, lost };
@@ -164,7 +161,7 @@ pub(super) fn taken_up(
             let answer = cluster.hub.lost(resume.id, why).into_text();
             let parcel = Parcel {
                 message: Message::NotTakenUp { tunnel },
-                text: text(answer),
+                text: answer.into(),
             };
             return cluster.send(worker, &parcel);
         }
@@ -196,7 +193,7 @@ fn forward(
                 OutboxStep::Message(message, cost) => {
                     let parcel = Parcel {
                         message: Message::ToConnection { tunnel },
-                        text: text(message.into_text()),
+                        text: message.into_text().into(),
                     };
                     cluster.send_in_turn(worker, &parcel).await;
                     if outbox.written(cost) {
@@ -212,24 +209,16 @@ fn forward(
             reason,
         };
         cluster.send(worker, &message.into());
-        let mut peers = cluster.peers();
-        let other = peers.peers.get_mut(&worker);
-        let held = other.and_then(|other| other.tunnels.sessions.remove(&tunnel));
-        // What it holds on to knows the hub: it goes without the lock.
-        drop(peers);
-        drop(held);
+        drop(cluster.of(worker, |other| other.tunnels.sessions.remove(&tunnel)));
     });
     forwarding.abort_handle()
 }
 
 /// The app has sent something over its connection there.
 pub(super) fn heard(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
-    let attached = {
-        let peers = cluster.peers();
-        let other = peers.peers.get(&worker);
-        let held = other.and_then(|other| other.tunnels.sessions.get(&tunnel));
-        held.map(|held| held.attached.clone())
-    };
+    let attached = cluster.of(worker, |other| {
+        Some(other.tunnels.sessions.get(&tunnel)?.attached.clone())
+    });
     let (Some(attached), Ok(message)) = (attached, std::str::from_utf8(text)) else {
         return;
     };
@@ -241,11 +230,7 @@ pub(super) fn heard(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, text:
 
 /// The app's connection there is over.
 pub(super) fn over(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, lost: bool) {
-    let held = {
-        let mut peers = cluster.peers();
-        let other = peers.peers.get_mut(&worker);
-        other.and_then(|other| other.tunnels.sessions.remove(&tunnel))
-    };
+    let held = cluster.of(worker, |other| other.tunnels.sessions.remove(&tunnel));
     let Some(held) = held else { return };
     held.forwarder.abort();
     let attached = held.attached.lock();
@@ -264,14 +249,10 @@ pub(super) fn said(
     text: &Bytes,
     refused: bool,
 ) {
-    let connection = {
-        let mut peers = cluster.peers();
-        let other = peers.peers.get_mut(&worker);
-        other.and_then(|other| match refused {
-            true => other.tunnels.connections.remove(&tunnel),
-            false => other.tunnels.connections.get(&tunnel).cloned(),
-        })
-    };
+    let connection = cluster.of(worker, |other| match refused {
+        true => other.tunnels.connections.remove(&tunnel),
+        false => other.tunnels.connections.get(&tunnel).cloned(),
+    });
     let (Some(connection), Ok(message)) = (connection, std::str::from_utf8(text)) else {
         return;
     };
@@ -287,11 +268,7 @@ pub(super) fn closed(
     tunnel: TunnelId,
     (code, reason): (u16, String),
 ) {
-    let connection = {
-        let mut peers = cluster.peers();
-        let other = peers.peers.get_mut(&worker);
-        other.and_then(|other| other.tunnels.connections.remove(&tunnel))
-    };
+    let connection = cluster.of(worker, |other| other.tunnels.connections.remove(&tunnel));
     if let Some(connection) = connection {
         connection.outbox.close(CloseCode(code), reason);
     }

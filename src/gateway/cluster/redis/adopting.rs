@@ -94,19 +94,10 @@ async fn enter(
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<usize> {
     let ids = cluster.hub.adopt(runs);
-    let (key, count) = (cluster.redis.runs(me), ids.len());
+    let count = ids.len();
     let mut commands = pipe();
     commands.cmd("PEXPIRE").arg(claim).arg(CLAIM_MS).ignore();
-    for (id, run) in cluster.hub.runs_by_id(ids) {
-        if let Some(run) = run.and_then(|run| serde_json::to_vec(&run).ok()) {
-            commands
-                .cmd("HSET")
-                .arg(&key)
-                .arg(id.to_string())
-                .arg(run)
-                .ignore();
-        }
-    }
+    records::write(cluster, me, ids, &mut commands);
     records::keep(cluster, me, &mut commands);
     commands.exec_async(connection).await?;
     Ok(count)

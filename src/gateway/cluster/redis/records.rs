@@ -4,6 +4,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{Pipeline, RedisResult, pipe};
 
 use crate::gateway::cluster::{Cluster, WorkerId};
+use crate::gateway::runs::RunId;
 
 /// Runs written at once.
 const RUNS: usize = 512;
@@ -37,8 +38,14 @@ pub async fn begin(
 /// Adds runs that have changed. Whether no run that has begun is left out.
 pub fn add(cluster: &Cluster, me: WorkerId, commands: &mut Pipeline) -> bool {
     let (changed, complete) = cluster.records.take(RUNS);
+    write(cluster, me, changed, commands);
+    complete
+}
+
+/// Writes these runs down as they are now; what is not remembered any more is taken out.
+pub fn write(cluster: &Cluster, me: WorkerId, runs: Vec<RunId>, commands: &mut Pipeline) {
     let key = cluster.redis.runs(me);
-    for (id, run) in cluster.hub.runs_by_id(changed) {
+    for (id, run) in cluster.hub.runs_by_id(runs) {
         match run.and_then(|run| serde_json::to_vec(&run).ok()) {
             Some(run) => commands
                 .cmd("HSET")
@@ -49,7 +56,6 @@ pub fn add(cluster: &Cluster, me: WorkerId, commands: &mut Pipeline) -> bool {
             None => commands.cmd("HDEL").arg(&key).arg(id.to_string()).ignore(),
         };
     }
-    complete
 }
 
 /// Keeps them from vanishing while the worker lives. Redis answers whether there are any.
