@@ -10,6 +10,7 @@ mod ledger;
 mod outcome;
 mod queue;
 mod recent;
+mod stop;
 
 pub use deadline::Deadlines;
 pub use error::{Code, Error, ErrorParts};
@@ -19,6 +20,7 @@ pub use key_map::KeyMap;
 pub use ledger::{CancelAnswer, End, Ledger, Standing};
 pub use outcome::{Outcome, Response};
 pub use queue::Queue;
+pub use stop::{LateEnd, Stop};
 
 /// Milliseconds since an origin of the shell's choosing that never goes back: `performance.now()`
 /// in a browser, time since start in the gateway.
