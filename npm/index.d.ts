@@ -30,6 +30,12 @@ export interface HostOptions {
   maxMessageBytes?: number | undefined;
   /** Levels of nesting in parameters and data. Default 128. */
   maxDepth?: number | undefined;
+  /**
+   * Whether a JSON-RPC agent (ACP or LSP style) that has not declared `cancellation: { request: true }`
+   * is told all the same, with `$/cancel_request` or `$/cancelRequest`, that a question of the app's
+   * needs no answer any more. ACP's draft forbids it. Default false.
+   */
+  cancelUndeclared?: boolean | undefined;
 }
 
 /** What an agent is told of a capability, and how many calls of it may run at once. */

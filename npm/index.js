@@ -14,5 +14,7 @@ export async function createHost(options) {
   const { HostHandle, newHost } = await load();
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
-  return newHost(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
+  const host = newHost(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
+  host.cancelUndeclared = options.cancelUndeclared === true;
+  return host;
 }

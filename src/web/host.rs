@@ -118,6 +118,12 @@ impl Host {
         self.0.js.accept_port(port);
     }
 
+    /// Whether a JSON-RPC agent that has not declared `cancellation: { request: true }` is told all
+    /// the same that a question needs no answer any more. ACP's draft forbids it; false at first.
+    pub fn cancel_undeclared(&self, yes: bool) {
+        put(&self.0.js, "cancelUndeclared", yes);
+    }
+
     /// Connects to a gateway, and again whenever the connection is lost.
     pub fn connect_gateway(&self, url: &str, token: Option<&str>) {
         let options = object();

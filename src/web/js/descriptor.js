@@ -57,5 +57,9 @@ export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxSessions', 'maxReques
 /** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */
 export function problemWithOptions(options) {
   const bad = LIMITS.find((name) => options?.[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
-  return problemWithApp(options?.app) ?? (bad && `${bad} is a number, not negative`);
+  const sends = options?.cancelUndeclared;
+  return (
+    problemWithApp(options?.app) ??
+    (bad ? `${bad} is a number, not negative` : sends !== undefined && typeof sends !== 'boolean' ? 'cancelUndeclared is true or false' : undefined)
+  );
 }

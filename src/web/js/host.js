@@ -27,6 +27,8 @@ export class Host extends Shell {
   /** @type {Set<() => void>} */
   #listeners = new Set();
   #closed = false;
+  /** Whether a JSON-RPC agent that has not declared that it takes cancels is sent them all the same. */
+  cancelUndeclared = false;
 
   // The public interface.
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { usePeers } from './peers.mjs';
 
-const { withPeer } = usePeers();
+const lab = usePeers();
+const { withPeer } = lab;
 
 const kinds = [
   ['@modelcontextprotocol/client, legacy, over a MessagePort', true],
@@ -70,24 +71,60 @@ for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
   });
 }
 
-test('a peer whose requests cannot be cancelled is not told, and one that answers no questions is asked none', async () => {
-  const seen = await withPeer('vscode-jsonrpc over a MessagePort', async ({ lab, host, until }) => {
+/** What goes over the wire when the call of a question is cancelled, and the question is answered after that. */
+const lateAnswer = (/** @type {any} */ hostOptions, /** @type {any} */ initialize) =>
+  lab.run(async (given, hostOptions, initialize) => {
+    const { registerWork } = await import(`${location.origin}/jsonrpc-page/app.js`);
+    const host = await given.newHost(hostOptions);
+    registerWork(host);
+    const raw = await given.rawPort(host, false);
     const rpc = (/** @type {any} */ id, /** @type {string} */ method, /** @type {any} */ params) => ({ jsonrpc: '2.0', ...(id !== undefined && { id }), method, params });
-    const outcome = async (/** @type {any} */ capabilities) => {
-      const raw = await lab.rawPort(host, false);
-      raw.post(rpc(0, 'initialize', { capabilities }));
-      raw.post(rpc(1, '_capabilities/call', { capability: 'test.ask', params: { message: 'Sure?' } }));
-      await until(() => raw.heard.length === 2);
-      raw.post(rpc(undefined, '$/cancelRequest', { id: 1 }));
-      raw.post(rpc(2, '_capabilities/call', { capability: 'test.echo' }));
-      await until(() => raw.heard.some((/** @type {any} */ it) => it.id === 2));
-      return raw.heard.slice(1).map((/** @type {any} */ it) => it.method ?? it.error?.code ?? it.result.data?.error?.code ?? 'result');
-    };
-    return [await outcome({ elicitation: {}, cancellation: { request: false } }), await outcome({ elicitation: {} }), await outcome({})];
-  });
-  assert.deepEqual(seen, [
-    ['_elicitation/request', -32800, 'result'],
-    ['_elicitation/request', '$/cancelRequest', -32800, 'result'],
-    ['NOT_SUPPORTED', 'result'],
+    raw.post(rpc(0, 'initialize', initialize));
+    raw.post(rpc(1, '_capabilities/call', { capability: 'test.ask', params: { message: 'Sure?' } }));
+    const question = await raw.hear((/** @type {any} */ it) => it.method === '_elicitation/request' || it.id === 1);
+    const acp = typeof initialize.protocolVersion === 'number';
+    raw.post(acp ? rpc(undefined, '$/cancel_request', { requestId: 1 }) : rpc(undefined, '$/cancelRequest', { id: 1 }));
+    await raw.hear((/** @type {any} */ it) => it.id === 1);
+    const { elicitations, inFlight } = host.stats();
+    // Whoever was not told answers in the end.
+    raw.post({ jsonrpc: '2.0', id: question.id, result: { data: { name: 'Ada' } } });
+    raw.post(rpc(2, '_capabilities/call', { capability: 'test.echo' }));
+    await raw.hear((/** @type {any} */ it) => it.id === 2);
+    const said = raw.heard.slice(1).map((/** @type {any} */ it) => (it.method ? [it.method, it.params] : (it.error?.code ?? it.result.data?.error?.code ?? 'result')));
+    return { said, id: question.id, waiting: { elicitations, inFlight } };
+  }, hostOptions, initialize);
+
+const lsp = (/** @type {any} */ cancellation) => ({ capabilities: { elicitation: {}, ...(cancellation && { cancellation }) } });
+const acp = (/** @type {any} */ cancellation) => ({ protocolVersion: 1, clientCapabilities: { elicitation: {}, ...(cancellation && { cancellation }) } });
+
+for (const [who, capabilities, method, key] of /** @type {const} */ ([
+  ['an LSP style', lsp, '$/cancelRequest', 'id'],
+  ['an ACP', acp, '$/cancel_request', 'requestId'],
+])) {
+  const question = ['_elicitation/request', { message: 'Sure?' }];
+  const rows = /** @type {[string, any, object, boolean][]} */ ([
+    ['that has declared cancellation is sent a cancel', { request: true }, {}, true],
+    ['that has declared nothing is sent no cancel', undefined, {}, false],
+    ['that has declared something else is sent no cancel', { request: 'yes', notifications: true }, {}, false],
+    ['that has declared that it takes none is sent no cancel', { request: false }, {}, false],
+    ['that has declared nothing is sent a cancel if the app says so', undefined, { cancelUndeclared: true }, true],
+    ['that has declared that it takes none is sent none whatever the app says', { request: false }, { cancelUndeclared: true }, false],
   ]);
+  for (const [what, declared, options, told] of rows) {
+    test(`${who} peer ${what}, and nothing waits for it`, async () => {
+      const { said, id, waiting } = await lateAnswer(options, capabilities(declared));
+      assert.deepEqual(said, [question, ...(told ? [[method, { [key]: id }]] : []), -32800, 'result']);
+      assert.deepEqual(waiting, { elicitations: 0, inFlight: 0 });
+    });
+  }
+}
+
+test('a peer that answers no questions is asked none', async () => {
+  const { said } = await lateAnswer({}, { capabilities: {} });
+  assert.deepEqual(said, ['NOT_SUPPORTED', 'result']);
+});
+
+test('createHost takes true or false for cancelUndeclared', async () => {
+  const refused = await lab.run(async (given) => (await given.rejection(given.newHost({ cancelUndeclared: 'yes' }))).message);
+  assert.equal(refused, 'cancelUndeclared is true or false');
 });

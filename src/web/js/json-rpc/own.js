@@ -14,8 +14,8 @@ const METHODS = ['initialize', '_capabilities/list', '_capabilities/call', 'shut
 export class Own {
   #greeted = false;
   #acp = false;
-  /** Unless the peer says that its requests cannot be cancelled. */
-  #cancellable = true;
+  /** Whether the peer has declared that it takes cancels. */
+  #cancellable = false;
 
   /** @param {string} method */
   static has = (method) => METHODS.includes(method);
@@ -50,7 +50,7 @@ export class Own {
     if (peer.idle) peer.startAnew();
     this.#acp = typeof params.protocolVersion === 'number';
     const { cancellation, elicitation } = { ...params.capabilities, ...params.clientCapabilities };
-    this.#cancellable = cancellation?.request !== false;
+    this.#cancellable = peer.host.cancelUndeclared ? cancellation?.request !== false : cancellation?.request === true;
     const { id: name, version, name: title } = peer.host.app;
     const info = { name, title, version };
     const result = this.#acp
@@ -87,7 +87,7 @@ export class Own {
     return this.peer.call(entry, given, isObject(options) ? { ...rest, ...(!canBeToken && { progressToken: token }) } : options);
   }
 
-  /** The way to cancel a question, if the peer wants it. */
+  /** The way to cancel a question; none for a peer that is not to be sent one. The draft forbids it unless the peer has declared it. */
   cancels() {
     return this.#cancellable ? (this.#acp ? 'ACP v1' : 'LSP 3.17') : undefined;
   }
