@@ -29,10 +29,10 @@ pub struct ClusterOptions {
     /// What this worker is called in the logs of others; the host's name and the process id, unless given.
     #[arg(long, env = "CAPHOST_WORKER_NAME", value_name = "TEXT")]
     pub worker_name: Option<String>,
-    /// Without a sign of life, after which a worker is taken for dead.
+    /// How long a worker may give no sign of life before it is taken for dead.
     #[arg(long, env = "CAPHOST_WORKER_LEASE", default_value = "2500ms", value_parser = duration, value_name = "TIME")]
     pub worker_lease: Duration,
-    /// Without an answer of Redis, after which calls to apps on other workers fail.
+    /// How long Redis may give no answer before calls to apps on other workers fail.
     #[arg(long, env = "CAPHOST_REDIS_PATIENCE", default_value = "4s", value_parser = duration, value_name = "TIME")]
     pub redis_patience: Duration,
     /// Obey a message on the channel cancellation:cancel only if it names its requester.

@@ -12,19 +12,19 @@ use crate::gateway::runs::Retention;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct Bounds {
-    /// Between two WebSocket pings.
+    /// Time between two WebSocket pings.
     #[arg(long, env = "CAPHOST_PING_INTERVAL", default_value = "15s", value_parser = duration, value_name = "TIME")]
     ping_interval: Duration,
-    /// Without a sign of life, after which a peer counts as gone.
+    /// How long a peer may give no sign of life before it counts as gone.
     #[arg(long, env = "CAPHOST_DEAD_PEER_TIMEOUT", default_value = "40s", value_parser = duration, value_name = "TIME")]
     dead_peer_timeout: Duration,
-    /// For an app to register after it connected.
+    /// How long an app may take to register after it has connected.
     #[arg(long, env = "CAPHOST_REGISTER_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     register_timeout: Duration,
-    /// For an app whose connection was lost to come back, while its agents wait. 0: they are told at once.
+    /// How long agents wait for an app to come back whose connection was lost. 0: they are told at once.
     #[arg(long, env = "CAPHOST_APP_GRACE", default_value = "5s", value_parser = duration_or_none, value_name = "TIME")]
     app_grace: Duration,
-    /// For an app to confirm a cancel an operator asked for.
+    /// How long an app may take to confirm a cancel that an operator asked for.
     #[arg(long, env = "CAPHOST_CONFIRM_TIMEOUT", default_value = "5s", value_parser = duration, value_name = "TIME")]
     confirm_timeout: Duration,
     /// For which a run is remembered after its end, and a cancel kept for a run yet to come.
@@ -33,19 +33,19 @@ pub(super) struct Bounds {
     /// Runs remembered after their end, and cancels kept.
     #[arg(long, env = "CAPHOST_MAX_RETAINED", default_value = "10000", value_parser = count, value_name = "N")]
     max_retained: usize,
-    /// For a peer to take its last messages when it is closed.
+    /// How long to wait for a peer to read its last messages before closing.
     #[arg(long, env = "CAPHOST_CLOSE_TIMEOUT", default_value = "3s", value_parser = duration, value_name = "TIME")]
     close_timeout: Duration,
-    /// In one message; a larger one is refused.
+    /// The largest message that is accepted; a larger one is refused.
     #[arg(long, env = "CAPHOST_MAX_MESSAGE_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     max_message_bytes: usize,
-    /// In one message, past which it is not even read: the connection closes.
+    /// The largest message that is read at all; beyond it the connection closes.
     #[arg(long, env = "CAPHOST_MAX_FRAME_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
     max_frame_bytes: usize,
     /// Levels of nesting in one message.
     #[arg(long, env = "CAPHOST_MAX_DEPTH", default_value = "127", value_parser = depth, value_name = "N")]
     max_depth: usize,
-    /// In the `id` of one message, as JSON.
+    /// The largest `id` of a message, as JSON.
     #[arg(long, env = "CAPHOST_MAX_ID_BYTES", default_value = "256B", value_parser = bytes, value_name = "SIZE")]
     max_id_bytes: usize,
     /// Requests of one agent waiting for an answer, of each type.
@@ -57,10 +57,10 @@ pub(super) struct Bounds {
     /// Apps connected at once.
     #[arg(long, env = "CAPHOST_MAX_APPS", default_value = "1000", value_parser = count, value_name = "N")]
     max_apps: usize,
-    /// Messages of one agent, with bursts of one second's worth.
+    /// Messages per second of one agent. A second's worth may come at once.
     #[arg(long, env = "CAPHOST_MAX_REQUESTS_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
     max_requests_per_second: f64,
-    /// Waiting to be written to one peer; one that does not read is disconnected.
+    /// The most that may wait to be written to one peer; one that does not read is disconnected.
     #[arg(long, env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     max_queued_bytes: usize,
 }

@@ -18,16 +18,16 @@ pub(super) struct OperationArgs {
     /// A PEM file with the certificate's private key.
     #[arg(long, env = "CAPHOST_TLS_KEY", value_name = "FILE")]
     tls_key: Option<PathBuf>,
-    /// For a TLS handshake.
+    /// How long a TLS handshake may take.
     #[arg(long, env = "CAPHOST_TLS_HANDSHAKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     tls_handshake_timeout: Duration,
     /// For the next request on an HTTP connection, after which it is closed.
     #[arg(long, env = "CAPHOST_HTTP_IDLE_TIMEOUT", default_value = "60s", value_parser = duration, value_name = "TIME")]
     http_idle_timeout: Duration,
-    /// HTTP requests with one token, or from one address without, with bursts of one second's worth.
+    /// HTTP requests per second with one token, or from one address without a token. A second's worth may come at once.
     #[arg(long, env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = rate, value_name = "N")]
     max_http_requests_per_second: f64,
-    /// For calls in flight to end after a signal to stop, while no new ones are taken; 0 cancels them at once. A second signal ends the process at once.
+    /// How long calls in flight may go on after a signal to stop, while no new ones are taken. 0 cancels them at once. A second signal ends the process at once.
     #[arg(long, env = "CAPHOST_DRAIN", default_value = "0", value_parser = duration_or_none, value_name = "TIME")]
     pub drain: Duration,
 }

@@ -27,16 +27,16 @@ pub struct ToolServerOptions {
     /// Where tool servers reach this gateway, if not at the address it listens on.
     #[arg(long, env = "CAPHOST_PUBLIC_URL", value_name = "URL", value_parser = parse_base)]
     public_url: Option<Url>,
-    /// Between two looks at what a tool server offers.
+    /// How often to look at what a tool server offers.
     #[arg(long, env = "CAPHOST_TOOL_SERVER_REFRESH", default_value = "30s", value_parser = duration, value_name = "TIME")]
     tool_server_refresh: Duration,
-    /// Without an answer, after which a tool server counts as gone.
+    /// How long a tool server may give no answer before it counts as gone.
     #[arg(long, env = "CAPHOST_TOOL_SERVER_GONE_AFTER", default_value = "60s", value_parser = duration, value_name = "TIME")]
     tool_server_gone_after: Duration,
-    /// For a tool server to acknowledge an invocation.
+    /// How long a tool server may take to acknowledge an invocation.
     #[arg(long, env = "CAPHOST_TOOL_SERVER_INVOKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     tool_server_invoke_timeout: Duration,
-    /// For a tool server to acknowledge that a call was cancelled or a thread closed.
+    /// How long a tool server may take to acknowledge that a call was cancelled or a thread closed.
     #[arg(long, env = "CAPHOST_TOOL_SERVER_NOTICE_TIMEOUT", default_value = "2s", value_parser = duration, value_name = "TIME")]
     tool_server_notice_timeout: Duration,
 }

@@ -19,34 +19,34 @@ pub struct Options {
         value_name = "HOST"
     )]
     pub callback_allow: Vec<AllowedHost>,
-    /// For a callback URL to take a result, from connecting to its answer.
+    /// How long a callback URL may take to accept a result, from connecting to its answer.
     #[arg(long = "rap-callback-timeout", env = "CAPHOST_RAP_CALLBACK_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub callback_timeout: Duration,
-    /// For how long a result is sent again to a callback URL that fails.
+    /// How long a result is sent again to a callback URL that fails.
     #[arg(long = "rap-callback-retry-for", env = "CAPHOST_RAP_CALLBACK_RETRY_FOR", default_value = "5m", value_parser = duration, value_name = "TIME")]
     pub callback_retry_for: Duration,
-    /// After which a call is cancelled.
+    /// How long a call may take before it is cancelled.
     #[arg(long = "rap-call-timeout", env = "CAPHOST_RAP_CALL_TIMEOUT", default_value = "60m", value_parser = duration, value_name = "TIME")]
     pub call_timeout: Duration,
-    /// Without a call, after which a thread's session with the app ends.
+    /// How long a thread may be without a call before its session with the app ends.
     #[arg(long = "rap-thread-idle", env = "CAPHOST_RAP_THREAD_IDLE", default_value = "5m", value_parser = duration, value_name = "TIME")]
     pub thread_idle: Duration,
-    /// Threads with a session at once; past it, those without a call make room.
+    /// Threads with a session at once; beyond that, threads without a call make room.
     #[arg(long = "rap-max-threads", env = "CAPHOST_RAP_MAX_THREADS", default_value = "500", value_parser = count, value_name = "N")]
     pub max_threads: usize,
-    /// Invocations taken whose results are not delivered yet; past it, more are answered 503.
+    /// Invocations whose results are not delivered yet; beyond that, more are answered 503.
     #[arg(long = "rap-max-pending", env = "CAPHOST_RAP_MAX_PENDING", default_value = "10000", value_parser = count, value_name = "N")]
     pub max_pending: usize,
-    /// In one result; in place of a larger one an error is delivered.
+    /// The largest result; in place of a larger one an error is delivered.
     #[arg(long = "rap-max-result-bytes", env = "CAPHOST_RAP_MAX_RESULT_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_result_bytes: usize,
-    /// In all results that wait to be delivered, past which errors are delivered in their place; and in all invocations that are pending, past which more are answered 503.
+    /// The size of all results that wait to be delivered, beyond which errors are delivered in their place; and of all invocations that are pending, beyond which more are answered 503.
     #[arg(long = "rap-max-pending-bytes", env = "CAPHOST_RAP_MAX_PENDING_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_pending_bytes: usize,
-    /// Cancellations, and as many closures of threads, of one caller.
+    /// Cancellations per second of one caller, and as many closures of threads.
     #[arg(long = "rap-notifications-per-second", env = "CAPHOST_RAP_NOTIFICATIONS_PER_SECOND", default_value = "1000", value_parser = rate, value_name = "N")]
     pub notifications_per_second: f64,
-    /// The same at once.
+    /// How many of each may come at once.
     #[arg(long = "rap-notifications-burst", env = "CAPHOST_RAP_NOTIFICATIONS_BURST", default_value = "2000", value_parser = rate, value_name = "N")]
     pub notifications_burst: f64,
 }
