@@ -4,6 +4,7 @@ use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
 use crate::call::{Code, Deadlines, Error, Fifo, KeyMap, Millis};
 use alloc::string::String;
+use core::mem;
 
 const UNKNOWN: &str = "The app is disconnected: the outcome is unknown";
 
@@ -77,6 +78,13 @@ impl<P: Clone> AgentState<P> {
                 key,
                 Settled::Failed(Error::new(Code::DISCONNECTED, UNKNOWN)),
             );
+        }
+        // An agent whose session is over may be kept for long: what it still needs is little.
+        self.calls = KeyMap::default();
+        self.ledger.shrink();
+        let mut waiting = mem::take(&mut self.actions);
+        while let Some(action) = waiting.pop() {
+            self.actions.push(action);
         }
         self.cancels = KeyMap::default();
         self.shutting_down = None;

@@ -104,6 +104,13 @@ impl Ledger {
         found
     }
 
+    /// Lets go of the room for more calls, once nothing is in flight and not many will follow.
+    pub fn shrink(&mut self) {
+        debug_assert!(self.in_flight == 0);
+        self.calls = IdMap::new();
+        self.ended.shrink();
+    }
+
     /// How many calls are in flight.
     pub fn in_flight(&self) -> usize {
         self.in_flight

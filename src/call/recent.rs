@@ -81,9 +81,22 @@ impl Recent {
 
     /// A small ring first, then a wide one, which holds all of any ordinary capacity.
     fn lay_out(&mut self) {
-        let size = self.capacity.min(FEW.max(self.ring.len() * WIDER));
+        self.resize(self.capacity.min(FEW.max(self.ring.len() * WIDER)));
+    }
+
+    /// Lets go of the room for more, for when not many will follow.
+    pub fn shrink(&mut self) {
+        // Only a full ring does not begin with the oldest, and that one keeps its size.
+        if self.len < self.ring.len() {
+            self.resize(self.len);
+            self.ring.shrink_to_fit();
+        }
+    }
+
+    /// From or to a ring that is full, or begins with the oldest.
+    fn resize(&mut self, size: usize) {
         self.ring.resize(size, 0);
-        self.next = self.len;
+        self.next = self.len % size.max(1);
         self.index = vec![0; (size + size / 4 + 1).next_power_of_two()];
         for position in 0..self.len {
             self.link(position);
@@ -186,6 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn takes_little_memory_when_no_more_is_expected() {
+        let mut recent = Recent::new(10_000);
+        recent.shrink();
+        for number in 0..80 {
+            recent.insert(&format!("call-{number}"), End::Cancelled);
+        }
+        recent.shrink();
+        assert_eq!((recent.ring.capacity(), recent.index.capacity()), (80, 128));
+        assert!((0..80).all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled)));
+        recent.insert("one more", End::Completed);
+        assert_eq!(recent.get("one more"), Some(End::Completed));
+    }
+
+    #[test]
     fn remembers_exactly_the_last_ones() {
         for capacity in [0, 1, 2, 63, 64, 65, 100, 1_000] {
             let mut recent = Recent::new(capacity);
@@ -201,6 +228,9 @@ mod tests {
                 }
                 if model.len() > capacity {
                     model.pop_front();
+                }
+                if number % 311 == 0 {
+                    recent.shrink();
                 }
                 if number % 97 == 0 {
                     for (id, end) in &model {

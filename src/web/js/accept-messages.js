@@ -51,7 +51,7 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
     const peer = known?.origin === origin ? known : greet(source, origin);
     if (data.type === 'initialize' && ports[0]) {
       // Asked again because the answer was slow: it is on its way on the first port.
-      if (!peer.ports.has(data.id)) peer.ports.set(data.id, adopt(ports[0], data, peer));
+      if (!peer.ports.has(data.id)) adopt(ports[0], data, peer);
       return;
     }
     // One that invents channels is not heard on more.
@@ -90,13 +90,12 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
    * @param {any} initialize
    * @param {Peer} peer
    */
-  const adopt = (port, initialize, peer) =>
-    acceptPort(
-      host,
-      port,
-      () => peer.ports.delete(initialize.id),
-      (connection) => connection.hear(initialize),
-    );
+  const adopt = (port, initialize, peer) => {
+    const { id } = initialize;
+    const hold = (/** @type {() => void} */ close, /** @type {boolean} */ held) =>
+      void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
+    acceptPort(host, port, hold, initialize);
+  };
 
   /** @param {any} source */
   const forget = (source) => {
@@ -114,10 +113,12 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
     }
   };
 
+  /** The page is left. It may come back, but its agents have been told that it is gone. */
   const onHide = () => {
     for (const { connections } of peers.values()) {
       for (const connection of connections.values()) connection.leave();
     }
+    for (const source of [...peers.keys()]) forget(source);
   };
 
   /**
@@ -141,7 +142,6 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
     removeEventListener('pagehide', onHide);
     onHide();
     clearInterval(looking);
-    for (const source of [...peers.keys()]) forget(source);
   };
 }
 

@@ -1,5 +1,8 @@
 /**
  * Agents on a MessagePort, a Worker, the inside of a worker, or an extension's port.
+ *
+ * A port over which nobody has a session is held by its own listeners alone: once its other end is
+ * gone it is garbage, whether the browser tells of that end or not.
  */
 import { Connection } from './connection.js';
 import { transferables } from './transfer.js';
@@ -7,54 +10,74 @@ import { transferables } from './transfer.js';
 /**
  * @param {import('./host.js').Host} host
  * @param {any} port
- * @param {() => void} [gone] called when the port is closed by the other side
- * @param {(connection: Connection) => void} [opened]
- * @returns {() => void} closes it
+ * @param {(close: () => void, held: boolean) => void} hold told what closes the port, and whether
+ *   there is something to be closed
+ * @param {any} [initialize] that brought the port, which is closed with the session then
+ * @returns {() => void} lets go of the port, and leaves it open
  */
-export function acceptPort(host, port, gone, opened) {
+export function acceptPort(host, port, hold, initialize) {
   const extension = typeof port.onMessage?.addListener === 'function';
-  /** @param {any} envelope */
-  const send = (envelope) => {
-    if (extension) port.postMessage(envelope);
-    else port.postMessage(envelope, transferables(envelope.payload, connection.wantsTransfer(envelope)));
+  /** @type {Connection | undefined} */
+  let connection;
+
+  const connect = () => {
+    /** @type {Connection} */
+    const made = new Connection(host, (envelope) => {
+      if (extension) port.postMessage(envelope);
+      else port.postMessage(envelope, transferables(/** @type {any} */ (envelope.payload), made.wantsTransfer(envelope)));
+    });
+    // That of a host that is closed only says so.
+    if (!made.number) return made;
+    made.onover = initialize ? close : part;
+    hold(close, true);
+    globalThis.addEventListener?.('pagehide', onHide);
+    return made;
   };
-  const connection = new Connection(host, send);
-  opened?.(connection);
-  /** @param {{ data: any }} event */
-  const onMessage = ({ data }) => {
-    connection.hear(data);
-    // A port that came with a session goes with it.
-    if (opened && data?.type === 'shutdown') onClose();
+  /** The session is over, and there may be another. */
+  const part = () => {
+    globalThis.removeEventListener?.('pagehide', onHide);
+    hold(close, extension);
+    connection?.close();
+    connection = undefined;
   };
-  const onHide = () => connection.leave();
-  const onClose = () => {
-    close();
-    gone?.();
-  };
-  const close = () => {
+  const release = () => {
     if (extension) {
-      port.onMessage.removeListener(onExtensionMessage);
-      port.disconnect?.();
+      port.onMessage.removeListener(hear);
+      port.onDisconnect?.removeListener(close);
     } else {
       port.removeEventListener('message', onMessage);
-      port.removeEventListener('close', onClose);
-      onHide();
-      // A worker is not ours to end, and has no close that spares it.
-      if (port instanceof MessagePort) port.close();
+      port.removeEventListener('close', close);
     }
-    globalThis.removeEventListener?.('pagehide', onHide);
-    connection.close();
+    connection?.leave();
+    part();
+    hold(close, false);
+  };
+  const close = () => {
+    release();
+    if (extension) port.disconnect?.();
+    // A worker is not ours to end, and has no close that spares it.
+    else if (port instanceof MessagePort) port.close();
+  };
+  /** The page is left. It may come back, but its agents have been told that it is gone. */
+  const onHide = () => {
+    if (initialize) return close();
+    connection?.leave();
+    return part();
   };
   /** @param {unknown} message */
-  const onExtensionMessage = (message) => connection.hear(message);
+  const hear = (message) => (connection ??= connect()).hear(message);
+  /** @param {{ data: unknown }} event */
+  const onMessage = ({ data }) => hear(data);
+
   if (extension) {
-    port.onMessage.addListener(onExtensionMessage);
-    port.onDisconnect?.addListener(onClose);
+    port.onMessage.addListener(hear);
+    port.onDisconnect?.addListener(close);
+    hold(close, true);
   } else {
     port.addEventListener('message', onMessage);
-    port.addEventListener('close', onClose);
+    port.addEventListener('close', close);
     port.start?.();
   }
-  globalThis.addEventListener?.('pagehide', onHide);
-  return close;
+  if (initialize) hear(initialize);
+  return release;
 }

@@ -27,8 +27,8 @@ import { startTimer } from './timer.js';
 
 /** How long a peer that may be gone has to show that it is not. */
 const SIGN_OF_LIFE = 2000;
-/** @type {FinalizationRegistry<() => void>} */
-const unreachable = new FinalizationRegistry((forget) => forget());
+/** What it is given must not lead to the agent, as a closure made in its constructor would. @type {FinalizationRegistry<[any, number]>} */
+const unreachable = new FinalizationRegistry(([handle, number]) => handle.forget(number));
 const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
 
 export class Agent {
@@ -103,9 +103,8 @@ export class Agent {
    */
   constructor(handle, messenger, session, options) {
     this.#handle = handle;
-    const number = handle.open(options.grace ?? 5000, options.liveness ?? Infinity);
-    this.#number = number;
-    unreachable.register(this, () => handle.forget(number));
+    this.#number = handle.open(options.grace ?? 5000, options.liveness ?? Infinity);
+    unreachable.register(this, [handle, this.#number]);
     this.#messenger = messenger;
     this.#options = options;
     this.#questions = new Questions(messenger, options.onElicitation);

@@ -19,9 +19,11 @@ export const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabil
 export class Connection {
   /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
   #pending = new Map();
-  #open = true;
+  #open;
   /** @type {unknown} */
   #opener;
+  /** Called when its session was shut down. @type {(() => void) | undefined} */
+  onover;
   /** Takes what it speaks, once that is known. @type {((message: any) => void) | undefined} */
   #take;
 
@@ -34,7 +36,9 @@ export class Connection {
     this.host = host;
     this.send = send;
     this.number = host.enter('connect') ?? 0;
-    host.connections.set(this.number, this);
+    // A host that is closed has no numbers.
+    this.#open = this.number > 0;
+    if (this.#open) host.connections.set(this.number, this);
   }
 
   /** @param {any} message an agent's, in the dialect of its first */
@@ -98,6 +102,11 @@ export class Connection {
     if (type === 'elicitation/request') this.answer(id, failed);
     else if (id === undefined) console.warn('caphost:', failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
+  }
+
+  /** Its session was shut down. One that speaks JSON-RPC may begin another at once. */
+  over() {
+    if (this.#take === this.receive) this.onover?.();
   }
 
   /** The host goes away: a transport itself cannot say so everywhere. */

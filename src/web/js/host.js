@@ -99,11 +99,13 @@ export class Host extends Shell {
     this.#closers.add(acceptMessages(this, options));
   }
 
-  /** @param {any} port a MessagePort, a Worker, the inside of a worker, or an extension's port */
+  /**
+   * @param {any} port a MessagePort, a Worker, the inside of a worker, or an extension's port
+   * @returns {() => void} lets go of it
+   */
   acceptPort(port) {
     this.#ensureOpen();
-    const close = acceptPort(this, port, () => this.#closers.delete(close));
-    this.#closers.add(close);
+    return acceptPort(this, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close));
   }
 
   /**
@@ -199,6 +201,8 @@ export class Host extends Shell {
     if (this.#closed) return;
     this.#closed = true;
     for (const connection of this.connections.values()) {
+      // Its agent is still to be told why.
+      connection.onover = undefined;
       connection.receive({ type: 'shutdown', payload: { reason: 'The host was closed' } });
     }
     for (const close of [...this.#closers]) close();

@@ -176,9 +176,10 @@ export class Shell extends Observed {
    * @param {object} [error]
    */
   done(to, type, id, error) {
+    const over = type === 'shutdown-result';
     // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
-    if (type === 'shutdown-result' && id === undefined) return;
-    this.post(to, type, id, error ? { error } : {});
+    if (!over || id !== undefined) this.post(to, type, id, error ? { error } : {});
+    if (over && !error) this.connections.get(to)?.over();
   }
 
   /**
