@@ -176,9 +176,11 @@ export interface Host {
   acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined }): void;
   /**
    * Serves an agent behind a MessagePort, a Worker, the inside of a worker, or an extension's port. It
-   * speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style).
+   * speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may open another session.
+   *
+   * @returns lets go of the port: ends its session, cancels what is in flight, and leaves the port to its owner
    */
-  acceptPort(port: { postMessage(message: any, transfer?: any): void }): void;
+  acceptPort(port: { postMessage(message: any, transfer?: any): void }): () => void;
   /**
    * Connects to a gateway, and again whenever the connection is lost. See the `gateway` events.
    *

@@ -34,7 +34,7 @@ function watchMemory() {
   /** @type {any} */ (WebAssembly).instantiate = async (/** @type {any} */ ...args) => {
     const loaded = await /** @type {any} */ (instantiate)(...args);
     const memory = Object.values(loaded.instance.exports).find((it) => it instanceof WebAssembly.Memory);
-    Object.defineProperty(watch, 'bytes', { get: () => memory.buffer.byteLength });
+    Object.defineProperty(watch, 'bytes', { get: () => memory?.buffer.byteLength });
     return loaded;
   };
   return watch;
