@@ -11,7 +11,7 @@ use caphost::transport::Transport;
 use caphost::transport::memory::{End, pair};
 use serde_json::{Value as Json, json};
 
-pub const CAPABILITIES: [&str; 10] = [
+pub const CAPABILITIES: [&str; 11] = [
     "echo",
     "fail",
     "hold",
@@ -22,6 +22,7 @@ pub const CAPABILITIES: [&str; 10] = [
     "started",
     "release",
     "report",
+    "look",
 ];
 
 /// What the test capabilities know of a call.
@@ -135,6 +136,11 @@ impl Bench {
         let key = self.agent.cancel(call, reason, self.now);
         self.asked.insert(key, id.into());
         key
+    }
+
+    /// The signal of a call has fired.
+    pub fn abort(&mut self, call: RequestKey, reason: Option<String>) {
+        self.agent.abort(call, reason, self.now);
     }
 
     pub fn response(&self, key: RequestKey) -> Option<&Json> {
@@ -350,6 +356,16 @@ impl Bench {
                 self.finish(key, Err(Error::new(code, message)));
             }
             "selfAbort" => self.finish(key, Err(Error::cancelled())),
+            // What came as JSON inherits nothing.
+            "look" => {
+                let keys: Vec<_> = params
+                    .as_object()
+                    .into_iter()
+                    .flat_map(|it| it.keys())
+                    .collect();
+                let report = json!({ "keys": keys, "polluted": params.get("polluted").is_some() });
+                self.finish(key, Ok(report));
+            }
             "started" => {
                 let seen = self.seen.entry(target).or_default();
                 if seen.started {

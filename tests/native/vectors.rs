@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use caphost::agent::RequestKey;
 use serde_json::{Value as Json, json};
 
 use crate::bench::Bench;
@@ -38,6 +39,8 @@ vectors! {
     cancel_already_cancelled_call: "Cancel already-cancelled call",
     multiple_cancels_for_same_call_id: "Multiple cancels for same callId",
     call_completes_while_cancel_in_flight: "Call completes while cancel in flight",
+    a_cancel_that_meets_the_end_of_its_call_agrees_with_it:
+        "A cancel that meets the end of its call agrees with it",
     cancel_without_active_session: "Cancel without active session",
     cancel_after_shutdown: "Cancel after shutdown",
     cancel_arrives_before_operation_starts: "Cancel arrives before operation starts",
@@ -56,6 +59,8 @@ vectors! {
         "timeout option: automatic, after the specified duration",
     abort_signal_manual_any_time_before_the_timeout:
         "AbortSignal: manual, any time, before the timeout",
+    abort_signal_one_that_fires_after_the_end_changes_nothing:
+        "AbortSignal: one that fires after the end changes nothing",
     a_call_that_completes_within_its_timeout_is_not_cancelled:
         "A call that completes within its timeout is not cancelled",
     a_timeout_counts_while_the_call_waits_for_its_turn:
@@ -80,49 +85,79 @@ fn run(vector: &Json) {
     let mut bench = Bench::new(vector["session"] != json!(false));
     let mut named = HashMap::new();
     for step in vector["steps"].as_array().unwrap() {
+        let text = |key: &str| step[key].as_str();
+        let names = |key: &str| -> Option<Vec<RequestKey>> {
+            let names = step[key].as_array()?;
+            let known = |name: &Json| named[name.as_str().unwrap()];
+            Some(names.iter().map(known).collect())
+        };
         if step["shutdown"] == json!(true) {
             bench.agent.shutdown(None, bench.now);
             bench.settle_down();
-            continue;
-        }
-        if let Some(order) = step["order"].as_array() {
+        } else if step["turn"] == json!(true) {
+            bench.perform_agent();
+        } else if let Some(expected) = names("order") {
             let settled = bench.settled.iter().map(|(key, _)| *key);
-            let expected: Vec<_> = order
-                .iter()
-                .map(|name| named[name.as_str().unwrap()])
-                .collect();
             let actual: Vec<_> = settled.filter(|key| expected.contains(key)).collect();
             assert_eq!(actual, expected, "{step}");
-            continue;
-        }
-        let key = if let Some(capability) = step["call"].as_str() {
-            let options = unfold(&step["options"]);
-            bench.call(capability, step.get("params").cloned(), &options)
-        } else if let Some(id) = step["cancel"].as_str() {
-            bench.cancel(id, step["reason"].as_str().map(String::from))
+        } else if let Some(keys) = names("agree") {
+            let said: Vec<_> = keys
+                .iter()
+                .map(|key| settle(&mut bench, *key, step))
+                .collect();
+            let cancelled = said[0]["cancelled"] == json!(true);
+            assert_ne!(said[0]["success"], json!(cancelled), "{step}\ngot {said:?}");
+            for confirmation in &said[1..] {
+                assert_eq!(
+                    confirmation["cancelled"],
+                    json!(cancelled),
+                    "{step}\ngot {said:?}"
+                );
+            }
+        } else if let Some(name) = text("abort") {
+            let reason = text("reason").map(String::from);
+            bench.abort(named[name], reason);
         } else {
-            named[step["settles"].as_str().unwrap()]
-        };
-        if let Some(name) = step["as"].as_str() {
-            named.insert(name, key);
-            continue;
+            let key = if let Some(capability) = text("call") {
+                let options = unfold(&step["options"]);
+                bench.call(capability, step.get("params").cloned(), &options)
+            } else if let Some(id) = text("cancel") {
+                bench.cancel(id, text("reason").map(String::from))
+            } else {
+                named[text("settles").unwrap()]
+            };
+            if let Some(name) = text("as") {
+                named.insert(name, key);
+            } else {
+                let response = settle(&mut bench, key, step);
+                assert!(
+                    matches(Some(&comparable(response, &step["with"])), &step["with"]),
+                    "{step}\ngot {:?}",
+                    bench.response(key)
+                );
+            }
         }
-        bench.settle_down();
-        while bench.response(key).is_none() {
-            assert!(
-                bench.pass_time(),
-                "nothing more happens, and {step} has not settled"
-            );
-        }
-        let mut response = bench.response(key).unwrap().clone();
-        if step["with"].get("metadata").is_none() {
-            response.as_object_mut().unwrap().remove("metadata");
-        }
+    }
+}
+
+/// The answer, after as much time as it takes.
+fn settle(bench: &mut Bench, key: RequestKey, step: &Json) -> Json {
+    bench.settle_down();
+    while bench.response(key).is_none() {
         assert!(
-            matches(Some(&response), &step["with"]),
-            "{step}\ngot {response}"
+            bench.pass_time(),
+            "nothing more happens, and {step} has not settled"
         );
     }
+    bench.response(key).unwrap().clone()
+}
+
+/// Without the metadata that nothing is expected of.
+fn comparable(mut response: Json, pattern: &Json) -> Json {
+    if pattern.get("metadata").is_none() {
+        response.as_object_mut().unwrap().remove("metadata");
+    }
+    response
 }
 
 fn unfold(options: &Json) -> Json {

@@ -1,7 +1,7 @@
 import { before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { useCluster } from '../support/cluster.mjs';
-import { runVector, vectors } from '../support/conformance.mjs';
+import { runVector, vectors, vectorsInSession } from '../support/conformance.mjs';
 import { INITIALIZE, wireDriver } from '../support/wire-driver.mjs';
 
 const cluster = useCluster();
@@ -15,7 +15,7 @@ before(async () => {
   await first.shutdown();
 });
 
-for (const vector of vectors().filter(({ session }) => session !== false)) {
+for (const vector of vectorsInSession()) {
   test(`connectWebSocket on another worker than the page: ${vector.name}`, { timeout: 30_000 }, async () => {
     const agent = await cluster.agent(2, 'test-host');
     try {
@@ -25,6 +25,7 @@ for (const vector of vectors().filter(({ session }) => session !== false)) {
           call: (capability, params, options) => agent.call(capability, /** @type {any} */ (params), options),
           cancel: (callId, reason) => agent.cancel(callId, reason),
           shutdown: () => agent.shutdown(),
+          signals: true,
         },
         `library ${vector.name} `.slice(0, 60),
       );

@@ -1,7 +1,7 @@
 import { attach } from 'caphost/automation';
 import { after, before, test } from 'node:test';
 import { launchPlaywright, launchPuppeteer } from '../support/browsers.mjs';
-import { runVector, vectors } from '../support/conformance.mjs';
+import { runVector, vectorsInSession } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -19,8 +19,8 @@ for (const [library, launch] of /** @type {const} */ ([['Puppeteer', launchPuppe
   });
   after(() => browser?.close());
 
-  for (const vector of vectors().filter(({ session }) => session !== false)) {
-    test(`attach() through ${library}: ${vector.name}`, async () => {
+  for (const vector of vectorsInSession()) {
+    test(`attach() through ${library}: ${vector.name}`, { timeout: 30_000 }, async () => {
       const page = /** @type {any} */ (await browser.newPage());
       try {
         await page.goto(server.url('/host/'));
@@ -31,9 +31,8 @@ for (const [library, launch] of /** @type {const} */ ([['Puppeteer', launchPuppe
             call: (capability, params, options) => agent.call(capability, /** @type {any} */ (params), options),
             cancel: (callId, reason) => agent.cancel(callId, reason),
             shutdown: () => agent.shutdown(),
-            unordered: true,
+            signals: true,
           },
-          '',
         );
       } finally {
         await page.close();

@@ -1,7 +1,8 @@
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { runVector, vectors } from '../support/conformance.mjs';
+import { runInPage, runVector, vectors } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
+import { INITIALIZE } from '../support/wire-driver.mjs';
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
 let server;
@@ -17,32 +18,48 @@ after(async () => {
   await server?.close();
 });
 
-const PARAMS = {
-  agent: { name: 'vectors', version: '1' },
-  protocolVersion: '0.1',
-  features: { notifications: true, progress: true, elicitation: true },
+/** @typedef {import('puppeteer-core').Page} Page @typedef {import('../support/conformance.mjs').Vector} Vector */
+
+/** Who uses `window.abp`. @type {Record<string, (page: Page, vector: Vector) => Promise<void>>} */
+const users = {
+  'a script of the page': async (page, vector) => {
+    await page.evaluate(() => {
+      const { abp } = /** @type {any} */ (window);
+      Object.assign(globalThis, {
+        driver: {
+          call: (/** @type {any[]} */ ...args) => abp.call(...args),
+          cancel: (/** @type {any[]} */ ...args) => abp.cancel(...args),
+          shutdown: () => abp.shutdown(),
+          signals: true,
+        },
+      });
+    });
+    await runInPage(page, vector);
+  },
+  // Each evaluation is answered on its own, so the answers' order says nothing.
+  'bare page.evaluate': (page, vector) => runVector({ ...vector, steps: vector.steps.filter(({ order }) => !order) }, {
+    // As text, since an evaluation loses a property `__proto__` of its arguments.
+    call: async (...args) => JSON.parse(await page.evaluate(
+      async (text) => JSON.stringify(await /** @type {any} */ (window).abp.call(...JSON.parse(text).map((/** @type {any} */ it) => it ?? undefined))),
+      JSON.stringify(args),
+    )),
+    cancel: (...args) => page.evaluate((...given) => /** @type {any} */ (window).abp.cancel(...given), ...args),
+    shutdown: () => page.evaluate(() => /** @type {any} */ (window).abp.shutdown()),
+  }),
 };
 
-for (const vector of vectors()) {
-  test(`in the page: ${vector.name}`, async () => {
-    const page = await browser.newPage();
-    try {
-      await page.goto(server.url('/host/'));
-      await page.waitForSelector('html[data-ready]');
-      if (vector.session !== false) await page.evaluate((params) => /** @type {any} */ (window).abp.initialize(params), PARAMS);
-      await runVector(
-        vector,
-        {
-          call: (capability, params, options) =>
-            page.evaluate((...args) => /** @type {any} */ (window).abp.call(...args), capability, params, options),
-          cancel: (callId, reason) => page.evaluate((...args) => /** @type {any} */ (window).abp.cancel(...args), callId, reason),
-          unordered: true,
-          shutdown: () => page.evaluate(() => /** @type {any} */ (window).abp.shutdown()),
-        },
-        '',
-      );
-    } finally {
-      await page.close();
-    }
-  });
+for (const [user, run] of Object.entries(users)) {
+  for (const vector of vectors()) {
+    test(`window.abp used by ${user}: ${vector.name}`, { timeout: 30_000 }, async () => {
+      const page = await browser.newPage();
+      try {
+        await page.goto(server.url('/host/'));
+        await page.waitForSelector('html[data-ready]');
+        if (vector.session !== false) await page.evaluate((params) => /** @type {any} */ (window).abp.initialize(params), INITIALIZE);
+        await run(page, vector);
+      } finally {
+        await page.close();
+      }
+    });
+  }
 }

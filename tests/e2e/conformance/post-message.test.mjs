@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { runVector, vectors } from '../support/conformance.mjs';
+import { runInPage, vectors, vectorsInSession } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { INITIALIZE } from '../support/wire-driver.mjs';
 
@@ -31,40 +31,36 @@ const ways = {
       async (src, origin, options) => {
         const it = /** @type {any} */ (window);
         const { contentWindow } = await it.frame(src);
-        it.agent = await it.agents.connectWindow(contentWindow, { origin, agent: options });
+        it.driver = it.agentDriver(await it.agents.connectWindow(contentWindow, { origin, agent: options }));
       },
       `${apps.url('/host/')}?origins=${parents.origin}`,
       apps.origin,
       agent,
     ),
+  'connectPort to a port of a host in the page': (page) =>
+    page.evaluate(async (options) => {
+      const it = /** @type {any} */ (window);
+      it.driver = it.agentDriver(await it.agents.connectPort(await it.localPort(), { agent: options }));
+    }, agent),
   'connectPort to a Worker': (page) =>
     page.evaluate(async (options) => {
       const it = /** @type {any} */ (window);
-      it.agent = await it.agents.connectPort(it.worker(), { agent: options });
+      it.driver = it.agentDriver(await it.agents.connectPort(it.worker(), { agent: options }));
     }, agent),
 };
 
 for (const [way, connect] of Object.entries(ways)) {
-  for (const vector of vectors().filter(({ session }) => session !== false)) {
-    test(`${way}: ${vector.name}`, () =>
+  for (const vector of vectorsInSession()) {
+    test(`${way}: ${vector.name}`, { timeout: 30_000 }, () =>
       inParent(async (page) => {
         await connect(page);
-        await runVector(
-          vector,
-          {
-            call: (...args) => page.evaluate((...given) => /** @type {any} */ (window).agent.call(...given), ...args),
-            cancel: (...args) => page.evaluate((...given) => /** @type {any} */ (window).agent.cancel(...given), ...args),
-            shutdown: () => page.evaluate(() => /** @type {any} */ (window).agent.shutdown()),
-            unordered: true,
-          },
-          '',
-        );
+        await runInPage(page, vector);
       }));
   }
 }
 
 for (const vector of vectors()) {
-  test(`a plain agent on window.postMessage: ${vector.name}`, () =>
+  test(`a plain agent on window.postMessage: ${vector.name}`, { timeout: 30_000 }, () =>
     inParent(async (page) => {
       await page.evaluate(
         async (src, origin) => {
@@ -72,26 +68,15 @@ for (const vector of vectors()) {
           const { contentWindow } = await it.frame(src);
           // A plain agent waits for the app to be there; this app says so when asked.
           it.plain = it.plainAgent(contentWindow, origin);
+          it.driver = it.plainDriver(it.plain);
         },
         `${apps.url('/host/')}?origins=${parents.origin}`,
         apps.origin,
       );
       const frame = page.frames().find((it) => it.url().startsWith(apps.origin));
       await frame?.waitForSelector('html[data-ready]');
-      /** @param {string} type @param {any} payload */
-      const request = (type, payload) =>
-        page.evaluate((...args) => /** @type {any} */ (window).plain.request(...args), type, payload);
-      if (vector.session !== false) await request('initialize', INITIALIZE);
-      await runVector(
-        vector,
-        {
-          call: (capability, params, options) => request('capabilities/call', { capability, params, options }),
-          cancel: (callId, reason) => request('capabilities/cancel', { callId, reason }),
-          shutdown: () => request('shutdown', {}),
-          unordered: true,
-        },
-        '',
-      );
+      if (vector.session !== false) await page.evaluate((params) => /** @type {any} */ (window).plain.request('initialize', params), INITIALIZE);
+      await runInPage(page, vector);
     }));
 }
 

@@ -2,7 +2,7 @@ import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { connectWebSocket } from 'caphost/agent';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { runVector, vectors } from '../support/conformance.mjs';
+import { runVector, vectors, vectorsInSession } from '../support/conformance.mjs';
 import { startGateway } from '../support/gateway.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { INITIALIZE, wireDriver } from '../support/wire-driver.mjs';
@@ -41,8 +41,8 @@ async function appearance() {
   }
 }
 
-for (const vector of vectors().filter(({ session }) => session !== false)) {
-  test(`connectWebSocket from Node: ${vector.name}`, async () => {
+for (const vector of vectorsInSession()) {
+  test(`connectWebSocket from Node: ${vector.name}`, { timeout: 30_000 }, async () => {
     const agent = await connectWebSocket(`${gateway.wsUrl}/abp`, { agent: { name: 'vectors', version: '1' } });
     try {
       await runVector(
@@ -51,6 +51,7 @@ for (const vector of vectors().filter(({ session }) => session !== false)) {
           call: (capability, params, options) => agent.call(capability, /** @type {any} */ (params), options),
           cancel: (callId, reason) => agent.cancel(callId, reason),
           shutdown: () => agent.shutdown(),
+          signals: true,
         },
         `library ${vector.name} `.slice(0, 60),
       );
@@ -61,7 +62,7 @@ for (const vector of vectors().filter(({ session }) => session !== false)) {
 }
 
 for (const vector of vectors()) {
-  test(`a plain agent on a WebSocket: ${vector.name}`, async () => {
+  test(`a plain agent on a WebSocket: ${vector.name}`, { timeout: 30_000 }, async () => {
     const socket = new WebSocket(`${gateway.wsUrl}/abp?app=test-host`);
     await new Promise((resolve, reject) => {
       socket.once('open', resolve);

@@ -30,6 +30,8 @@ import { loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } fr
 const RETRY = 50;
 /** How long a document has to show that it is still there. */
 const SIGN_OF_LIFE = 5000;
+/** How long the answer of a cancelled call waits for that of its cancel, at most. */
+const OVERTAKEN = 1000;
 
 export class PageMessenger {
   /** @type {((envelope: any) => void) | undefined} */
@@ -48,6 +50,8 @@ export class PageMessenger {
   #release = [];
   /** @type {Set<Promise<unknown>>} */
   #calls = new Set();
+  /** The last of a call's cancels that has no answer yet. @type {Map<unknown, Promise<unknown>>} */
+  #cancels = new Map();
 
   /** @param {Page} page */
   constructor(page) {
@@ -74,7 +78,8 @@ export class PageMessenger {
     const text = encode(envelope);
     if (type === 'initialize') void this.#connect(envelope, text);
     else if (type === 'shutdown') void this.#shutDown(id, text);
-    else this.#request(`${type}-result`, id, text);
+    else if (type === 'capabilities/cancel') this.#cancel(id, payload, text);
+    else this.#call(id, payload, text);
     return undefined;
   }
 
@@ -154,21 +159,56 @@ export class PageMessenger {
   }
 
   /**
+   * @param {string | undefined} id
+   * @param {any} payload
+   * @param {string} text
+   */
+  #call(id, { options }, text) {
+    const answered = this.#request('capabilities/call-result', id, text, async ({ cancelled }) => {
+      // Each evaluation has an answer of its own, and this one may overtake that of the cancel.
+      const cancel = cancelled === true ? this.#cancels.get(options?.callId) : undefined;
+      if (!cancel) return;
+      /** @type {ReturnType<typeof setTimeout> | undefined} */
+      let timer;
+      await Promise.race([cancel, new Promise((resolve) => (timer = setTimeout(resolve, OVERTAKEN)))]);
+      clearTimeout(timer);
+    });
+    this.#calls.add(answered);
+    void answered.then(() => this.#calls.delete(answered));
+  }
+
+  /**
+   * @param {string | undefined} id
+   * @param {any} payload
+   * @param {string} text
+   */
+  #cancel(id, { callId }, text) {
+    const answered = this.#request('capabilities/cancel-result', id, text);
+    this.#cancels.set(callId, answered);
+    void answered.then(() => {
+      if (this.#cancels.get(callId) === answered) this.#cancels.delete(callId);
+    });
+  }
+
+  /**
    * @param {string} type of the answer
    * @param {string | undefined} id
    * @param {string} text
+   * @param {(answer: any) => Promise<void> | void} [itsTurn] when the answer may be passed on
+   * @returns {Promise<void>} when it has been
    */
-  #request(type, id, text) {
+  async #request(type, id, text, itsTurn) {
     const desk = this.#desk;
     if (!desk) return;
-    const answered = this.#perform(desk, text).then((payload) => {
+    try {
+      const payload = await this.#perform(desk, text);
       // Without `window.abp` there is no app any more.
-      if (payload === undefined) this.#gone();
-      else this.onmessage?.({ type, id, payload });
-    }, this.#gone);
-    if (type !== 'capabilities/call-result') return;
-    this.#calls.add(answered);
-    void answered.then(() => this.#calls.delete(answered));
+      if (payload === undefined) return this.#gone();
+      if (itsTurn) await itsTurn(Object(payload));
+      this.onmessage?.({ type, id, payload });
+    } catch {
+      this.#gone();
+    }
   }
 
   /**
