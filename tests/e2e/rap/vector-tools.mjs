@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** The capabilities of the conformance vectors that a RAP tool can have, under names it may have. */
-const tools = ['echo', 'hold', 'single', 'stubborn', 'selfAbort', 'started', 'release'].map((name) => `test_${name}`);
+const tools = ['echo', 'hold', 'single', 'stubborn', 'selfAbort', 'look', 'started', 'release', 'report'].map((name) => `test_${name}`);
 
 /**
  * @typedef {object} Invocation
@@ -15,6 +15,38 @@ const tools = ['echo', 'hold', 'single', 'stubborn', 'selfAbort', 'started', 're
  * @property {string} callback_url
  */
 
+/** A promise, and what keeps it. */
+function event() {
+  let happens = () => {};
+  /** @type {Promise<void>} */
+  const happened = new Promise((resolve) => { happens = () => resolve(); });
+  return { happened, happens };
+}
+
+/** What is known of a call, by the agent's id for it. It may be asked after before it comes. */
+class Call {
+  /** @type {Invocation | undefined} */
+  invocation;
+  started = false;
+  aborted = false;
+  released = false;
+  over = false;
+  begun = event();
+  told = event();
+}
+
+/**
+ * @template T
+ * @param {Map<string, T>} map
+ * @param {string} key
+ * @param {() => T} make
+ */
+function entry(map, key, make) {
+  const found = map.get(key) ?? make();
+  map.set(key, found);
+  return found;
+}
+
 /** Milliseconds by which one request may overtake another. */
 const longestWay = 2000;
 
@@ -22,24 +54,19 @@ const longestWay = 2000;
  * A RAP tool server. Its calls are known to each other by the agents' ids.
  */
 export async function serveVectorTools() {
-  /** @type {Map<string, Invocation>} those without a result, by the agent's id */
-  const running = new Map();
-  /** Whoever has been invoked, by the agent's id. @type {Set<string>} */
-  const seen = new Set();
-  /** @type {(() => void)[]} */
-  const awaited = [];
-  /** Some calls never come: they were cancelled before. @param {string} callId */
-  const begun = async (callId) => {
-    const late = pause(longestWay, 'late', { ref: false });
-    while (!seen.has(callId)) {
-      const next = new Promise((/** @type {(value: void) => void} */ resolve) => { awaited.push(resolve); });
-      if ((await Promise.race([next, late])) === 'late') break;
-    }
-  };
+  /** @type {Map<string, Call>} */
+  const calls = new Map();
+  /** Those of `test_single`, of which the first runs. @type {Call[]} */
+  const queue = [];
+  /** @type {Map<string, ReturnType<typeof event>>} */
+  const threads = new Map();
+  const known = (/** @type {string} */ callId) => entry(calls, callId, () => new Call());
+  const thread = (/** @type {string} */ id) => entry(threads, id, event);
 
   /** @param {Invocation} invocation @param {unknown} data */
   const answer = async ({ callback_url, group_id, id, call_id }, data) => {
-    running.delete(call_id);
+    end(known(call_id));
+    known(call_id).told.happens();
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     await fetch(callback_url, {
       method: 'POST',
@@ -48,40 +75,70 @@ export async function serveVectorTools() {
     });
   };
 
-  /** @type {Record<string, (invocation: Invocation) => unknown>} */
+  /** @param {Call} call */
+  const start = (call) => {
+    call.started = true;
+    call.begun.happens();
+    if (call.released && call.invocation) void answer(call.invocation, { released: true });
+  };
+
+  /** @param {Call} call */
+  const end = (call) => {
+    call.over = true;
+    const at = queue.indexOf(call);
+    if (at >= 0) queue.splice(at, 1);
+    const [first] = queue;
+    if (at === 0 && first) start(first);
+  };
+
+  /** @type {Record<string, (invocation: Invocation, call: Call) => unknown>} */
   const perform = {
     test_echo: (invocation) => answer(invocation, invocation.arguments),
-    test_hold: () => {},
-    test_single: () => {},
-    test_stubborn: () => {},
+    test_hold: (_, call) => start(call),
+    test_stubborn: (_, call) => start(call),
+    // A tool's queue is its own affair.
+    test_single: (_, call) => queue.push(call) === 1 && start(call),
     test_selfAbort: (invocation) => answer(invocation, 'Error: Tool call cancelled: it had enough'),
+    test_look: (invocation) => answer(invocation, {
+      keys: Object.keys(invocation.arguments).sort(),
+      polluted: 'polluted' in invocation.arguments || 'polluted' in {},
+    }),
     test_started: async (invocation) => {
-      await begun(invocation.arguments.callId);
+      await known(invocation.arguments.callId).begun.happened;
       await answer(invocation, { started: true });
     },
     test_release: async (invocation) => {
-      // Each invocation is a request of its own, and a later one may come first.
-      await begun(invocation.arguments.callId);
-      const held = running.get(invocation.arguments.callId);
-      if (held) await answer(held, { released: true });
-      await answer(invocation, { released: held !== undefined });
+      const held = known(invocation.arguments.callId);
+      held.released = true;
+      if (held.started && !held.over && held.invocation) await answer(held.invocation, { released: true });
+      await answer(invocation, {});
     },
+    test_report: (invocation) => {
+      const { started, aborted } = known(invocation.arguments.callId);
+      return answer(invocation, { started, aborted });
+    },
+  };
+
+  /** @param {any} body */
+  const cancel = ({ tool_call_id, thread_id }) => {
+    for (const call of calls.values()) {
+      const { id, group_id, operation } = call.invocation ?? {};
+      if (id !== tool_call_id || group_id !== thread_id) continue;
+      call.aborted = call.started && !call.over;
+      if (operation !== 'test_stubborn') end(call);
+      call.told.happens();
+    }
   };
 
   /** @param {string} path @param {any} body */
   const receive = (path, body) => {
     if (path === '/invoke') {
-      running.set(body.call_id, body);
-      seen.add(body.call_id);
-      for (const go of awaited.splice(0)) go();
-      void perform[body.operation]?.(body);
+      const call = known(body.call_id);
+      call.invocation = body;
+      void perform[body.operation]?.(body, call);
     }
-    if (path === '/cancel_tool_call') {
-      for (const [callId, { id, group_id, operation }] of running) {
-        const meant = id === body.tool_call_id && group_id === body.thread_id;
-        if (meant && operation !== 'test_stubborn') running.delete(callId);
-      }
-    }
+    if (path === '/cancel_tool_call') cancel(body);
+    if (path === '/close_thread') thread(body.thread_id).happens();
   };
 
   const server = createServer(async (request, response) => {
@@ -100,6 +157,20 @@ export async function serveVectorTools() {
   const url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
   return {
     url,
+    /** The server knows that the call is over. Some calls never come: they were cancelled before. @param {string} callId */
+    told: (callId) => Promise.race([known(callId).told.happened, pause(longestWay, undefined, { ref: false })]),
+    /**
+     * Once an agent's thread is closed.
+     *
+     * @param {string} run what its callIds begin with
+     * @returns {Promise<string[]>} those of its calls that run, though all have ended for the agent
+     */
+    async leftOver(run) {
+      const own = () => [...calls].filter(([callId]) => callId.startsWith(run));
+      const group = own().flatMap(([, { invocation }]) => invocation?.group_id ?? [])[0];
+      if (group !== undefined) await thread(group).happened;
+      return own().flatMap(([callId, { started, over, invocation }]) => (started && !over && invocation?.operation !== 'test_stubborn' ? callId : []));
+    },
     close: () => {
       server.closeAllConnections();
       server.close();
