@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import { ensureChromedriver, ensureChromium } from './setup/browser.mjs';
 import { ensurePackages } from './setup/packages.mjs';
-import { ensureRedis } from './setup/redis.mjs';
+import { ensurePrograms } from './setup/programs.mjs';
 import { ensureToolchain } from './setup/toolchain.mjs';
 import { ensureWasmBindgen, ensureWasmPack } from './setup/wasm-tools.mjs';
 
@@ -22,7 +22,7 @@ export async function setUpBuild() {
 /** What the tests need beyond a build. */
 export async function setUpTests() {
   const wasmPack = await ensureWasmPack(say);
-  await ensureRedis(say);
+  await ensurePrograms(say);
   const chromium = await ensureChromium(say);
   return { wasmPack, chromium, chromedriver: await ensureChromedriver(chromium, say) };
 }
