@@ -98,7 +98,9 @@ export type HostEvent =
   | { type: 'progress'; time: number; callId: string; info: ProgressInfo }
   | { type: 'cancel'; time: number; callId: string; sessionId: string; response: CancelResponse; reason?: string }
   | { type: 'session'; time: number; state: 'open' | 'closed'; sessionId: string; agent: AgentInfo }
-  | { type: 'gateway'; time: number; state: 'connecting' | 'disconnected'; url: string }
+  | { type: 'gateway'; time: number; state: 'connecting'; url: string }
+  /** `error`: it could not be connected to. */
+  | { type: 'gateway'; time: number; state: 'disconnected'; url: string; error?: ABPError }
   /** `resumed`: the connection before was lost, and its agents and their calls go on over this one. */
   | { type: 'gateway'; time: number; state: 'connected'; url: string; resumed?: true }
   | { type: 'gateway'; time: number; state: 'refused'; url: string; error?: ABPError }

@@ -14,6 +14,7 @@ const OPEN = 1;
 export function socketMessenger(socket) {
   /** @type {string[]} */
   const waiting = [];
+  let opened = false;
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
@@ -30,6 +31,7 @@ export function socketMessenger(socket) {
     },
   };
   socket.addEventListener('open', () => {
+    opened = true;
     for (const text of waiting.splice(0)) socket.send(text);
   });
   socket.addEventListener('message', (/** @type {{ data: unknown }} */ { data }) => {
@@ -39,8 +41,11 @@ export function socketMessenger(socket) {
   socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason }) => {
     messenger.onclose?.(abpError('DISCONNECTED', `The connection was closed (${code}${reason ? `: ${reason}` : ''})`));
   });
-  // What went wrong is told by the close that follows.
-  socket.addEventListener('error', () => {});
+  socket.addEventListener('error', () => {
+    // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
+    // the page's Content-Security-Policy in Chromium. Once it is open, one follows and tells more.
+    if (!opened) messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${socket.url} failed`));
+  });
   return messenger;
 }
 

@@ -127,6 +127,22 @@ describe('connectWebSocket() to a plain ABP app', () => {
     await assert.rejects(connectWebSocket(`ws://127.0.0.1:${port}/abp`), { code: 'DISCONNECTED' });
   });
 
+  test('a failure to connect that is told by an error alone is the end, at once', async () => {
+    class Blocked extends EventTarget {
+      readyState = 3;
+      url = 'ws://blocked/';
+      constructor() {
+        super();
+        setTimeout(() => this.dispatchEvent(new Event('error')));
+      }
+
+      close() {}
+    }
+    const began = performance.now();
+    await assert.rejects(connectWebSocket('ws://blocked/', { WebSocket: Blocked }), { code: 'DISCONNECTED', message: 'The connection to ws://blocked/ failed' });
+    assert.ok(performance.now() - began < 5_000);
+  });
+
   test('a constructor or a transport may be given', async () => {
     let made = 0;
     class Counted extends WebSocket {

@@ -16,6 +16,7 @@ class Socket {
   /** @type {any} */ onopen;
   /** @type {any} */ onmessage;
   /** @type {any} */ onclose;
+  /** @type {any} */ onerror;
 
   constructor() {
     Socket.all.push(this);
@@ -88,7 +89,7 @@ function connect(resume = { token: 'secret', grace: GRACE }) {
   const { type, payload } = last().sent.shift();
   assert.deepEqual([type, payload.resume, payload.token], ['app/register', true, 'bearer']);
   last().hear('app/registered', { appId: 'a', resume });
-  return { link, states: () => events.splice(0).map(({ state, resumed }) => (resumed ? 'resumed' : state)) };
+  return { link, events, states: () => events.splice(0).map(({ state, resumed }) => (resumed ? 'resumed' : state)) };
 }
 
 /** An agent that calls. @param {string} [agent] */
@@ -257,6 +258,21 @@ describe('the link to a gateway', () => {
     wait(t, 2 * GRACE);
     assert.equal(Socket.all.length, 1);
     assert.deepEqual(states(), ['connected', 'disconnected']);
+  });
+
+  test('tries again where a failure to connect is told by an error alone', (t) => {
+    const { states, events } = connect();
+    last().end();
+    wait(t, 100);
+    assert.deepEqual(states(), ['connected', 'disconnected', 'connecting']);
+    last().readyState = CLOSED;
+    last().onerror({});
+    assert.deepEqual(events, [{ type: 'gateway', state: 'disconnected', url: 'ws://gateway', error: { code: 'DISCONNECTED', message: 'The connection to ws://gateway failed', retryable: true } }]);
+    // Where a close follows after all, it says nothing new.
+    last().end();
+    assert.deepEqual(states(), ['disconnected']);
+    wait(t, 500);
+    assert.equal(Socket.all.length, 3);
   });
 
   test('does not come back after it was refused', (t) => {

@@ -73,8 +73,12 @@ export class GatewayLink {
       if (socket === this.#socket && typeof data === 'string') this.#heard(data);
     };
     socket.onclose = (/** @type {{ code?: number }} */ { code }) => this.#lost(socket, code);
-    // What went wrong is told by the close that follows.
-    socket.onerror = () => {};
+    // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
+    // the page's Content-Security-Policy in Chromium. Once it is open, one follows.
+    socket.onerror = () => {
+      const error = { code: 'DISCONNECTED', message: `The connection to ${this.url} failed`, retryable: true };
+      if (!this.#live) this.#lost(socket, BROKEN, { error });
+    };
     if (socket.readyState === 1) this.#opened();
     else if (socket.readyState === 3) this.#lost(socket, BROKEN);
   }
@@ -93,8 +97,9 @@ export class GatewayLink {
   /**
    * @param {any} socket
    * @param {number} [code]
+   * @param {object} [why]
    */
-  #lost(socket, code) {
+  #lost(socket, code, why) {
     if (socket !== this.#socket) return;
     // A gateway that closes the connection has ended the session.
     const over = !this.#session || (this.#live && code !== BROKEN);
@@ -103,7 +108,7 @@ export class GatewayLink {
     this.#stop('told');
     if (over) this.#forget();
     else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
-    this.#state('disconnected');
+    this.#state('disconnected', why);
     if (!this.#closed) this.#retryLater();
   }
 
