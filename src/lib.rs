@@ -1,7 +1,7 @@
 //! caphost is a capability host for browser apps.
 //!
 //! A web app offers *capabilities* that take seconds to minutes. An agent calls them, may stop each
-//! of them, and is told the truth about whether it stopped. See `README.md` for the whole picture.
+//! of them, and is told how far it was seen to stop. See `README.md` for the whole picture.
 //!
 //! | module | what it knows |
 //! |---|---|
