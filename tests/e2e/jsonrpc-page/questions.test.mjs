@@ -35,10 +35,11 @@ for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
       assert.deepEqual(seen.asked.requestedSchema, { type: 'object', properties: { name: { type: 'string' } } });
       const [accepted, refused, gone] = seen.outcomes;
       assert.deepEqual(accepted.data, { success: true, data: { name: 'Ada' } });
-      assert.equal(refused.data.success, false);
-      assert.equal(refused.data.cancelled, undefined);
-      if (mcp) assert.equal(gone.data.error?.code ?? 'CANCELLED', 'CANCELLED');
-      else assert.deepEqual([gone.data.success, gone.data.error?.code ?? 'CANCELLED'].slice(0, 1), [false]);
+      const code = mcp ? 'PERMISSION_DENIED' : 'OPERATION_FAILED';
+      assert.deepEqual(refused.data, { success: false, error: { code, message: mcp ? 'The user has declined' : 'no', retryable: false } });
+      // Whoever gives up has not answered, and nothing has failed either.
+      assert.deepEqual(gone.data, { success: false, cancelled: true });
+      assert.deepEqual(seen.complaints, []);
     });
 
     test('is told when its answer is not wanted any more', async () => {
