@@ -28,7 +28,7 @@ const ends = {
 };
 
 for (const [what, source] of Object.entries(ends)) {
-  test(`when the instance ${what}, every call on every transport settles with INTERNAL_ERROR`, async () => {
+  test(`when the instance ${what}, every call on every transport settles with INTERNAL_ERROR`, { timeout: 30_000 }, async () => {
     const seen = await lab.run(
       async ({ newHost, inPage, connect, rawPort, frame, agents, join, turn, rejection, INITIALIZE }, source, urls) => {
         console.error = () => {};

@@ -194,20 +194,25 @@ test('a window that is gone ends its calls; one that posts messages is answered 
 });
 
 test('two hosts that hear each other do not answer what neither was asked', async () => {
-  const seen = await onPort(async ({ lab, host, rpc }) => {
+  const seen = await onPort(async ({ lab, host, rpc, until }) => {
     host.acceptMessages();
     const { contentWindow } = await lab.frame('/jsonrpc-page/framed.html');
     while (!contentWindow.host) await lab.turn();
     /** @type {any[]} */
     const heard = [];
-    addEventListener('message', ({ data, source }) => source === contentWindow && data.jsonrpc && heard.push(data.method ?? 'answer'));
+    addEventListener('message', ({ data, source }) => source === contentWindow && data.jsonrpc && heard.push(data.method ?? `answer ${data.id}`));
     contentWindow.postMessage(rpc(0, 'initialize', { capabilities: { elicitation: {} } }), location.origin);
     contentWindow.postMessage(rpc(1, '_capabilities/call', { capability: 'test.ask', params: { message: 'Sure?' } }), location.origin);
     contentWindow.postMessage(rpc(2, 'no/method'), location.origin);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await until(() => heard.length >= 3);
+    // What one of them had answered to what it heard so far, and the other to that, would be heard before this is.
+    for (const id of [3, 4, 5]) {
+      contentWindow.postMessage(rpc(id, 'no/method'), location.origin);
+      await until(() => heard.includes(`answer ${id}`));
+    }
     return { heard, waiting: contentWindow.host.stats().elicitations };
   });
-  assert.deepEqual(seen, { heard: ['answer', 'answer', '_elicitation/request'], waiting: 1 });
+  assert.deepEqual(seen, { heard: ['answer 0', 'answer 2', '_elicitation/request', 'answer 3', 'answer 4', 'answer 5'], waiting: 1 });
 });
 
 test("an extension's port: its end is the end of its calls", async () => {

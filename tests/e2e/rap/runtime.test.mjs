@@ -69,8 +69,12 @@ describe('the demo page on one gateway, which is the tool server of another one'
     await becomes(demo.page, card, 'cancelled');
     const shown = () => demo.page.$eval(card, (element) => /** @type {HTMLElement} */ (element).innerText);
     const then = await shown();
-    await pause(300);
+    // Another that begins now gets further than it had; had it gone on, it would show.
+    const next = await newCard(() => { call = agent.call('export_archive', long, { callId: 'next' }); });
+    await reaches(demo.page, next, 5);
     assert.equal(await shown(), then);
+    assert.deepEqual(await agent.cancel('next'), { callId: 'next', cancelled: true });
+    assert.deepEqual(await call, cancelled);
     // The page has room for others again.
     assert.equal((await agent.call('export_pdf', { markdown: '# Next' })).success, true);
     await agent.shutdown();
