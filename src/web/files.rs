@@ -26,6 +26,7 @@ ship! {
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";
     toText from "/src/web/js/json.js";
+    isPlain from "/src/web/js/inspect.js";
     extract from "/src/web/js/json-rpc/content.js";
     framing from "/src/web/js/json-rpc/framing.js";
     serve from "/src/web/js/json-rpc/index.js";

@@ -178,12 +178,17 @@ extern "C" {
     /// A fresh UUID.
     #[wasm_bindgen(js_name = newId)]
     pub(super) fn new_id() -> String;
-    /// What is wrong with a value that is to be sent, if anything.
-    pub(super) fn inspect(value: &JsValue, depth: f64, size: f64) -> Option<String>;
     /// Fires an `AbortController` with the reason a caller gave, if any.
     #[wasm_bindgen(js_name = abortWith)]
     pub(super) fn abort_with(controller: &web_sys::AbortController, reason: Option<&str>);
     /// Runs a callback in a task of its own, after what waits in the event loop.
     #[wasm_bindgen(js_name = inNextTask)]
     pub(super) fn in_next_task(callback: &JsValue);
+}
+
+#[cfg(feature = "std")]
+#[wasm_bindgen(module = "/src/web/js/inspect.js")]
+extern "C" {
+    /// What is wrong with a value that is to be sent, if anything.
+    pub(super) fn inspect(value: &JsValue, depth: f64, size: f64) -> Option<String>;
 }

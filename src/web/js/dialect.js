@@ -2,7 +2,8 @@
  * What an agent speaks, told by what it says first.
  */
 import { toText } from './json.js';
-import { inspect, newId } from './platform.js';
+import { inspect } from './inspect.js';
+import { newId } from './platform.js';
 import { get } from './read.js';
 
 /** @import { Connection } from './connection.js' */

@@ -1,7 +1,7 @@
 /**
  * What somebody threw or answered, as Rust takes it.
  */
-import { inspect } from './platform.js';
+import { inspect } from './inspect.js';
 import { get, getA } from './read.js';
 
 /**

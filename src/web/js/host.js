@@ -10,7 +10,8 @@ import { BAD_CALL_ID, failure, invalid, problem, text, thrown } from './errors.j
 import { readCall } from './from-agent.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
-import { inspect, newId } from './platform.js';
+import { inspect } from './inspect.js';
+import { newId } from './platform.js';
 import { get, isObject } from './read.js';
 import { Requests } from './requests.js';
 import { Shell } from './shell.js';

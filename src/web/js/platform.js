@@ -47,50 +47,6 @@ export const stats = (inFlight, sessions, elicitations, tasks, calls, cancelled,
   ({ inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress });
 
 /**
- * What is wrong with a value that is to be sent, if anything. Binary data weighs nothing here: it
- * is moved or encoded by the transport, which has a limit of its own.
- *
- * @param {unknown} value
- * @param {number} depth levels of nesting allowed
- * @param {number} size characters allowed, each property and element counted as some
- * @returns {string | undefined} the end of a sentence that begins with what the value is
- */
-export function inspect(value, depth, size) {
-  let left = size;
-  /** @type {[unknown, number][]} */
-  const stack = [[value, 0]];
-  try {
-    for (let entry = stack.pop(); entry; entry = stack.pop()) {
-      const [item, level] = entry;
-      if (typeof item === 'function' || typeof item === 'symbol') return `holds a ${typeof item}`;
-      left -= typeof item === 'string' ? item.length + 2 : 1;
-      if (left < 0) return `is larger than ${size} characters`;
-      if (typeof item !== 'object' || item === null) continue;
-      const array = Array.isArray(item);
-      if (!array && !isPlain(item)) continue;
-      if (level > depth) return `is cyclic, or nested more than ${depth} levels deep`;
-      if (array) {
-        for (const element of item) stack.push([element, level + 1]);
-      } else {
-        for (const [key, property] of Object.entries(item)) {
-          left -= key.length + 3;
-          stack.push([property, level + 1]);
-        }
-      }
-    }
-  } catch {
-    return 'cannot be read';
-  }
-  return undefined;
-}
-
-/** @param {object} item */
-export function isPlain(item) {
-  const prototype = Object.getPrototypeOf(item);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/**
  * @param {AbortController} controller
  * @param {string} [reason] what the caller gave
  */

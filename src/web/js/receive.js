@@ -4,7 +4,7 @@
 import { refusal } from './envelope.js';
 import { BAD_CALL_ID, invalid, problem } from './errors.js';
 import { readFromAgent } from './from-agent.js';
-import { inspect } from './platform.js';
+import { inspect } from './inspect.js';
 import { get } from './read.js';
 
 /**

@@ -8,7 +8,7 @@ import { failure } from './errors.js';
 import { failureOf } from './failure-of.js';
 import { Guard } from './guard.js';
 import { Observed } from './observed.js';
-import { inspect } from './platform.js';
+import { inspect } from './inspect.js';
 import { startTimer } from './timer.js';
 import { Validators } from './validators.js';
 

@@ -1,3 +1,5 @@
+import { isPlain } from './inspect.js';
+
 /**
  * Parameters as they are when the call is made: it is sent a moment later.
  *
@@ -8,7 +10,7 @@
  */
 export function snapshot(params, transfer) {
   if (transfer?.length) return structuredClone({ params, transfer }, { transfer });
-  const flat = Object.values(params).every((value) => value === null || !COMPOUND.includes(typeof value));
+  const flat = isPlain(params) && Object.values(params).every((value) => value === null || !COMPOUND.includes(typeof value));
   return { params: flat ? { ...params } : structuredClone(params) };
 }
 

@@ -1,7 +1,7 @@
 /**
  * What is moved with a message rather than copied.
  */
-import { isPlain } from './platform.js';
+import { isPlain } from './inspect.js';
 
 /** Copied unless the caller asks for them to be moved. */
 const MOVABLE = ['ArrayBuffer', 'ImageBitmap', 'OffscreenCanvas', 'AudioData', 'VideoFrame'];
@@ -35,10 +35,17 @@ export function transferables(payload, wanted) {
     else if (wanted && movable.some((type) => item instanceof type)) found.add(item);
     else if (ArrayBuffer.isView(item)) {
       if (wanted && item.buffer instanceof ArrayBuffer) found.add(item.buffer);
-    } else if (Array.isArray(item) || isPlain(item)) {
+    } else {
+      const inner = Array.isArray(item) || isPlain(item) ? Object.values(item) : membersOf(item);
       // One by one: a call takes so many arguments only.
-      for (const inner of Object.values(item)) stack.push(inner);
+      for (const it of inner) if (typeof it === 'object') stack.push(it);
     }
   }
   return [...found];
+}
+
+/** What a collection holds, which is cloned with it. @param {object} item @returns {Iterable<unknown>} */
+function membersOf(item) {
+  if (item instanceof Map) return [...item.keys(), ...item.values()];
+  return item instanceof Set ? item : [];
 }
