@@ -2,29 +2,55 @@
 
 /** The error codes of the protocol; an app may have more of its own. */
 export type ABPErrorCode =
+  // Codes: written by a test.
+  /** There is no session: `initialize` first. */
   | 'NOT_INITIALIZED'
+  /** There is a session already. */
   | 'ALREADY_INITIALIZED'
+  /** The session has ended. */
   | 'SESSION_EXPIRED'
+  /** No such session. */
   | 'SESSION_INVALID'
+  /** No capability of that name is registered. */
   | 'UNKNOWN_CAPABILITY'
+  /** The capability is registered and cannot be used right now. */
   | 'CAPABILITY_UNAVAILABLE'
+  /** A requirement of the capability is not met. */
   | 'REQUIREMENT_NOT_MET'
+  /** The app is not in a state in which the call makes sense. */
   | 'PRECONDITION_FAILED'
+  /** A parameter, an option or a message is malformed; `details.path` says where. */
   | 'INVALID_PARAMS'
+  /** A required parameter is missing. */
   | 'MISSING_PARAM'
+  /** A parameter has the wrong type. */
   | 'INVALID_TYPE'
+  /** The user or the app refused. */
   | 'PERMISSION_DENIED'
+  /** The user must grant a permission first. */
   | 'PERMISSION_REQUIRED'
+  /** The capability's own code failed. */
   | 'OPERATION_FAILED'
+  /** No answer in time: the outcome is unknown. */
   | 'TIMEOUT'
+  /** The operation was cancelled. */
   | 'CANCELLED'
+  /** Too many requests, or too many calls in flight. */
   | 'RATE_LIMITED'
+  /** No such message or method. */
   | 'NOT_IMPLEMENTED'
+  /** The browser refused something the capability needs. */
   | 'BROWSER_ERROR'
+  /** The peer, the browser or the protocol version does not support it. */
   | 'NOT_SUPPORTED'
+  /** The host itself failed; it settles every call so. */
   | 'INTERNAL_ERROR'
+  /** A message could not be carried: if it was an answer, the outcome is unknown. */
   | 'TRANSPORT_ERROR'
-  | 'DISCONNECTED';
+  /** The other side is gone: the outcome is unknown. */
+  | 'DISCONNECTED'
+  // End of the codes.
+  | never;
 
 export interface ABPError {
   /** What a program decides on. */

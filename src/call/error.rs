@@ -7,6 +7,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
+#[cfg(test)]
+mod written;
+
 /// An error code of ABP 0.1, or one of the app's own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Code(Cow<'static, str>);
@@ -15,6 +18,11 @@ macro_rules! codes {
     ($($name:ident $retryable:literal $doc:literal;)*) => {
         impl Code {
             $(#[doc = $doc] pub const $name: Code = Code(Cow::Borrowed(stringify!($name)));)*
+
+            /// Every code, whether it is retryable, and what it means: what JavaScript, the types
+            /// and the README say is made of this.
+            #[cfg(test)]
+            const TABLE: &[(&str, bool, &str)] = &[$((stringify!($name), $retryable, $doc)),*];
 
             /// Whether repeating the same request may succeed. A code of the app's own is not
             /// retryable unless its error says so.
@@ -35,7 +43,7 @@ codes! {
     CAPABILITY_UNAVAILABLE true "The capability is registered and cannot be used right now.";
     REQUIREMENT_NOT_MET false "A requirement of the capability is not met.";
     PRECONDITION_FAILED false "The app is not in a state in which the call makes sense.";
-    INVALID_PARAMS false "A parameter, an option or a message is malformed.";
+    INVALID_PARAMS false "A parameter, an option or a message is malformed; `details.path` says where.";
     MISSING_PARAM false "A required parameter is missing.";
     INVALID_TYPE false "A parameter has the wrong type.";
     PERMISSION_DENIED false "The user or the app refused.";
@@ -47,8 +55,8 @@ codes! {
     NOT_IMPLEMENTED false "No such message or method.";
     BROWSER_ERROR false "The browser refused something the capability needs.";
     NOT_SUPPORTED false "The peer, the browser or the protocol version does not support it.";
-    INTERNAL_ERROR false "The host itself failed.";
-    TRANSPORT_ERROR true "The message could not be carried.";
+    INTERNAL_ERROR false "The host itself failed; it settles every call so.";
+    TRANSPORT_ERROR true "A message could not be carried: if it was an answer, the outcome is unknown.";
     DISCONNECTED true "The other side is gone: the outcome is unknown.";
 }
 

@@ -17,6 +17,7 @@ ship! {
     acceptPort from "/src/web/js/accept-port.js";
     Connection from "/src/web/js/connection.js";
     Context from "/src/web/js/context.js";
+    RETRYABLE from "/src/web/js/codes.js";
     isJsonRpc from "/src/web/js/dialect.js";
     problem from "/src/web/js/errors.js";
     failureOf from "/src/web/js/failure-of.js";
@@ -27,6 +28,7 @@ ship! {
     exposeAbp from "/src/web/js/in-page.js";
     toText from "/src/web/js/json.js";
     isPlain from "/src/web/js/inspect.js";
+    RETRYABLE_CODES from "/src/web/js/json-rpc/codes.js";
     extract from "/src/web/js/json-rpc/content.js";
     framing from "/src/web/js/json-rpc/framing.js";
     serve from "/src/web/js/json-rpc/index.js";

@@ -3,9 +3,7 @@
  *
  * @typedef {{ code: string, message: string, retryable: boolean, details?: unknown }} AbpError
  */
-
-/** Of those that are found in JavaScript. */
-const RETRYABLE = ['DISCONNECTED', 'TIMEOUT', 'NOT_INITIALIZED'];
+import { RETRYABLE } from './codes.js';
 
 /**
  * @param {string} code

@@ -85,7 +85,7 @@ export const perform = async (desk, task) => {
     } catch (/** @type {any} */ thrown) {
       const { code, details, retryable } = Object(thrown);
       const message = String(thrown?.message ?? thrown);
-      const error = { code: typeof code === 'string' ? code : 'OPERATION_FAILED', message, details, retryable: retryable === true };
+      const error = { code: typeof code === 'string' ? code : 'OPERATION_FAILED', message, details, retryable: typeof retryable === 'boolean' ? retryable : undefined };
       if (type === 'capabilities/call') return { success: false, error };
       return type === 'initialize' ? { error } : { callId: payload.callId, cancelled: false, reason: message, error };
     }

@@ -2,7 +2,7 @@
  * `window.abp` of a page that Puppeteer or Playwright drives: envelopes become evaluations, and
  * their results become envelopes. Where there is no `window.abp`, the tools of the page serve.
  */
-import { abpError } from '../errors.js';
+import { abpError, problem } from '../errors.js';
 import { exposeCallbacks } from './callbacks.js';
 import { encode } from './encode.js';
 import { ToolsMessenger } from './tools/messenger.js';
@@ -238,7 +238,10 @@ export class PageMessenger {
   async #perform(desk, text) {
     let answer = await desk.evaluate(perform, text);
     while (typeof answer === 'number') answer = await desk.evaluate(perform, answer);
-    return answer === undefined ? undefined : JSON.parse(answer);
+    const payload = answer === undefined ? undefined : JSON.parse(answer);
+    // What an app throws may be anything.
+    if (typeof payload?.error?.code === 'string') payload.error.retryable ??= problem(payload.error.code, '').retryable;
+    return payload;
   }
 
   /** Settles when the document is left, or lost. @param {Desk} desk */

@@ -1,6 +1,7 @@
 /**
  * Messages of JSON-RPC 2.0, read and written; as `src/dialect/jsonrpc` does, by the same vectors.
  */
+import { RETRYABLE_CODES } from './codes.js';
 import { keyOf } from './policy.js';
 
 /** Codes of errors. */
@@ -102,9 +103,7 @@ export function cancelledError(id, capability) {
 }
 
 /** @param {string} message @param {string} [code] */
-export const problem = (message, code = 'INVALID_PARAMS') => ({ code, message, retryable: RETRYABLE.includes(code) });
-
-const RETRYABLE = ['DISCONNECTED', 'RATE_LIMITED'];
+export const problem = (message, code = 'INVALID_PARAMS') => ({ code, message, retryable: RETRYABLE_CODES.includes(code) });
 
 /** The refusal of a request there is no method for. @param {string} method */
 export const noMethod = (method) =>

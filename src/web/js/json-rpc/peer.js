@@ -294,7 +294,7 @@ function readRefusal(error) {
   if (error?.code === -32800) return { success: false, cancelled: true };
   const code = error?.data?.code ?? (error?.code === -32601 ? 'NOT_SUPPORTED' : 'OPERATION_FAILED');
   const message = typeof error?.message === 'string' ? error.message : 'The agent did not answer the question';
-  return { success: false, error: { code, message, retryable: false } };
+  return { success: false, error: problem(message, code) };
 }
 
 /** @param {unknown} id */

@@ -1,0 +1,86 @@
+//! Holds what JavaScript, the types and the README say of codes to the table of them.
+
+use std::fmt::Write;
+use std::fs;
+
+use super::Code;
+
+/// Set to have the files rewritten instead.
+const UPDATE: &str = "CAPHOST_UPDATE_DOCS";
+
+/// Each file, what stands before and after the codes in it, and how they are written there. What
+/// JSON-RPC takes has a copy: a bundler would take a shared one apart for all.
+const PLACES: [(&str, &str, &str, fn() -> String); 4] = [
+    (
+        "src/web/js/codes.js",
+        "export const RETRYABLE = [\n",
+        "];\n",
+        script,
+    ),
+    (
+        "src/web/js/json-rpc/codes.js",
+        "export const RETRYABLE_CODES = [\n",
+        "];\n",
+        script,
+    ),
+    (
+        "npm/types.d.ts",
+        "  // Codes: written by a test.\n",
+        "  // End of the codes.\n",
+        types,
+    ),
+    (
+        "README.md",
+        "<!-- codes: written by a test -->\n",
+        "<!-- end of the codes -->\n",
+        page,
+    ),
+];
+
+fn lines(line: impl Fn(&mut String, &str, bool, &str)) -> String {
+    let mut text = String::new();
+    for (code, retryable, meaning) in Code::TABLE {
+        line(&mut text, code, *retryable, meaning);
+    }
+    text
+}
+
+fn script() -> String {
+    lines(|text, code, retryable, _| {
+        if retryable {
+            writeln!(text, "  '{code}',").unwrap();
+        }
+    })
+}
+
+fn types() -> String {
+    lines(|text, code, _, meaning| writeln!(text, "  /** {meaning} */\n  | '{code}'").unwrap())
+}
+
+fn page() -> String {
+    let head = "| Code | Retryable | Means |\n|---|---|---|\n";
+    let rows = lines(|text, code, retryable, meaning| {
+        let retryable = if retryable { "yes" } else { "no" };
+        writeln!(text, "| `{code}` | {retryable} | {meaning} |").unwrap();
+    });
+    format!("\n{head}{rows}\n")
+}
+
+#[test]
+fn codes_are_the_same_wherever_they_are_written() {
+    for (file, begin, end, write) in PLACES {
+        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        let content = fs::read_to_string(&path).unwrap();
+        let (before, rest) = content.split_once(begin).expect("the beginning is marked");
+        let (written, after) = rest.split_once(end).expect("the end is marked");
+        let expected = write();
+        if written == expected {
+            continue;
+        }
+        assert!(
+            std::env::var_os(UPDATE).is_some(),
+            "{file} is not up to date:\n{UPDATE}=1 cargo test --lib codes_are_the_same\n{written}"
+        );
+        fs::write(path, format!("{before}{begin}{expected}{end}{after}")).unwrap();
+    }
+}
