@@ -2,6 +2,7 @@
  * Agents: callers of another page's, worker's or server's capabilities.
  */
 import { open } from '../src/web/js/open.js';
+import { newId } from '../src/web/js/platform.js';
 import { portMessenger } from '../src/web/js/port.js';
 import { openSocket, socketMessenger } from '../src/web/js/socket.js';
 import { windowMessenger } from '../src/web/js/window.js';
@@ -25,11 +26,23 @@ export async function connect(messenger, options) {
 }
 
 /**
+ * Connects to where nothing tells that the peer is gone: both sides give signs of life.
+ *
+ * @param {() => import('../src/web/js/messenger.js').Messenger} messenger
+ * @param {import('../src/web/js/open.js').OpenOptions} options
+ */
+async function connectNearby(messenger, options) {
+  const alive = import('../src/web/js/life/of-agent.js').then(({ lifeOfAgent }) => lifeOfAgent(newId()));
+  const [show] = await Promise.all([alive, load()]);
+  return connect(() => show(messenger), { liveness: LIVENESS, ...options });
+}
+
+/**
  * @param {Window} win
  * @param {import('../src/web/js/open.js').OpenOptions & { origin?: string }} [options]
  */
 export async function connectWindow(win, options = {}) {
-  return connect(() => windowMessenger(win, options.origin ?? location.origin), { liveness: LIVENESS, ...options });
+  return connectNearby(() => windowMessenger(win, options.origin ?? location.origin), options);
 }
 
 /**
@@ -37,7 +50,7 @@ export async function connectWindow(win, options = {}) {
  * @param {import('../src/web/js/open.js').OpenOptions} [options]
  */
 export async function connectPort(port, options = {}) {
-  return connect(() => portMessenger(port), { liveness: LIVENESS, ...options });
+  return connectNearby(() => portMessenger(port), options);
 }
 
 /**

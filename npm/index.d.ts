@@ -16,6 +16,12 @@ import type {
 export type * from './types.js';
 
 export interface HostOptions {
+  /**
+   * Milliseconds in which an agent over a window, a port or a worker is noticed to be gone, if its
+   * calls are in flight and it has announced how it shows that it lives, as agents of this package
+   * do. `Infinity` for never. Default 30 000.
+   */
+  liveness?: number | undefined;
   /** Who the app is. `id` names it to a gateway; all three are strings of 1 to 256 characters. */
   app: AppInfo;
   /** Ended calls remembered per session. A cancel that comes later finds nothing. Default 10 000. */

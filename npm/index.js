@@ -15,6 +15,7 @@ export async function createHost(options) {
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
   const host = newHost(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
+  host.liveness = options.liveness ?? 30_000;
   host.cancelUndeclared = options.cancelUndeclared === true;
   return host;
 }

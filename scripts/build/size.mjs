@@ -12,6 +12,7 @@ const report = join(root, 'target', 'package-size.json');
 const onDemandBudgets = new Map([
   ['WebMCP and JSON-RPC', 8_000],
   ['gateway', 2_000],
+  ['signs of life', 1_500],
 ]);
 
 /** What is loaded only by a page that wants it, by a path that its sources have. */
@@ -20,6 +21,7 @@ const ON_DEMAND = new Map([
   ['web/js/webmcp/', 'WebMCP'],
   ['web/js/json-rpc/', 'JSON-RPC'],
   ['web/js/gateway/', 'gateway'],
+  ['web/js/life/', 'signs of life'],
 ]);
 
 /** @typedef {{ file: string, bytes: number, gzip: number, onDemand?: string }} Part */

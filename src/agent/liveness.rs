@@ -33,6 +33,14 @@ struct Probe {
 }
 
 impl Liveness {
+    /// That of a host which `answers` probes, or of which it is not known.
+    pub fn of(answers: bool) -> Self {
+        Liveness {
+            answers,
+            ..Liveness::default()
+        }
+    }
+
     /// A call has been sent.
     pub fn begin(&mut self, wanted: Option<Millis>, now: Millis) {
         if let Some(liveness) = wanted.filter(|_| self.look_at.is_none()) {

@@ -18,6 +18,9 @@ pub struct AgentOptions {
     /// Half of it in silence and the host is asked for a sign of life. `None` where the transport
     /// itself reports a lost peer.
     pub liveness: Option<Millis>,
+    /// Whether the host has announced that it answers when it is asked for a sign of life. Of
+    /// another the first silence may only mean that it does not answer cancels. Default: no.
+    pub answers: bool,
     /// Outcomes remembered, so that a late confirmation cannot contradict them: 10 000.
     pub remembered: usize,
 }
@@ -28,6 +31,7 @@ impl Default for AgentOptions {
             grace: 5_000.0,
             slack: 100.0,
             liveness: None,
+            answers: false,
             remembered: 10_000,
         }
     }
@@ -77,7 +81,7 @@ impl<P: Clone> AgentState<P> {
             actions: Fifo::default(),
             closed: None,
             shutting_down: None,
-            life: Liveness::default(),
+            life: Liveness::of(options.answers),
             waking: false,
             next: 0,
         }

@@ -74,11 +74,13 @@ fn get(agent: u32) -> Rc<Agent> {
 
 #[wasm_bindgen]
 impl AgentHandle {
-    /// A new agent's number. Times in milliseconds; an infinite `liveness` is none.
-    pub fn open(grace: f64, liveness: f64) -> u32 {
+    /// A new agent's number. Times in milliseconds; an infinite `liveness` is none. `answers` says
+    /// that the host has announced to answer when it is asked for a sign of life.
+    pub fn open(grace: f64, liveness: f64, answers: bool) -> u32 {
         let options = AgentOptions {
             grace,
             liveness: Some(liveness).filter(|it| it.is_finite()),
+            answers,
             ..AgentOptions::default()
         };
         AGENTS.add(|_| Agent {

@@ -169,3 +169,19 @@ fn to_answer_any_cancel_is_to_be_known_to_answer() {
     agent.wait(2_000.0);
     assert_lost(&mut agent);
 }
+
+#[test]
+fn a_host_that_has_announced_its_answers_is_given_up_after_its_first_silence() {
+    let mut agent = Agent::with(AgentOptions {
+        liveness: Some(30_000.0),
+        answers: true,
+        ..AgentOptions::default()
+    });
+    let key = agent.sent("a");
+    agent.wait(14_999.0);
+    assert_eq!(agent.actions(), []);
+    agent.wait(1.0);
+    assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
+    agent.wait(15_000.0);
+    assert_lost(&mut agent);
+}

@@ -29,6 +29,7 @@ export function acceptPort(host, port, hold, initialize) {
     // That of a host that is closed only says so.
     if (!made.number) return made;
     made.onover = initialize ? close : part;
+    made.onlost = onHide;
     hold(close, true);
     globalThis.addEventListener?.('pagehide', onHide);
     return made;
@@ -58,7 +59,10 @@ export function acceptPort(host, port, hold, initialize) {
     // A worker is not ours to end, and has no close that spares it.
     else if (port instanceof MessagePort) port.close();
   };
-  /** The page is left. It may come back, but its agents have been told that it is gone. */
+  /**
+   * The page is left. It may come back, but its agent has been told that it is gone; and so has one
+   * that seems to be gone, and may come back.
+   */
   const onHide = () => {
     if (initialize) return close();
     connection?.leave();

@@ -103,7 +103,7 @@ export class Agent {
    */
   constructor(handle, messenger, session, options) {
     this.#handle = handle;
-    this.#number = handle.open(options.grace ?? 5000, options.liveness ?? Infinity);
+    this.#number = handle.open(options.grace ?? 5000, options.liveness ?? Infinity, session.life !== undefined);
     unreachable.register(this, [handle, this.#number]);
     this.#messenger = messenger;
     this.#options = options;

@@ -24,6 +24,10 @@ export class Connection {
   #opener;
   /** Called when its session was shut down. @type {(() => void) | undefined} */
   onover;
+  /** Called when its agent is gone without a word. @type {(() => void) | undefined} */
+  onlost;
+  /** What its agent has announced of how it shows that it lives. @type {any} */
+  life;
   /** Takes what it speaks, once that is known. @type {((message: any) => void) | undefined} */
   #take;
 
@@ -50,6 +54,7 @@ export class Connection {
   /** @param {any} envelope an agent's message of ABP, whatever it is */
   receive(envelope) {
     const type = envelope?.type;
+    if (type === 'initialize') this.life = get(envelope, 'payload.life');
     if (type === 'initialize' && isUuid(envelope.id)) {
       // Asked again because the host was slow to start; the answer to the first is on its way.
       if (envelope.id === this.#opener) return;
@@ -102,6 +107,11 @@ export class Connection {
     if (type === 'elicitation/request') this.answer(id, failed);
     else if (id === undefined) console.warn('caphost:', failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
+  }
+
+  /** Whether its agent waits for something. */
+  get busy() {
+    return this.#pending.size > 0;
   }
 
   /** Its session was shut down. One that speaks JSON-RPC may begin another at once. */

@@ -56,7 +56,7 @@ export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxSessions', 'maxReques
 
 /** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */
 export function problemWithOptions(options) {
-  const bad = LIMITS.find((name) => options?.[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
+  const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
   const sends = options?.cancelUndeclared;
   return (
     problemWithApp(options?.app) ??

@@ -9,6 +9,7 @@ import { failureOf } from './failure-of.js';
 import { Guard } from './guard.js';
 import { Observed } from './observed.js';
 import { inspect } from './inspect.js';
+import { newId } from './platform.js';
 import { startTimer } from './timer.js';
 import { Validators } from './validators.js';
 
@@ -21,6 +22,10 @@ export class Shell extends Observed {
   contexts = new Map();
   /** @type {Map<number, (response: any) => void>} */
   waiting = new Map();
+  /** Milliseconds in which an agent that is gone is noticed, while its calls are in flight. */
+  liveness = 30_000;
+  /** @type {Promise<import('./life/of-agents.js').LifeOfAgents> | undefined} */
+  #life;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -160,13 +165,24 @@ export class Shell extends Observed {
    * @param {boolean} elicitation
    */
   initialized(to, id, sessionId, documents, notifications, progress, elicitation) {
+    const connection = this.connections.get(to);
+    const life = connection?.onlost && connection.life;
     this.post(to, 'initialize-result', id, {
       sessionId,
       protocolVersion: '0.1',
       app: this.app,
       capabilities: summaries(documents),
       features: { notifications, progress, elicitation, dynamicCapabilities: true },
+      ...(life && { life: {} }),
     });
+    if (life) this.#watch(connection);
+  }
+
+  /** @param {Connection} connection of an agent that shows that it lives */
+  #watch(connection) {
+    // Whoever has no such agents does not load it.
+    this.#life ??= import('./life/of-agents.js').then(({ LifeOfAgents }) => new LifeOfAgents(this, newId()));
+    void this.#life.then((life) => life.watch(connection));
   }
 
   /**

@@ -1,0 +1,51 @@
+/**
+ * How an agent over a window, a port or a worker shows its host that it lives, and sees that of a
+ * host that does.
+ */
+import { holdLock, watchLock } from './lock.js';
+import { ANSWER, ASKED, LOCK } from './words.js';
+
+/** @import { Messenger } from '../messenger.js' */
+
+/**
+ * @param {string} id that nobody else has
+ * @returns {Promise<(make: () => Messenger) => Messenger>} makes a messenger that shows life until it is closed
+ */
+export async function lifeOfAgent(id) {
+  const held = await holdLock(id);
+  const life = held ? { lock: held.name } : {};
+  return (make) => {
+    const ends = [() => held?.release()];
+    const end = () => ends.splice(0).forEach((it) => it());
+    let inner;
+    try {
+      inner = make();
+    } catch (error) {
+      end();
+      throw error;
+    }
+    const { close } = inner;
+    ends.push(() => close.call(inner));
+
+    /** @type {Messenger} */
+    const messenger = {
+      forgetful: inner.forgetful,
+      onmessage: undefined,
+      onclose: undefined,
+      post: (envelope, transfer) =>
+        inner.post(envelope.type === 'initialize' ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
+      close: end,
+    };
+    const gone = () => messenger.onclose?.();
+    inner.onmessage = (envelope) => {
+      const { event, data } = (envelope?.type === 'notification' && envelope.payload) || {};
+      if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
+      else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
+      // Whatever it is, it is a sign of life of the host.
+      messenger.onmessage?.(envelope);
+    };
+    inner.onclose = (error) => messenger.onclose?.(error);
+    inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
+    return messenger;
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * How a host knows that its agents live: those that have announced how they show it. They are asked
+ * while something of theirs is in flight.
+ */
+import { holdLock, watchLock } from './lock.js';
+import { ANSWER, ASKED, LOCK } from './words.js';
+
+/** @import { Connection } from '../connection.js' */
+/** @import { Shell } from '../shell.js' */
+
+/**
+ * @typedef {object} Watched
+ * @property {boolean} heard something, since it was asked last
+ * @property {number} asked when it was
+ * @property {number} unanswered in a row; what may have been answered in time counts half
+ */
+
+export class LifeOfAgents {
+  /** @type {Map<Connection, Watched>} */
+  #watched = new Map();
+  #host;
+  #half;
+  #held;
+  /** @type {any} */
+  #looking;
+
+  /**
+   * @param {Shell} host whose `liveness` is how long an agent may be gone before that is noticed
+   * @param {string} id that nobody else has
+   */
+  constructor(host, id) {
+    this.#host = host;
+    this.#half = host.liveness / 2;
+    // A page says when it is left; and one that holds a lock some browsers do not keep to come back to.
+    this.#held = globalThis.document ? undefined : holdLock(id);
+  }
+
+  /** @param {Connection} connection of an agent that has announced it */
+  async watch(connection) {
+    const { number, hear, close } = connection;
+    const isOpen = () => this.#host.connections.get(number) === connection;
+    if (!isOpen()) return;
+    const watched = { heard: true, asked: 0, unanswered: 0 };
+    const stop = watchLock(connection.life.lock, () => connection.onlost?.());
+    this.#watched.set(connection, watched);
+    connection.hear = (message) => {
+      watched.heard = true;
+      if (message?.type !== ANSWER) hear.call(connection, message);
+    };
+    connection.close = () => {
+      stop();
+      this.#watched.delete(connection);
+      if (this.#watched.size === 0) this.#looking = clearInterval(this.#looking);
+      close.call(connection);
+    };
+    if (this.#half < Infinity) this.#looking ??= setInterval(this.#look, Math.min(this.#half, 0x7fffffff));
+    // Node would wait for it.
+    this.#looking?.unref?.();
+    const held = await this.#held;
+    if (held && isOpen()) this.#host.tell(number, LOCK, { lock: held.name });
+  }
+
+  #look = () => {
+    const now = performance.now();
+    for (const [connection, watched] of this.#watched) {
+      if (watched.heard || !connection.busy) watched.unanswered = 0;
+      // A timer that is late may come before an answer that is there already.
+      else watched.unanswered += now - watched.asked > 1.5 * this.#half ? 1 : 2;
+      if (watched.unanswered >= 2) {
+        connection.onlost?.();
+      } else if (connection.busy) {
+        watched.heard = false;
+        watched.asked = now;
+        this.#host.tell(connection.number, ASKED, undefined);
+      }
+    }
+  };
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useLab } from '../support/lab.mjs';
+
+const lab = useLab();
+
+test('an agent whose worker is terminated is noticed by its lock, and its calls are cancelled', async () => {
+  const seen = await lab.run(async ({ newHost, running, event }) => {
+    // Nobody asks it anything.
+    const host = await newHost({ liveness: Infinity });
+    const runs = running(host, 'held');
+    const worker = new Worker('/worker/agent.js', { type: 'module' });
+    host.acceptPort(worker);
+    await runs;
+    while (!(await navigator.locks.query()).pending?.length);
+    const cancelled = event(host, (/** @type {any} */ it) => it.state === 'cancelled');
+    worker.terminate();
+    const { callId, reason } = await cancelled;
+    const { inFlight, sessions } = host.stats();
+    return { callId, reason, inFlight, sessions, connections: host.connections.size };
+  });
+  assert.deepEqual(seen, { callId: 'held', reason: 'The agent disconnected', inFlight: 0, sessions: 0, connections: 0 });
+});
+
+test('a host whose worker is terminated is noticed by its lock, and its calls settle', async () => {
+  const seen = await lab.run(async ({ agents }) => {
+    const worker = new Worker('/worker/worker.js', { type: 'module' });
+    const agent = await agents.connectPort(worker, { liveness: Infinity });
+    const held = agent.call('test.hold', {}, { callId: 'held' });
+    await agent.call('test.started', { callId: 'held' });
+    while (!(await navigator.locks.query()).pending?.length);
+    worker.terminate();
+    return { held: (await held).error.code, ended: await agent.closed };
+  });
+  assert.deepEqual(seen, { held: 'DISCONNECTED', ended: 'disconnected' });
+});
+
+test('an agent that closes its port without a word is asked, and gone when it does not answer', async () => {
+  const seen = await lab.run(async ({ newHost, agents, event }) => {
+    const host = await newHost({ liveness: 300 });
+    const { port1, port2 } = new MessageChannel();
+    host.acceptPort(port1);
+    const agent = await agents.connectPort(port2, { liveness: Infinity });
+    void agent.call('test.hold', {}, { callId: 'held' });
+    await agent.call('test.started', { callId: 'held' });
+    const cancelled = event(host, (/** @type {any} */ it) => it.state === 'cancelled');
+    port2.close();
+    await cancelled;
+    return { ...host.stats(), connections: host.connections.size };
+  });
+  const { inFlight, sessions, contexts, connections } = seen;
+  assert.deepEqual({ inFlight, sessions, contexts, connections }, { inFlight: 0, sessions: 0, contexts: 0, connections: 0 });
+});
+
+test('agents that answer, and agents that have announced nothing, keep their calls', async () => {
+  const seen = await lab.run(async ({ newHost, agents, rawPort, event, INITIALIZE }) => {
+    const host = await newHost({ liveness: 200 });
+    // One of ours, that is heard of only when it is asked.
+    const { port1, port2 } = new MessageChannel();
+    host.acceptPort(port1);
+    const agent = await agents.connectPort(port2, { liveness: Infinity });
+    void agent.call('test.hold', {}, { callId: 'ours' });
+    await agent.call('test.started', { callId: 'ours' });
+    let asked = 0;
+    port2.addEventListener('message', ({ data }) => {
+      if (data.payload?.event === 'notifications/life/asked') asked += 1;
+    });
+    // One that speaks plain ABP, and says nothing more.
+    const plain = await rawPort(host);
+    void plain.call('test.hold', {}, { callId: 'plain' });
+    // Those that have announced it, and are silent, are gone one after the other.
+    const gone = [];
+    for (const callId of ['first', 'second', 'third']) {
+      const silent = await rawPort(host, false);
+      await silent.request('initialize', { ...INITIALIZE, life: {} });
+      const cancelled = event(host, (/** @type {any} */ it) => it.state === 'cancelled');
+      void silent.call('test.hold', {}, { callId });
+      gone.push((await cancelled).callId);
+      await silent.hear((/** @type {any} */ it) => it.payload.event === 'notifications/host/closed');
+    }
+    const left = [await agent.cancel('ours'), await plain.cancel('plain')];
+    return { gone, left: left.map(({ cancelled }) => cancelled), asked: asked >= 3, plain: plain.heard.map((/** @type {any} */ { type }) => type) };
+  });
+  assert.deepEqual(seen.gone, ['first', 'second', 'third']);
+  assert.deepEqual(seen.left, [true, true]);
+  assert.equal(seen.asked, true);
+  assert.deepEqual(seen.plain.filter((/** @type {string} */ type) => type === 'notification'), []);
+});
+
+test('a lock that does not show, as that of another origin, says nothing; nor does one of the app', async () => {
+  const seen = await lab.run(async ({ newHost, rawPort, INITIALIZE }) => {
+    const host = await newHost({ liveness: Infinity });
+    /** @type {(value?: unknown) => void} */
+    let release = () => {};
+    void navigator.locks.request('of the app', () => new Promise((resolve) => (release = resolve)));
+    const raws = [];
+    for (const lock of ['caphost.life.elsewhere', 'of the app', 7, '']) {
+      const raw = await rawPort(host, false);
+      await raw.request('initialize', { ...INITIALIZE, life: { lock } });
+      raws.push(raw);
+    }
+    // One of ours comes after them, and is watched.
+    const worker = new Worker('/worker/agent.js', { type: 'module' });
+    host.acceptPort(worker);
+    let locks = await navigator.locks.query();
+    while (!locks.pending?.length) locks = await navigator.locks.query();
+    worker.terminate();
+    release();
+    const answers = await Promise.all(raws.map((raw) => raw.call('test.echo', { a: 1 })));
+    return { answers: answers.map(({ success }) => success), pending: locks.pending.length };
+  });
+  assert.deepEqual(seen, { answers: [true, true, true, true], pending: 1 });
+});
+
+test('a host in a worker that dies before its first answer to a call is noticed in the liveness time', async () => {
+  const seen = await lab.run(async ({ agents }) => {
+    // As in an insecure page.
+    Object.defineProperty(navigator, 'locks', { value: undefined });
+    const worker = new Worker('/worker/worker.js', { type: 'module' });
+    const agent = await agents.connectPort(worker, { liveness: 1_000 });
+    const held = agent.call('test.hold');
+    worker.terminate();
+    const began = performance.now();
+    return { held: (await held).error.code, took: performance.now() - began };
+  });
+  assert.equal(seen.held, 'DISCONNECTED');
+  assert.ok(seen.took < 2_000, `${seen.took} ms`);
+});
+
+test('what a session was watched with goes with it', async () => {
+  const seen = await lab.run(async ({ newHost, connect }) => {
+    const host = await newHost({ liveness: 100 });
+    for (let round = 0; round < 5; round += 1) {
+      const agent = await connect(host);
+      await agent.call('test.echo');
+      await agent.shutdown();
+    }
+    let locks = await navigator.locks.query();
+    while (locks.held?.length) locks = await navigator.locks.query();
+    return locks.pending?.length;
+  });
+  assert.equal(seen, 0);
+});
