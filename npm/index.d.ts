@@ -3,6 +3,7 @@ import type {
   ABPResponse,
   AgentInfo,
   AppInfo,
+  CallEnded,
   CancelResponse,
   Capability,
   InitializeParams,
@@ -37,6 +38,11 @@ export interface HostOptions {
   /** Levels of nesting in parameters and data. Default 128. */
   maxDepth?: number | undefined;
   /**
+   * Milliseconds that a handler is given to end once its signal has fired. The answer to the cancel
+   * waits for its end that long and no longer; 0 answers at once. Default 50.
+   */
+  settleGrace?: number | undefined;
+  /**
    * Whether a JSON-RPC agent (ACP or LSP style) that has not declared `cancellation: { request: true }`
    * is told all the same, with `$/cancel_request` or `$/cancelRequest`, that a question of the app's
    * needs no answer any more. ACP's draft forbids it. Default false.
@@ -53,6 +59,8 @@ export interface CapabilityOptions {
   outputSchema?: object | boolean | undefined;
   /** Calls that may run at once, from 1; the others wait and can be cancelled meanwhile. Default: any number. */
   concurrency?: number | undefined;
+  /** Milliseconds that its handler is given to end once it was told to stop. Default: the host's. */
+  settleGrace?: number | undefined;
   /** Default true. */
   available?: boolean | undefined;
   requirements?: Requirement[] | undefined;
@@ -93,8 +101,12 @@ export interface ChildCallOptions {
 
 /**
  * What a capability does. It returns data that can be cloned, or a promise of it. What it throws is
- * the call's error: a string `code` is kept, anything without one becomes OPERATION_FAILED. An
- * AbortError says that it stopped by itself.
+ * the call's error: a string `code` is kept, anything without one becomes OPERATION_FAILED. The code
+ * CANCELLED says that it stopped by itself.
+ *
+ * A handler that takes its `signal` is told of a cancel; whatever it does then, its call is
+ * cancelled, and `returned` when it settles in time. One that never asks, makes no call and puts no
+ * question, and that returns within the settle grace, has completed all the same.
  */
 export type Handler<Params = any, Data = unknown> = (params: Params, context: CallContext) => Data | Promise<Data>;
 
@@ -103,6 +115,8 @@ export type HostEvent =
   | CallEvent
   | { type: 'progress'; time: number; callId: string; info: ProgressInfo }
   | { type: 'cancel'; time: number; callId: string; sessionId: string; response: CancelResponse; reason?: string }
+  /** The handler of an abandoned call has ended. */
+  | ({ type: 'ended'; time: number; sessionId: string } & CallEnded)
   | { type: 'session'; time: number; state: 'open' | 'closed'; sessionId: string; agent: AgentInfo }
   | { type: 'gateway'; time: number; state: 'connecting'; url: string }
   /** `error`: it could not be connected to. */
@@ -145,6 +159,8 @@ export interface HostStats {
   cancelled: number;
   /** Results of handlers that came after their call had ended, and were dropped. */
   lateResults: number;
+  /** Abandoned calls that have ended since. */
+  endedLate: number;
   lateProgress: number;
 }
 

@@ -17,5 +17,6 @@ export async function createHost(options) {
   const host = newHost(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
   host.liveness = options.liveness ?? 30_000;
   host.cancelUndeclared = options.cancelUndeclared === true;
+  if (options.settleGrace !== undefined) host.settleGrace = options.settleGrace;
   return host;
 }

@@ -76,13 +76,41 @@ export interface ABPResponse<Data = any> {
   /** What the capability returned. */
   data?: Data;
   error?: ABPError;
-  /** The call was stopped: by a cancel, its signal, its timeout, or by itself. */
+  /** The call was cancelled: by a cancel, its signal, its timeout, or by itself. */
   cancelled?: boolean;
   metadata?: {
+    /** How far the stop was seen; in every response that says `cancelled: true`. */
+    stop?: Stop;
     /** Milliseconds the call took in the app. */
     duration?: number;
     cached?: boolean;
   };
+}
+
+/**
+ * How far the stop of a cancelled call was seen. The weakest comes last; a call is worth what its
+ * weakest part is.
+ *
+ * - `never-started`: the handler never ran.
+ * - `dropped`: the Rust future was dropped, and its drop guards have run.
+ * - `returned`: the JavaScript handler has settled.
+ * - `terminated`: what ran it was ended, and the end was proven.
+ * - `abandoned`: it was told, or cannot be told, and was not seen to end. What it still returns is
+ *   discarded. When it ends, the notification `notifications/call/ended` says so.
+ */
+export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
+
+/** How the handler of an abandoned call has ended. */
+export interface LateEnd {
+  /** Whether it returned data rather than failed. The data was discarded. */
+  success: boolean;
+  /** Milliseconds from the end of the call to the end of its handler. */
+  after: number;
+}
+
+/** The data of the notification `notifications/call/ended`. */
+export interface CallEnded extends LateEnd {
+  callId: string;
 }
 
 /** What came of a cancel. It never contradicts the call's own response. */
@@ -94,6 +122,13 @@ export interface CancelResponse {
   reason?: string;
   /** Set where the cancel itself failed. */
   error?: ABPError;
+  /** Of a call that was cancelled. */
+  metadata?: {
+    /** How far the stop was seen, as the call's response says too. */
+    stop: Stop;
+    /** How the handler of an abandoned call has ended since. */
+    ended?: LateEnd;
+  };
 }
 
 export interface ProgressInfo {

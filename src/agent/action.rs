@@ -1,7 +1,7 @@
 //! What an agent asks its shell to do.
 
 use super::RequestKey;
-use crate::call::{CallId, Code, Error, Millis};
+use crate::call::{CallId, Code, Error, LateEnd, Millis, Stop};
 use alloc::string::String;
 
 /// A call to make.
@@ -26,8 +26,9 @@ pub struct Outgoing<P> {
 pub enum Settled<P> {
     /// With the host's response, as it came.
     Response(P),
-    /// Cancelled, and that is a fact: never sent, or confirmed by the host.
-    Cancelled,
+    /// Cancelled, and that is a fact: never sent, or confirmed by the host, which has seen so much
+    /// of the stop.
+    Cancelled(Stop),
     /// Without an answer that means anything.
     Failed(Error<P>),
 }
@@ -35,8 +36,10 @@ pub enum Settled<P> {
 /// What came of a cancel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CancelOutcome<P> {
-    /// True only for a confirmed fact.
-    pub cancelled: bool,
+    /// How far the stop was seen; only of a call that was cancelled, which is a confirmed fact.
+    pub stop: Option<Stop>,
+    /// How the handler of an abandoned call has ended since.
+    pub ended: Option<LateEnd>,
     /// Why not.
     pub reason: Option<String>,
     /// The host's error as it came, or one found here.
@@ -44,15 +47,24 @@ pub struct CancelOutcome<P> {
 }
 
 impl<P> CancelOutcome<P> {
-    pub(super) const CANCELLED: Self = CancelOutcome {
-        cancelled: true,
-        reason: None,
-        error: None,
-    };
+    /// Whether the call was cancelled.
+    pub fn cancelled(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    pub(super) fn confirmed(stop: Stop, ended: Option<LateEnd>) -> Self {
+        CancelOutcome {
+            stop: Some(stop),
+            ended,
+            reason: None,
+            error: None,
+        }
+    }
 
     pub(super) fn refused(reason: &str) -> Self {
         CancelOutcome {
-            cancelled: false,
+            stop: None,
+            ended: None,
             reason: Some(reason.into()),
             error: None,
         }
@@ -60,7 +72,8 @@ impl<P> CancelOutcome<P> {
 
     pub(super) fn failed(reason: &str, error: Error<P>) -> Self {
         CancelOutcome {
-            cancelled: false,
+            stop: None,
+            ended: None,
             reason: Some(reason.into()),
             error: Some(Err(error)),
         }

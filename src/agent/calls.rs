@@ -2,7 +2,7 @@
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, Outgoing, Request, RequestKey, Settled};
-use crate::call::{CallId, Code, End, Error, Millis, Standing};
+use crate::call::{CallId, Code, End, Error, Millis, Standing, Stop};
 use alloc::string::String;
 
 pub(super) struct Pending<P> {
@@ -23,7 +23,7 @@ impl<P: Clone> AgentState<P> {
         let key = self.next_key();
         if let Some(error) = self.refusal(&call.id, true) {
             self.actions
-                .push(Action::Settle(key, Settled::Failed(error)));
+                .push_back(Action::Settle(key, Settled::Failed(error)));
             return key;
         }
         // The host decides whether an id may be used again after a response.
@@ -36,10 +36,10 @@ impl<P: Clone> AgentState<P> {
             unsent: Some(call),
         };
         self.calls.insert(key, pending);
-        self.unsent.push(key);
+        self.unsent.push_back(key);
         if !self.waking {
             self.waking = true;
-            self.actions.push(Action::Wake);
+            self.actions.push_back(Action::Wake);
         }
         key
     }
@@ -51,11 +51,12 @@ impl<P: Clone> AgentState<P> {
             Some(error) => Settled::Failed(error),
             None => {
                 self.ledger.enter(id.clone(), key);
-                self.ledger.end(&id, End::Cancelled);
-                Settled::Cancelled
+                let stop = Stop::NeverStarted;
+                self.ledger.end(&id, End::Cancelled(stop));
+                Settled::Cancelled(stop)
             }
         };
-        self.actions.push(Action::Settle(key, settled));
+        self.actions.push_back(Action::Settle(key, settled));
         key
     }
 
@@ -80,7 +81,7 @@ impl<P: Clone> AgentState<P> {
     /// Sends the calls made since the last flush.
     pub fn flush(&mut self, now: Millis) {
         self.waking = false;
-        while let Some(key) = self.unsent.pop() {
+        while let Some(key) = self.unsent.pop_front() {
             let pending = self.calls.get_mut(key);
             let Some(call) = pending.and_then(|pending| pending.unsent.take()) else {
                 continue;
@@ -94,7 +95,8 @@ impl<P: Clone> AgentState<P> {
                     DeadlineOf::Call(key),
                 );
             }
-            self.actions.push(Action::Send(key, Request::Call(call)));
+            self.actions
+                .push_back(Action::Send(key, Request::Call(call)));
             self.life.begin(self.options.liveness, now);
         }
     }
@@ -106,7 +108,7 @@ impl<P: Clone> AgentState<P> {
             return;
         };
         if pending.unsent.is_some() {
-            self.settle(key, Settled::Cancelled);
+            self.settle(key, Settled::Cancelled(Stop::NeverStarted));
             return;
         }
         self.deadline(key, now + self.options.grace, DeadlineOf::Call(key));
@@ -140,7 +142,7 @@ impl<P: Clone> AgentState<P> {
             return;
         };
         let end = match &settled {
-            Settled::Cancelled => Some(End::Cancelled),
+            Settled::Cancelled(stop) => Some(End::Cancelled(*stop)),
             Settled::Response(_) => Some(End::Completed),
             // Refused here, and never seen by the host.
             Settled::Failed(error) if error.code == Code::INVALID_PARAMS => None,
@@ -159,6 +161,7 @@ impl<P: Clone> AgentState<P> {
         if self.calls.is_empty() {
             self.life.rest();
         }
-        self.actions.push(Action::Settle(key, settled));
+        self.answer_overtaken(key);
+        self.actions.push_back(Action::Settle(key, settled));
     }
 }

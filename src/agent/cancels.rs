@@ -2,7 +2,7 @@
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
-use crate::call::{CallId, Code, End, Error, Millis, Standing};
+use crate::call::{CallId, CancelAnswer, Code, End, Error, LateEnd, Millis, Standing, Stop};
 use alloc::string::String;
 
 pub(super) struct PendingCancel {
@@ -11,6 +11,9 @@ pub(super) struct PendingCancel {
     pub of: Option<RequestKey>,
     /// Whether somebody waits for the confirmation.
     pub wanted: bool,
+    /// The session was over when it came, and what the shutdown has done to the call is still to
+    /// be heard.
+    pub overtaken: bool,
 }
 
 impl<P: Clone> AgentState<P> {
@@ -18,12 +21,19 @@ impl<P: Clone> AgentState<P> {
     pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Millis) -> RequestKey {
         if let Some((code, message)) = self.closed.clone() {
             let key = self.next_key();
+            let known = self.known_outcome(&call);
+            if let Some(known) =
+                known.filter(|known| code == Code::DISCONNECTED && known.error.is_none())
+            {
+                self.actions.push_back(Action::SettleCancel(key, known));
+                return key;
+            }
             let mut outcome = CancelOutcome::failed(message, Error::new(code.clone(), message));
             if code == Code::NOT_INITIALIZED {
                 // Without a session the answer is the error alone.
                 outcome.reason = None;
             }
-            self.actions.push(Action::SettleCancel(key, outcome));
+            self.actions.push_back(Action::SettleCancel(key, outcome));
             return key;
         }
         let of = self.ledger.key(call.as_str());
@@ -32,9 +42,11 @@ impl<P: Clone> AgentState<P> {
             .is_some_and(|it| it.unsent.is_some());
         if unsent && let Some(of) = of {
             let key = self.next_key();
-            self.actions
-                .push(Action::SettleCancel(key, CancelOutcome::CANCELLED));
-            self.settle(of, Settled::Cancelled);
+            self.actions.push_back(Action::SettleCancel(
+                key,
+                CancelOutcome::confirmed(Stop::NeverStarted, None),
+            ));
+            self.settle(of, Settled::Cancelled(Stop::NeverStarted));
             return key;
         }
         self.send_cancel(call, of, reason, true, now)
@@ -69,12 +81,13 @@ impl<P: Clone> AgentState<P> {
                 call: call.clone(),
                 of,
                 wanted,
+                overtaken: false,
             },
         );
         self.deadlines
             .insert(now + self.options.grace, DeadlineOf::Cancel(key));
         self.actions
-            .push(Action::Send(key, Request::Cancel { call, reason }));
+            .push_back(Action::Send(key, Request::Cancel { call, reason }));
         key
     }
 
@@ -86,7 +99,7 @@ impl<P: Clone> AgentState<P> {
             // The call's own response may have told meanwhile.
             let known = self.known_outcome(&cancel.call);
             let outcome = known.unwrap_or_else(CancelOutcome::unconfirmed);
-            self.actions.push(Action::SettleCancel(key, outcome));
+            self.actions.push_back(Action::SettleCancel(key, outcome));
         }
         if let Some(of) = cancel.of {
             self.call_unanswered(of);
@@ -101,27 +114,28 @@ impl<P: Clone> AgentState<P> {
         if cancel.wanted {
             let message = error.message.clone();
             let outcome = CancelOutcome::failed(&message, error);
-            self.actions.push(Action::SettleCancel(key, outcome));
+            self.actions.push_back(Action::SettleCancel(key, outcome));
         }
     }
 
     /// What a cancel of a call that has settled may say, whatever the host says.
     pub(super) fn known_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
         match self.ledger.standing(call.as_str()) {
-            Standing::Ended(End::Cancelled) => Some(CancelOutcome::CANCELLED),
-            Standing::Ended(End::Completed) => {
-                Some(CancelOutcome::refused("Operation already completed"))
-            }
             Standing::Ended(End::Unknown) => Some(CancelOutcome::unconfirmed()),
+            Standing::Ended(_) => Some(match self.ledger.answer(call.as_str()) {
+                CancelAnswer::Cancelled { stop, ended } => CancelOutcome::confirmed(stop, ended),
+                answer => CancelOutcome::refused(answer.reason().unwrap_or_default()),
+            }),
             Standing::InFlight(_) | Standing::Unknown => None,
         }
     }
 
-    /// A cancel-result. `lost_session` when the host says that there is no session.
+    /// A cancel-result. `confirmed` is how far the stop was seen, of one that was cancelled, and how
+    /// the handler has ended since; `lost_session` when the host says that there is no session.
     pub fn cancelled(
         &mut self,
         key: RequestKey,
-        confirmed: bool,
+        confirmed: Option<(Stop, Option<LateEnd>)>,
         reason: Option<String>,
         error: Option<P>,
         lost_session: bool,
@@ -136,24 +150,46 @@ impl<P: Clone> AgentState<P> {
             return;
         };
         self.life.known_to_answer();
+        if lost_session && self.shutting_down.is_some() && self.is_pending(cancel.of) {
+            let overtaken = true;
+            self.cancels.insert(
+                key,
+                PendingCancel {
+                    overtaken,
+                    ..*cancel
+                },
+            );
+            return;
+        }
         self.forget_deadlines(1);
         let of = cancel.of.and_then(|of| self.calls.get_mut(of));
         let said = of.as_ref().and_then(|pending| pending.refused.as_deref());
         let said = said.map(CancelOutcome::refused);
         // The first that tells how a call ended wins, whatever comes after it.
         let outcome = match said.or_else(|| self.known_outcome(&cancel.call)) {
-            Some(known) if known.cancelled != confirmed => known,
-            _ => CancelOutcome {
-                cancelled: confirmed,
-                reason: reason.filter(|_| !confirmed),
-                error: error.filter(|_| !confirmed).map(Ok),
+            Some(known) if known.cancelled() != confirmed.is_some() => known,
+            // How far the stop was seen has been said as well; that the handler has ended may be new.
+            Some(CancelOutcome {
+                stop: Some(stop),
+                ended: None,
+                ..
+            }) => CancelOutcome::confirmed(stop, confirmed.and_then(|(_, ended)| ended)),
+            Some(known) if known.cancelled() => known,
+            _ => match confirmed {
+                Some((stop, ended)) => CancelOutcome::confirmed(stop, ended),
+                None => CancelOutcome {
+                    stop: None,
+                    ended: None,
+                    reason,
+                    error: error.map(Ok),
+                },
             },
         };
         if let Some(of) = cancel.of {
-            if outcome.cancelled {
+            if let Some(stop) = outcome.stop {
                 let confirmation = Action::SettleCancel(key, outcome);
                 self.actions.extend(cancel.wanted.then_some(confirmation));
-                self.settle(of, Settled::Cancelled);
+                self.settle(of, Settled::Cancelled(stop));
                 return;
             }
             // One that could not be carried out, which its error says, claims nothing.
@@ -169,6 +205,19 @@ impl<P: Clone> AgentState<P> {
         if lost_session && self.shutting_down.is_none() && !self.calls.is_empty() {
             self.disconnected();
         }
+    }
+
+    /// A call has settled: what a shutdown has overtaken is answered by that.
+    pub(super) fn answer_overtaken(&mut self, of: RequestKey) {
+        let overtaken = |it: &PendingCancel| it.overtaken && it.of == Some(of);
+        for key in self.cancels.keys_where(overtaken) {
+            self.cancel_unanswered(key);
+            self.forget_deadlines(1);
+        }
+    }
+
+    fn is_pending(&self, of: Option<RequestKey>) -> bool {
+        of.is_some_and(|of| self.calls.contains(of))
     }
 
     /// The error of a call whose cancel was refused and which then counts as cancelled.

@@ -2,7 +2,8 @@
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
-use crate::call::{Code, Deadlines, Error, Fifo, KeyMap, Millis};
+use crate::call::{Code, Deadlines, Error, KeyMap, Millis};
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use core::mem;
 
@@ -22,7 +23,7 @@ impl<P: Clone> AgentState<P> {
         self.deadlines
             .insert(now + self.options.grace, DeadlineOf::Close);
         self.actions
-            .push(Action::Send(key, Request::Shutdown { reason }));
+            .push_back(Action::Send(key, Request::Shutdown { reason }));
     }
 
     /// A plain ABP host does not answer a shutdown. Once nothing is pending, half a second must do.
@@ -71,7 +72,7 @@ impl<P: Clone> AgentState<P> {
             let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
                 CancelOutcome::failed(UNKNOWN, Error::new(Code::DISCONNECTED, UNKNOWN))
             });
-            self.actions.push(Action::SettleCancel(key, outcome));
+            self.actions.push_back(Action::SettleCancel(key, outcome));
         }
         for key in self.calls.keys_where(|_| true) {
             self.settle(
@@ -83,14 +84,14 @@ impl<P: Clone> AgentState<P> {
         self.calls = KeyMap::default();
         self.ledger.shrink();
         let mut waiting = mem::take(&mut self.actions);
-        while let Some(action) = waiting.pop() {
-            self.actions.push(action);
+        while let Some(action) = waiting.pop_front() {
+            self.actions.push_back(action);
         }
         self.cancels = KeyMap::default();
         self.shutting_down = None;
-        self.unsent = Fifo::default();
+        self.unsent = VecDeque::new();
         self.life.end();
         self.deadlines = Deadlines::default();
-        self.actions.push(Action::Closed(code));
+        self.actions.push_back(Action::Closed(code));
     }
 }

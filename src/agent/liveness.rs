@@ -105,7 +105,7 @@ impl<P: Clone> AgentState<P> {
                 sure,
             });
             let request = Request::Cancel { call, reason: None };
-            self.actions.push(Action::Send(key, request));
+            self.actions.push_back(Action::Send(key, request));
         }
     }
 

@@ -1,7 +1,7 @@
 //! What comes back from the host.
 
 use super::{Action, AgentState, RequestKey, Settled};
-use crate::call::{Code, Error, Millis};
+use crate::call::{Code, Error, LateEnd, Millis, Stop};
 
 impl<P: Clone> AgentState<P> {
     /// Something, anything, was heard of the host.
@@ -10,17 +10,18 @@ impl<P: Clone> AgentState<P> {
     }
 
     /// A call-result. `response` is the host's, or `None` when it sent none that makes sense.
-    pub fn called(&mut self, key: RequestKey, response: Option<P>, cancelled: bool) {
+    /// `stop` is how far a stop was seen, of one that was cancelled.
+    pub fn called(&mut self, key: RequestKey, response: Option<P>, stop: Option<Stop>) {
         let Some(pending) = self.calls.get(key) else {
             return;
         };
-        let settled = match response {
-            Some(_) if cancelled && pending.refused.is_some() => {
+        let settled = match (response, stop) {
+            (Some(_), Some(_)) if pending.refused.is_some() => {
                 Settled::Failed(Self::contradiction())
             }
-            Some(_) if cancelled => Settled::Cancelled,
-            Some(response) => Settled::Response(response),
-            None => Settled::Failed(Error::new(
+            (Some(_), Some(stop)) => Settled::Cancelled(stop),
+            (Some(response), None) => Settled::Response(response),
+            (None, _) => Settled::Failed(Error::new(
                 Code::TRANSPORT_ERROR,
                 "The app's answer is no ABPResponse",
             )),
@@ -32,17 +33,22 @@ impl<P: Clone> AgentState<P> {
     /// with, if it is one.
     pub fn refused(&mut self, key: RequestKey, response: Option<P>) {
         if self.calls.contains(key) {
-            self.called(key, response, false);
+            self.called(key, response, None);
         } else if !self.life.answered(key) {
             let message = "The app refused the message";
             self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));
         }
     }
 
+    /// The handler of a call that was abandoned has ended.
+    pub fn ended(&mut self, call: &str, end: LateEnd) {
+        self.ledger.ended_late(call, end);
+    }
+
     /// Progress under the callId as its token. What comes late is dropped.
     pub fn progress(&mut self, operation: &str, info: P) {
         if let Some(key) = self.ledger.key(operation) {
-            self.actions.push(Action::Progress(key, info));
+            self.actions.push_back(Action::Progress(key, info));
         }
     }
 }

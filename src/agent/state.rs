@@ -4,7 +4,8 @@ use super::calls::Pending;
 use super::cancels::PendingCancel;
 use super::liveness::Liveness;
 use super::{Action, RequestKey};
-use crate::call::{Code, Deadlines, Fifo, KeyMap, Ledger, Millis};
+use crate::call::{Code, Deadlines, KeyMap, Ledger, Millis};
+use alloc::collections::VecDeque;
 
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,12 +56,12 @@ pub(super) enum DeadlineOf {
 pub struct AgentState<P> {
     pub(super) options: AgentOptions,
     pub(super) calls: KeyMap<Pending<P>>,
-    pub(super) unsent: Fifo<RequestKey>,
+    pub(super) unsent: VecDeque<RequestKey>,
     pub(super) cancels: KeyMap<PendingCancel>,
     /// Calls by their ids: those that are pending, and how the last ones ended.
     pub(super) ledger: Ledger,
     pub(super) deadlines: Deadlines<DeadlineOf>,
-    pub(super) actions: Fifo<Action<P>>,
+    pub(super) actions: VecDeque<Action<P>>,
     pub(super) closed: Option<(Code, &'static str)>,
     pub(super) shutting_down: Option<RequestKey>,
     pub(super) life: Liveness,
@@ -74,11 +75,11 @@ impl<P: Clone> AgentState<P> {
         AgentState {
             options,
             calls: KeyMap::default(),
-            unsent: Fifo::default(),
+            unsent: VecDeque::new(),
             cancels: KeyMap::default(),
             ledger: Ledger::new(options.remembered),
             deadlines: Deadlines::default(),
-            actions: Fifo::default(),
+            actions: VecDeque::new(),
             closed: None,
             shutting_down: None,
             life: Liveness::of(options.answers),
@@ -89,7 +90,7 @@ impl<P: Clone> AgentState<P> {
 
     /// The next thing to do. Take actions out one by one, in order, with no borrow held.
     pub fn poll_action(&mut self) -> Option<Action<P>> {
-        self.actions.pop()
+        self.actions.pop_front()
     }
 
     /// Calls that have not settled.

@@ -7,7 +7,7 @@ mod liveness;
 mod timeouts;
 
 use super::*;
-use crate::call::{CallId, Millis};
+use crate::call::{CallId, LateEnd, Millis, Stop};
 
 type State = AgentState<&'static str>;
 type Step = Action<&'static str>;
@@ -58,17 +58,18 @@ impl Agent {
     }
 
     fn confirm(&mut self, cancel: RequestKey) {
-        self.state.cancelled(cancel, true, None, None, false);
+        let confirmed = Some((Stop::Dropped, None));
+        self.state.cancelled(cancel, confirmed, None, None, false);
     }
 
     fn refuse(&mut self, cancel: RequestKey, reason: &str) {
         self.state
-            .cancelled(cancel, false, Some(reason.into()), None, false);
+            .cancelled(cancel, None, Some(reason.into()), None, false);
     }
 
     fn answer(&mut self, call: RequestKey, response: &'static str) {
-        self.state
-            .called(call, Some(response), response == "cancelled");
+        let stop = (response == "cancelled").then_some(Stop::Dropped);
+        self.state.called(call, Some(response), stop);
     }
 
     /// Lets time pass, deadline by deadline.
@@ -120,7 +121,11 @@ fn sends_cancel(key: RequestKey, call: &str) -> Action<&'static str> {
 }
 
 fn cancelled(key: RequestKey) -> Action<&'static str> {
-    Action::Settle(key, Settled::Cancelled)
+    Action::Settle(key, Settled::Cancelled(Stop::Dropped))
+}
+
+fn never_started(key: RequestKey) -> Action<&'static str> {
+    Action::Settle(key, Settled::Cancelled(Stop::NeverStarted))
 }
 
 fn responded(key: RequestKey, response: &'static str) -> Action<&'static str> {
@@ -128,7 +133,11 @@ fn responded(key: RequestKey, response: &'static str) -> Action<&'static str> {
 }
 
 fn confirmed(key: RequestKey) -> Action<&'static str> {
-    Action::SettleCancel(key, CancelOutcome::CANCELLED)
+    confirmed_as(Stop::Dropped, key)
+}
+
+fn confirmed_as(stop: Stop, key: RequestKey) -> Action<&'static str> {
+    Action::SettleCancel(key, CancelOutcome::confirmed(stop, None))
 }
 
 fn refused(key: RequestKey, reason: &str) -> Action<&'static str> {
@@ -142,7 +151,7 @@ fn failure(action: &Step) -> Option<&str> {
         Action::SettleCancel(
             _,
             CancelOutcome {
-                cancelled: false,
+                stop: None,
                 error: Some(Err(error)),
                 ..
             },

@@ -2,7 +2,7 @@
 
 use super::id_map::IdMap;
 use super::recent::Recent;
-use super::{CallId, CallKey};
+use super::{CallId, CallKey, LateEnd, Stop};
 
 /// Where a callId stands in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum Standing {
 /// How a call ended, as far as its session remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Its response said `cancelled: true`.
-    Cancelled,
+    /// Its response said `cancelled: true`, and this of how far the stop was seen.
+    Cancelled(Stop),
     /// Its response said something else.
     Completed,
     /// Nobody knows: only an agent's own record ever says so.
@@ -27,10 +27,15 @@ pub enum End {
 }
 
 /// The answer to a cancel, in the words of the source document's edge-case table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CancelAnswer {
     /// The call's response is `cancelled: true`.
-    Cancelled,
+    Cancelled {
+        /// How far the stop was seen, as the response says too.
+        stop: Stop,
+        /// How the handler has ended since, if the call was [`Stop::Abandoned`].
+        ended: Option<LateEnd>,
+    },
     /// The call ended otherwise.
     AlreadyCompleted,
     /// The session knows no such call.
@@ -38,10 +43,15 @@ pub enum CancelAnswer {
 }
 
 impl CancelAnswer {
+    /// The confirmation of a stop that was seen so far.
+    pub fn cancelled(stop: Stop) -> Self {
+        CancelAnswer::Cancelled { stop, ended: None }
+    }
+
     /// Why the cancel failed; `None` when it did not.
     pub fn reason(self) -> Option<&'static str> {
         match self {
-            CancelAnswer::Cancelled => None,
+            CancelAnswer::Cancelled { .. } => None,
             CancelAnswer::AlreadyCompleted => Some("Operation already completed"),
             CancelAnswer::NotFound => Some("Operation not found"),
         }
@@ -111,6 +121,23 @@ impl Ledger {
         self.ended.shrink();
     }
 
+    /// What a cancel of `id` answers, once that has ended.
+    pub fn answer(&self, id: &str) -> CancelAnswer {
+        match self.ended.get(id) {
+            Some(End::Cancelled(stop)) => CancelAnswer::Cancelled {
+                stop,
+                ended: self.ended.late(id),
+            },
+            Some(End::Completed | End::Unknown) => CancelAnswer::AlreadyCompleted,
+            None => CancelAnswer::NotFound,
+        }
+    }
+
+    /// The handler of a call that was abandoned has ended. Nothing comes of it for any other call.
+    pub fn ended_late(&mut self, id: &str, end: LateEnd) {
+        self.ended.ended_late(id, end);
+    }
+
     /// How many calls are in flight.
     pub fn in_flight(&self) -> usize {
         self.in_flight
@@ -135,10 +162,16 @@ mod tests {
         let mut ledger = Ledger::new(10);
         ledger.enter(id("a"), 1);
         assert_eq!(ledger.standing("a"), Standing::InFlight(1));
-        ledger.end(&id("a"), End::Cancelled);
-        assert_eq!(ledger.standing("a"), Standing::Ended(End::Cancelled));
+        ledger.end(&id("a"), End::Cancelled(Stop::Dropped));
+        assert_eq!(
+            ledger.standing("a"),
+            Standing::Ended(End::Cancelled(Stop::Dropped))
+        );
         ledger.end(&id("a"), End::Completed);
-        assert_eq!(ledger.standing("a"), Standing::Ended(End::Cancelled));
+        assert_eq!(
+            ledger.standing("a"),
+            Standing::Ended(End::Cancelled(Stop::Dropped))
+        );
     }
 
     #[test]
@@ -156,12 +189,18 @@ mod tests {
     #[test]
     fn of_an_id_used_again_the_last_end_counts() {
         let mut ledger = Ledger::new(2);
-        for (key, end) in [End::Unknown, End::Cancelled].into_iter().enumerate() {
+        for (key, end) in [End::Unknown, End::Cancelled(Stop::Dropped)]
+            .into_iter()
+            .enumerate()
+        {
             ledger.enter(id("a"), key as CallKey);
             assert_eq!(ledger.standing("a"), Standing::InFlight(key as CallKey));
             ledger.end(&id("a"), end);
         }
-        assert_eq!(ledger.standing("a"), Standing::Ended(End::Cancelled));
+        assert_eq!(
+            ledger.standing("a"),
+            Standing::Ended(End::Cancelled(Stop::Dropped))
+        );
         assert_eq!((ledger.remembered(), ledger.in_flight()), (1, 0));
     }
 
@@ -172,5 +211,28 @@ mod tests {
         assert!(ledger.withdraw(&id("a")));
         assert_eq!(ledger.standing("a"), Standing::Unknown);
         assert_eq!((ledger.remembered(), ledger.in_flight()), (0, 0));
+    }
+
+    #[test]
+    fn says_how_an_abandoned_call_has_ended_since() {
+        let mut ledger = Ledger::new(2);
+        let end = LateEnd {
+            success: true,
+            after: 150.0,
+        };
+        for (key, stop) in [("a", Stop::Abandoned), ("b", Stop::Dropped)] {
+            ledger.enter(id(key), 1);
+            ledger.end(&id(key), End::Cancelled(stop));
+            ledger.ended_late(key, end);
+        }
+        let stop = Stop::Abandoned;
+        let ended = Some(end);
+        assert_eq!(ledger.answer("a"), CancelAnswer::Cancelled { stop, ended });
+        assert_eq!(ledger.answer("b"), CancelAnswer::cancelled(Stop::Dropped));
+        assert_eq!(ledger.answer("c"), CancelAnswer::NotFound);
+        ledger.enter(id("c"), 1);
+        ledger.end(&id("c"), End::Cancelled(stop));
+        assert_eq!(ledger.answer("a"), CancelAnswer::NotFound);
+        assert_eq!(ledger.answer("c"), CancelAnswer::cancelled(stop));
     }
 }

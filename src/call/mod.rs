@@ -2,7 +2,6 @@
 
 mod deadline;
 mod error;
-mod fifo;
 mod id;
 mod id_map;
 mod key_map;
@@ -14,7 +13,6 @@ mod stop;
 
 pub use deadline::Deadlines;
 pub use error::{Code, Error, ErrorParts};
-pub use fifo::Fifo;
 pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
 pub use key_map::KeyMap;
 pub use ledger::{CancelAnswer, End, Ledger, Standing};

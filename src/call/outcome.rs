@@ -1,6 +1,6 @@
 //! How a call ended.
 
-use super::{Code, Error, Millis};
+use super::{Error, Millis, Stop};
 
 /// The one end of a call. The first event that ends it decides; nothing changes it later.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,23 +9,22 @@ pub enum Outcome<P> {
     Completed(P),
     /// The handler failed, or the call was refused.
     Failed(Error<P>),
-    /// It was stopped: by a cancel, a timeout, a shutdown, a lost transport, or by itself.
-    Cancelled,
+    /// It was stopped, and so far was that seen: by a cancel, a timeout, a shutdown, a lost
+    /// transport, or by itself.
+    Cancelled(Stop),
 }
 
 impl<P> Outcome<P> {
     /// Whether the response says `cancelled: true`.
     pub fn is_cancelled(&self) -> bool {
-        matches!(self, Outcome::Cancelled)
+        matches!(self, Outcome::Cancelled(_))
     }
 }
 
 impl<P> From<Result<P, Error<P>>> for Outcome<P> {
-    /// A handler that reports [`Code::CANCELLED`] has stopped by itself.
     fn from(result: Result<P, Error<P>>) -> Self {
         match result {
             Ok(data) => Outcome::Completed(data),
-            Err(error) if error.code == Code::CANCELLED => Outcome::Cancelled,
             Err(error) => Outcome::Failed(error),
         }
     }

@@ -1,13 +1,15 @@
 //! The slots of one capability, and the calls that wait for one.
 
-use super::{CallKey, Fifo};
+use alloc::collections::VecDeque;
+
+use super::CallKey;
 
 /// First come, first served, over a fixed number of slots.
 #[derive(Debug, Default)]
 pub struct Queue {
     limit: Option<usize>,
     taken: usize,
-    waiting: Fifo<CallKey>,
+    waiting: VecDeque<CallKey>,
 }
 
 impl Queue {
@@ -26,14 +28,14 @@ impl Queue {
             self.taken += 1;
             return true;
         }
-        self.waiting.push(key);
+        self.waiting.push_back(key);
         false
     }
 
     /// Gives a slot back; the next call in line, if any, has it from now on.
     pub fn leave(&mut self) -> Option<CallKey> {
         debug_assert!(self.taken > 0);
-        let next = self.waiting.pop();
+        let next = self.waiting.pop_front();
         if next.is_none() {
             self.taken -= 1;
         }
@@ -42,7 +44,8 @@ impl Queue {
 
     /// Takes a waiting call out of the line. False when it was not in it.
     pub fn abandon(&mut self, key: CallKey) -> bool {
-        self.waiting.remove(&key)
+        let found = self.waiting.iter().position(|it| *it == key);
+        found.and_then(|place| self.waiting.remove(place)).is_some()
     }
 }
 

@@ -1,9 +1,10 @@
 //! How the last calls ended, in memory whose size does not depend on what they were called.
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::End;
+use super::{End, LateEnd, Stop};
 
 /// So many are remembered in little memory, before the full ring is laid out.
 const FEW: usize = 64;
@@ -17,18 +18,23 @@ const WIDER: usize = 256;
 /// that memory does not creep up with the calls of a session, unless very many are remembered.
 ///
 /// Two ids of one digest would be taken for one another: of 10 000 remembered, with a chance of
-/// less than one in 10^11, and only within a session.
+/// less than one in 10^10, and only within a session.
 #[derive(Debug)]
 pub(super) struct Recent {
     capacity: usize,
-    /// Digests, their two lowest bits saying how the call ended.
+    /// Digests, their lowest bits saying how the call ended.
     ring: Vec<u64>,
     /// Where the next digest goes; the oldest, once the ring is full.
     next: usize,
     len: usize,
     /// Positions in the ring plus one, by open addressing; 0 for none.
     index: Vec<u32>,
+    /// By their digests, how the handlers of abandoned calls have ended since.
+    late: BTreeMap<u64, LateEnd>,
 }
+
+/// The bits of an entry that say how the call ended.
+const END: u64 = 15;
 
 impl Recent {
     pub fn new(capacity: usize) -> Self {
@@ -38,6 +44,7 @@ impl Recent {
             next: 0,
             len: 0,
             index: Vec::new(),
+            late: BTreeMap::new(),
         }
     }
 
@@ -51,13 +58,26 @@ impl Recent {
         Some(end_of(self.entry(slot)))
     }
 
+    /// How the handler of an abandoned call has ended since.
+    pub fn late(&self, id: &str) -> Option<LateEnd> {
+        self.late.get(&digest(id)).copied()
+    }
+
+    /// Remembers how the handler of a call ended that is remembered as abandoned.
+    pub fn ended_late(&mut self, id: &str, end: LateEnd) {
+        if self.get(id) == Some(End::Cancelled(Stop::Abandoned)) {
+            self.late.insert(digest(id), end);
+        }
+    }
+
     /// Remembers how a call ended; of an id that is remembered already, the last end counts.
     pub fn insert(&mut self, id: &str, end: End) {
         let entry = digest(id) | bits_of(end);
         if self.capacity == 0 {
             return;
         }
-        if let Some(slot) = self.find(entry & !3) {
+        if let Some(slot) = self.find(entry & !END) {
+            self.late.remove(&(entry & !END));
             let position = self.index[slot] as usize - 1;
             self.ring[position] = entry;
             return;
@@ -66,7 +86,9 @@ impl Recent {
             if self.len < self.capacity {
                 self.lay_out();
             } else {
-                let slot = self.find(self.ring[self.next] & !3);
+                let oldest = self.ring[self.next] & !END;
+                self.late.remove(&oldest);
+                let slot = self.find(oldest);
                 if let Some(slot) = slot {
                     self.unlink(slot);
                 }
@@ -122,7 +144,7 @@ impl Recent {
         }
         let mut slot = self.home(digest);
         while self.index[slot] != 0 {
-            if self.entry(slot) & !3 == digest {
+            if self.entry(slot) & !END == digest {
                 return Some(slot);
             }
             slot = self.after(slot);
@@ -164,22 +186,22 @@ fn digest(id: &str) -> u64 {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
     hash = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    hash & !3
+    hash & !END
 }
 
 fn bits_of(end: End) -> u64 {
     match end {
-        End::Cancelled => 0,
-        End::Completed => 1,
-        End::Unknown => 2,
+        End::Completed => 0,
+        End::Unknown => 1,
+        End::Cancelled(stop) => 2 + stop as u64,
     }
 }
 
 fn end_of(entry: u64) -> End {
-    match entry & 3 {
-        0 => End::Cancelled,
-        1 => End::Completed,
-        _ => End::Unknown,
+    match entry & END {
+        0 => End::Completed,
+        1 => End::Unknown,
+        bits => End::Cancelled(Stop::ALL[bits as usize - 2]),
     }
 }
 
@@ -188,14 +210,27 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
+    const ENDS: [End; 7] = [
+        End::Completed,
+        End::Unknown,
+        End::Cancelled(Stop::NeverStarted),
+        End::Cancelled(Stop::Dropped),
+        End::Cancelled(Stop::Returned),
+        End::Cancelled(Stop::Terminated),
+        End::Cancelled(Stop::Abandoned),
+    ];
+
     #[test]
     fn a_capacity_without_end_takes_what_it_holds() {
         let mut recent = Recent::new(usize::MAX);
         for number in 0..20_000 {
-            recent.insert(&format!("call-{number}"), End::Cancelled);
+            recent.insert(&format!("call-{number}"), End::Cancelled(Stop::Dropped));
         }
         assert_eq!(recent.len(), 20_000);
-        assert!((0..20_000).all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled)));
+        assert!(
+            (0..20_000)
+                .all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled(Stop::Dropped)))
+        );
     }
 
     #[test]
@@ -203,11 +238,11 @@ mod tests {
         let mut recent = Recent::new(10_000);
         recent.shrink();
         for number in 0..80 {
-            recent.insert(&format!("call-{number}"), End::Cancelled);
+            recent.insert(&format!("call-{number}"), End::Cancelled(Stop::Dropped));
         }
         recent.shrink();
         assert_eq!((recent.ring.capacity(), recent.index.capacity()), (80, 128));
-        assert!((0..80).all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled)));
+        assert!((0..80).all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled(Stop::Dropped))));
         recent.insert("one more", End::Completed);
         assert_eq!(recent.get("one more"), Some(End::Completed));
     }
@@ -220,7 +255,7 @@ mod tests {
             for number in 0..3_000_usize {
                 // Every so often an id that is remembered ends again.
                 let id = format!("call-{}", if number % 7 == 0 { number / 2 } else { number });
-                let end = [End::Cancelled, End::Completed, End::Unknown][number % 3];
+                let end = ENDS[number % ENDS.len()];
                 recent.insert(&id, end);
                 match model.iter_mut().find(|(it, _)| *it == id) {
                     Some(entry) => entry.1 = end,

@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use crate::call::Queue;
+use crate::call::{Millis, Queue};
 
 /// What the core must know of a capability. The full ABP descriptor is `document`, which it only
 /// passes on.
@@ -16,6 +16,9 @@ pub struct Descriptor<P> {
     pub concurrency: Option<usize>,
     /// Whether it can be used right now.
     pub available: bool,
+    /// How long a handler that was told to stop is given to end, before its call counts as
+    /// abandoned. `None` where a stop ends it at once, as it does a Rust future.
+    pub settle_grace: Option<Millis>,
     /// Whether parameters must pass the shell's check before a call is queued.
     pub checked: bool,
     /// The `Capability` object of ABP 0.1.

@@ -3,8 +3,8 @@
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-use super::{Agent, ConnectionId, ElicitationKey, Initialized};
-use crate::call::{CallId, CallKey, CancelAnswer, Error, Response};
+use super::{Agent, CancelKey, Cancelled, ConnectionId, ElicitationKey, Initialized};
+use crate::call::{CallId, CallKey, CancelAnswer, Error, LateEnd, Response};
 
 /// Who is waiting for a call's response.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,13 +13,8 @@ pub enum ReplyTo<P> {
     Agent(ConnectionId, Option<P>),
     /// The capability that made the call: the shell hands it over by the child's key.
     Parent,
-}
-
-/// Why a handler is stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
-    /// Text for logs and the handler, never for decisions.
-    pub reason: Option<Rc<str>>,
+    /// Nobody: whoever asked has gone.
+    Nobody,
 }
 
 /// The state a call has come to, for whoever watches the host.
@@ -54,7 +49,7 @@ pub enum Answer<P> {
     /// To `initialize`.
     Initialized(Result<Initialized<P>, Error<P>>),
     /// To a cancel: the callId as it was given, and what came of it.
-    Cancelled(P, Result<CancelAnswer, Error<P>>),
+    Cancelled(P, Cancelled<P>),
     /// To `shutdown`.
     ShutDown(Result<(), Error<P>>),
 }
@@ -87,12 +82,13 @@ pub enum Action<P, H> {
         /// What the agent gave.
         params: P,
     },
-    /// Drop the future, fire the signal; before any later action, and for good.
+    /// Drop the future, fire the signal; before any later action, and for good. A handler that is
+    /// given time to end is still to be reported with [`super::HostState::settle`].
     Stop {
         /// The call.
         key: CallKey,
-        /// Why.
-        stop: Stop,
+        /// Text for logs and the handler, never for decisions.
+        reason: Option<Rc<str>>,
     },
     /// Give a call's response to whoever waits for it.
     Respond {
@@ -111,6 +107,23 @@ pub enum Action<P, H> {
         id: Option<P>,
         /// What is said.
         answer: Answer<P>,
+    },
+    /// Tell the app what came of a cancel of its own, asked for with
+    /// [`super::HostState::cancel_here`].
+    Confirm {
+        /// What that gave.
+        key: CancelKey,
+        /// What is said.
+        answer: Cancelled<P>,
+    },
+    /// Tell an agent that the handler of its abandoned call has ended.
+    CallEnded {
+        /// Whose call it was.
+        to: ConnectionId,
+        /// The call.
+        id: CallId,
+        /// How.
+        end: LateEnd,
     },
     /// Tell an agent how far its call is.
     Progress {
@@ -185,6 +198,15 @@ pub enum Action<P, H> {
         answer: CancelAnswer,
         /// What the cancel was asked with.
         reason: Option<Rc<str>>,
+    },
+    /// For whoever watches: the handler of an abandoned call has ended.
+    EndedLate {
+        /// The session it belongs to.
+        session: Rc<str>,
+        /// The call.
+        id: CallId,
+        /// How.
+        end: LateEnd,
     },
     /// For whoever watches: a session opened (`true`) or closed.
     Session {

@@ -1,14 +1,12 @@
 //! Calls from acceptance to their end.
 
-use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::state::{Call, DeadlineOf, Phase, not_initialized};
-use super::{Action, Answer, CallState, ConnectionId, HostState, ReplyTo, Stop};
-use crate::call::{
-    CallId, CallKey, CancelAnswer, Code, End, Error, Millis, Outcome, Response, Standing,
-};
+use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
+use super::stopping::Stopping;
+use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
+use crate::call::{CallId, CallKey, Code, Error, Millis, Outcome, Response, Standing, Stop};
 
 /// A well-formed call.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,9 +22,6 @@ pub struct CallRequest<P> {
     /// Comes back in progress.
     pub token: Option<P>,
 }
-
-/// What a cancel answers: an error when there is no session.
-pub type Cancelled<P> = Result<CancelAnswer, Error<P>>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// An agent calls. A call that is refused is answered at once and not remembered.
@@ -44,20 +39,28 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// A running capability calls another one. Answered with [`Action::Respond`] to
     /// [`ReplyTo::Parent`] under the key returned.
     pub fn call_from(&mut self, parent: CallKey, request: CallRequest<P>, now: Millis) -> CallKey {
-        let Some(connection) = self.calls.get(parent).map(|call| call.connection) else {
-            let key = self.next_key();
-            let outcome = Outcome::Cancelled;
-            self.actions.push(Action::Respond {
-                key,
-                to: ReplyTo::Parent,
-                response: Response {
-                    outcome,
-                    duration: None,
-                },
-            });
-            return key;
-        };
-        self.enter(connection, ReplyTo::Parent, Some(parent), request, now)
+        if self.refuses(parent) {
+            return self.cancelled_child();
+        }
+        match self.calls.get(parent).map(|call| call.connection) {
+            Some(to) => self.enter(to, ReplyTo::Parent, Some(parent), request, now),
+            None => self.cancelled_child(),
+        }
+    }
+
+    /// A call that one makes which is being stopped, or has ended: it never begins.
+    fn cancelled_child(&mut self) -> CallKey {
+        let key = self.next_key();
+        let outcome = Outcome::Cancelled(Stop::NeverStarted);
+        self.actions.push_back(Action::Respond {
+            key,
+            to: ReplyTo::Parent,
+            response: Response {
+                outcome,
+                duration: None,
+            },
+        });
+        key
     }
 
     fn enter(
@@ -71,7 +74,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let key = self.next_key();
         let accepted = self.accept(connection, reply.clone(), parent, request, key, now);
         if let Err(error) = accepted {
-            self.actions.push(Action::Respond {
+            self.actions.push_back(Action::Respond {
                 key,
                 to: reply,
                 response: Response::refused(error),
@@ -106,6 +109,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 "Too many calls are in flight",
             ));
         }
+        let session = session.id.clone();
         let capability = self
             .registry
             .get(&request.capability)
@@ -132,13 +136,17 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if let Some(timeout) = request.timeout {
             self.deadlines.insert(now + timeout, DeadlineOf::Call(key));
         }
-        if let Some(parent) = parent.and_then(|parent| self.calls.get_mut(parent)) {
-            parent.children.push(key);
-        }
+        let parent = parent.and_then(|parent| {
+            let call = self.calls.get_mut(parent)?;
+            call.children.push(key);
+            let id = call.id.clone();
+            Some(Parent { key: parent, id })
+        });
         let params = request.params;
         let call = Call {
             id: request.id,
             connection,
+            session,
             capability,
             phase: Phase::Checking,
             params: Some(params.clone()),
@@ -146,21 +154,24 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             reply,
             parent,
             children: Vec::new(),
+            abandoned_below: 0,
+            stopping: Stopping::default(),
+            askers: Vec::new(),
             token: request.token,
             has_slot: false,
-            has_deadline: request.timeout.is_some(),
+            deadlines: usize::from(request.timeout.is_some()),
             elicitations: Vec::new(),
         };
         self.calls.insert(key, call);
         self.watch_call(key, CallState::Queued(params.clone()));
         if checked {
-            self.actions.push(Action::Check {
+            self.actions.push_back(Action::Check {
                 key,
                 capability: name,
                 params,
             });
         } else {
-            self.line_up(key);
+            self.line_up(key, now);
         }
         Ok(())
     }
@@ -176,37 +187,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         debug_assert!(!call.has_slot);
         match result {
-            Ok(()) => self.line_up(key),
-            Err(error) => self.end(key, Outcome::Failed(error), None, now),
-        }
-    }
-
-    fn line_up(&mut self, key: CallKey) {
-        let Some(call) = self.calls.get(key) else {
-            return;
-        };
-        // A capability that calls itself, however indirectly, runs within the slot its ancestor
-        // holds; waiting for that slot would wait for ever.
-        let within_ancestor = self.has_ancestor_of_same_capability(call);
-        let got_slot = !within_ancestor && call.capability.slots.borrow_mut().enter(key);
-        if let Some(call) = self.calls.get_mut(key) {
-            call.has_slot = got_slot;
-            call.phase = if got_slot || within_ancestor {
-                Phase::Ready
-            } else {
-                Phase::Waiting
-            };
-            if call.phase == Phase::Ready {
-                self.ready.push(key);
-                self.wake();
-            }
+            Ok(()) => self.line_up(key, now),
+            Err(error) => self.end(key, Outcome::Failed(error), now),
         }
     }
 
     /// Starts every call that has its turn, in order.
     pub fn run_ready(&mut self) {
         self.waking = false;
-        while let Some(key) = self.ready.pop() {
+        while let Some(key) = self.ready.pop_front() {
             let Some(call) = self
                 .calls
                 .get_mut(key)
@@ -220,7 +209,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             };
             let (id, capability) = (call.id.clone(), call.capability.clone());
             self.watch_call(key, CallState::Running);
-            self.actions.push(Action::Start {
+            self.actions.push_back(Action::Start {
                 key,
                 id,
                 capability: capability.descriptor.name.clone(),
@@ -230,83 +219,24 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// A handler has ended. What comes after the end of its call is dropped and counted.
-    pub fn settle(&mut self, key: CallKey, result: Result<P, Error<P>>, now: Millis) {
-        if self
-            .calls
-            .get(key)
-            .is_some_and(|call| call.phase == Phase::Running)
-        {
-            self.end(key, result.into(), None, now);
-        } else {
-            self.counters.late_results += 1;
-        }
-    }
-
-    /// An agent cancels. The answer comes as an action, after those that stop the handlers and
-    /// before those that answer the calls. `given` is the callId as it was written.
-    pub fn cancel(
-        &mut self,
-        connection: ConnectionId,
-        id: Option<P>,
-        given: P,
-        call: &str,
-        reason: Option<Rc<str>>,
-        now: Millis,
-    ) {
-        let result = self.cancel_call(connection, call, reason, now);
-        self.answer(connection, id, Answer::Cancelled(given, result));
-        self.respond();
-    }
-
-    /// The app itself, or whoever watches it, cancels a call of any session.
-    pub fn cancel_here(
-        &mut self,
-        connection: ConnectionId,
-        call: &str,
-        reason: Option<Rc<str>>,
-        now: Millis,
-    ) -> Cancelled<P> {
-        let result = self.cancel_call(connection, call, reason, now);
-        self.respond();
-        result
-    }
-
-    fn cancel_call(
-        &mut self,
-        connection: ConnectionId,
-        call: &str,
-        reason: Option<Rc<str>>,
-        now: Millis,
-    ) -> Cancelled<P> {
-        let Some(session) = self.session(connection) else {
-            return Err(not_initialized());
+    /// A handler has ended; `told` says that it has taken its signal. One that reports
+    /// [`Code::CANCELLED`] has stopped by itself. What comes after the end of its call is dropped,
+    /// counted, and reported if the call was answered as abandoned.
+    pub fn settle(&mut self, key: CallKey, result: Result<P, Error<P>>, told: bool, now: Millis) {
+        let Some(call) = self.calls.get(key) else {
+            return self.settle_late(key, result.is_ok(), now);
         };
-        let session_id = session.id.clone();
-        let answer = match session.ledger.standing(call) {
-            Standing::InFlight(key) => {
-                let reason = reason.clone();
-                self.cancel_tree(key, &Stop { reason }, now);
-                CancelAnswer::Cancelled
+        match (call.phase, result) {
+            (Phase::Running, Err(error)) if error.code == Code::CANCELLED => {
+                self.stopped_itself(key, now);
             }
-            Standing::Ended(End::Cancelled) => CancelAnswer::Cancelled,
-            Standing::Ended(_) => CancelAnswer::AlreadyCompleted,
-            Standing::Unknown => CancelAnswer::NotFound,
-        };
-        // A cancel of no call of this session is nothing to watch, and agents ask for a sign of
-        // life with one.
-        if self.watched
-            && answer != CancelAnswer::NotFound
-            && let Ok(id) = CallId::parse(call)
-        {
-            self.actions.push(Action::CancelAnswered {
-                session: session_id,
-                id,
-                answer,
-                reason,
-            });
+            (Phase::Running, result) => self.end(key, result.into(), now),
+            // Once.
+            (Phase::Stopping, result) if call.stopping.own.is_none() => {
+                self.settle_stopping(key, result, told, now);
+            }
+            _ => self.counters.late_results += 1,
         }
-        Ok(answer)
     }
 
     /// Progress of a running call, as the handler wrote it.
@@ -324,7 +254,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .session(to)
             .is_some_and(|session| session.features.progress)
         {
-            self.actions.push(Action::Progress {
+            self.actions.push_back(Action::Progress {
                 to,
                 id: id.clone(),
                 token,
@@ -332,7 +262,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             });
         }
         if let Some(session) = self.session_id(to).filter(|_| self.watched) {
-            self.actions.push(Action::Progressed { session, id, info });
+            self.actions
+                .push_back(Action::Progressed { session, id, info });
         }
     }
 
@@ -352,18 +283,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// A child call that makes no sense: answered under the key returned.
     pub fn refuse_child(&mut self, error: Error<P>) -> CallKey {
         let key = self.next_key();
-        self.actions.push(Action::Respond {
+        self.actions.push_back(Action::Respond {
             key,
             to: ReplyTo::Parent,
             response: Response::refused(error),
         });
         key
-    }
-
-    /// A capability cancels a call it has made.
-    pub fn cancel_child(&mut self, key: CallKey, reason: Option<Rc<str>>, now: Millis) {
-        self.cancel_tree(key, &Stop { reason }, now);
-        self.respond();
     }
 
     /// Whether a call is in flight.

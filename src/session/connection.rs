@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::limits::Rate;
 use super::state::not_initialized;
-use super::{Action, Answer, ConnectionId, HostState, Stop};
+use super::{Action, Answer, ConnectionId, HostState, ReplyTo};
 use crate::call::{Code, Error, Ledger, Millis};
 
 /// Who the agent says it is.
@@ -47,6 +47,14 @@ pub struct Initialized<P> {
     pub features: Features,
     /// The `Capability` documents registered.
     pub capabilities: Vec<P>,
+}
+
+/// A session that is over as soon as the last of its calls is.
+pub(super) struct Closing<P> {
+    pub session: Rc<str>,
+    agent: Agent,
+    /// Whoever asked for it, if that is still there.
+    asker: Option<(ConnectionId, Option<P>)>,
 }
 
 /// A transport with, perhaps, a session on it.
@@ -111,7 +119,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         state.session = Some(opened);
         if self.watched {
-            self.actions.push(Action::Session {
+            self.actions.push_back(Action::Session {
                 session: session.clone(),
                 agent: params.agent,
                 open: true,
@@ -128,7 +136,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         })
     }
 
-    /// Cancels and answers what is in flight, then ends the session.
+    /// Ends the session: from now on there is none. What is in flight is cancelled; once all of
+    /// that has been answered, so is this.
     pub fn shutdown(
         &mut self,
         connection: ConnectionId,
@@ -136,33 +145,32 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         reason: Option<Rc<str>>,
         now: Millis,
     ) {
-        let result = if self.session(connection).is_some() {
-            self.cancel_all(connection, &Stop { reason }, now);
-            self.respond();
-            self.end_session(connection);
-            Ok(())
+        if self.session(connection).is_some() {
+            self.cancel_all(connection, reason.as_ref(), now);
+            self.end_session(connection, Some((connection, id)));
         } else {
-            Err(not_initialized())
-        };
-        self.answer(connection, id, Answer::ShutDown(result));
+            self.answer(connection, id, Answer::ShutDown(Err(not_initialized())));
+        }
     }
 
-    /// The transport is gone: what is in flight is cancelled, and nobody is answered.
+    /// The transport is gone: what is in flight is cancelled, and nobody is answered. Handlers that
+    /// make calls still get their answers, for which they may be waiting.
     pub fn disconnect(&mut self, connection: ConnectionId, now: Millis) {
-        let reason = Some("The agent disconnected".into());
-        self.cancel_all(connection, &Stop { reason }, now);
-        // Children still get their answers: their handlers may be waiting for them.
-        self.responses.retain(|action| {
-            !matches!(
-                action,
-                Action::Respond {
-                    to: super::ReplyTo::Agent(..),
-                    ..
+        for key in self.calls.keys_where(|call| call.connection == connection) {
+            if let Some(call) = self.calls.get_mut(key) {
+                call.askers
+                    .retain(|(asker, _)| matches!(asker, super::stopping::Asker::App(_)));
+                if matches!(call.reply, ReplyTo::Agent(..)) {
+                    call.reply = ReplyTo::Nobody;
                 }
-            )
-        });
-        self.respond();
-        self.end_session(connection);
+            }
+        }
+        for closing in &mut self.closing {
+            closing.asker.take_if(|(asker, _)| *asker == connection);
+        }
+        let reason = Some("The agent disconnected".into());
+        self.cancel_all(connection, reason.as_ref(), now);
+        self.end_session(connection, None);
         self.connections.remove(connection);
     }
 
@@ -185,7 +193,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Sends every agent that takes notifications one of the app's.
     pub fn notify(&mut self, event: Rc<str>, data: Option<P>) {
         for to in self.listeners() {
-            self.actions.push(Action::Notify {
+            self.actions.push_back(Action::Notify {
                 to,
                 event: event.clone(),
                 data: data.clone(),
@@ -195,7 +203,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     pub(super) fn capabilities_changed(&mut self, added: &[Rc<str>], removed: &[Rc<str>]) {
         for to in self.listeners() {
-            self.actions.push(Action::CapabilitiesChanged {
+            self.actions.push_back(Action::CapabilitiesChanged {
                 to,
                 added: added.to_vec(),
                 removed: removed.to_vec(),
@@ -212,7 +220,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     pub(super) fn answer(&mut self, to: ConnectionId, id: Option<P>, answer: Answer<P>) {
-        self.actions.push(Action::Answer { to, id, answer });
+        self.actions.push_back(Action::Answer { to, id, answer });
     }
 
     fn listeners(&self) -> Vec<ConnectionId> {
@@ -222,18 +230,40 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         })
     }
 
-    fn end_session(&mut self, connection: ConnectionId) {
+    fn end_session(&mut self, connection: ConnectionId, asker: Option<(ConnectionId, Option<P>)>) {
         let state = self.connections.get_mut(connection);
         let Some(session) = state.and_then(|state| state.session.take()) else {
             return;
         };
         self.disown_elicitations(connection);
+        self.closing.push(Closing {
+            session: session.id.clone(),
+            agent: session.agent,
+            asker,
+        });
+        self.close_if_over(&session.id);
+    }
+
+    /// A call of a session has ended, or the session itself.
+    pub(super) fn close_if_over(&mut self, session: &Rc<str>) {
+        let closing = self.closing.iter();
+        let Some(index) = closing
+            .map(|it| &it.session)
+            .position(|it| Rc::ptr_eq(it, session))
+            .filter(|_| !self.has_calls_of(session))
+        else {
+            return;
+        };
+        let closed = self.closing.swap_remove(index);
         if self.watched {
-            self.actions.push(Action::Session {
-                session: session.id,
-                agent: session.agent,
+            self.actions.push_back(Action::Session {
+                session: closed.session,
+                agent: closed.agent,
                 open: false,
             });
+        }
+        if let Some((to, id)) = closed.asker {
+            self.answer(to, id, Answer::ShutDown(Ok(())));
         }
     }
 

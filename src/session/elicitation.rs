@@ -2,7 +2,7 @@
 
 use super::state::DeadlineOf;
 use super::{Action, ConnectionId, ElicitationKey, HostState};
-use crate::call::{CallKey, Code, Error, Millis, Outcome, Response};
+use crate::call::{CallKey, Code, Error, Millis, Outcome, Response, Stop};
 
 pub(super) struct Elicitation {
     pub connection: ConnectionId,
@@ -18,14 +18,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         timeout: Option<Millis>,
         now: Millis,
     ) -> ElicitationKey {
+        if self.refuses(call) {
+            return self.never_asked();
+        }
         match self.calls.get(call).map(|it| it.connection) {
             Some(connection) => self.ask(connection, Some(call), request, timeout, now),
-            None => {
-                let key = self.next_key();
-                self.elicited(key, Outcome::Cancelled);
-                key
-            }
+            None => self.never_asked(),
         }
+    }
+
+    /// A question of a call that is being stopped, or has ended.
+    fn never_asked(&mut self) -> ElicitationKey {
+        let key = self.next_key();
+        self.elicited(key, Outcome::Cancelled(Stop::NeverStarted));
+        key
     }
 
     /// The app asks the agent of a connection, outside any call.
@@ -56,7 +62,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.deadlines
                 .insert(now + timeout, DeadlineOf::Elicitation(key));
         }
-        self.actions.push(Action::Elicit {
+        self.actions.push_back(Action::Elicit {
             to: connection,
             key,
             request,
@@ -83,18 +89,19 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.elicitations.len()
     }
 
-    pub(super) fn withdraw(&mut self, key: ElicitationKey) {
+    /// Takes a question back: whoever answers it now answers nobody, and was not seen to stop.
+    pub fn withdraw(&mut self, key: ElicitationKey) {
         if let Some(asked) = self.remove(key) {
             let to = asked.connection;
-            self.actions.push(Action::Withdraw { to, key });
-            self.elicited(key, Outcome::Cancelled);
+            self.actions.push_back(Action::Withdraw { to, key });
+            self.elicited(key, Outcome::Cancelled(Stop::Abandoned));
         }
     }
 
     pub(super) fn elicitation_timed_out(&mut self, key: ElicitationKey) {
         if let Some(asked) = self.remove(key) {
             let to = asked.connection;
-            self.actions.push(Action::Withdraw { to, key });
+            self.actions.push_back(Action::Withdraw { to, key });
             let error = Error::new(Code::TIMEOUT, "The agent did not answer in time");
             self.elicited(key, Outcome::Failed(error));
         }
@@ -126,6 +133,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             outcome,
             duration: None,
         };
-        self.actions.push(Action::Elicited { key, response });
+        self.actions.push_back(Action::Elicited { key, response });
     }
 }

@@ -8,22 +8,30 @@
 
 mod action;
 mod calls;
+mod cancels;
 mod connection;
 mod elicitation;
+mod late;
 mod limits;
+mod slots;
 mod state;
+mod stopping;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use action::{Action, Answer, CallEvent, CallState, ReplyTo, Stop};
-pub use calls::{CallRequest, Cancelled};
+pub use action::{Action, Answer, CallEvent, CallState, ReplyTo};
+pub use calls::CallRequest;
+pub use cancels::Cancelled;
 pub use connection::{Agent, Features, Initialize, Initialized};
 pub use limits::Limits;
 pub use state::{Counters, HostState};
 
 /// Names one agent's connection to a host. Never reused while the host lives.
 pub type ConnectionId = u32;
+
+/// Names one cancel by the app itself. Never reused while the host lives.
+pub type CancelKey = u32;
 
 /// Names one question to an agent. Never reused while the host lives.
 pub type ElicitationKey = u32;

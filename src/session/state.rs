@@ -1,12 +1,15 @@
 //! The host's state, and how it is driven.
 
+use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-use super::connection::Connection;
+use super::connection::{Closing, Connection};
 use super::elicitation::Elicitation;
-use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo, Stop};
-use crate::call::{CallId, CallKey, Deadlines, Error, Fifo, KeyMap, Millis};
+use super::late::AbandonedCalls;
+use super::stopping::{Asker, Stopping};
+use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo};
+use crate::call::{CallId, CallKey, Deadlines, Error, KeyMap, Millis};
 use crate::capability::{Descriptor, Registered, Registry};
 
 /// What was counted since the host began.
@@ -18,6 +21,8 @@ pub struct Counters {
     pub cancelled: u64,
     /// Results that came after their call had ended, and were dropped.
     pub late_results: u64,
+    /// Of those, how many ended calls that had been answered as abandoned, all parts of them.
+    pub ended_late: u64,
     /// Progress that came after its call had ended, and was dropped.
     pub late_progress: u64,
 }
@@ -28,29 +33,50 @@ pub(super) enum Phase {
     Waiting,
     Ready,
     Running,
+    /// It is to end, and whoever cancelled it waits until it is known how.
+    Stopping,
+}
+
+/// The call that made another.
+pub(super) struct Parent {
+    pub key: CallKey,
+    pub id: CallId,
 }
 
 pub(super) struct Call<P, H> {
     pub id: CallId,
     pub connection: ConnectionId,
+    /// The session it belongs to, which may be over before the call is.
+    pub session: Rc<str>,
     pub capability: Rc<Registered<P, H>>,
     pub phase: Phase,
     pub params: Option<P>,
     pub accepted: Millis,
     pub reply: ReplyTo<P>,
-    pub parent: Option<CallKey>,
+    pub parent: Option<Parent>,
     pub children: Vec<CallKey>,
+    /// How many of the calls it made were abandoned and have not ended.
+    pub abandoned_below: usize,
+    pub stopping: Stopping,
+    /// Who waits for it to be cancelled, and why they wanted that.
+    pub askers: Vec<(Asker<P>, Option<Rc<str>>)>,
     pub token: Option<P>,
     pub has_slot: bool,
-    pub has_deadline: bool,
+    /// Deadlines set for it.
+    pub deadlines: usize,
     pub elicitations: Vec<ElicitationKey>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeadlineOf {
     Call(CallKey),
+    /// The time its handler has to end.
+    Settle(CallKey),
     Elicitation(ElicitationKey),
 }
+
+/// More room than this is given back when the line of actions is empty.
+const ROOMY: usize = 1_024;
 
 /// A host of capabilities and the agents on it. `P` is the payload type, opaque here: a `JsValue`
 /// in a browser, JSON elsewhere. `H` is what runs a capability.
@@ -59,12 +85,12 @@ pub struct HostState<P, H> {
     pub(super) registry: Registry<P, H>,
     pub(super) connections: KeyMap<Connection>,
     pub(super) calls: KeyMap<Call<P, H>>,
-    pub(super) ready: Fifo<CallKey>,
+    pub(super) abandoned: AbandonedCalls,
+    pub(super) closing: Vec<Closing<P>>,
+    pub(super) ready: VecDeque<CallKey>,
     pub(super) elicitations: KeyMap<Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
-    pub(super) actions: Fifo<Action<P, H>>,
-    /// What is said once the handlers have been stopped.
-    pub(super) responses: Vec<Action<P, H>>,
+    pub(super) actions: VecDeque<Action<P, H>>,
     pub(super) counters: Counters,
     pub(super) watched: bool,
     pub(super) waking: bool,
@@ -79,11 +105,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             registry: Registry::default(),
             connections: KeyMap::default(),
             calls: KeyMap::default(),
-            ready: Fifo::default(),
+            abandoned: AbandonedCalls::default(),
+            closing: Vec::new(),
+            ready: VecDeque::new(),
             elicitations: KeyMap::default(),
             deadlines: Deadlines::default(),
-            actions: Fifo::default(),
-            responses: Vec::new(),
+            actions: VecDeque::new(),
             counters: Counters::default(),
             watched: false,
             waking: false,
@@ -93,7 +120,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// The next thing to do. Take actions out one by one, in order, with no borrow held.
     pub fn poll_action(&mut self) -> Option<Action<P, H>> {
-        self.actions.pop()
+        let action = self.actions.pop_front();
+        if action.is_none() && self.actions.capacity() > ROOMY {
+            self.actions = VecDeque::new();
+        }
+        action
     }
 
     /// The bounds in force.
@@ -145,7 +176,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.next(|key| match key {
-            DeadlineOf::Call(key) => calls.contains(key),
+            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains(key),
             DeadlineOf::Elicitation(key) => elicitations.contains(key),
         })
     }
@@ -154,10 +185,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn handle_timeout(&mut self, now: Millis) {
         while let Some(key) = self.deadlines.pop_expired(now) {
             match key {
-                DeadlineOf::Call(key) => {
-                    self.cancel_tree(key, &Stop { reason: None }, now);
-                    self.respond();
-                }
+                DeadlineOf::Call(key) => self.cancel_tree(key, None, now),
+                DeadlineOf::Settle(key) => self.grace_is_over(key, now),
                 DeadlineOf::Elicitation(key) => self.elicitation_timed_out(key),
             }
         }
@@ -174,7 +203,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn forget_deadline(&mut self) {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.forget(|key| match key {
-            DeadlineOf::Call(key) => calls.contains(key),
+            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains(key),
             DeadlineOf::Elicitation(key) => elicitations.contains(key),
         });
     }
@@ -182,18 +211,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn watch_call(&mut self, key: CallKey, state: CallState<P>) {
         if let Some(call) = self.calls.get(key).filter(|_| self.watched) {
             let event = self.event(call, state);
-            self.actions.push(Action::Call(event));
+            self.actions.push_back(Action::Call(event));
         }
     }
 
     pub(super) fn event(&self, call: &Call<P, H>, state: CallState<P>) -> CallEvent<P> {
-        let parent = call.parent.and_then(|parent| self.calls.get(parent));
         CallEvent {
-            session: self
-                .session_id(call.connection)
-                .unwrap_or_else(|| "".into()),
+            session: call.session.clone(),
             id: call.id.clone(),
-            parent: parent.map(|parent| parent.id.clone()),
+            parent: call.parent.as_ref().map(|parent| parent.id.clone()),
             capability: call.capability.descriptor.name.clone(),
             state,
         }
@@ -202,7 +228,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn wake(&mut self) {
         if !self.waking {
             self.waking = true;
-            self.actions.push(Action::Wake);
+            self.actions.push_back(Action::Wake);
         }
     }
 }

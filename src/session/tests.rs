@@ -1,19 +1,31 @@
 use std::rc::Rc;
 
 use super::*;
-use crate::call::{CallId, CallKey, CancelAnswer, Code, Error, Outcome, Response};
+use crate::call::{CallId, CallKey, CancelAnswer, Code, Error, LateEnd, Outcome, Response, Stop};
 use crate::capability::Descriptor;
+
+mod slots;
+mod stopping;
 
 type Host = HostState<u32, &'static str>;
 type Step = Action<u32, &'static str>;
 
 fn host() -> (Host, ConnectionId) {
     let mut host = Host::new(Limits::default());
-    for (name, concurrency) in [("work", None), ("single", Some(1)), ("checked", None)] {
+    for (name, concurrency, settle_grace) in [
+        ("work", None, None),
+        ("single", Some(1), None),
+        ("checked", None, None),
+        ("script", None, Some(50.0)),
+        ("one-script", Some(1), Some(50.0)),
+        ("other-script", Some(1), Some(50.0)),
+        ("hasty", None, Some(0.0)),
+    ] {
         let descriptor = Descriptor {
             name: name.into(),
             concurrency,
             available: true,
+            settle_grace,
             checked: name == "checked",
             document: 0,
         };
@@ -117,13 +129,13 @@ fn a_running_call_is_stopped_then_the_cancel_answered_then_the_call() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "work");
     let (answer, steps) = cancel(&mut host, agent, "a");
-    assert_eq!(answer, CancelAnswer::Cancelled);
+    assert_eq!(answer, CancelAnswer::cancelled(Stop::Dropped));
     assert!(matches!(
         steps[..],
         [
             Action::Stop { key: stopped, .. },
             Action::Answer { .. },
-            Action::Respond { response: Response { outcome: Outcome::Cancelled, .. }, .. }
+            Action::Respond { response: Response { outcome: Outcome::Cancelled(Stop::Dropped), .. }, .. }
         ] if stopped == key
     ));
     assert_eq!(host.in_flight(), 0);
@@ -134,7 +146,7 @@ fn what_the_handler_returns_later_is_dropped_and_counted() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "work");
     cancel(&mut host, agent, "a");
-    host.settle(key, Ok(7), 2.0);
+    host.settle(key, Ok(7), false, 2.0);
     assert!(drain(&mut host).is_empty());
     assert_eq!(host.counters().late_results, 1);
 }
@@ -157,11 +169,11 @@ fn a_queued_call_that_is_cancelled_is_skipped_and_the_next_one_runs() {
     host.call(agent, None, request("c", "single"), 0.0);
     assert_eq!(started(&drain(&mut host)), None);
     let (answer, steps) = cancel(&mut host, agent, "b");
-    assert_eq!(answer, CancelAnswer::Cancelled);
+    assert_eq!(answer, CancelAnswer::cancelled(Stop::NeverStarted));
     assert_eq!(started(&steps), None);
-    host.settle(first, Ok(1), 2.0);
+    host.settle(first, Ok(1), false, 2.0);
     let third = started(&drain(&mut host)).expect("c has its turn");
-    host.settle(third, Ok(1), 3.0);
+    host.settle(third, Ok(1), false, 3.0);
     let (answer, _) = cancel(&mut host, agent, "c");
     assert_eq!(answer, CancelAnswer::AlreadyCompleted);
 }
@@ -198,8 +210,11 @@ fn a_timeout_stops_the_work_and_is_a_cancel() {
     host.handle_timeout(100.0);
     let steps = drain(&mut host);
     assert!(matches!(steps[0], Action::Stop { .. }));
-    assert_eq!(responses(&steps)[0].1, Outcome::Cancelled);
-    assert_eq!(cancel(&mut host, agent, "a").0, CancelAnswer::Cancelled);
+    assert_eq!(responses(&steps)[0].1, Outcome::Cancelled(Stop::Dropped));
+    assert_eq!(
+        cancel(&mut host, agent, "a").0,
+        CancelAnswer::cancelled(Stop::Dropped)
+    );
     assert_eq!(host.next_deadline(), None);
 }
 
@@ -207,9 +222,15 @@ fn a_timeout_stops_the_work_and_is_a_cancel() {
 fn a_handler_that_stops_by_itself_counts_as_cancelled() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "work");
-    host.settle(key, Err(Error::cancelled()), 1.0);
-    assert_eq!(responses(&drain(&mut host))[0].1, Outcome::Cancelled);
-    assert_eq!(cancel(&mut host, agent, "a").0, CancelAnswer::Cancelled);
+    host.settle(key, Err(Error::cancelled()), false, 1.0);
+    assert_eq!(
+        responses(&drain(&mut host))[0].1,
+        Outcome::Cancelled(Stop::Dropped)
+    );
+    assert_eq!(
+        cancel(&mut host, agent, "a").0,
+        CancelAnswer::cancelled(Stop::Dropped)
+    );
 }
 
 #[test]
@@ -218,7 +239,7 @@ fn a_reused_call_id_is_refused_and_the_first_call_undisturbed() {
     let key = start(&mut host, agent, "a", "work");
     host.call(agent, None, request("a", "work"), 0.0);
     assert_eq!(code(&drain(&mut host)), Some(Code::INVALID_PARAMS));
-    host.settle(key, Ok(7), 1.0);
+    host.settle(key, Ok(7), false, 1.0);
     assert_eq!(responses(&drain(&mut host))[0].1, Outcome::Completed(7));
     host.call(agent, None, request("a", "work"), 0.0);
     assert_eq!(code(&drain(&mut host)), Some(Code::INVALID_PARAMS));
@@ -245,7 +266,10 @@ fn a_tree_is_cancelled_leaves_first_and_a_child_alone_leaves_its_parent() {
         keys.push(started(&drain(&mut host)).unwrap());
     }
     let (_, steps) = cancel(&mut host, agent, "leaf");
-    assert_eq!(responses(&steps), [(keys[2], Outcome::Cancelled)]);
+    assert_eq!(
+        responses(&steps),
+        [(keys[2], Outcome::Cancelled(Stop::Dropped))]
+    );
     assert!(host.is_in_flight(keys[1]));
     let (_, steps) = cancel(&mut host, agent, "root");
     let order: Vec<_> = responses(&steps).into_iter().map(|(key, _)| key).collect();
@@ -259,7 +283,7 @@ fn a_parent_that_ends_takes_its_children_with_it() {
     let root = start(&mut host, agent, "root", "work");
     host.call_from(root, request("child", "work"), 0.0);
     let child = started(&drain(&mut host)).unwrap();
-    host.settle(root, Ok(1), 1.0);
+    host.settle(root, Ok(1), false, 1.0);
     let steps = drain(&mut host);
     assert!(matches!(steps[0], Action::Stop { key, .. } if key == child));
     assert_eq!(host.in_flight(), 0);
@@ -271,8 +295,8 @@ fn a_capability_that_calls_itself_runs_within_its_own_slot() {
     let root = start(&mut host, agent, "root", "single");
     host.call_from(root, request("child", "single"), 0.0);
     let child = started(&drain(&mut host)).expect("the child does not wait for its parent");
-    host.settle(child, Ok(1), 1.0);
-    host.settle(root, Ok(1), 1.0);
+    host.settle(child, Ok(1), false, 1.0);
+    host.settle(root, Ok(1), false, 1.0);
     drain(&mut host);
     start(&mut host, agent, "next", "single");
 }
@@ -338,7 +362,10 @@ fn a_lost_transport_cancels_what_is_in_flight_and_answers_nobody() {
     start(&mut host, agent, "a", "work");
     host.disconnect(agent, 1.0);
     let steps = drain(&mut host);
-    assert!(matches!(steps[..], [Action::Stop { .. }]));
+    let to = ReplyTo::Nobody;
+    assert!(
+        matches!(&steps[..], [Action::Stop { .. }, Action::Respond { to: nobody, .. }] if *nobody == to)
+    );
     assert_eq!((host.in_flight(), host.sessions()), (0, 0));
 }
 
@@ -372,7 +399,7 @@ fn a_question_is_withdrawn_when_its_call_is_cancelled() {
         key: question
     }));
     let cancelled = Response {
-        outcome: Outcome::Cancelled,
+        outcome: Outcome::Cancelled(Stop::Abandoned),
         duration: None,
     };
     assert!(steps.contains(&Action::Elicited {
@@ -432,6 +459,7 @@ fn evicted_calls_are_not_found() {
         name: "work".into(),
         concurrency: None,
         available: true,
+        settle_grace: None,
         checked: false,
         document: 0,
     };
@@ -439,7 +467,7 @@ fn evicted_calls_are_not_found() {
     let agent = join(&mut host, "session");
     for id in ["a", "b"] {
         let key = start(&mut host, agent, id, "work");
-        host.settle(key, Ok(1), 1.0);
+        host.settle(key, Ok(1), false, 1.0);
         drain(&mut host);
     }
     assert_eq!(cancel(&mut host, agent, "a").0, CancelAnswer::NotFound);
@@ -461,6 +489,7 @@ fn every_limit_refuses_with_rate_limited() {
         name: "work".into(),
         concurrency: None,
         available: true,
+        settle_grace: None,
         checked: false,
         document: 0,
     };

@@ -1,67 +1,30 @@
-//! Ending calls, alone or with everything they started.
+//! Ending calls: what is remembered, freed and said of each.
 
 use alloc::rc::Rc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::state::{Call, Phase};
-use super::{Action, CallState, ConnectionId, HostState, ReplyTo, Stop};
-use crate::call::{CallKey, End, Millis, Outcome, Response};
+use super::stopping::{Asker, parent_ended};
+use super::{Action, Answer, CallState, HostState};
+use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop};
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// Ends one call by itself. What it started and did not wait for is cancelled with it.
-    pub(super) fn end(
-        &mut self,
-        key: CallKey,
-        outcome: Outcome<P>,
-        reason: Option<Rc<str>>,
-        now: Millis,
-    ) {
-        let stop = Stop {
-            reason: Some("The call that made this one has ended".into()),
-        };
+    /// Ends one call with what its handler returned. What it started and did not wait for is
+    /// cancelled.
+    pub(super) fn end(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
         let children = self
             .calls
             .get_mut(key)
             .map(|call| core::mem::take(&mut call.children));
         for child in children.unwrap_or_default() {
-            self.cancel_tree(child, &stop, now);
+            self.cancel_tree(child, Some(&parent_ended()), now);
         }
-        self.finish(key, outcome, reason, now);
-        self.respond();
-    }
-
-    /// Queues the responses held back.
-    pub(super) fn respond(&mut self) {
-        let responses = core::mem::take(&mut self.responses);
-        self.actions.extend(responses);
-    }
-
-    /// Cancels a call and everything below it, leaves first. The stops are queued; the responses
-    /// are held back, because the answer to the cancel goes before them.
-    pub(super) fn cancel_tree(&mut self, key: CallKey, stop: &Stop, now: Millis) {
-        for key in self.leaves_first(key) {
-            if self
-                .calls
-                .get(key)
-                .is_some_and(|call| call.phase == Phase::Running)
-            {
-                let stop = stop.clone();
-                self.actions.push(Action::Stop { key, stop });
-            }
-            self.finish(key, Outcome::Cancelled, stop.reason.clone(), now);
-        }
-    }
-
-    /// Cancels every call of a connection; the responses are held back.
-    pub(super) fn cancel_all(&mut self, connection: ConnectionId, stop: &Stop, now: Millis) {
-        for key in self.calls.keys_where(|call| call.connection == connection) {
-            self.cancel_tree(key, stop, now);
-        }
+        self.finish(key, outcome, now);
     }
 
     /// The tree below a call, children before parents, the call itself last.
-    fn leaves_first(&self, root: CallKey) -> Vec<CallKey> {
+    pub(super) fn leaves_first(&self, root: CallKey) -> Vec<CallKey> {
         let mut order = Vec::new();
         let mut stack = vec![root];
         while let Some(key) = stack.pop() {
@@ -74,70 +37,116 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         order
     }
 
-    pub(super) fn has_ancestor_of_same_capability(&self, call: &Call<P, H>) -> bool {
-        let mut parent = call.parent;
-        while let Some(ancestor) = parent.and_then(|key| self.calls.get(key)) {
-            if Rc::ptr_eq(&ancestor.capability, &call.capability) {
-                return true;
-            }
-            parent = ancestor.parent;
-        }
-        false
-    }
-
-    /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions.
-    fn finish(&mut self, key: CallKey, outcome: Outcome<P>, reason: Option<Rc<str>>, now: Millis) {
-        let Some(call) = self.calls.remove(key) else {
+    /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions,
+    /// answers those who cancelled it and then the one who made it.
+    pub(super) fn finish(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
+        let Some(mut call) = self.calls.remove(key) else {
             return;
         };
-        let cancelled = outcome.is_cancelled();
-        if let Some(session) = self.session_mut(call.connection) {
-            let end = if cancelled {
-                End::Cancelled
-            } else {
-                End::Completed
-            };
+        let runs = matches!(call.stopping.own, None | Some(Stop::Abandoned));
+        let (outcome, stop) = match outcome {
+            Outcome::Cancelled(_) if call.abandoned_below > 0 => {
+                (Outcome::Cancelled(Stop::Abandoned), Some(Stop::Abandoned))
+            }
+            Outcome::Cancelled(stop) => (outcome, Some(stop)),
+            _ => (outcome, None),
+        };
+        let end = stop.map_or(End::Completed, End::Cancelled);
+        if let Some(session) = self
+            .session_mut(call.connection)
+            .filter(|session| Rc::ptr_eq(&session.id, &call.session))
+        {
             session.ledger.end(&call.id, end);
         }
-        self.counters.cancelled += u64::from(cancelled);
-        self.free_slot(key, &call);
-        for elicitation in &call.elicitations {
-            self.withdraw(*elicitation);
+        self.counters.cancelled += u64::from(stop.is_some());
+        self.free_slot(&call);
+        for elicitation in core::mem::take(&mut call.elicitations) {
+            self.withdraw(elicitation);
         }
-        if call.has_deadline {
+        for _ in 0..call.deadlines {
             self.forget_deadline();
         }
-        if let Some(parent) = call.parent.and_then(|parent| self.calls.get_mut(parent)) {
-            parent.children.retain(|child| *child != key);
+        if stop == Some(Stop::Abandoned) {
+            self.abandon(key, &call, runs, now);
         }
+        if let Some(parent) = call.parent.as_ref().map(|parent| parent.key) {
+            self.tell_parent(key, parent, stop);
+            if stop != Some(Stop::Abandoned) && self.is_abandoned(parent) {
+                self.ended_below(Some(parent), now);
+            }
+        }
+        let answer = stop.map_or(CancelAnswer::AlreadyCompleted, CancelAnswer::cancelled);
+        for asker in core::mem::take(&mut call.askers) {
+            self.confirm(&call, asker, answer);
+        }
+        let reason = call.stopping.reason.take();
         let response = Response {
             outcome,
             duration: Some((now - call.accepted).max(0.0)),
         };
         if self.watched {
-            let state = CallState::Ended(response.clone(), reason);
+            let state = CallState::Ended(response.clone(), reason.filter(|_| stop.is_some()));
             let event = self.event(&call, state);
-            self.responses.push(Action::Call(event));
+            self.actions.push_back(Action::Call(event));
         }
-        let to: ReplyTo<P> = call.reply;
-        self.responses.push(Action::Respond { key, to, response });
+        let to = call.reply.clone();
+        self.actions
+            .push_back(Action::Respond { key, to, response });
+        if let Some(parent) = call.parent.as_ref().map(|parent| parent.key) {
+            self.finish_if_known(parent, now);
+        }
+        self.close_if_over(&call.session);
     }
 
-    fn free_slot(&mut self, key: CallKey, call: &Call<P, H>) {
-        let mut slots = call.capability.slots.borrow_mut();
-        if call.has_slot {
-            let next = slots.leave();
-            if let Some(next) = next.and_then(|next| self.calls.get_mut(next).map(|it| (next, it)))
-            {
-                let (next_key, waiting) = next;
-                waiting.has_slot = true;
-                waiting.phase = Phase::Ready;
-                self.ready.push(next_key);
-                drop(slots);
-                self.wake();
-            }
-        } else if call.phase == Phase::Waiting {
-            slots.abandon(key);
+    /// Answers a cancel.
+    fn confirm(
+        &mut self,
+        call: &Call<P, H>,
+        asker: (Asker<P>, Option<Rc<str>>),
+        answer: CancelAnswer,
+    ) {
+        let (asker, reason) = asker;
+        if self.watched {
+            self.actions.push_back(Action::CancelAnswered {
+                session: call.session.clone(),
+                id: call.id.clone(),
+                answer,
+                reason,
+            });
+        }
+        self.actions.push_back(match asker {
+            Asker::Agent(to, id, given) => Action::Answer {
+                to,
+                id,
+                answer: Answer::Cancelled(given, Ok(answer)),
+            },
+            Asker::App(key) => Action::Confirm {
+                key,
+                answer: Ok(answer),
+            },
+        });
+    }
+
+    /// Takes a call out of the line for a slot.
+    pub(super) fn stop_waiting(&mut self, key: CallKey) {
+        let call = self.calls.get(key);
+        if let Some(call) = call.filter(|call| call.phase == Phase::Waiting) {
+            call.capability.slots.borrow_mut().abandon(key);
+        }
+    }
+
+    fn free_slot(&mut self, call: &Call<P, H>) {
+        if !call.has_slot {
+            return;
+        }
+        let next = call.capability.slots.borrow_mut().leave();
+        if let Some(next) = next
+            && let Some(waiting) = self.calls.get_mut(next)
+        {
+            waiting.has_slot = true;
+            waiting.phase = Phase::Ready;
+            self.ready.push_back(next);
+            self.wake();
         }
     }
 }

@@ -8,10 +8,12 @@ use wasm_bindgen::prelude::*;
 
 use super::handles::Handles;
 use super::perform::error;
-use super::sys::now;
+use super::sys::{self, now};
 use super::{Error, some, text};
-use crate::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey, Settled};
-use crate::call::{CallId, Code};
+use crate::agent::{
+    Action, AgentOptions, AgentState, CancelOutcome, Outgoing, Request, RequestKey, Settled,
+};
+use crate::call::{CallId, Code, LateEnd, Stop};
 
 #[wasm_bindgen]
 extern "C" {
@@ -34,17 +36,18 @@ extern "C" {
     /// Settles a call with a response as it came.
     #[wasm_bindgen(method)]
     fn settle(this: &AgentShell, key: u32, response: &JsValue);
-    /// Settles a call without one: it failed, or was cancelled if `error` is undefined.
+    /// Settles a call without one: it failed.
     #[wasm_bindgen(method)]
     fn fail(this: &AgentShell, key: u32, error: &JsValue);
-    #[wasm_bindgen(method, js_name = settleCancel)]
-    fn settle_cancel(
-        this: &AgentShell,
-        key: u32,
-        cancelled: bool,
-        reason: Option<&str>,
-        error: &JsValue,
-    );
+    /// Settles a call without one: it was cancelled, and so far was the stop seen.
+    #[wasm_bindgen(method)]
+    fn stopped(this: &AgentShell, key: u32, stop: &str);
+    /// Settles a cancel of a call that was cancelled. `ended` is a `LateEnd`, or undefined.
+    #[wasm_bindgen(method)]
+    fn confirm(this: &AgentShell, key: u32, stop: &str, ended: &JsValue);
+    /// Settles a cancel of a call that was not cancelled.
+    #[wasm_bindgen(method)]
+    fn refuse(this: &AgentShell, key: u32, reason: Option<&str>, error: &JsValue);
     #[wasm_bindgen(method)]
     fn progress(this: &AgentShell, key: u32, info: &JsValue);
     #[wasm_bindgen(method)]
@@ -171,19 +174,34 @@ impl AgentHandle {
     }
 
     /// The host has answered a call; with no `ABPResponse` if `response` is undefined.
-    pub fn called(agent: u32, key: RequestKey, response: JsValue, cancelled: bool) {
+    pub fn called(agent: u32, key: RequestKey, response: JsValue) {
         let response = some(response);
-        get(agent)
-            .state
-            .borrow_mut()
-            .called(key, response, cancelled);
+        get(agent).state.borrow_mut().called(key, response, None);
     }
 
-    /// The host has answered a cancel; `lost_session` when it says that there is no session.
-    pub fn cancelled(
+    /// The host has answered a call with a response that says it was cancelled.
+    pub fn stopped(agent: u32, key: RequestKey, response: JsValue, stop: &JsValue) {
+        let stop = Stop::of_peer(stop.as_string().as_deref());
+        let agent = get(agent);
+        let mut state = agent.state.borrow_mut();
+        state.called(key, some(response), Some(stop));
+    }
+
+    /// The host has confirmed a cancel. `after` is NaN unless it says how the handler has ended
+    /// since.
+    pub fn confirmed(agent: u32, key: RequestKey, stop: &JsValue, success: bool, after: f64) {
+        let stop = Stop::of_peer(stop.as_string().as_deref());
+        let ended = (after >= 0.0).then_some(LateEnd { success, after });
+        let agent = get(agent);
+        let mut state = agent.state.borrow_mut();
+        state.cancelled(key, Some((stop, ended)), None, None, false);
+    }
+
+    /// The host has refused a cancel; `lost_session` when it says that there is no session.
+    #[wasm_bindgen(js_name = refusedCancel)]
+    pub fn refused_cancel(
         agent: u32,
         key: RequestKey,
-        cancelled: bool,
         reason: &JsValue,
         error: JsValue,
         lost_session: bool,
@@ -191,7 +209,13 @@ impl AgentHandle {
         let (reason, error) = (reason.as_string(), some(error));
         let agent = get(agent);
         let mut state = agent.state.borrow_mut();
-        state.cancelled(key, cancelled, reason, error, lost_session);
+        state.cancelled(key, None, reason, error, lost_session);
+    }
+
+    /// The handler of a call that was abandoned has ended.
+    pub fn ended(agent: u32, call: &JsValue, success: bool, after: f64) {
+        let end = LateEnd { success, after };
+        get(agent).state.borrow_mut().ended(&text(call), end);
     }
 
     /// The host has refused a request as no message of the protocol.
@@ -250,15 +274,27 @@ fn perform(shell: &AgentShell, action: Action<JsValue>) {
             shell.send_shutdown(key, reason.as_deref());
         }
         Action::Settle(key, Settled::Response(response)) => shell.settle(key, &response),
-        Action::Settle(key, Settled::Cancelled) => shell.fail(key, &JsValue::UNDEFINED),
+        Action::Settle(key, Settled::Cancelled(stop)) => shell.stopped(key, stop.as_str()),
         Action::Settle(key, Settled::Failed(failure)) => shell.fail(key, &error(&failure)),
+        Action::SettleCancel(
+            key,
+            CancelOutcome {
+                stop: Some(stop),
+                ended,
+                ..
+            },
+        ) => {
+            let ended = ended.map(|end| sys::late_end(end.success, end.after));
+            let ended = ended.unwrap_or(JsValue::UNDEFINED);
+            shell.confirm(key, stop.as_str(), &ended);
+        }
         Action::SettleCancel(key, it) => {
             let failure = match it.error {
                 None => JsValue::UNDEFINED,
                 Some(Ok(theirs)) => theirs,
                 Some(Err(ours)) => error(&ours),
             };
-            shell.settle_cancel(key, it.cancelled, it.reason.as_deref(), &failure);
+            shell.refuse(key, it.reason.as_deref(), &failure);
         }
         Action::Progress(key, info) => shell.progress(key, &info),
         Action::Closed(code) => shell.ended(code == Code::DISCONNECTED),

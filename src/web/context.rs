@@ -9,9 +9,10 @@ use wasm_bindgen::JsValue;
 use web_sys::{AbortController, AbortSignal};
 
 use super::builder::Progress;
-use super::inner::Inner;
+use super::executor::Stopped;
+use super::inner::{Inner, State};
 use super::object::get;
-use super::sys::now;
+use super::sys::{self, now};
 use super::{Error, random};
 use crate::call::{CallId, Code, Millis, Outcome, Response};
 use crate::session::CallRequest;
@@ -26,6 +27,7 @@ pub struct CallContext {
     pub(super) host: Rc<Inner>,
     pub(super) key: u32,
     pub(super) id: CallId,
+    pub(super) stopped: Stopped,
 }
 
 impl CallContext {
@@ -46,30 +48,26 @@ impl CallContext {
         self.host.with(|state| state.progress(self.key, progress.0));
     }
 
-    /// A signal that fires when the call is cancelled, for `fetch` and its like.
+    /// A signal that fires when the call is cancelled, for `fetch` and its like. Of a call that was
+    /// cancelled before, it has fired.
     pub fn signal(&self) -> Result<AbortSignal, Error> {
-        let existing = self
-            .host
-            .rust_calls
-            .controllers
-            .borrow()
-            .get(&self.key)
-            .cloned();
-        let controller = match existing {
-            Some(controller) => controller,
-            None => {
-                let failed = |_| Error::new(Code::BROWSER_ERROR, "There is no AbortController");
-                let controller = AbortController::new().map_err(failed)?;
-                let mut controllers = self.host.rust_calls.controllers.borrow_mut();
-                controllers.insert(self.key, controller.clone());
-                controller
-            }
-        };
-        Ok(controller.signal())
+        let calls = &self.host.rust_calls;
+        if let Some(existing) = calls.controllers.borrow().get(&self.key) {
+            return Ok(existing.signal());
+        }
+        let failed = |_| Error::new(Code::BROWSER_ERROR, "There is no AbortController");
+        let controller = AbortController::new().map_err(failed)?;
+        let signal = controller.signal();
+        if let Some(reason) = self.stopped.get() {
+            sys::abort_with(&controller, reason.as_deref());
+        } else if self.host.state.borrow().is_in_flight(self.key) {
+            calls.controllers.borrow_mut().insert(self.key, controller);
+        }
+        Ok(signal)
     }
 
     /// Calls another capability of this host as a child: it is cancelled with this call, and its
-    /// own end leaves this call alone.
+    /// own end leaves this call alone. Dropping the future cancels the child.
     pub async fn call<T: DeserializeOwned>(
         &self,
         capability: &str,
@@ -88,14 +86,16 @@ impl CallContext {
             token: None,
         };
         let data = self
-            .await_response(|host| host.state.borrow_mut().call_from(self.key, request, now()))
+            .await_response(cancel_child, |state| {
+                state.call_from(self.key, request, now())
+            })
             .await?;
         serde_wasm_bindgen::from_value(data)
             .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
     }
 
     /// Asks the agent, and waits for its answer's `data`. The question is withdrawn when the call
-    /// is cancelled.
+    /// is cancelled, or the future dropped.
     pub async fn elicit<T: DeserializeOwned>(&self, request: &impl Serialize) -> Result<T, Error> {
         let serializer = serde_wasm_bindgen::Serializer::json_compatible();
         let request = request
@@ -103,24 +103,28 @@ impl CallContext {
             .map_err(|error| Error::invalid_params(error.to_string()))?;
         let timeout = get(&request, "timeout").as_f64();
         let data = self
-            .await_response(|host| {
-                host.state
-                    .borrow_mut()
-                    .elicit(self.key, request, timeout, now())
+            .await_response(State::withdraw, |state| {
+                state.elicit(self.key, request, timeout, now())
             })
             .await?;
         serde_wasm_bindgen::from_value(data)
             .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
     }
 
-    async fn await_response(&self, ask: impl FnOnce(&Inner) -> u32) -> Result<JsValue, Error> {
+    async fn await_response(
+        &self,
+        take_back: fn(&mut State, u32),
+        ask: impl FnOnce(&mut State) -> u32,
+    ) -> Result<JsValue, Error> {
         let (sender, receiver) = oneshot::channel::<Response<JsValue>>();
-        let key = ask(&self.host);
-        self.host
-            .rust_calls
-            .waiting
-            .borrow_mut()
-            .insert(key, sender);
+        let key = ask(&mut self.host.state.borrow_mut());
+        let waiting = &self.host.rust_calls.waiting;
+        waiting.borrow_mut().insert(key, sender);
+        let _asked = Asked {
+            host: &self.host,
+            key,
+            take_back,
+        };
         self.host.drive();
         let response = receiver.await.map_err(|_| Error::cancelled())?;
         match response.outcome {
@@ -128,10 +132,32 @@ impl CallContext {
             Outcome::Failed(error) => Err(error),
             // A child that was cancelled by itself has not stopped its parent: it is an error of
             // the operation, which the parent may take or leave.
-            Outcome::Cancelled => Err(Error::new(
+            Outcome::Cancelled(_) => Err(Error::new(
                 Code::OPERATION_FAILED,
                 "The call this one waited for was cancelled",
             )),
         }
     }
+}
+
+/// A call or a question that its handler waits for. One that it waits for no longer, say because
+/// another branch of a `select!` has won, is taken back.
+struct Asked<'a> {
+    host: &'a Inner,
+    key: u32,
+    take_back: fn(&mut State, u32),
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let waiting = self.host.rust_calls.waiting.borrow_mut().remove(&self.key);
+        if waiting.is_some() {
+            self.host.with(|state| (self.take_back)(state, self.key));
+        }
+    }
+}
+
+fn cancel_child(state: &mut State, key: u32) {
+    let reason = Some("Nobody waits for the call any more".into());
+    state.cancel_child(key, reason, now());
 }

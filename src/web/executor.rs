@@ -3,7 +3,7 @@
 //! An executor of our own, of a few lines, for two reasons: a cancel must drop the future at
 //! once, and every poll must enter through the guard that turns a trap into answers.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -25,8 +25,12 @@ pub(super) type Outcome = Result<JsValue, Error>;
 pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
 pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
 
+/// Why a call was stopped, once it was.
+pub(super) type Stopped = Rc<OnceCell<Option<String>>>;
+
 struct Running {
     task: Task<Outcome>,
+    stopped: Stopped,
     waker: Waker,
     scheduled: Cell<bool>,
 }
@@ -83,9 +87,17 @@ impl RustCalls {
         let Some(host) = HOSTS.get(self.host) else {
             return;
         };
-        let future = handler(params, CallContext { host, key, id });
+        let stopped = Stopped::default();
+        let context = CallContext {
+            host,
+            key,
+            id,
+            stopped: stopped.clone(),
+        };
+        let future = handler(params, context);
         let running = Running {
             task: Task::new(future),
+            stopped,
             waker: Waker::from(Arc::new(WakeUp {
                 host: self.host,
                 key,
@@ -110,18 +122,21 @@ impl RustCalls {
         if let (Some(result), Some(host)) = (output, HOSTS.get(self.host)) {
             let limits = *host.state.borrow().limits();
             let result = result.and_then(|data| inspect::data(data, &limits));
-            host.with(|state| state.settle(key, result, sys::now()));
+            host.with(|state| state.settle(key, result, true, sys::now()));
         }
     }
 
     /// Fires a call's signal and drops its future. Drop guards have run when this returns, unless
     /// the future is being polled: then they run at the end of that poll.
     pub fn stop(&self, key: u32, reason: Option<&str>) {
+        let running = self.tasks.borrow_mut().remove(&key);
+        if let Some(running) = &running {
+            let _ = running.stopped.set(reason.map(Into::into));
+        }
         let controller = self.controllers.borrow_mut().remove(&key);
         if let Some(controller) = controller {
             sys::abort_with(&controller, reason);
         }
-        let running = self.tasks.borrow_mut().remove(&key);
         if let Some(running) = running {
             running.task.stop();
         }

@@ -7,11 +7,9 @@ use wasm_bindgen::prelude::*;
 
 use super::handles::Handles;
 use super::inner::{Handler, Inner, State};
-use super::perform::cancel_response;
 use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
-use super::{Error, error_from, text};
-use crate::call::Code;
+use super::{error_from, text};
 use crate::capability::Descriptor;
 use crate::session::Limits;
 
@@ -77,11 +75,13 @@ impl Drop for Work {
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)]
 impl HostHandle {
-    /// False when the name is taken. A `concurrency` of 0 is any number.
+    /// False when the name is taken. A `concurrency` of 0 is any number; a handler that was told to
+    /// stop is given `settle_grace` milliseconds to end.
     pub fn register(
         host: u32,
         name: &JsValue,
         concurrency: u32,
+        settle_grace: f64,
         available: bool,
         checked: bool,
         document: JsValue,
@@ -92,6 +92,7 @@ impl HostHandle {
                 name: text(name).into(),
                 concurrency: (concurrency > 0).then_some(concurrency as usize),
                 available,
+                settle_grace: Some(settle_grace),
                 checked,
                 document,
             };
@@ -157,10 +158,10 @@ impl HostHandle {
         }
     }
 
-    /// A JavaScript handler has returned.
-    pub fn settle(host: u32, key: u32, data: JsValue) {
+    /// A JavaScript handler has returned; `told` says that it has taken its signal.
+    pub fn settle(host: u32, key: u32, data: JsValue, told: bool) {
         if let Some(host) = Work::of(host) {
-            host.state().settle(key, Ok(data), now());
+            host.state().settle(key, Ok(data), told, now());
         }
     }
 
@@ -198,7 +199,8 @@ impl HostHandle {
             } else if checking {
                 state.checked(key, Err(error), now());
             } else {
-                state.settle(key, Err(error), now());
+                // One that rejects has ended, told or not.
+                state.settle(key, Err(error), true, now());
             }
         }
     }
@@ -257,23 +259,25 @@ impl HostHandle {
         }
     }
 
-    /// The app cancels a call of one of its agents: a `CancelResponse`.
+    /// The app cancels a call of one of its agents: the key the answer will come under; 0 when the
+    /// host is closed or has no such session.
     #[wasm_bindgen(js_name = cancelCall)]
-    pub fn cancel_call(host: u32, session: &JsValue, given: &JsValue, reason: &JsValue) -> JsValue {
-        let Some(host) = HOSTS.get(host) else {
-            let closed = Error::new(Code::NOT_INITIALIZED, "The host is closed");
-            return cancel_response(given, Err(closed));
-        };
-        let answer = host.with(|state| match state.connection_of(&text(session)) {
-            Some(connection) => {
+    pub fn cancel_call(host: u32, session: &JsValue, given: &JsValue, reason: &JsValue) -> u32 {
+        HOSTS.get(host).map_or(0, |host| {
+            let mut state = host.state.borrow_mut();
+            let connection = state.connection_of(&text(session));
+            connection.map_or(0, |connection| {
                 state.cancel_here(connection, &text(given), shortened(reason), now())
-            }
-            None => {
-                let message = "There is no such session";
-                Err(Error::new(Code::SESSION_INVALID, message))
-            }
-        });
-        cancel_response(given, answer)
+            })
+        })
+    }
+
+    /// Waits for no handler any more: the page, or the host, goes away.
+    #[wasm_bindgen(js_name = giveUp)]
+    pub fn give_up(host: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state().give_up(now());
+        }
     }
 
     pub fn watch(host: u32, on: bool) {
@@ -296,6 +300,7 @@ impl HostHandle {
                 counters.cancelled as f64,
                 counters.late_results as f64,
                 counters.late_progress as f64,
+                counters.ended_late as f64,
             )
         })
     }

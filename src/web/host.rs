@@ -80,6 +80,8 @@ impl Host {
             name: name.as_str().into(),
             concurrency: get(&options, "concurrency").as_f64().map(|it| it as usize),
             available: get(&options, "available") != false,
+            // Dropping its future ends it.
+            settle_grace: None,
             checked: !get(&options, "inputSchema").is_undefined(),
             document: document.clone(),
         };

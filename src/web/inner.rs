@@ -40,6 +40,7 @@ impl Inner {
         })
     }
 
+    #[cfg(feature = "std")]
     /// Works on the state, then does what follows from it.
     pub fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         let result = work(&mut self.state.borrow_mut());

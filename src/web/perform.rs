@@ -6,7 +6,8 @@ use super::Error;
 use super::inner::{Handler, Inner};
 use super::sys::{self, now};
 use crate::call::{CancelAnswer, Millis, Outcome, Response};
-use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, ReplyTo};
+use crate::dialect::abp::CALL_ENDED;
+use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 
 type Action = CoreAction<JsValue, Handler>;
 
@@ -65,19 +66,30 @@ impl Inner {
                 #[cfg(feature = "std")]
                 Handler::Rust(handler) => self.rust_calls.start(key, id, &handler, params),
             },
-            Action::Stop { key, stop } => {
-                self.rust_calls.stop(key, stop.reason.as_deref());
-                js.stop(key, stop.reason.as_deref());
+            Action::Stop { key, reason } => {
+                self.rust_calls.stop(key, reason.as_deref());
+                js.stop(key, reason.as_deref());
             }
             Action::Respond { key, to, response } => {
                 self.rust_calls.ended(key);
                 match to {
                     ReplyTo::Agent(to, id) => self.respond(key, to, &or_undefined(id), response),
                     ReplyTo::Parent => self.hand_over(key, response),
+                    ReplyTo::Nobody => js.forget_call(key),
                 }
             }
             Action::Elicited { key, response } => self.hand_over(key, response),
             Action::Answer { to, id, answer } => self.answer(to, &or_undefined(id), answer),
+            Action::Confirm { key, answer } => {
+                js.confirm(key, &cancel_response(&JsValue::UNDEFINED, answer));
+            }
+            Action::CallEnded { to, id, end } => {
+                let data = sys::call_ended(id.as_str(), end.success, end.after);
+                js.tell(to, CALL_ENDED, &data);
+            }
+            Action::EndedLate { session, id, end } => {
+                js.saw_end(&session, id.as_str(), end.success, end.after);
+            }
             Action::Progress {
                 to,
                 id,
@@ -99,7 +111,11 @@ impl Inner {
                 id,
                 answer,
                 reason,
-            } => js.saw_cancel(&session, id.as_str(), answer.reason(), reason.as_deref()),
+            } => {
+                let given = JsValue::from_str(id.as_str());
+                let response = cancel_response(&given, Ok(answer));
+                js.saw_cancel(&session, id.as_str(), &response, reason.as_deref());
+            }
             Action::Session {
                 session,
                 agent,
@@ -177,12 +193,12 @@ impl Inner {
     }
 }
 
-/// How a call ended, and its data or error.
+/// How a call ended, and its data, its error, or how far its stop was seen.
 fn told(outcome: Outcome<JsValue>) -> (u32, JsValue) {
     match outcome {
         Outcome::Completed(data) => (state::COMPLETED, data),
         Outcome::Failed(failure) => (state::FAILED, error(&failure)),
-        Outcome::Cancelled => (state::CANCELLED, JsValue::UNDEFINED),
+        Outcome::Cancelled(stop) => (state::CANCELLED, JsValue::from_str(stop.as_str())),
     }
 }
 
@@ -200,8 +216,12 @@ pub(super) fn error(error: &Error) -> JsValue {
 }
 
 /// A `CancelResponse`. `given` is the callId as it was asked for.
-pub(super) fn cancel_response(given: &JsValue, answer: Result<CancelAnswer, Error>) -> JsValue {
+fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
     match answer {
+        Ok(CancelAnswer::Cancelled { stop, ended }) => {
+            let ended = ended.map(|end| sys::late_end(end.success, end.after));
+            sys::cancel_confirmation(given, stop.as_str(), &or_undefined(ended))
+        }
         Ok(answer) => sys::cancel_response(given, answer.reason(), &JsValue::UNDEFINED),
         Err(failure) => sys::cancel_response(given, None, &error(&failure)),
     }

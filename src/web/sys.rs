@@ -41,6 +41,12 @@ extern "C" {
         value: &JsValue,
         duration: f64,
     );
+    /// A call is over, and nobody waits for it.
+    #[wasm_bindgen(method, js_name = forgetCall)]
+    pub(super) fn forget_call(this: &JsHost, key: u32);
+    /// The answer to a cancel by the app itself, but for the callId.
+    #[wasm_bindgen(method)]
+    pub(super) fn confirm(this: &JsHost, key: u32, response: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn initialized(
         this: &JsHost,
@@ -87,9 +93,11 @@ extern "C" {
         this: &JsHost,
         session: &str,
         id: &str,
-        refusal: Option<&str>,
+        response: &JsValue,
         reason: Option<&str>,
     );
+    #[wasm_bindgen(method, js_name = sawEnd)]
+    pub(super) fn saw_end(this: &JsHost, session: &str, id: &str, success: bool, after: f64);
     #[wasm_bindgen(method, js_name = sawSession)]
     pub(super) fn saw_session(this: &JsHost, session: &str, open: bool, name: &str, version: &str);
 }
@@ -105,7 +113,16 @@ extern "C" {
         retry_after: f64,
         details: &JsValue,
     ) -> JsValue;
-    /// A `CancelResponse`: one that was cancelled, unless there is a refusal or an error.
+    /// A `CancelResponse` of a call that was cancelled; `ended` is a `LateEnd`, or undefined.
+    #[wasm_bindgen(js_name = cancelConfirmation)]
+    pub(super) fn cancel_confirmation(given: &JsValue, stop: &str, ended: &JsValue) -> JsValue;
+    /// How the handler of an abandoned call has ended.
+    #[wasm_bindgen(js_name = lateEnd)]
+    pub(super) fn late_end(success: bool, after: f64) -> JsValue;
+    /// The data of the notification that it has.
+    #[wasm_bindgen(js_name = callEnded)]
+    pub(super) fn call_ended(id: &str, success: bool, after: f64) -> JsValue;
+    /// A `CancelResponse` of a call that was not cancelled.
     #[wasm_bindgen(js_name = cancelResponse)]
     pub(super) fn cancel_response(
         given: &JsValue,
@@ -132,6 +149,7 @@ extern "C" {
         cancelled: f64,
         late_results: f64,
         late_progress: f64,
+        ended_late: f64,
     ) -> JsValue;
 }
 

@@ -33,6 +33,7 @@ pub struct Seen {
     pub stopped: bool,
     pub reason: Option<String>,
     pub released: bool,
+    stubborn: bool,
     waiters: Vec<CallKey>,
 }
 
@@ -59,6 +60,8 @@ impl Bench {
                 name: format!("test.{name}").into(),
                 concurrency: (name == "single").then_some(1),
                 available: true,
+                // They are told, as handlers in JavaScript are.
+                settle_grace: Some(50.0),
                 checked: name == "checked",
                 document: json!({ "name": name }),
             };
@@ -206,22 +209,16 @@ impl Bench {
         let (id, message) = abp::read_from_app(&envelope).expect("the host speaks ABP");
         let key = id.as_ref().and_then(abp::request_key);
         match (message, key) {
-            (
-                FromApp::Called {
-                    response,
-                    cancelled,
-                },
-                Some(key),
-            ) => {
+            (FromApp::Called { response, stop }, Some(key)) => {
                 if key > u32::MAX / 2 {
                     self.settled.push((key, response.unwrap()));
                 } else {
-                    self.agent.called(key, response, cancelled);
+                    self.agent.called(key, response, stop);
                 }
             }
             (
                 FromApp::Cancelled {
-                    cancelled,
+                    confirmed,
                     reason,
                     error,
                 },
@@ -230,9 +227,10 @@ impl Bench {
                 let lost = error
                     .as_ref()
                     .is_some_and(|it| it["code"] == "NOT_INITIALIZED");
-                self.agent.cancelled(key, cancelled, reason, error, lost);
+                self.agent.cancelled(key, confirmed, reason, error, lost);
             }
             (FromApp::ShutDown, _) => self.agent.shut_down(),
+            (FromApp::Ended(call, end), _) => self.agent.ended(&call, end),
             (message, _) => panic!("unexpected {message:?}"),
         }
         true
@@ -302,11 +300,16 @@ impl Bench {
                 } => {
                     self.start(key, id.as_str(), handler, params);
                 }
-                Action::Stop { key, stop } => {
-                    assert!(self.running.remove(&key), "a stopped call was running");
+                Action::Stop { key, reason } => {
+                    assert!(self.running.contains(&key), "a stopped call was running");
+                    let mut heeds = true;
                     if let Some(seen) = self.seen.values_mut().find(|seen| seen.key == Some(key)) {
                         seen.stopped = true;
-                        seen.reason = stop.reason.map(|reason| reason.to_string());
+                        seen.reason = reason.map(|reason| reason.to_string());
+                        heeds = !seen.stubborn;
+                    }
+                    if heeds {
+                        self.finish(key, Err(Error::new(Code::OPERATION_FAILED, "Told to stop")));
                     }
                 }
                 Action::Respond {
@@ -355,7 +358,10 @@ impl Bench {
                 let message = params["message"].as_str().unwrap_or_default().to_string();
                 self.finish(key, Err(Error::new(code, message)));
             }
-            "selfAbort" => self.finish(key, Err(Error::cancelled())),
+            "selfAbort" => {
+                let error = Error::new(Code::OPERATION_FAILED, "I would rather not");
+                self.finish(key, Err(error));
+            }
             // What came as JSON inherits nothing.
             "look" => {
                 let keys: Vec<_> = params
@@ -390,6 +396,7 @@ impl Bench {
                 let seen = self.seen.entry(id.into()).or_default();
                 seen.key = Some(key);
                 seen.started = true;
+                seen.stubborn = handler == "stubborn";
                 let released = seen.released;
                 for waiter in std::mem::take(&mut seen.waiters) {
                     self.finish(waiter, Ok(json!({ "started": true })));
@@ -410,8 +417,10 @@ impl Bench {
     }
 
     fn finish(&mut self, key: CallKey, result: Result<Json, Error<Json>>) {
-        self.running.remove(&key);
-        self.host.settle(key, result, self.now);
+        let told = self.seen.values().any(|it| it.key == Some(key));
+        if self.running.remove(&key) {
+            self.host.settle(key, result, told, self.now);
+        }
     }
 }
 

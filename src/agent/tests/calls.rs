@@ -29,7 +29,7 @@ fn the_hosts_response_settles_a_call_once() {
 fn an_answer_that_is_no_response_fails_the_call() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
-    agent.state.called(key, None, false);
+    agent.state.called(key, None, None);
     assert_eq!(failure(&agent.actions()[0]), Some("TRANSPORT_ERROR"));
     agent.assert_at_rest();
 }
@@ -39,7 +39,7 @@ fn an_abort_in_the_same_tick_never_sends_the_call() {
     let mut agent = Agent::new();
     let key = agent.make(call("a"));
     agent.abort(key);
-    assert_eq!(agent.actions(), [Action::Wake, cancelled(key)]);
+    assert_eq!(agent.actions(), [Action::Wake, never_started(key)]);
     agent.state.flush(agent.now);
     agent.assert_at_rest();
 }
@@ -48,11 +48,11 @@ fn an_abort_in_the_same_tick_never_sends_the_call() {
 fn an_already_aborted_signal_sends_nothing_and_counts_as_cancelled() {
     let mut agent = Agent::new();
     let key = agent.state.call_aborted(id("a"));
-    assert_eq!(agent.actions(), [cancelled(key)]);
+    assert_eq!(agent.actions(), [never_started(key)]);
     // The host has never heard of it; the confirmation agrees with the response all the same.
     let cancel = agent.cancel("a");
     agent.refuse(cancel, "Operation not found");
-    assert_eq!(agent.actions(), [confirmed(cancel)]);
+    assert_eq!(agent.actions(), [confirmed_as(Stop::NeverStarted, cancel)]);
     agent.assert_at_rest();
 }
 
@@ -62,7 +62,7 @@ fn an_already_aborted_signal_counts_as_cancelled_without_a_session_too() {
     agent.state.disconnected();
     agent.actions();
     let key = agent.state.call_aborted(id("a"));
-    assert_eq!(agent.actions(), [cancelled(key)]);
+    assert_eq!(agent.actions(), [never_started(key)]);
 }
 
 #[test]

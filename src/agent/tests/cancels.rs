@@ -28,10 +28,13 @@ fn a_cancel_of_what_was_not_sent_is_confirmed_here() {
     agent.actions();
     let cancel = agent.state.cancel(id("a"), None, agent.now);
     agent.state.flush(agent.now);
-    assert_eq!(agent.actions(), [confirmed(cancel), cancelled(key)]);
+    assert_eq!(
+        agent.actions(),
+        [confirmed_as(Stop::NeverStarted, cancel), never_started(key)]
+    );
     let again = agent.cancel("a");
     agent.refuse(again, "Operation not found");
-    assert_eq!(agent.actions(), [confirmed(again)]);
+    assert_eq!(agent.actions(), [confirmed_as(Stop::NeverStarted, again)]);
 }
 
 #[test]
@@ -112,6 +115,51 @@ fn a_second_cancel_gives_the_answer_of_the_first() {
 }
 
 #[test]
+fn the_end_of_an_abandoned_call_is_told_by_whoever_hears_of_it() {
+    let end = LateEnd {
+        success: true,
+        after: 150.0,
+    };
+    let told = |key| {
+        let outcome = CancelOutcome::confirmed(Stop::Abandoned, Some(end));
+        Action::SettleCancel(key, outcome)
+    };
+    for from_host in [false, true] {
+        let mut agent = Agent::new();
+        let key = agent.sent("a");
+        let stop = Stop::Abandoned;
+        agent.state.called(key, Some("cancelled"), Some(stop));
+        assert_eq!(
+            agent.actions(),
+            [Action::Settle(key, Settled::Cancelled(stop))]
+        );
+        if !from_host {
+            agent.state.ended("a", end);
+        }
+        let cancel = agent.cancel("a");
+        let ended = from_host.then_some(end);
+        agent
+            .state
+            .cancelled(cancel, Some((stop, ended)), None, None, false);
+        assert_eq!(agent.actions(), [told(cancel)]);
+    }
+}
+
+#[test]
+fn what_was_said_of_how_far_a_stop_was_seen_is_said_again() {
+    let mut agent = Agent::new();
+    let key = agent.sent("a");
+    agent.answer(key, "cancelled");
+    agent.actions();
+    let cancel = agent.cancel("a");
+    let confirmed_otherwise = Some((Stop::Abandoned, None));
+    agent
+        .state
+        .cancelled(cancel, confirmed_otherwise, None, None, false);
+    assert_eq!(agent.actions(), [confirmed(cancel)]);
+}
+
+#[test]
 fn a_host_that_confirms_nothing_leaves_the_outcome_unknown() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
@@ -158,9 +206,10 @@ fn a_host_that_cannot_cancel_says_so_and_the_call_goes_on() {
     let cancel = agent.cancel("a");
     agent
         .state
-        .cancelled(cancel, false, None, Some("NOT_SUPPORTED"), false);
+        .cancelled(cancel, None, None, Some("NOT_SUPPORTED"), false);
     let outcome = CancelOutcome {
-        cancelled: false,
+        stop: None,
+        ended: None,
         reason: None,
         error: Some(Ok("NOT_SUPPORTED")),
     };

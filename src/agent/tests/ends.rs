@@ -130,16 +130,64 @@ fn it_ends_soon_after_the_last_answer() {
 }
 
 #[test]
+fn a_cancel_that_a_shutdown_overtakes_says_what_became_of_the_call() {
+    for response in ["cancelled", "data"] {
+        let mut agent = Agent::new();
+        let key = agent.sent("a");
+        let cancel = agent.cancel("a");
+        agent.state.shutdown(None, agent.now);
+        agent.actions();
+        agent
+            .state
+            .cancelled(cancel, None, None, Some("NOT_INITIALIZED"), true);
+        assert_eq!(agent.actions(), []);
+        agent.answer(key, response);
+        let expected = match response {
+            "cancelled" => [confirmed(cancel), cancelled(key)],
+            _ => [
+                refused(cancel, "Operation already completed"),
+                responded(key, "data"),
+            ],
+        };
+        assert_eq!(agent.actions(), expected);
+        agent.state.shut_down();
+        assert_eq!(agent.actions(), [Action::Closed(Code::NOT_INITIALIZED)]);
+        agent.assert_at_rest();
+    }
+}
+
+#[test]
+fn after_a_disconnect_a_known_outcome_is_still_told() {
+    let mut agent = Agent::new();
+    for (call, response) in [("a", "cancelled"), ("b", "data")] {
+        let key = agent.sent(call);
+        agent.answer(key, response);
+    }
+    let unknown = agent.sent("c");
+    agent.state.disconnected();
+    agent.actions();
+    let now = agent.now;
+    let [a, b, c, never] = ["a", "b", "c", "d"].map(|it| agent.state.cancel(id(it), None, now));
+    let actions = agent.actions();
+    assert_eq!(actions[0], confirmed(a));
+    assert_eq!(actions[1], refused(b, "Operation already completed"));
+    assert_eq!(failure(&actions[2]), Some("DISCONNECTED"));
+    assert_eq!(failure(&actions[3]), Some("DISCONNECTED"));
+    assert!(unknown < c && c < never);
+}
+
+#[test]
 fn a_host_without_the_session_has_lost_the_calls() {
     let mut agent = Agent::new();
     agent.sent("a");
     let cancel = agent.cancel("a");
     agent
         .state
-        .cancelled(cancel, false, None, Some("NOT_INITIALIZED"), true);
+        .cancelled(cancel, None, None, Some("NOT_INITIALIZED"), true);
     let actions = agent.actions();
     let outcome = CancelOutcome {
-        cancelled: false,
+        stop: None,
+        ended: None,
         reason: None,
         error: Some(Ok("NOT_INITIALIZED")),
     };

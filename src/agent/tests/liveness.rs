@@ -120,7 +120,7 @@ fn a_probe_finds_out_about_a_host_that_has_forgotten_the_session() {
     assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
     agent
         .state
-        .cancelled(key + 1, false, None, Some("NOT_INITIALIZED"), true);
+        .cancelled(key + 1, None, None, Some("NOT_INITIALIZED"), true);
     assert_lost(&mut agent);
 }
 

@@ -1,6 +1,7 @@
 //! The agent's half: what an app sends.
 
-use super::kind;
+use super::{CALL_ENDED, kind};
+use crate::call::{LateEnd, Stop};
 use crate::dialect::Value;
 use crate::text::decimal;
 use alloc::string::String;
@@ -14,13 +15,14 @@ pub enum FromApp<V> {
     Called {
         /// The response, or `None` when the payload was no response at all.
         response: Option<V>,
-        /// It says `cancelled: true`.
-        cancelled: bool,
+        /// It says `cancelled: true`, and this of how far the stop was seen.
+        stop: Option<Stop>,
     },
     /// What came of a cancel.
     Cancelled {
-        /// It says `cancelled: true`.
-        cancelled: bool,
+        /// It says `cancelled: true`, this of how far the stop was seen, and how the handler of an
+        /// abandoned call has ended since.
+        confirmed: Option<(Stop, Option<LateEnd>)>,
         /// Why not.
         reason: Option<String>,
         /// The error in it.
@@ -28,6 +30,8 @@ pub enum FromApp<V> {
     },
     /// The session is over.
     ShutDown,
+    /// The handler of a call that was abandoned has ended: its callId, and how.
+    Ended(String, LateEnd),
     /// Something happened in the app.
     Notification(String, Option<V>),
     /// How far a call is; its `operationId`.
@@ -45,6 +49,7 @@ pub fn read<V: Value>(envelope: &V) -> Option<(Option<V>, FromApp<V>)> {
     let payload = envelope.get("payload").unwrap_or_else(V::null);
     let success = payload.boolean_of("success");
     let cancelled = payload.boolean_of("cancelled") == Some(true);
+    let stop = Stop::of_peer(payload.text_of("metadata.stop").as_deref());
     let message = match kind.as_str() {
         kind::INITIALIZE_RESULT => FromApp::Initialized(payload),
         kind::CALL_RESULT => {
@@ -56,16 +61,22 @@ pub fn read<V: Value>(envelope: &V) -> Option<(Option<V>, FromApp<V>)> {
                 payload.put_boolean("cancelled", false);
             }
             FromApp::Called {
-                cancelled: cancelled && !contradicts,
+                stop: (cancelled && !contradicts).then_some(stop),
                 response,
             }
         }
         kind::CANCEL_RESULT => FromApp::Cancelled {
-            cancelled,
+            confirmed: cancelled.then(|| (stop, late_end(payload.get("metadata.ended").as_ref()))),
             reason: payload.text_of("reason"),
             error: payload.get("error").filter(V::is_object),
         },
         kind::SHUTDOWN_RESULT => FromApp::ShutDown,
+        kind::NOTIFICATION if payload.text_of("event").as_deref() == Some(CALL_ENDED) => {
+            FromApp::Ended(
+                payload.text_of("data.callId")?,
+                late_end(payload.get("data").as_ref())?,
+            )
+        }
         kind::NOTIFICATION => FromApp::Notification(payload.text_of("event")?, payload.get("data")),
         kind::PROGRESS => {
             // An app may turn a token of digits into a number.
@@ -78,4 +89,13 @@ pub fn read<V: Value>(envelope: &V) -> Option<(Option<V>, FromApp<V>)> {
         _ => return None,
     };
     Some((id, message))
+}
+
+/// `{ success, after }`, and whatever else stands there.
+fn late_end<V: Value>(written: Option<&V>) -> Option<LateEnd> {
+    let written = written?;
+    Some(LateEnd {
+        success: written.boolean_of("success")?,
+        after: written.number_of("after").filter(|it| *it >= 0.0)?,
+    })
 }

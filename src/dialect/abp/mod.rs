@@ -22,6 +22,10 @@ pub const CAPABILITIES_CHANGED: &str = "notifications/capabilities/list_changed"
 /// The event that tells an agent that a question was withdrawn; its data is `{ id }`.
 pub const ELICITATION_WITHDRAWN: &str = "notifications/elicitation/withdrawn";
 
+/// The event that tells an agent that the handler of its abandoned call has ended; its data is
+/// `{ callId, success, after }`.
+pub const CALL_ENDED: &str = "notifications/call/ended";
+
 /// The types of envelope.
 pub mod kind {
     #![allow(missing_docs)]

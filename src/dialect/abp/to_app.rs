@@ -52,7 +52,7 @@ fn put_reason<V: Value>(written: &mut V, reason: Option<String>) {
 pub fn settled<V: Value>(settled: Settled<V>) -> V {
     match settled {
         Settled::Response(response) => response,
-        Settled::Cancelled => write::cancelled(),
+        Settled::Cancelled(stop) => write::cancelled(stop),
         Settled::Failed(failure) => write::failed(&failure),
     }
 }
@@ -61,7 +61,10 @@ pub fn settled<V: Value>(settled: Settled<V>) -> V {
 pub fn settled_cancel<V: Value>(given: &V, outcome: CancelOutcome<V>) -> V {
     let mut written = V::object();
     written.put("callId", given);
-    written.put_boolean("cancelled", outcome.cancelled);
+    written.put_boolean("cancelled", outcome.cancelled());
+    if let Some(stop) = outcome.stop {
+        written.put("metadata", &write::stopped(stop, outcome.ended));
+    }
     put_reason(&mut written, outcome.reason);
     if let Some(failure) = outcome.error {
         let failure = failure.unwrap_or_else(|found| error(&found));
@@ -79,7 +82,7 @@ pub fn request_key<V: Value>(id: &V) -> Option<RequestKey> {
 mod tests {
     use super::*;
     use crate::agent::Outgoing;
-    use crate::call::{CallId, Code, Error};
+    use crate::call::{CallId, Code, Error, Stop};
     use serde_json::{Value as Json, json};
 
     fn call() -> Outgoing<Json> {
@@ -122,14 +125,19 @@ mod tests {
 
     #[test]
     fn settled_calls_and_cancels() {
-        let cancelled = json!({ "success": false, "cancelled": true });
-        assert_eq!(settled::<Json>(Settled::Cancelled), cancelled);
+        let metadata = json!({ "stop": "dropped" });
+        let cancelled = json!({ "success": false, "cancelled": true, "metadata": metadata });
+        assert_eq!(
+            settled::<Json>(Settled::Cancelled(Stop::Dropped)),
+            cancelled
+        );
         let lost = Error::<Json>::new(Code::DISCONNECTED, "gone");
         let error = json!({ "code": "DISCONNECTED", "message": "gone", "retryable": true });
         let expected = json!({ "success": false, "error": error });
         assert_eq!(settled(Settled::Failed(lost.clone())), expected);
         let outcome = CancelOutcome {
-            cancelled: false,
+            stop: None,
+            ended: None,
             reason: Some("why".into()),
             error: Some(Err(lost)),
         };

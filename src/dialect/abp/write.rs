@@ -2,8 +2,8 @@
 
 use alloc::rc::Rc;
 
-use super::{CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, VERSION, kind};
-use crate::call::{CallId, CancelAnswer, Error, Millis, Outcome, Response};
+use super::{CALL_ENDED, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, VERSION, kind};
+use crate::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, Stop};
 use crate::dialect::Value;
 use crate::session::{Features, Initialized};
 
@@ -57,18 +57,37 @@ pub(super) fn failed<V: Value>(failure: &Error<V>) -> V {
     written
 }
 
-/// `{ success: false, cancelled: true }`: a cancelled response says nothing but that.
-pub(super) fn cancelled<V: Value>() -> V {
+/// `{ success: false, cancelled: true, metadata: { stop } }`: a cancelled response says nothing but
+/// that.
+pub(super) fn cancelled<V: Value>(stop: Stop) -> V {
     let mut written = V::object();
     written.put_boolean("success", false);
     written.put_boolean("cancelled", true);
+    written.put("metadata", &stopped(stop, None));
     written
+}
+
+/// `{ stop, ended?: { success, after } }`: how far a stop was seen.
+pub(super) fn stopped<V: Value>(stop: Stop, ended: Option<LateEnd>) -> V {
+    let mut metadata = V::object();
+    metadata.put_text("stop", stop.as_str());
+    if let Some(end) = ended {
+        let mut ended = V::object();
+        put_end(&mut ended, end);
+        metadata.put("ended", &ended);
+    }
+    metadata
+}
+
+fn put_end<V: Value>(written: &mut V, end: LateEnd) {
+    written.put_boolean("success", end.success);
+    written.put_number("after", end.after);
 }
 
 /// `ABPResponse`.
 pub fn response<V: Value>(response: &Response<V>) -> V {
     let mut written = match &response.outcome {
-        Outcome::Cancelled => return cancelled(),
+        Outcome::Cancelled(stop) => return cancelled(*stop),
         Outcome::Completed(data) => {
             let mut written = V::object();
             written.put_boolean("success", true);
@@ -91,8 +110,12 @@ pub fn response<V: Value>(response: &Response<V>) -> V {
 pub fn cancel_response<V: Value>(given: &V, answer: &Result<CancelAnswer, Error<V>>) -> V {
     let mut written = V::object();
     written.put("callId", given);
-    written.put_boolean("cancelled", matches!(answer, Ok(CancelAnswer::Cancelled)));
+    let confirmed = matches!(answer, Ok(CancelAnswer::Cancelled { .. }));
+    written.put_boolean("cancelled", confirmed);
     match answer {
+        Ok(CancelAnswer::Cancelled { stop, ended }) => {
+            written.put("metadata", &stopped(*stop, *ended));
+        }
         Ok(answer) => {
             if let Some(reason) = answer.reason() {
                 written.put_text("reason", reason);
@@ -170,6 +193,14 @@ pub fn capabilities_changed<V: Value>(added: &[Rc<str>], removed: &[Rc<str>]) ->
         data.put(key, &texts(names.iter().map(|name| &**name)));
     }
     notification(CAPABILITIES_CHANGED, Some(&data))
+}
+
+/// The notification that the handler of an abandoned call has ended.
+pub fn call_ended<V: Value>(call: &CallId, end: LateEnd) -> V {
+    let mut data = V::object();
+    data.put_text("callId", call.as_str());
+    put_end(&mut data, end);
+    notification(CALL_ENDED, Some(&data))
 }
 
 /// The notification that the question of that id needs no answer any more.

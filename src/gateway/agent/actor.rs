@@ -155,23 +155,20 @@ impl Actor {
             {
                 self.initialized(payload);
             }
-            (
-                abp::FromApp::Called {
-                    response,
-                    cancelled,
-                },
-                Some(key),
-            ) => self.state.called(key, response, cancelled),
+            (abp::FromApp::Called { response, stop }, Some(key)) => {
+                self.state.called(key, response, stop)
+            }
+            (abp::FromApp::Ended(call, end), _) => self.state.ended(&call, end),
             (
                 abp::FromApp::Cancelled {
-                    cancelled,
+                    confirmed,
                     reason,
                     error,
                 },
                 Some(key),
             ) => {
                 let lost = error.as_ref().is_some_and(says_no_session);
-                self.state.cancelled(key, cancelled, reason, error, lost);
+                self.state.cancelled(key, confirmed, reason, error, lost);
             }
             (abp::FromApp::Refused(payload), Some(key)) => {
                 let is_response = payload["success"].is_boolean();

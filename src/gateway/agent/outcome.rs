@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::agent::CancelOutcome;
-use crate::call::{Code, Error};
+use crate::call::{Code, Error, LateEnd, Stop};
 use crate::dialect::abp;
 
 /// An `ABPError`.
@@ -74,8 +74,8 @@ pub enum Outcome {
     },
     /// It failed.
     Failed(AbpError),
-    /// It is cancelled, and that is a fact.
-    Cancelled,
+    /// It is cancelled, and that is a fact; so far was the stop seen.
+    Cancelled(Stop),
 }
 
 impl Outcome {
@@ -90,7 +90,7 @@ impl Outcome {
             };
         }
         if response["cancelled"] == true {
-            return Outcome::Cancelled;
+            return Outcome::Cancelled(Stop::of_peer(response["metadata"]["stop"].as_str()));
         }
         Outcome::Failed(AbpError::read(response["error"].take()))
     }
@@ -101,6 +101,10 @@ impl Outcome {
 pub struct Confirmation {
     /// True only for a confirmed fact.
     pub cancelled: bool,
+    /// How far the stop was seen, of one that was cancelled.
+    pub stop: Option<Stop>,
+    /// How the handler of an abandoned call has ended since.
+    pub ended: Option<LateEnd>,
     /// Why not.
     pub reason: Option<String>,
     /// What went wrong, if anything did.
@@ -108,31 +112,46 @@ pub struct Confirmation {
 }
 
 impl Confirmation {
-    /// It is cancelled.
-    pub const CANCELLED: Confirmation = Confirmation {
-        cancelled: true,
-        reason: None,
-        error: None,
-    };
+    /// It is cancelled, and so far was the stop seen.
+    pub fn cancelled(stop: Stop) -> Confirmation {
+        Confirmation {
+            cancelled: true,
+            stop: Some(stop),
+            ended: None,
+            reason: None,
+            error: None,
+        }
+    }
 
     /// The cancel itself has failed.
     pub fn failed(error: AbpError) -> Self {
+        let message = error.message.clone();
+        Confirmation::refused(message, Some(error))
+    }
+
+    /// It is not cancelled.
+    pub fn refused(reason: impl Into<String>, error: Option<AbpError>) -> Self {
         Confirmation {
             cancelled: false,
-            reason: Some(error.message.clone()),
-            error: Some(error),
+            stop: None,
+            ended: None,
+            reason: Some(reason.into()),
+            error,
         }
     }
 }
 
 impl From<CancelOutcome<Value>> for Confirmation {
     fn from(outcome: CancelOutcome<Value>) -> Self {
+        let cancelled = outcome.cancelled();
         let error = outcome.error.map(|error| match error {
             Ok(body) => AbpError::read(body),
             Err(found) => AbpError::from(&found),
         });
         Confirmation {
-            cancelled: outcome.cancelled,
+            cancelled,
+            stop: outcome.stop,
+            ended: outcome.ended,
             reason: outcome.reason,
             error,
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use crate::call::Stop;
 use crate::gateway::agent::{self, AbpError, Agent, Calling, Confirmation};
 use crate::gateway::runs::{Ending, RunId};
 use crate::gateway::server::Hub;
@@ -78,7 +79,7 @@ impl Canceller {
         async move {
             match asked {
                 Some(confirmation) => confirmation.await,
-                None => Confirmation::CANCELLED,
+                None => Confirmation::cancelled(Stop::NeverStarted),
             }
         }
     }
@@ -119,7 +120,7 @@ impl Call {
     pub async fn next(&mut self) -> Step {
         let step = match &mut self.steps {
             Steps::Calling(calling) => calling.next().await,
-            Steps::Skipped => agent::Step::Ended(agent::Outcome::Cancelled),
+            Steps::Skipped => agent::Step::Ended(agent::Outcome::Cancelled(Stop::NeverStarted)),
         };
         match step {
             agent::Step::Progress(info) => Step::Progress(info),
@@ -152,7 +153,7 @@ impl Call {
         match outcome {
             agent::Outcome::Done { data, metadata } => Outcome::Done { data, metadata },
             agent::Outcome::Failed(error) => Outcome::Failed(error),
-            agent::Outcome::Cancelled => Outcome::Cancelled {
+            agent::Outcome::Cancelled(_) => Outcome::Cancelled {
                 reason: hub.cancel_reason(*run),
                 by_caller: asked.load(Ordering::Relaxed),
             },
@@ -185,7 +186,7 @@ impl Drop for Call {
 fn ending_of(outcome: &agent::Outcome) -> Ending {
     match outcome {
         agent::Outcome::Done { .. } => Ending::Completed,
-        agent::Outcome::Cancelled => Ending::Cancelled,
+        agent::Outcome::Cancelled(_) => Ending::Cancelled,
         agent::Outcome::Failed(error) => match &*error.code {
             // Of these nobody knows what the app has done.
             "TIMEOUT" | "DISCONNECTED" | "TRANSPORT_ERROR" => Ending::Unknown(error.code.clone()),

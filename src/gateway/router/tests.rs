@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::call::Stop;
 use crate::gateway::limits::Limits;
 use crate::gateway::relay;
 use crate::gateway::runs::{Found, RunState};
@@ -161,7 +162,7 @@ async fn the_callers_own_cancel_is_confirmed_by_the_app() {
     let confirmation = call.canceller().cancel(Some("enough".into()));
     let cancel = app.confirm_next_cancel().await;
     assert_eq!(cancel["payload"]["reason"], "enough");
-    assert_eq!(confirmation.await, Confirmation::CANCELLED);
+    assert_eq!(confirmation.await, Confirmation::cancelled(Stop::Abandoned));
     app.answer_call(&sent, cancelled());
     let outcome = call.outcome().await;
     let expected = Outcome::Cancelled {
@@ -184,9 +185,9 @@ async fn an_operators_cancel_is_not_the_callers() {
             app.confirm_next_cancel().await;
             app.answer_call(&sent, cancelled());
         });
-    assert_eq!(confirmation, Confirmation::CANCELLED);
+    assert_eq!(confirmation, Confirmation::cancelled(Stop::Abandoned));
     let again = hub.cancel(call.id, None, &admin).await;
-    assert_eq!(again, Confirmation::CANCELLED);
+    assert_eq!(again, Confirmation::cancelled(Stop::Abandoned));
     let expected = Outcome::Cancelled {
         reason: Some("stop".into()),
         by_caller: false,

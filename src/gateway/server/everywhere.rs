@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::hub::Hub;
 use super::sought::{Placed, Sought, merged};
-use crate::call::Code;
+use crate::call::{Code, Stop};
 use crate::gateway::agent::{AbpError, Confirmation};
 use crate::gateway::cluster::{Answer, Notice, Question, Unsure, WorkerId};
 use crate::gateway::runs::{Run, leave_out};
@@ -70,14 +70,12 @@ impl Hub {
                 error,
             }) => Confirmation {
                 cancelled,
+                stop: cancelled.then_some(Stop::Abandoned),
+                ended: None,
                 reason,
                 error: error.map(AbpError::read),
             },
-            _ => Confirmation {
-                cancelled: false,
-                reason: Some(NO_ANSWER.into()),
-                error: Some(AbpError::new(Code::TIMEOUT, NO_ANSWER)),
-            },
+            _ => Confirmation::refused(NO_ANSWER, Some(AbpError::new(Code::TIMEOUT, NO_ANSWER))),
         }
     }
 

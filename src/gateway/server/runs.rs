@@ -6,6 +6,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::hub::Hub;
+use crate::call::Stop;
 use crate::gateway::agent::{AbpError, Confirmation};
 use crate::gateway::cluster::Notice;
 use crate::gateway::relay::{AppInfo, Event, Offer, PeerId, Revoked};
@@ -94,11 +95,7 @@ impl Hub {
     /// confirm timeout. Of a run that is over it tells how it ended.
     pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> Confirmation {
         if self.run(id, by).is_none() {
-            return Confirmation {
-                cancelled: false,
-                reason: Some("Operation not found".into()),
-                error: None,
-            };
+            return Confirmation::refused("Operation not found", None);
         }
         let (confirm, confirmed) = oneshot::channel();
         {
@@ -183,6 +180,8 @@ impl From<Revoked> for Confirmation {
     fn from(outcome: Revoked) -> Self {
         Confirmation {
             cancelled: outcome.cancelled,
+            stop: outcome.cancelled.then_some(Stop::Abandoned),
+            ended: None,
             reason: outcome.reason,
             error: outcome.error.map(AbpError::read),
         }

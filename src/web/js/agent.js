@@ -3,7 +3,7 @@
  * callbacks and the timer that belong to them.
  */
 import { problemWith } from './call-options.js';
-import { cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
+import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
 import { BAD_CALL_ID, failure, problem, text } from './errors.js';
 import { readFromApp } from './from-app.js';
 import { Guard } from './guard.js';
@@ -73,14 +73,17 @@ export class Agent {
       pending?.resolve(response);
     },
 
-    /** @param {number} key @param {object} [error] without one it was cancelled */
-    fail: (key, error) => this.#shell.settle(key, error ? { success: false, error } : cancelled()),
+    /** @param {number} key @param {object} error */
+    fail: (key, error) => this.#shell.settle(key, { success: false, error }),
 
-    /** @param {number} key @param {boolean} done @param {string} [reason] @param {object} [error] */
-    settleCancel: (key, done, reason, error) => {
-      const callId = this.#pending.get(key)?.callId;
-      this.#shell.settle(key, { callId, cancelled: done, ...(reason !== undefined && { reason }), ...(error && { error }) });
-    },
+    /** @param {number} key @param {string} stop how far it was seen */
+    stopped: (key, stop) => this.#shell.settle(key, cancelled(stop)),
+
+    /** @param {number} key @param {string} stop @param {object} [ended] */
+    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, stop, ended)),
+
+    /** @param {number} key @param {string} [reason] @param {object} [error] */
+    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, error)),
 
     /** @param {number} key @param {any} info */
     progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
@@ -251,7 +254,7 @@ export class Agent {
     const read = readFromApp(envelope);
     this.#do('heard');
     if (read) this.#enter(...read);
-    else if (envelope?.type === 'elicitation/request') this.#questions.ask(envelope.id, envelope.payload);
+    if (envelope?.type === 'elicitation/request') this.#questions.ask(envelope.id, envelope.payload);
     else if (envelope?.type === 'notification') this.#notified(getA('string', envelope, 'payload.event'), envelope.payload?.data);
   }
 

@@ -121,6 +121,7 @@ export class Connection {
 
   /** The host goes away: a transport itself cannot say so everywhere. */
   leave() {
+    this.host.enter('giveUp');
     this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
   }
 

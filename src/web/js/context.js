@@ -24,6 +24,11 @@ export class Context {
     this.callId = callId;
   }
 
+  /** Whether the handler has taken its signal, and so knows of a cancel. */
+  get told() {
+    return this.#controller !== undefined;
+  }
+
   /** Fires when the call is cancelled. Made when it is first asked for: most handlers never do. */
   get signal() {
     if (!this.#controller) {

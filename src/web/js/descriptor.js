@@ -24,12 +24,18 @@ export function problemWithCapability(name, options) {
   if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
     return `${name}: concurrency is a whole number from 1`;
   }
+  if (!isGrace(options.settleGrace)) return `${name}: ${GRACE}`;
   const bad = ['inputSchema', 'outputSchema'].find((key) => {
     const schema = options[key];
     return schema !== undefined && typeof schema !== 'boolean' && !isObject(schema);
   });
   return bad && `${name}: ${bad} is a JSON Schema`;
 }
+
+const GRACE = 'settleGrace is a number of milliseconds, finite and not negative';
+
+/** @param {unknown} grace */
+const isGrace = (grace) => grace === undefined || (typeof grace === 'number' && grace >= 0 && grace < Infinity);
 
 /** @param {unknown} value */
 const isName = (value) => typeof value === 'string' && value !== '' && value.length <= 256;
@@ -58,8 +64,7 @@ export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxSessions', 'maxReques
 export function problemWithOptions(options) {
   const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
   const sends = options?.cancelUndeclared;
-  return (
-    problemWithApp(options?.app) ??
-    (bad ? `${bad} is a number, not negative` : sends !== undefined && typeof sends !== 'boolean' ? 'cancelUndeclared is true or false' : undefined)
-  );
+  if (bad) return `${bad} is a number, not negative`;
+  if (sends !== undefined && typeof sends !== 'boolean') return 'cancelUndeclared is true or false';
+  return problemWithApp(options?.app) ?? (isGrace(options.settleGrace) ? undefined : GRACE);
 }

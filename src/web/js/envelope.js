@@ -11,8 +11,31 @@ export const stateName = (state) => STATES[state];
 export const CAPABILITIES_CHANGED = 'notifications/capabilities/list_changed';
 export const ELICITATION_WITHDRAWN = 'notifications/elicitation/withdrawn';
 
-/** A cancelled response says nothing but that. */
-export const cancelled = () => ({ success: false, cancelled: true });
+export const CALL_ENDED = 'notifications/call/ended';
+
+/**
+ * A cancelled response says nothing but that, and how far the stop was seen.
+ *
+ * @param {unknown} stop `never-started`, `dropped`, `returned`, `terminated` or `abandoned`
+ */
+export const cancelled = (stop) => ({ success: false, cancelled: true, metadata: { stop } });
+
+/**
+ * How the handler of an abandoned call has ended.
+ *
+ * @param {boolean} success
+ * @param {number} after milliseconds from the end of the call
+ */
+export const lateEnd = (success, after) => ({ success, after: Math.round(after * 1000) / 1000 });
+
+/**
+ * The data of the notification that it has.
+ *
+ * @param {string} callId
+ * @param {boolean} success
+ * @param {number} after
+ */
+export const callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
 
 /**
  * An ABPError.
@@ -35,12 +58,12 @@ export const errorOf = (code, message, retryable, retryAfter, details) => ({
  * An ABPResponse.
  *
  * @param {number} state in which the call has ended
- * @param {unknown} value its data, or its error
+ * @param {unknown} value its data, its error, or how far its stop was seen
  * @param {number} duration in milliseconds; NaN for a call that was refused
  */
 export function response(state, value, duration) {
   const name = stateName(state);
-  if (name === 'cancelled') return cancelled();
+  if (name === 'cancelled') return cancelled(value);
   return {
     ...(name === 'failed' ? { success: false, error: value } : { success: true, data: value }),
     ...(duration >= 0 && { metadata: { duration: Math.round(duration * 1000) / 1000 } }),
@@ -48,7 +71,20 @@ export function response(state, value, duration) {
 }
 
 /**
- * A CancelResponse.
+ * A CancelResponse of a call that was cancelled.
+ *
+ * @param {unknown} callId as it was asked for
+ * @param {string} stop how far the stop was seen
+ * @param {object} [ended] how the handler of an abandoned call has ended since
+ */
+export const cancelConfirmation = (callId, stop, ended) => ({
+  callId,
+  cancelled: true,
+  metadata: { stop, ...(ended && { ended }) },
+});
+
+/**
+ * A CancelResponse of a call that was not cancelled.
  *
  * @param {unknown} callId as it was asked for
  * @param {string | undefined} reason why the call was not cancelled
@@ -56,7 +92,7 @@ export function response(state, value, duration) {
  */
 export const cancelResponse = (callId, reason, error) => ({
   callId,
-  cancelled: !reason && !error,
+  cancelled: false,
   ...(reason && { reason }),
   ...(error && { error }),
 });

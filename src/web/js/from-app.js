@@ -1,6 +1,7 @@
 /**
  * How an agent reads the Agentic Browser Protocol: what an app says of calls.
  */
+import { CALL_ENDED } from './envelope.js';
 import { get, getA, isObject } from './read.js';
 
 const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
@@ -19,11 +20,13 @@ export function readFromApp(envelope) {
   switch (get(envelope, 'type')) {
     case 'capabilities/call-result':
       // One that succeeded was not cancelled, whatever else it says.
-      return cancelled && success ? ['called', key, { ...payload, cancelled: false }, false] : ['called', key, response, cancelled];
+      if (cancelled && success) return ['called', key, { ...payload, cancelled: false }];
+      return cancelled ? ['stopped', key, response, get(payload, 'metadata.stop')] : ['called', key, response];
     case 'capabilities/cancel-result': {
+      if (cancelled) return ['confirmed', key, get(payload, 'metadata.stop'), ...readEnd(get(payload, 'metadata.ended'))];
       const error = get(payload, 'error');
       const lost = NO_SESSION.includes(get(error, 'code'));
-      return ['cancelled', key, cancelled, getA('string', payload, 'reason'), isObject(error) ? error : undefined, lost];
+      return ['refusedCancel', key, getA('string', payload, 'reason'), isObject(error) ? error : undefined, lost];
     }
     case 'error':
       return ['refused', key, response];
@@ -34,9 +37,20 @@ export function readFromApp(envelope) {
       const operation = get(payload, 'operationId');
       return ['string', 'number'].includes(typeof operation) ? ['progress', String(operation), payload] : undefined;
     }
+    case 'notification': {
+      const callId = getA('string', payload, 'data.callId');
+      const [success, after] = readEnd(get(payload, 'data'));
+      const ended = get(payload, 'event') === CALL_ENDED && callId !== undefined && after >= 0;
+      return ended ? ['ended', callId, success, after] : undefined;
+    }
     default:
       return undefined;
   }
+}
+
+/** @param {unknown} end @returns {[success: boolean, after: number]} NaN for what is none */
+function readEnd(end) {
+  return [get(end, 'success') === true, getA('number', end, 'after') ?? NaN];
 }
 
 /** @param {unknown} id @returns {number} the key of the request it names; 0 for one that is not ours */

@@ -30,6 +30,8 @@ export class Host extends Shell {
   #closed = false;
   /** Whether a JSON-RPC agent that has not declared that it takes cancels is sent them all the same. */
   cancelUndeclared = false;
+  /** Milliseconds that a handler is given to end once it was told to stop. */
+  settleGrace = 50;
 
   // The public interface.
 
@@ -48,9 +50,9 @@ export class Host extends Shell {
     } catch (error) {
       refuseIf(`${name}: the description is no JSON: ${text(error)}`);
     }
-    const { concurrency = 0, available, inputSchema } = options;
+    const { concurrency = 0, available, inputSchema, settleGrace = this.settleGrace } = options;
     const document = describe(name, options);
-    const added = this.enter('register', name, concurrency, available !== false, inputSchema !== undefined, document, handler);
+    const added = this.enter('register', name, concurrency, settleGrace, available !== false, inputSchema !== undefined, document, handler);
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));
     this.registered(document);
   }
@@ -175,8 +177,17 @@ export class Host extends Shell {
    */
   async cancelCall(sessionId, callId, reason) {
     const why = typeof reason === 'string' ? reason : undefined;
-    const response = this.enter('cancelCall', String(sessionId), callId, why);
-    return response ?? cancelResponse(callId, undefined, problem('INTERNAL_ERROR', 'The host has failed'));
+    return new Promise((resolve) => {
+      const key = this.enter('cancelCall', String(sessionId), callId, why);
+      if (!key) return resolve(cancelResponse(callId, undefined, this.#noSuchSession()));
+      this.waiting.set(key, (response) => resolve({ ...response, callId }));
+      return this.enter('drive');
+    });
+  }
+
+  #noSuchSession() {
+    if (this.guard.trap) return problem('INTERNAL_ERROR', 'The host has failed');
+    return this.#closed ? problem('NOT_INITIALIZED', 'The host is closed') : problem('SESSION_INVALID', 'There is no such session');
   }
 
   /**
@@ -206,6 +217,7 @@ export class Host extends Shell {
       connection.onover = undefined;
       connection.receive({ type: 'shutdown', payload: { reason: 'The host was closed' } });
     }
+    this.enter('giveUp');
     for (const close of [...this.#closers]) close();
     this.#closers.clear();
     this.arm();

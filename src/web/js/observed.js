@@ -1,7 +1,7 @@
 /**
  * What Rust tells of a host for whoever watches it.
  */
-import { cancelResponse, progressInfo, response, stateName } from './envelope.js';
+import { callEnded, progressInfo, response, stateName } from './envelope.js';
 import { report } from './report.js';
 
 export class Observed {
@@ -44,12 +44,23 @@ export class Observed {
   /**
    * @param {string} sessionId
    * @param {string} callId
-   * @param {string} [refusal]
+   * @param {object} response
    * @param {string} [reason]
    */
-  sawCancel(sessionId, callId, refusal, reason) {
-    const response = cancelResponse(callId, refusal);
+  sawCancel(sessionId, callId, response, reason) {
     this.emit({ type: 'cancel', callId, sessionId, response, ...(reason !== undefined && { reason }) });
+  }
+
+  /**
+   * The handler of a call that was abandoned has ended.
+   *
+   * @param {string} sessionId
+   * @param {string} callId
+   * @param {boolean} success
+   * @param {number} after
+   */
+  sawEnd(sessionId, callId, success, after) {
+    this.emit({ type: 'ended', sessionId, ...callEnded(callId, success, after) });
   }
 
   /**

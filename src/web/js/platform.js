@@ -42,9 +42,10 @@ export const push = (array, element) => void array.push(element);
  * @param {number} cancelled
  * @param {number} lateResults
  * @param {number} lateProgress
+ * @param {number} endedLate
  */
-export const stats = (inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress) =>
-  ({ inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress });
+export const stats = (inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress, endedLate) =>
+  ({ inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress, endedLate });
 
 /**
  * @param {AbortController} controller

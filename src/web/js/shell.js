@@ -93,10 +93,10 @@ export class Shell extends Observed {
     const settle = (data) => {
       const unfit = inspect(data, this.depth, this.size);
       if (unfit) this.#fail(key, false, `The capability returned data that cannot be sent: it ${unfit}`);
-      else this.enter('settle', key, data);
+      else this.enter('settle', key, data, context.told);
     };
     /** @param {unknown} error */
-    const fail = (error) => this.#fail(key, false, isAbortError(error) ? { code: 'CANCELLED' } : error);
+    const fail = (error) => this.#fail(key, false, error);
     try {
       const result = handler(params, context);
       if (isThenable(result)) Promise.resolve(result).then(settle, fail);
@@ -123,6 +123,27 @@ export class Shell extends Observed {
     const context = this.contexts.get(key);
     this.contexts.delete(key);
     context?.stop(reason);
+  }
+
+  /**
+   * A call is over, and nobody waits for it.
+   *
+   * @param {number} key
+   */
+  forgetCall(key) {
+    this.contexts.delete(key);
+  }
+
+  /**
+   * The answer to a cancel by the app itself.
+   *
+   * @param {number} key
+   * @param {object} response but for the callId
+   */
+  confirm(key, response) {
+    const resolve = this.waiting.get(key);
+    this.waiting.delete(key);
+    resolve?.(response);
   }
 
   /**
@@ -265,21 +286,6 @@ export class Shell extends Observed {
     for (const resolve of this.waiting.values()) resolve(failure('INTERNAL_ERROR', 'The host has failed'));
     this.waiting.clear();
     for (const connection of this.connections.values()) connection.answerLost();
-  }
-}
-
-/**
- * A handler that stops by itself throws one of these: from fetch, or `signal.throwIfAborted()` of
- * a signal of its own.
- *
- * @param {unknown} error
- */
-function isAbortError(error) {
-  try {
-    return error instanceof Error && error.name === 'AbortError';
-  } catch {
-    // A getter or a proxy of its own.
-    return false;
   }
 }
 

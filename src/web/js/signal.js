@@ -1,12 +1,12 @@
 /**
  * A caller's AbortSignal.
  */
-import { cancelled } from './envelope.js';
 import { failure } from './errors.js';
 import { reasonText } from './reason.js';
 
 /**
- * Makes a call that a signal may abort; one that has fired already makes none.
+ * Makes a call that a signal may abort. With one that has fired already it is made and cancelled
+ * before its start, so that its host remembers it.
  *
  * @param {any} signal
  * @param {(reason: string | undefined) => void} abort
@@ -18,11 +18,12 @@ export async function underSignal(signal, abort, call) {
   if (typeof signal.addEventListener !== 'function') {
     return failure('INVALID_PARAMS', 'Bad options.signal: it is an AbortSignal');
   }
-  if (signal.aborted) return cancelled();
   const onAbort = () => abort(reasonText(signal.reason));
   signal.addEventListener('abort', onAbort);
   try {
-    return await call();
+    const response = call();
+    if (signal.aborted) onAbort();
+    return await response;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

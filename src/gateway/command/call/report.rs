@@ -63,7 +63,7 @@ impl Report {
                     .deliver(data.unwrap_or_default(), document, signals)
                     .await;
             }
-            End::Settled(Outcome::Cancelled, confirmation) => {
+            End::Settled(Outcome::Cancelled(_), confirmation) => {
                 document["cancelled"] = true.into();
                 self.say_cancelled(self.who(confirmation.as_ref()));
                 Exit::Cancelled

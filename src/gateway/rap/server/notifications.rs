@@ -70,6 +70,7 @@ async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifie
         cancelled,
         reason: why,
         error,
+        ..
     } = canceller.cancel(Some(reason.into())).await;
     match error {
         Some(error) => {

@@ -15,7 +15,9 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 const CHANGED = 'notifications/tools/list_changed';
-const CAPABILITIES = { tools: { listChanged: true } };
+const LOG = 'notifications/message';
+/** `logging` for the ends of abandoned calls. */
+const CAPABILITIES = { logging: {}, tools: { listChanged: true } };
 /** Of lists, which change whenever the app likes. */
 const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' };
 
@@ -58,6 +60,8 @@ export class Mcp {
     if (isMcp(method, params) && !isObject(params)) return this.#badParams(id, method);
     if (method === 'initialize') return this.#initialize(id, params);
     if (method === 'ping') return succeed({});
+    // There is but one thing to tell, whose level is never too low.
+    if (method === 'logging/setLevel' && !modern) return succeed({});
     if (method === 'server/discover' && modern) return succeed(this.#discovery(), NOT_CACHED);
     if (method === 'tools/list') return this.#list(id, params, (result) => succeed(result, NOT_CACHED));
     if (method === 'tools/call') return this.#call(id, params, modern);
@@ -120,7 +124,9 @@ export class Mcp {
         return wrap(done(plain, metadata, outputSchema !== undefined, callId));
       });
       // The same as the cancellation API's.
-      return error ? { error: { ...error, data: { requestId: error.data.requestId, partial: false } } } : { result };
+      if (!error) return { result };
+      const { requestId, partial, stop } = error.data;
+      return { error: { ...error, data: { requestId, partial, stop, _meta: { 'caphost/stop': stop } } } };
     };
     const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken) });
     peer.open(_meta?.[CLIENT_INFO], false);
@@ -166,8 +172,13 @@ export class Mcp {
   /** @param {any} result of a question */
   readAnswer(result) {
     if (result?.action === 'accept') return { success: true, data: result.content ?? {} };
-    if (result?.action === 'cancel') return { success: false, cancelled: true };
+    if (result?.action === 'cancel') return { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
     return { success: false, error: problem('The user has declined', 'PERMISSION_DENIED') };
+  }
+
+  /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
+  ended(requestId, data) {
+    this.peer.notify(LOG, { level: 'notice', logger: 'caphost', data: { event: 'notifications/call/ended', requestId, ...data } });
   }
 
   /** The set of tools has. */

@@ -94,11 +94,12 @@ export function rpcError(error, code = codeFor(error.code)) {
  *
  * @param {unknown} id
  * @param {string} capability
+ * @param {string} stop how far the stop was seen
  * @returns {RpcError}
  */
-export function cancelledError(id, capability) {
+export function cancelledError(id, capability, stop) {
   const requestId = typeof id === 'string' ? id : JSON.stringify(id);
-  const data = { code: 'CANCELLED', retryable: false, requestId, partial: false };
+  const data = { code: 'CANCELLED', retryable: false, requestId, partial: false, stop };
   return { code: CANCELLED, message: `Tool execution cancelled: ${capability}`, data };
 }
 
@@ -119,6 +120,6 @@ export const noMethod = (method) =>
  * @param {(data: any, metadata: any) => any} done
  */
 export function answerCall(id, capability, payload, failed, done) {
-  if (payload.cancelled) return { error: cancelledError(id, capability) };
+  if (payload.cancelled) return { error: cancelledError(id, capability, payload.metadata.stop) };
   return payload.error ? failed(payload.error) : { result: done(payload.data, payload.metadata) };
 }

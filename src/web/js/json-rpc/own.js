@@ -102,6 +102,11 @@ export class Own {
     return { success: true, data: result?.data };
   }
 
+  /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
+  ended(requestId, data) {
+    this.peer.notify('_capabilities/ended', { requestId, ...data });
+  }
+
   /** There is no notification of it. */
   changed() {}
 }

@@ -36,6 +36,8 @@ export class Peer {
   #byNumber = new Map();
   /** @type {Map<unknown, Entry>} */
   #byCallId = new Map();
+  /** The ids of requests whose calls were abandoned, by their callIds. @type {Map<unknown, any>} */
+  #abandoned = new Map();
   /** Questions of the app's that are not answered. @type {Set<unknown>} */
   #questions = new Set();
   #next = 0;
@@ -246,9 +248,23 @@ export class Peer {
    */
   #settle(entry, payload) {
     const error = payload.error?.code === 'NOT_INITIALIZED' && this.#refused;
+    if (payload.metadata?.stop === 'abandoned') this.#abandon(entry);
     // Sent first: what cannot be is answered otherwise, under the same id.
     if (entry.answered) this.frames.send({ jsonrpc: '2.0', id: entry.id, ...entry.answer(error ? { ...payload, error } : payload) });
     this.end(entry);
+  }
+
+  /** Its end is still to be told. @param {Entry} entry */
+  #abandon({ callId, id }) {
+    this.#abandoned.set(callId, id);
+    const [oldest] = this.#abandoned.keys();
+    if (this.#abandoned.size > MAX_IN_FLIGHT) this.#abandoned.delete(oldest);
+  }
+
+  /** @param {any} data */
+  #ended(data) {
+    const id = this.#abandoned.get(data.callId);
+    if (this.#abandoned.delete(data.callId)) this.#dialect?.ended(id, data);
   }
 
   /** @param {any} info a ProgressInfo */
@@ -272,7 +288,8 @@ export class Peer {
       if (!way) return;
       const { method, params } = writeCancel(way, data.id, 'The question needs no answer any more');
       this.notify(method, params);
-    } else if (event === 'notifications/capabilities/list_changed') this.#dialect?.changed();
+    } else if (event === 'notifications/call/ended') this.#ended(data);
+    else if (event === 'notifications/capabilities/list_changed') this.#dialect?.changed();
     else if (event === 'notifications/host/closed') this.#hostGone();
   }
 
@@ -291,7 +308,7 @@ export class Peer {
  * @param {any} error
  */
 function readRefusal(error) {
-  if (error?.code === -32800) return { success: false, cancelled: true };
+  if (error?.code === -32800) return { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
   const code = error?.data?.code ?? (error?.code === -32601 ? 'NOT_SUPPORTED' : 'OPERATION_FAILED');
   const message = typeof error?.message === 'string' ? error.message : 'The agent did not answer the question';
   return { success: false, error: problem(message, code) };

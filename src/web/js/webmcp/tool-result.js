@@ -7,12 +7,16 @@
  * @typedef {{ content: Content[], structuredContent?: object, isError?: true, _meta?: object }} ToolResult
  */
 /**
- * @param {{ success: boolean, data?: any, error?: any, cancelled?: boolean }} response an ABPResponse
+ * @param {{ success: boolean, data?: any, error?: any, cancelled?: boolean, metadata?: { stop?: string } }} response an ABPResponse
  * @param {(data: unknown) => string} toText
  * @returns {ToolResult}
  */
-export function toolResult({ success, data, error, cancelled }, toText) {
-  if (!success) return failed(cancelled ? { code: 'CANCELLED', message: 'The call was cancelled', retryable: false } : error);
+export function toolResult({ success, data, error, cancelled, metadata }, toText) {
+  if (cancelled) {
+    const { _meta, ...result } = failed({ code: 'CANCELLED', message: 'The call was cancelled', retryable: false });
+    return { ...result, _meta: { ..._meta, 'caphost/stop': metadata?.stop } };
+  }
+  if (!success) return failed(error);
   if (data === undefined) return { content: [] };
   let text;
   try {

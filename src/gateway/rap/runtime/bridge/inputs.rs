@@ -50,7 +50,7 @@ impl Bridge<'_> {
                     self.subscribe(&running);
                 }
                 self.parts.counters.results.add();
-                self.state.settle(key, outcome, now);
+                self.state.settle(key, outcome, true, now);
             }
             Input::Event(event) => self.event(event),
             Input::Unreadable { id, error } => self.fail(&id, error),
@@ -76,7 +76,7 @@ impl Bridge<'_> {
         };
         if let Some(running) = self.calls.remove(key) {
             running.errand.end();
-            self.state.settle(key, Err(error), now);
+            self.state.settle(key, Err(error), true, now);
         }
     }
 }

@@ -36,7 +36,7 @@ impl Bridge<'_> {
             } => {
                 if let Err(error) = self.start(key, id, &capability, params) {
                     let now = self.now();
-                    self.state.settle(key, Err(error), now);
+                    self.state.settle(key, Err(error), true, now);
                 }
             }
             Action::Stop { key, .. } => self.stop(key),
@@ -49,6 +49,9 @@ impl Bridge<'_> {
                 self.post(connection, abp::kind::CALL_RESULT, id, payload);
             }
             Action::Answer { to, id, answer } => self.answer(to, id, answer),
+            Action::CallEnded { to, id, end } => {
+                self.post(to, abp::kind::NOTIFICATION, None, abp::call_ended(&id, end));
+            }
             // Tools take any parameters, make no calls, report no progress and ask nothing; changes
             // of the toolset are told by `update`; nobody watches.
             Action::Check { .. }
@@ -62,6 +65,8 @@ impl Bridge<'_> {
             | Action::Call(_)
             | Action::Progressed { .. }
             | Action::CancelAnswered { .. }
+            | Action::Confirm { .. }
+            | Action::EndedLate { .. }
             | Action::Session { .. } => {}
         }
     }

@@ -60,6 +60,8 @@ impl Bridge<'_> {
                 name: name.as_str().into(),
                 concurrency: None,
                 available: true,
+                // Somebody else's server never confirms that it has stopped.
+                settle_grace: Some(0.0),
                 checked: false,
                 document: capabilities.get(name).cloned().unwrap_or_default(),
             };

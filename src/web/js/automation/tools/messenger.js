@@ -5,7 +5,7 @@
  * The browser keeps neither callIds nor timeouts: the ids are remembered here, and the agent cancels
  * what takes too long.
  */
-import { CAPABILITIES_CHANGED, cancelResponse } from '../../envelope.js';
+import { CAPABILITIES_CHANGED, cancelConfirmation, cancelResponse } from '../../envelope.js';
 import { abpError, failure, problem } from '../../errors.js';
 import { newId } from '../../platform.js';
 import { outcomeOf } from './outcome.js';
@@ -38,7 +38,7 @@ export class ToolsMessenger {
   #invocations = new Map();
   /** @type {Map<string, any>} what came of invocations whose names were not known yet */
   #early = new Map();
-  /** @type {Map<string, boolean>} callIds of calls that have ended, and whether cancelled */
+  /** @type {Map<string, string | undefined>} callIds of calls that have ended, and how far the stop was seen of those that were cancelled */
   #ended = new Map();
   #open = false;
   /** @type {unknown} the id of a shutdown that waits for the calls to end */
@@ -155,9 +155,8 @@ export class ToolsMessenger {
       if (call.cancels.push(id) === 1) this.#stop(call);
       return;
     }
-    const known = this.#ended.get(callId);
-    const reason = known === undefined ? 'Operation not found' : 'Operation already completed';
-    return this.#answer('capabilities/cancel-result', id, cancelResponse(callId, known ? undefined : reason));
+    const reason = this.#ended.has(callId) ? COMPLETED : 'Operation not found';
+    return this.#answer('capabilities/cancel-result', id, answerTo(callId, this.#ended.get(callId), reason));
   }
 
   /** @param {Call} call */
@@ -199,11 +198,11 @@ export class ToolsMessenger {
     if (!this.#calls.delete(callId)) return;
     if (invocation) this.#invocations.delete(invocation);
     if (this.#calls.size === 0) this.#early.clear();
-    const isCancelled = response.cancelled === true;
-    this.#ended.set(callId, isCancelled);
+    const stop = response.cancelled ? response.metadata.stop : undefined;
+    this.#ended.set(callId, stop);
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > REMEMBERED && oldest !== undefined) this.#ended.delete(oldest);
-    const confirmation = cancelResponse(callId, isCancelled ? undefined : 'Operation already completed');
+    const confirmation = answerTo(callId, stop, COMPLETED);
     for (const cancel of cancels.splice(0)) this.#answer('capabilities/cancel-result', cancel, confirmation);
     this.#answer('capabilities/call-result', id, response);
     this.#mayLeave();
@@ -223,3 +222,12 @@ export class ToolsMessenger {
     this.onmessage?.({ type, timestamp: Date.now(), payload });
   }
 }
+
+const COMPLETED = 'Operation already completed';
+
+/**
+ * @param {string} callId
+ * @param {string | undefined} stop how far it was seen
+ * @param {string} reason why the call was not cancelled, if there is no stop
+ */
+const answerTo = (callId, stop, reason) => (stop ? cancelConfirmation(callId, stop) : cancelResponse(callId, reason));

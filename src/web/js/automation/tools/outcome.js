@@ -9,13 +9,14 @@ import { failure } from '../../errors.js';
  * @returns {{ success: boolean, data?: any, error?: any, cancelled?: boolean }}
  */
 export function outcomeOf({ status, output, errorText, exception }) {
-  if (status === 'Canceled') return cancelled();
+  // The browser tells a tool, and waits for nothing.
+  if (status === 'Canceled') return cancelled('abandoned');
   if (status !== 'Completed') return failure('OPERATION_FAILED', messageOf(exception) || errorText || 'The tool failed');
   if (!Array.isArray(output?.content)) return { success: true, data: output };
   const text = output.content.map((/** @type {any} */ part) => part?.text ?? '').join('\n');
   if (output.isError) {
     const error = output._meta?.['caphost/error'];
-    if (error?.code === 'CANCELLED') return cancelled();
+    if (error?.code === 'CANCELLED') return cancelled(output._meta['caphost/stop'] ?? 'abandoned');
     return error ? { success: false, error } : failure('OPERATION_FAILED', text || 'The tool failed');
   }
   if (output.structuredContent !== undefined) return { success: true, data: output.structuredContent };

@@ -1,0 +1,110 @@
+//! Handlers that still run although their calls have been answered as abandoned: their ends are
+//! reported when they come.
+
+use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
+
+use super::state::Call;
+use super::{Action, ConnectionId, HostState};
+use crate::call::{CallId, CallKey, LateEnd, Millis};
+
+/// A call that was answered as abandoned and has not ended.
+pub(super) struct Abandoned {
+    connection: ConnectionId,
+    session: Rc<str>,
+    id: CallId,
+    parent: Option<CallKey>,
+    /// When it was answered.
+    since: Millis,
+    /// Its own handler has not ended.
+    runs: bool,
+    /// How many of the calls it made have not ended.
+    below: usize,
+    success: bool,
+}
+
+/// At most so many are waited for, however many handlers never end.
+const MOST: usize = 10_000;
+
+/// By their keys.
+pub(super) type AbandonedCalls = BTreeMap<CallKey, Abandoned>;
+
+impl<P: Clone, H: Clone> HostState<P, H> {
+    /// A call was answered as abandoned at `now`. `runs` says whether that is for its own handler,
+    /// rather than for what it had started.
+    pub(super) fn abandon(&mut self, key: CallKey, call: &Call<P, H>, runs: bool, now: Millis) {
+        let abandoned = Abandoned {
+            connection: call.connection,
+            session: call.session.clone(),
+            id: call.id.clone(),
+            parent: call.parent.as_ref().map(|parent| parent.key),
+            since: now,
+            runs,
+            below: call.abandoned_below + call.children.len(),
+            success: false,
+        };
+        let calls = &mut self.abandoned;
+        calls.insert(key, abandoned);
+        if calls.len() > MOST {
+            calls.pop_first();
+        }
+    }
+
+    /// The handler of a call that has been answered has ended.
+    pub(super) fn settle_late(&mut self, key: CallKey, success: bool, now: Millis) {
+        self.counters.late_results += 1;
+        if let Some(call) = self.abandoned.get_mut(&key) {
+            call.runs = false;
+            call.success = success;
+            self.report_if_over(key, now);
+        }
+    }
+
+    /// Something that a call had started has ended.
+    pub(super) fn ended_below(&mut self, parent: Option<CallKey>, now: Millis) {
+        let Some(parent) = parent else { return };
+        if let Some(call) = self.abandoned.get_mut(&parent) {
+            call.below = call.below.saturating_sub(1);
+            self.report_if_over(parent, now);
+        } else if let Some(call) = self.calls.get_mut(parent) {
+            call.abandoned_below = call.abandoned_below.saturating_sub(1);
+        }
+    }
+
+    /// Whether a call was answered as abandoned and has not ended.
+    pub(super) fn is_abandoned(&self, key: CallKey) -> bool {
+        self.abandoned.contains_key(&key)
+    }
+
+    fn report_if_over(&mut self, key: CallKey, now: Millis) {
+        let calls = &mut self.abandoned;
+        if calls.get(&key).is_none_or(|it| it.runs || it.below > 0) {
+            return;
+        }
+        let Some(call) = calls.remove(&key) else {
+            return;
+        };
+        let end = LateEnd {
+            success: call.success,
+            after: (now - call.since).max(0.0),
+        };
+        self.counters.ended_late += 1;
+        let (to, id) = (call.connection, call.id);
+        if let Some(session) = self
+            .session_mut(to)
+            .filter(|session| Rc::ptr_eq(&session.id, &call.session))
+        {
+            session.ledger.ended_late(id.as_str(), end);
+            if session.features.notifications {
+                let id = id.clone();
+                self.actions.push_back(Action::CallEnded { to, id, end });
+            }
+        }
+        if self.watched {
+            let session = call.session;
+            self.actions
+                .push_back(Action::EndedLate { session, id, end });
+        }
+        self.ended_below(call.parent, now);
+    }
+}

@@ -1,0 +1,234 @@
+//! Stopping calls, from the moment their handlers are told to the moment the stop is known.
+//!
+//! A handler whose stop takes effect at once, such as a dropped future, and one that has not begun,
+//! end here and now. One that can only be told is given its settle grace to end; its call stays in
+//! flight until then, and everybody who cancels it meanwhile waits for the one outcome.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+
+use super::state::{DeadlineOf, Phase};
+use super::{CancelKey, ConnectionId, HostState};
+use crate::call::{CallKey, Error, Millis, Outcome, Stop};
+use crate::session::Action;
+
+/// What is known of a call that is being stopped.
+#[derive(Default)]
+pub(super) struct Stopping {
+    pub reason: Option<Rc<str>>,
+    /// Whether its handler knows: it has taken its signal, or this cancel has ended a call or a
+    /// question of it.
+    pub told: bool,
+    /// How far the stop of its own handler was seen, once that is known.
+    pub own: Option<Stop>,
+    /// The weakest of the calls below it that were stopped with it.
+    pub below: Option<Stop>,
+}
+
+/// Who waits for the outcome of a cancel.
+pub(super) enum Asker<P> {
+    /// An agent, under the id of its request; the callId as it was written.
+    Agent(ConnectionId, Option<P>, P),
+    /// The app itself.
+    App(CancelKey),
+}
+
+impl<P: Clone, H: Clone> HostState<P, H> {
+    /// Cancels a call and everything below it. All handlers are told before anything is said of
+    /// any of the calls, those at the leaves first.
+    pub(super) fn cancel_tree(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
+        let keys = self.leaves_first(key);
+        for &key in &keys {
+            self.tell(key, reason, now);
+        }
+        for key in keys {
+            self.finish_if_known(key, now);
+        }
+    }
+
+    /// Cancels every call of a connection.
+    pub(super) fn cancel_all(
+        &mut self,
+        connection: ConnectionId,
+        reason: Option<&Rc<str>>,
+        now: Millis,
+    ) {
+        for key in self.calls.keys_where(|call| call.connection == connection) {
+            self.cancel_tree(key, reason, now);
+        }
+    }
+
+    /// Has the handler of one call stopped, unless that is under way.
+    fn tell(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
+        let Some(call) = self.calls.get_mut(key) else {
+            return;
+        };
+        if call.phase == Phase::Stopping {
+            return;
+        }
+        let began = call.phase == Phase::Running;
+        let grace = call.capability.descriptor.settle_grace;
+        let own = match grace {
+            _ if !began => Some(Stop::NeverStarted),
+            None => Some(Stop::Dropped),
+            Some(grace) if grace <= 0.0 => Some(Stop::Abandoned),
+            Some(_) => None,
+        };
+        let questions = core::mem::take(&mut call.elicitations);
+        self.stop_waiting(key);
+        if let Some(call) = self.calls.get_mut(key) {
+            call.phase = Phase::Stopping;
+            call.stopping = Stopping {
+                reason: reason.cloned(),
+                told: !questions.is_empty(),
+                own,
+                below: None,
+            };
+            if own.is_none() {
+                call.deadlines += 1;
+            }
+        }
+        if began {
+            let reason = reason.cloned();
+            self.actions.push_back(Action::Stop { key, reason });
+        }
+        for question in questions {
+            self.withdraw(question);
+        }
+        if let (None, Some(grace)) = (own, grace) {
+            self.deadlines.insert(now + grace, DeadlineOf::Settle(key));
+        }
+    }
+
+    /// The handler of a call that is being stopped has ended. `told` says that it has taken its
+    /// signal.
+    pub(super) fn settle_stopping(
+        &mut self,
+        key: CallKey,
+        result: Result<P, Error<P>>,
+        told: bool,
+        now: Millis,
+    ) {
+        let Some(call) = self.calls.get_mut(key) else {
+            return;
+        };
+        call.stopping.told |= told;
+        match result {
+            // It never knew, and has done all of it.
+            Ok(data) if !call.stopping.told => self.finish(key, Outcome::Completed(data), now),
+            _ => {
+                call.stopping.own = Some(Stop::Returned);
+                self.finish_if_known(key, now);
+            }
+        }
+    }
+
+    /// A handler has stopped by itself: what it started is stopped with it.
+    pub(super) fn stopped_itself(&mut self, key: CallKey, now: Millis) {
+        let Some(call) = self.calls.get_mut(key) else {
+            return;
+        };
+        let ended_at_once = call.capability.descriptor.settle_grace.is_none();
+        let children = call.children.clone();
+        call.phase = Phase::Stopping;
+        call.stopping = Stopping {
+            told: true,
+            own: Some(if ended_at_once {
+                Stop::Dropped
+            } else {
+                Stop::Returned
+            }),
+            ..Stopping::default()
+        };
+        for child in children {
+            self.cancel_tree(child, Some(&parent_ended()), now);
+        }
+        self.finish_if_known(key, now);
+    }
+
+    /// Ends a call whose handler has stopped, once everything below it has, too.
+    pub(super) fn finish_if_known(&mut self, key: CallKey, now: Millis) {
+        let call = self.calls.get(key);
+        if let Some(call) = call.filter(|it| it.phase == Phase::Stopping && it.children.is_empty())
+            && let Some(own) = call.stopping.own
+        {
+            let seen = call.stopping.below.map_or(own, |below| below.max(own));
+            self.finish(key, Outcome::Cancelled(seen), now);
+        }
+    }
+
+    /// A handler has been given all the time it gets: what was not seen to end by now is abandoned.
+    pub(super) fn grace_is_over(&mut self, key: CallKey, now: Millis) {
+        let call = self.calls.get(key);
+        if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
+            let own = call.stopping.own.unwrap_or(Stop::Abandoned);
+            let waits = !call.children.is_empty();
+            let below = call.stopping.below.max(waits.then_some(Stop::Abandoned));
+            let seen = below.map_or(own, |below| below.max(own));
+            self.finish(key, Outcome::Cancelled(seen), now);
+        }
+    }
+
+    /// Waits for no handler any more, say because the page goes away: what is being stopped and
+    /// has not ended is abandoned.
+    pub fn give_up(&mut self, now: Millis) {
+        let mut keys = self.calls.keys_where(|call| call.phase == Phase::Stopping);
+        // A call is made after the one that makes it.
+        keys.sort_unstable_by(|a, b| b.cmp(a));
+        for key in keys {
+            self.grace_is_over(key, now);
+        }
+    }
+
+    /// A call has ended, and `parent` had made it. Whether a call that is being stopped is told.
+    pub(super) fn tell_parent(&mut self, key: CallKey, parent: CallKey, stop: Option<Stop>) {
+        let Some(call) = self.calls.get_mut(parent) else {
+            return;
+        };
+        call.children.retain(|child| *child != key);
+        if call.phase == Phase::Stopping && stop.is_some() {
+            call.stopping.told = true;
+            call.stopping.below = call.stopping.below.max(stop);
+        }
+        if stop == Some(Stop::Abandoned) {
+            call.abandoned_below += 1;
+        }
+    }
+
+    /// Whether a call is being stopped; then its handler is told by what it asked for being refused.
+    pub(super) fn refuses(&mut self, key: CallKey) -> bool {
+        match self.calls.get_mut(key) {
+            Some(call) if call.phase == Phase::Stopping => {
+                call.stopping.told = true;
+                true
+            }
+            Some(_) => false,
+            None => true,
+        }
+    }
+
+    /// The keys of the calls that are being stopped on a connection that has no session any more.
+    pub(super) fn stopping_without_session(
+        &self,
+        connection: ConnectionId,
+        id: &str,
+    ) -> Option<CallKey> {
+        let is_meant = |call: &super::state::Call<P, H>| {
+            call.connection == connection && call.id.as_str() == id && call.phase == Phase::Stopping
+        };
+        self.calls.keys_where(is_meant).pop()
+    }
+
+    /// Whether anything of a session has not ended.
+    pub(super) fn has_calls_of(&self, session: &Rc<str>) -> bool {
+        let mut keys: Vec<CallKey> = self
+            .calls
+            .keys_where(|call| Rc::ptr_eq(&call.session, session));
+        keys.pop().is_some()
+    }
+}
+
+/// Why what a call has started is stopped when the call has ended.
+pub(super) fn parent_ended() -> Rc<str> {
+    "The call that made this one has ended".into()
+}
