@@ -2,9 +2,14 @@ import { after, before } from 'node:test';
 import { startGateway } from './gateway.mjs';
 import { useLab } from './lab.mjs';
 
-/** A lab, and a gateway that lets its pages in. @param {string[]} [args] of the gateway */
-export function useLabWithGateway(args = []) {
-  const lab = useLab();
+/**
+ * A lab, and a gateway that lets its pages in.
+ *
+ * @param {string[]} [args] of the gateway
+ * @param {Parameters<typeof useLab>[0]} [files] what else is served
+ */
+export function useLabWithGateway(args = [], files = undefined) {
+  const lab = useLab(files);
   /** @type {Awaited<ReturnType<typeof startGateway>>} */
   let gateway;
   const start = (port = 0) => startGateway({ port, args: ['--allow-origin', lab.server.origin, ...args] });
@@ -15,6 +20,9 @@ export function useLabWithGateway(args = []) {
   after(() => gateway?.stop('SIGKILL'));
   return {
     page: lab.page,
+    get server() {
+      return lab.server;
+    },
     run: lab.run,
     get urls() {
       return { app: `${gateway.wsUrl}/abp/app`, agent: `${gateway.wsUrl}/abp?app=lab` };

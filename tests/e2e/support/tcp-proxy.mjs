@@ -9,10 +9,14 @@ import { connect, createServer } from 'node:net';
 export async function startTcpProxy(port) {
   /** @type {Set<import('node:net').Socket>} */
   const sockets = new Set();
+  /** @type {Set<import('node:net').Socket>} */
+  const pages = new Set();
   let whole = true;
   const server = createServer((near) => {
     if (!whole) return near.resetAndDestroy();
     const far = connect(port(), '127.0.0.1');
+    pages.add(near);
+    near.on('close', () => pages.delete(near));
     for (const [from, to] of /** @type {const} */ ([[near, far], [far, near]])) {
       sockets.add(from);
       from.setNoDelay(true);
@@ -42,6 +46,10 @@ export async function startTcpProxy(port) {
     },
     mend: () => {
       whole = true;
+    },
+    /** Carries nothing more of what pages send over the connections there are, nor that they end. */
+    stall: () => {
+      for (const near of pages) near.unpipe().pause();
     },
     close: async () => {
       cut();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { GatewayLink } from '../../../src/web/js/gateway/link.js';
 
 const OPEN = 1;
@@ -78,13 +78,15 @@ class Session {
   }
 }
 
+/** @param {any[]} events takes what it says */
+const newHost = (events) => ({ app: { id: 'a' }, manifest: () => ({ capabilities: [] }), emit: (/** @type {any} */ it) => events.push(it), forget() {} });
+const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify };
+
 /** A link on its first socket. @param {any} [resume] what the gateway offers */
 function connect(resume = { token: 'secret', grace: GRACE }) {
   /** @type {any[]} */
   const events = [];
-  const host = { app: { id: 'a' }, manifest: () => ({ capabilities: [] }), emit: (/** @type {any} */ it) => events.push(it), forget() {} };
-  const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify };
-  const link = new GatewayLink(/** @type {any} */ (host), 'ws://gateway', { WebSocket: Socket, token: 'bearer' }, new Socket(), tools);
+  const link = new GatewayLink(/** @type {any} */ (newHost(events)), 'ws://gateway', { WebSocket: Socket, token: 'bearer' }, new Socket(), tools);
   last().open();
   const { type, payload } = last().sent.shift();
   assert.deepEqual([type, payload.resume, payload.token], ['app/register', true, 'bearer']);
@@ -273,6 +275,70 @@ describe('the link to a gateway', () => {
     assert.deepEqual(states(), ['disconnected']);
     wait(t, 500);
     assert.equal(Socket.all.length, 3);
+  });
+
+  describe('of a page', () => {
+    /** @type {EventTarget} */
+    let page;
+    /** @type {Map<string, string>} */
+    let stored;
+    beforeEach(() => {
+      page = new EventTarget();
+      stored = new Map();
+      const storage = {
+        getItem: (/** @type {string} */ key) => stored.get(key) ?? null,
+        setItem: (/** @type {string} */ key, /** @type {string} */ value) => stored.set(key, value),
+        removeItem: (/** @type {string} */ key) => stored.delete(key),
+      };
+      const globals = { addEventListener: page.addEventListener.bind(page), removeEventListener: page.removeEventListener.bind(page), sessionStorage: storage };
+      for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true });
+    });
+    afterEach(() => {
+      for (const name of ['addEventListener', 'removeEventListener', 'sessionStorage']) delete (/** @type {any} */ (globalThis)[name]);
+    });
+    const hide = () => page.dispatchEvent(new Event('pagehide'));
+    const show = (/** @type {boolean} */ persisted) => page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted }));
+
+    test('leaves with the page, and registers afresh when the page comes back', (t) => {
+      const { states } = connect();
+      const session = agent();
+      const socket = last();
+      hide();
+      assert.deepEqual([session.open, socket.closedWith, states()], [false, 1000, ['connected', 'disconnected']]);
+      socket.end(1000);
+      wait(t, 60_000);
+      show(false);
+      assert.equal(Socket.all.length, 1);
+      show(true);
+      last().open();
+      const { type, payload } = last().sent.shift();
+      assert.deepEqual([type, payload.replaces], ['app/register', 'secret']);
+      last().hear('app/registered', { appId: 'a', resume: { token: 'fresh', grace: GRACE } });
+      assert.deepEqual(states(), ['connecting', 'connected']);
+      assert.equal(stored.size, 0);
+    });
+
+    test('tells the gateway which page it takes the place of, in the same tab, and only of a page that was left', () => {
+      connect();
+      assert.equal(stored.size, 0);
+      hide();
+      assert.equal(stored.size, 1);
+      new GatewayLink(/** @type {any} */ (newHost([])), 'ws://another', { WebSocket: Socket }, new Socket(), tools);
+      last().open();
+      assert.equal(last().sent.shift().payload.replaces, undefined);
+      new GatewayLink(/** @type {any} */ (newHost([])), 'ws://gateway', { WebSocket: Socket }, new Socket(), tools);
+      last().open();
+      assert.equal(last().sent.shift().payload.replaces, 'secret');
+      assert.equal(stored.size, 0);
+    });
+
+    test('does not come back when it was closed', () => {
+      const { link } = connect();
+      link.close();
+      hide();
+      show(true);
+      assert.deepEqual([Socket.all.length, stored.size], [1, 0]);
+    });
   });
 
   test('does not come back after it was refused', (t) => {

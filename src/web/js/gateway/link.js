@@ -3,6 +3,7 @@
  * the gateway offers it they outlive a socket that breaks: another one takes its place in time.
  */
 import { Delivery } from './delivery.js';
+import { leave, takeLeft } from './left.js';
 
 /** @import { Connection } from '../connection.js' */
 
@@ -49,6 +50,8 @@ export class GatewayLink {
     this.options = options;
     this.tools = tools;
     this.#use(socket);
+    globalThis.addEventListener?.('pagehide', this.#leave);
+    globalThis.addEventListener?.('pageshow', this.#return);
   }
 
   /** The capabilities have changed. */
@@ -58,12 +61,38 @@ export class GatewayLink {
 
   close = () => {
     this.#closed = true;
-    this.#stopRetrying();
+    globalThis.removeEventListener?.('pagehide', this.#leave);
+    globalThis.removeEventListener?.('pageshow', this.#return);
     this.host.forget(this);
+    this.#end();
+  };
+
+  #end() {
+    this.#stopRetrying();
     this.#socket?.close(1000);
     this.#live = false;
     this.#forget();
+  }
+
+  /** The page is left: nobody is to wait for it, neither while it is kept to come back to nor while the next one loads. */
+  #leave = () => {
+    if (this.#session) leave(this.#key, this.#session.token);
+    this.#end();
+    this.#socket = undefined;
+    this.#state('disconnected');
   };
+
+  /** @param {{ persisted: boolean }} event the page is shown, and was perhaps left before */
+  #return = ({ persisted }) => {
+    if (!persisted || this.#closed) return;
+    this.#attempts = 0;
+    this.#retryNow();
+  };
+
+  /** What the sessions of this app with this gateway go by in this tab. */
+  get #key() {
+    return `${this.host.app.id} ${this.url}`;
+  }
 
   /** @param {any} socket */
   #use(socket) {
@@ -91,6 +120,7 @@ export class GatewayLink {
 
   #register() {
     const payload = { app: this.host.app, capabilities: this.#capabilities(), token: this.options.token };
+    this.#replaces ??= takeLeft(this.#key);
     this.#post('app/register', { ...payload, resume: true, replaces: this.#replaces });
   }
 
