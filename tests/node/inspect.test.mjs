@@ -17,6 +17,7 @@ function heldBy(work) {
 }
 
 test('a sparse array is charged by its length before it is expanded', () => {
+  /** @type {unknown[]} */
   const sparse = [];
   sparse.length = 2 ** 32 - 1;
   const held = heldBy(() => assert.equal(inspect({ sparse }, 128, 2 ** 24), 'is larger than 16777216 characters'));
@@ -24,6 +25,7 @@ test('a sparse array is charged by its length before it is expanded', () => {
 });
 
 test('a sparse array within the limit is not expanded either', () => {
+  /** @type {unknown[]} */
   const sparse = [];
   sparse[2 ** 24 - 1000] = 'last';
   const held = heldBy(() => assert.equal(inspect([sparse], 128, 2 ** 24), undefined));

@@ -8,9 +8,11 @@ use super::Code;
 /// Set to have the files rewritten instead.
 const UPDATE: &str = "CAPHOST_UPDATE_DOCS";
 
+type Place = (&'static str, &'static str, &'static str, fn() -> String);
+
 /// Each file, what stands before and after the codes in it, and how they are written there. What
 /// JSON-RPC takes has a copy: a bundler would take a shared one apart for all.
-const PLACES: [(&str, &str, &str, fn() -> String); 4] = [
+const PLACES: [Place; 4] = [
     (
         "src/web/js/codes.js",
         "export const RETRYABLE = [\n",
