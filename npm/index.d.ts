@@ -53,7 +53,11 @@ export interface HostOptions {
 /** What an agent is told of a capability, and how many calls of it may run at once. */
 export interface CapabilityOptions {
   description?: string | undefined;
-  /** JSON Schema (2020-12) of the parameters, which are checked before the handler runs. */
+  /**
+   * JSON Schema (2020-12) of the parameters, which are checked before the handler runs. One that makes
+   * no sense is refused; while the validator is still being loaded, its calls fail with OPERATION_FAILED
+   * instead.
+   */
   inputSchema?: object | boolean | undefined;
   /** JSON Schema of the data, for agents to read. */
   outputSchema?: object | boolean | undefined;
@@ -218,7 +222,7 @@ export interface Host {
 
   /** The ABP manifest of what is registered, as served at `/abp.json`. */
   manifest(): Manifest;
-  /** The Capability objects of what is registered. */
+  /** The Capability objects of what is registered: frozen, for they are also what agents get. */
   documents(): Capability[];
   /** Tells every agent that takes notifications. */
   notify(event: string, data?: unknown): void;

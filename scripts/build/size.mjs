@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
 /** Gzip bytes that host and agent may take together: the tests fail above it. */
-export const sizeBudget = 40_000;
+export const sizeBudget = 42_000;
 
 const report = join(root, 'target', 'package-size.json');
 

@@ -22,6 +22,8 @@ export class Connection {
   #open;
   /** @type {unknown} */
   #opener;
+  /** Its agent is in the page itself. */
+  local = false;
   /** Called when its session was shut down. @type {(() => void) | undefined} */
   onover;
   /** Called when its agent is gone without a word. @type {(() => void) | undefined} */
@@ -67,7 +69,7 @@ export class Connection {
         transfer: get(envelope, 'payload.options.transfer') === true,
       });
     }
-    if (this.#open && !this.host.guard.trap) receive(this.host, this.number, envelope);
+    if (this.#open && !this.host.guard.trap) receive(this.host, this.number, envelope, this.local);
     if (this.host.guard.trap) this.#answerAll(LOST);
     else if (!this.#open) this.#answerAll(CLOSED);
   }

@@ -41,10 +41,13 @@ const isGrace = (grace) => grace === undefined || (typeof grace === 'number' && 
 const isName = (value) => typeof value === 'string' && value !== '' && value.length <= 256;
 
 /**
- * The `Capability` object that agents get.
+ * The `Capability` object that agents get: a copy that nobody can change, neither the app nor
+ * whoever is given it.
  *
  * @param {string} name
  * @param {any} options
+ * @returns {any}
+ * @throws {Error} for what is no JSON
  */
 export function describe(name, options) {
   const { description = '', inputSchema = { type: 'object' }, outputSchema = {}, requirements = [], features = {} } = options;
@@ -54,7 +57,21 @@ export function describe(name, options) {
   for (const key of ['experimental', 'deprecated', 'deprecationMessage', 'alternatives']) {
     if (options[key] !== undefined) document[key] = options[key];
   }
-  return document;
+  return frozen(document);
+}
+
+/**
+ * @template T
+ * @param {T} value
+ * @returns {T} a copy for good, as JSON has it
+ * @throws {Error} for what JSON has not, functions among it, which it would leave out without a word
+ */
+function frozen(value) {
+  const text = JSON.stringify(value, (key, inner) => {
+    if (typeof inner === 'function' || typeof inner === 'symbol') throw new TypeError(`"${key}" is a ${typeof inner}`);
+    return inner;
+  });
+  return JSON.parse(text, (_, inner) => Object.freeze(inner));
 }
 
 /** In the order Rust takes them. */

@@ -4,6 +4,9 @@
 import { inspect } from './inspect.js';
 import { get, getA } from './read.js';
 
+/** Characters of a message, and of details. */
+const MAX_TEXT = 65_536;
+
 /**
  * Its code is kept; anything without one is the operation's failure. Nothing of it but text,
  * numbers and plain details is passed on.
@@ -17,9 +20,9 @@ export function failureOf(error) {
   const details = get(error, 'details');
   return [
     code && code.length <= 128 ? code : 'OPERATION_FAILED',
-    message,
+    message.slice(0, MAX_TEXT),
     getA('boolean', error, 'retryable'),
     getA('number', error, 'retryAfter') ?? NaN,
-    inspect(details, 32, 65_536) === undefined ? details : undefined,
+    inspect(details, 32, MAX_TEXT) === undefined ? details : undefined,
   ];
 }

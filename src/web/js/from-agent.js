@@ -24,6 +24,12 @@ const ENVELOPE = [
 /** @type {Rule[]} */
 const PAYLOAD = [['payload', 'object', 'the payload is an object']];
 
+/**
+ * A capability has no longer name, and what is longer is not copied into the memory of Rust: a
+ * callId has no more characters either.
+ */
+const MAX_NAME = 256;
+
 const TEXT = 'it is a string';
 const FLAG = 'it is a boolean';
 
@@ -62,7 +68,7 @@ export function readFromAgent(envelope) {
   if (kindOf(envelope) !== 'object') throw invalid('A message is an object {type, id, timestamp, payload}');
   const [type, id] = expect(envelope, ENVELOPE);
   if (type === 'shutdown') {
-    return ['shutdown', id, getA('string', envelope, 'payload.reason')];
+    return ['shutdown', id, reasonOf(envelope, 'payload.reason')];
   }
   const read = READERS.get(type);
   if (!read) throw problem('NOT_IMPLEMENTED', `There is no message type "${clipped(type)}"`);
@@ -73,7 +79,7 @@ export function readFromAgent(envelope) {
 const READERS = new Map([
   ['initialize', initialize],
   ['capabilities/call', (payload, id) => ['call', id, ...readCall(payload)]],
-  ['capabilities/cancel', (payload, id) => ['cancel', id, textOf(payload, 'callId'), getA('string', payload, 'reason')]],
+  ['capabilities/cancel', (payload, id) => ['cancel', id, textOf(payload, 'callId'), reasonOf(payload, 'reason')]],
   ['elicitation/response', answer],
 ]);
 
@@ -91,7 +97,7 @@ function initialize(params, id) {
     throw problem('NOT_SUPPORTED', `Protocol version "${clipped(version)}" is not supported; this host speaks "0.1"`);
   }
   const [notifications = true, progress = true, elicitation = false] = features;
-  return ['initialize', id, newId(), name, ofAgent, notifications, progress, elicitation];
+  return ['initialize', id, newId(), name.slice(0, MAX_NAME), ofAgent.slice(0, MAX_NAME), notifications, progress, elicitation];
 }
 
 /**
@@ -101,6 +107,7 @@ function initialize(params, id) {
  */
 export function readCall(payload) {
   const [capability, , timeout = Infinity, token, params = {}] = expect(payload, CALL);
+  if (capability.length > MAX_NAME) throw problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`);
   const path = get(payload, 'options.callId') === undefined ? 'callId' : 'options.callId';
   const callId = get(payload, path) === undefined ? newId() : textOf(payload, path);
   if (!(timeout >= 0)) throw bad('options.timeout', TIMEOUT);
@@ -140,9 +147,12 @@ function expect(object, rules) {
 /** @param {unknown} payload @param {string} path of a callId */
 function textOf(payload, path) {
   const callId = getA('string', payload, path);
-  if (callId === undefined) throw BAD_CALL_ID;
+  if (callId === undefined || callId.length > MAX_NAME) throw BAD_CALL_ID;
   return callId;
 }
+
+/** @param {unknown} object @param {string} path of a reason, which Rust shortens further */
+const reasonOf = (object, path) => getA('string', object, path)?.slice(0, 4096);
 
 /** @param {string} path @param {string} rule */
 const bad = (path, rule) => ({ ...invalid(`Bad ${path}: ${rule}`), details: { path } });

@@ -26,7 +26,7 @@ export function readFromApp(envelope) {
       if (cancelled) return ['confirmed', key, get(payload, 'metadata.stop'), ...readEnd(get(payload, 'metadata.ended'))];
       const error = get(payload, 'error');
       const lost = NO_SESSION.includes(get(error, 'code'));
-      return ['refusedCancel', key, getA('string', payload, 'reason'), isObject(error) ? error : undefined, lost];
+      return ['refusedCancel', key, getA('string', payload, 'reason')?.slice(0, 4096), isObject(error) ? error : undefined, lost];
     }
     case 'error':
       return ['refused', key, response];
@@ -35,7 +35,7 @@ export function readFromApp(envelope) {
     case 'progress': {
       // An app may turn a token of digits into a number.
       const operation = get(payload, 'operationId');
-      return ['string', 'number'].includes(typeof operation) ? ['progress', String(operation), payload] : undefined;
+      return ['string', 'number'].includes(typeof operation) ? ['progress', String(operation).slice(0, 257), payload] : undefined;
     }
     case 'notification': {
       const callId = getA('string', payload, 'data.callId');

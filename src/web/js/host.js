@@ -45,13 +45,15 @@ export class Host extends Shell {
     const options = description ?? {};
     refuseIf(problemWithCapability(name, options));
     refuseIf(typeof handler !== 'function' && `${name}: the handler is a function`);
+    const { concurrency = 0, available, inputSchema, settleGrace = this.settleGrace } = options;
+    /** @type {any} */
+    let document;
     try {
-      JSON.stringify(options);
+      document = describe(name, options);
     } catch (error) {
       refuseIf(`${name}: the description is no JSON: ${text(error)}`);
     }
-    const { concurrency = 0, available, inputSchema, settleGrace = this.settleGrace } = options;
-    const document = describe(name, options);
+    refuseIf(this.validators.problemWith(document));
     const added = this.enter('register', name, concurrency, settleGrace, available !== false, inputSchema !== undefined, document, handler);
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));
     this.registered(document);

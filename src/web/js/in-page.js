@@ -82,7 +82,7 @@ export function exposeAbp(host, target) {
     /** @param {string} name */
     async supports(name) {
       const found = host.documents().find((it) => it.name === name);
-      if (!found) return { supported: false, available: false, reason: `There is no capability "${name}"` };
+      if (!found) return { supported: false, available: false, reason: `There is no capability "${String(name).slice(0, 64)}"` };
       const { available, requirements, features, alternatives } = found;
       return { supported: true, available, requirements, features, ...(alternatives && { alternatives }) };
     },

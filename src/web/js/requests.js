@@ -19,6 +19,7 @@ export class Requests {
       this.#waiting.delete(envelope.id);
       return resolve(envelope.payload);
     });
+    this.connection.local = true;
   }
 
   /**

@@ -40,7 +40,7 @@ export class Shell extends Observed {
     super();
     this.handle = handle;
     this.number = number;
-    this.app = app;
+    this.app = Object.freeze({ ...app });
     this.depth = depth;
     this.size = size;
     this.guard = new Guard(() => this.#lost());

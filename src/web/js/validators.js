@@ -6,15 +6,20 @@
 /**
  * @typedef {{ code: string, message: string, details?: unknown }} Verdict
  * @typedef {(params: unknown) => Verdict | null} Check
+ * @typedef {{ name: string, schema: any, check?: Check }} Entry
  */
-import { invalid, problem } from './errors.js';
+import { invalid, problem, text } from './errors.js';
 
-/** @type {Promise<(schema: any) => Check> | undefined} */
+/** @type {Promise<void> | undefined} */
 let loading;
+/** Throws for a schema that makes no sense. @type {((schema: any) => Check) | undefined} */
+let compile;
 
 function load() {
   loading ??= import('./json-schema.js').then(
-    ({ compile }) => compile,
+    (module) => {
+      ({ compile } = module);
+    },
     (error) => {
       loading = undefined;
       throw error;
@@ -24,7 +29,7 @@ function load() {
 }
 
 export class Validators {
-  /** @type {Map<string, { check?: Check, schema: any }>} */
+  /** @type {Map<string, Entry>} */
   #byName = new Map();
 
   /** @param {(key: number, verdict: Verdict | null) => void} report */
@@ -37,12 +42,27 @@ export class Validators {
    * @param {any} schema
    */
   set(name, schema) {
-    const entry = { schema };
+    const entry = { name, schema };
     // Parameters are an object anyway.
     if (JSON.stringify(schema) === '{"type":"object"}') this.#byName.delete(name);
     else this.#byName.set(name, entry);
     // A failed load is tried again by the first call.
     if (this.#byName.has(name)) this.#compile(entry).catch(() => {});
+  }
+
+  /**
+   * What can be known of a schema before it is registered: nothing while the validator is not there.
+   *
+   * @param {{ name: string, inputSchema: any }} document
+   * @returns {string | undefined}
+   */
+  problemWith({ name, inputSchema }) {
+    try {
+      compile?.(inputSchema);
+    } catch (error) {
+      return senseless(name, error);
+    }
+    return undefined;
   }
 
   /** @param {string} name */
@@ -67,13 +87,27 @@ export class Validators {
     );
   }
 
-  /** @param {{ check?: Check, schema: any }} entry */
+  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
   async #compile(entry) {
-    const compile = await load();
-    entry.check ??= compile(entry.schema);
-    return entry.check;
+    if (!compile) await load();
+    return (entry.check ??= checkOf(entry));
   }
 }
+
+/** @param {Entry} entry @returns {Check} */
+function checkOf({ name, schema }) {
+  try {
+    return /** @type {NonNullable<typeof compile>} */ (compile)(schema);
+  } catch (error) {
+    const broken = problem('OPERATION_FAILED', senseless(name, error));
+    // It was registered before this could be known.
+    console.error('caphost:', broken.message);
+    return () => broken;
+  }
+}
+
+/** @param {string} name @param {unknown} error */
+const senseless = (name, error) => `${name}: inputSchema makes no sense: ${text(error)}`;
 
 /**
  * @param {Check} check

@@ -52,8 +52,9 @@ export class Mcp {
     const modern = version !== undefined;
     if (modern && typeof version !== 'string') return this.#badParams(id, method);
     if (modern && version !== MODERN) {
-      const data = { supported: [LEGACY, MODERN], requested: version };
-      return peer.fail(id, { code: UNSUPPORTED_VERSION, message: `Unsupported protocol version: ${version}`, data });
+      const requested = version.slice(0, 64);
+      const data = { supported: [LEGACY, MODERN], requested };
+      return peer.fail(id, { code: UNSUPPORTED_VERSION, message: `Unsupported protocol version: ${requested}`, data });
     }
     const succeed = (/** @type {object} */ result, /** @type {object} */ more = {}) =>
       peer.succeed(id, modern ? { resultType: 'complete', ...more, ...result } : result);
