@@ -6,7 +6,7 @@
  * speaks JSON-RPC.
  */
 import { acceptPort } from './accept-port.js';
-import { Connection, REQUESTS } from './connection.js';
+import { Connection, REQUESTS, UNREADABLE } from './connection.js';
 import { isJsonRpc } from './dialect.js';
 import { abpError } from './errors.js';
 import { transferables } from './transfer.js';
@@ -113,6 +113,18 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
     }
   };
 
+  /** A message was lost, and nobody can tell which: the agent has to begin anew. @param {MessageEvent} event */
+  const onLost = ({ source, origin }) => {
+    const peer = peers.get(source);
+    if (peer?.origin !== origin) return;
+    for (const connection of peer.connections.values()) {
+      connection.giveUp(UNREADABLE);
+      connection.leave();
+      connection.close();
+    }
+    peer.connections.clear();
+  };
+
   /** The page is left. It may come back, but its agents have been told that it is gone. */
   const onHide = () => {
     for (const { connections } of peers.values()) {
@@ -134,11 +146,13 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
   };
 
   addEventListener('message', onMessage);
+  addEventListener('messageerror', onLost);
   addEventListener('pagehide', onHide);
   announce(globalThis, location.origin, 'mcp-default');
   announce(parent, location.ancestorOrigins?.[0], 'mcp-iframe');
   return () => {
     removeEventListener('message', onMessage);
+    removeEventListener('messageerror', onLost);
     removeEventListener('pagehide', onHide);
     onHide();
     clearInterval(looking);

@@ -4,7 +4,8 @@
  * A port over which nobody has a session is held by its own listeners alone: once its other end is
  * gone it is garbage, whether the browser tells of that end or not.
  */
-import { Connection } from './connection.js';
+import { Connection, UNREADABLE } from './connection.js';
+import { asJson } from './json.js';
 import { transferables } from './transfer.js';
 
 /**
@@ -23,7 +24,7 @@ export function acceptPort(host, port, hold, initialize) {
   const connect = () => {
     /** @type {Connection} */
     const made = new Connection(host, (envelope) => {
-      if (extension) port.postMessage(envelope);
+      if (extension) port.postMessage(asJson(envelope));
       else port.postMessage(envelope, transferables(/** @type {any} */ (envelope.payload), made.wantsTransfer(envelope)));
     });
     // That of a host that is closed only says so.
@@ -47,6 +48,7 @@ export function acceptPort(host, port, hold, initialize) {
       port.onDisconnect?.removeListener(close);
     } else {
       port.removeEventListener('message', onMessage);
+      port.removeEventListener('messageerror', onLost);
       port.removeEventListener('close', close);
     }
     connection?.leave();
@@ -68,6 +70,11 @@ export function acceptPort(host, port, hold, initialize) {
     connection?.leave();
     return part();
   };
+  /** A message was lost, and nobody can tell which: the agent has to begin anew. */
+  const onLost = () => {
+    connection?.giveUp(UNREADABLE);
+    onHide();
+  };
   /** @param {unknown} message */
   const hear = (message) => (connection ??= connect()).hear(message);
   /** @param {{ data: unknown }} event */
@@ -79,6 +86,7 @@ export function acceptPort(host, port, hold, initialize) {
     hold(close, true);
   } else {
     port.addEventListener('message', onMessage);
+    port.addEventListener('messageerror', onLost);
     port.addEventListener('close', close);
     port.start?.();
   }

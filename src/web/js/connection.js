@@ -13,6 +13,9 @@ import { receive } from './receive.js';
 const LOST = problem('INTERNAL_ERROR', 'The host has failed and cannot go on');
 const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
 
+/** Why a session is given up when a message could not be deserialised. */
+export const UNREADABLE = 'A message of the agent could not be read';
+
 /** What is answered under the id it came with. */
 export const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
@@ -119,6 +122,13 @@ export class Connection {
   /** Its session was shut down. One that speaks JSON-RPC may begin another at once. */
   over() {
     if (this.#take === this.receive) this.onover?.();
+  }
+
+  /** The host ends the session: what is in flight is cancelled and answered. @param {string} reason */
+  giveUp(reason) {
+    // The agent is still to be told that it is over.
+    this.onover = undefined;
+    this.receive({ type: 'shutdown', payload: { reason } });
   }
 
   /** The host goes away: a transport itself cannot say so everywhere. */

@@ -214,11 +214,7 @@ export class Host extends Shell {
   close() {
     if (this.#closed) return;
     this.#closed = true;
-    for (const connection of this.connections.values()) {
-      // Its agent is still to be told why.
-      connection.onover = undefined;
-      connection.receive({ type: 'shutdown', payload: { reason: 'The host was closed' } });
-    }
+    for (const connection of this.connections.values()) connection.giveUp('The host was closed');
     this.enter('giveUp');
     for (const close of [...this.#closers]) close();
     this.#closers.clear();

@@ -2,6 +2,7 @@
  * A MessagePort, a Worker, the inside of a worker, or an extension's port.
  */
 import { abpError } from './errors.js';
+import { asJson } from './json.js';
 
 /**
  * @param {any} port
@@ -19,7 +20,7 @@ export function portMessenger(port, ours = false) {
     forgetful: !extension && !port.start,
     onmessage: undefined,
     onclose: undefined,
-    post: extension ? (envelope) => port.postMessage(envelope) : (envelope, transfer = []) => port.postMessage(envelope, transfer),
+    post: extension ? (envelope) => port.postMessage(asJson(envelope)) : (envelope, transfer = []) => port.postMessage(envelope, transfer),
     close() {
       stop.abort();
       messenger.onmessage = messenger.onclose = undefined;

@@ -94,6 +94,8 @@ export function windowMessenger(win, origin) {
     }
     messenger.onmessage?.(data);
   }, { signal });
+  // An answer was lost, and nobody can tell which.
+  addEventListener('messageerror', ({ source }) => plain && source === win && gone(), { signal });
   return messenger;
 }
 
