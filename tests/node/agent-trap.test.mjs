@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { Agent } from '../../src/web/js/agent.js';
 
 const internal = { code: 'INTERNAL_ERROR', message: 'The agent has failed and cannot go on', retryable: false };
@@ -15,55 +15,60 @@ const trap = /** @type {() => never} */ (
   ))).exports.t
 );
 
-/** An agent on a wasm half that traps at its first reply. @param {import('node:test').TestContext} t */
-function agentThatTraps(t) {
-  t.mock.method(console, 'error', () => {});
-  let key = 0;
-  const handle = {
-    open: () => 1,
-    forget() {},
-    call: () => (key += 1),
-    cancel: () => (key += 1),
-    drive() {},
-    heard: trap,
-    shutdown() {},
-    disconnected() {},
-  };
+let entered = 0;
+let key = 0;
+const count = () => void (entered += 1);
+/** A wasm half that traps at the first reply of a host. */
+const handle = {
+  open: () => (count(), 1),
+  forget: count,
+  call: () => (count(), (key += 1)),
+  cancel: () => (count(), (key += 1)),
+  drive: count,
+  heard: trap,
+  shutdown: count,
+  disconnected: count,
+};
+
+function newAgent() {
   /** @type {any} */
-  const messenger = { post() {}, close() { messenger.closed = true; } };
+  const messenger = { closed: 0, post() {}, close() { messenger.closed += 1; } };
   return { agent: new Agent(handle, messenger, { sessionId: 's', app: {}, capabilities: [] }, {}), messenger };
 }
 
-describe('an agent whose wasm instance traps', () => {
-  test('settles every pending call and cancel with INTERNAL_ERROR, cancels first', async (t) => {
-    const { agent, messenger } = agentThatTraps(t);
-    /** @type {string[]} */
-    const order = [];
-    const call = agent.call('x').finally(() => order.push('call'));
-    const cancel = agent.cancel('x').finally(() => order.push('cancel'));
-    messenger.onmessage({});
+// The module's instance is lost once and for all, so these belong together, in this order.
+
+test('a trap that one agent meets settles what every agent of the instance has pending, cancels first', async (t) => {
+  t.mock.method(console, 'error', () => {});
+  const agents = [newAgent(), newAgent()];
+  const { signal } = new AbortController();
+  const removed = t.mock.method(signal, 'removeEventListener');
+  /** @type {string[]} */
+  const order = [];
+  const answers = agents.map(({ agent }, at) => [
+    agent.call('x', {}, { signal }).finally(() => order.push(`call ${at}`)),
+    agent.cancel('x').finally(() => order.push(`cancel ${at}`)),
+  ]);
+  agents[0]?.messenger.onmessage({});
+  for (const [call, cancel] of answers) {
     assert.deepEqual(await call, { success: false, error: internal });
     assert.deepEqual(await cancel, { callId: 'x', cancelled: false, reason: internal.message, error: internal });
-    assert.deepEqual(order, ['cancel', 'call']);
+  }
+  assert.deepEqual(order, ['cancel 0', 'call 0', 'cancel 1', 'call 1']);
+  assert.equal(removed.mock.callCount(), 2);
+  for (const { agent, messenger } of agents) {
     assert.equal(await agent.closed, 'failed');
-    assert.equal(messenger.closed, true);
-  });
+    assert.equal(messenger.closed, 1);
+  }
+});
 
-  test('answers what comes later likewise, and is never entered again', async (t) => {
-    const { agent, messenger } = agentThatTraps(t);
-    messenger.onmessage({});
-    assert.deepEqual(await agent.call('x'), { success: false, error: internal });
-    assert.deepEqual((await agent.cancel('x')).error, internal);
-    await agent.shutdown();
-  });
-
-  test('lets go of the signals of its callers', async (t) => {
-    const { agent, messenger } = agentThatTraps(t);
-    const { signal } = new AbortController();
-    const removed = t.mock.method(signal, 'removeEventListener');
-    const call = agent.call('x', {}, { signal });
-    messenger.onmessage({});
-    await call;
-    assert.equal(removed.mock.callCount(), 1);
-  });
+test('a lost instance is never entered again, by an old agent or a new one', async () => {
+  const before = entered;
+  const { agent, messenger } = newAgent();
+  assert.equal(await agent.closed, 'failed');
+  assert.deepEqual(await agent.call('x'), { success: false, error: internal });
+  assert.deepEqual((await agent.cancel('x')).error, internal);
+  await agent.shutdown();
+  assert.equal(messenger.closed, 1);
+  assert.equal(entered, before);
 });

@@ -6,7 +6,7 @@ import { problemWith } from './call-options.js';
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
 import { BAD_CALL_ID, failure, problem, text } from './errors.js';
 import { readFromApp } from './from-app.js';
-import { Guard } from './guard.js';
+import { Guard, enter, oneWay } from './guard.js';
 import { newId } from './platform.js';
 import { Questions } from './questions.js';
 import { getA } from './read.js';
@@ -28,7 +28,7 @@ import { startTimer } from './timer.js';
 /** How long a peer that may be gone has to show that it is not. */
 const SIGN_OF_LIFE = 2000;
 /** What it is given must not lead to the agent, as a closure made in its constructor would. @type {FinalizationRegistry<[any, number]>} */
-const unreachable = new FinalizationRegistry(([handle, number]) => handle.forget(number));
+const unreachable = new FinalizationRegistry(([handle, number]) => enter(() => handle.forget(number)));
 const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
 
 export class Agent {
@@ -106,7 +106,9 @@ export class Agent {
    */
   constructor(handle, messenger, session, options) {
     this.#handle = handle;
-    this.#number = handle.open(options.grace ?? 5000, options.liveness ?? Infinity, session.life !== undefined);
+    const { grace = 5000, liveness = Infinity } = options;
+    this.#number = enter(() => handle.open(grace, liveness, session.life !== undefined));
+    oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendShutdown', 'progress', 'ended']);
     unreachable.register(this, [handle, this.#number]);
     this.#messenger = messenger;
     this.#options = options;
@@ -125,6 +127,8 @@ export class Agent {
     messenger.onclose = () => this.#disconnected();
     globalThis.addEventListener?.('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#enter('probe', SIGN_OF_LIFE, certain);
+    // It was lost before.
+    if (this.#guard.trap !== undefined) this.#lost();
   }
 
   /**
@@ -246,7 +250,7 @@ export class Agent {
    * @returns {any} undefined when the wasm instance is lost
    */
   #do(method, ...args) {
-    return this.#guard.enter(() => this.#handle[method](this.#number, ...args));
+    return enter(() => this.#handle[method](this.#number, ...args));
   }
 
   /** @param {any} envelope */
@@ -297,7 +301,8 @@ export class Agent {
       release?.();
       resolve(callId === undefined ? { success: false, error: LOST } : refusal(callId, LOST));
     }
-    this.#end('failed');
+    // One whose session was over has told so.
+    if (this.sessionId !== null) this.#end('failed');
   }
 }
 

@@ -1,38 +1,76 @@
 /**
- * The one way from JavaScript into a host's wasm.
+ * The one way from JavaScript into wasm.
  *
  * A trap (a panicking capability, an exhausted stack, a corrupt memory) leaves the instance in an
- * unknown state. It is not entered again, and everything that waits for it is answered.
+ * unknown state. It is not entered again, whoever notices: every host and agent of the instance has
+ * a guard, all are told at once, and everything that waits for it is answered.
  */
-export class Guard {
-  /** @type {unknown} */
-  trap = undefined;
 
+import { report } from './report.js';
+
+/** Why the instance of this module is lost. @type {unknown} */
+let trap;
+/** Frames on the stack that lead into it. */
+let depth = 0;
+/** Weakly: an agent that nobody has any more is garbage. @type {Set<WeakRef<Guard>>} */
+const guards = new Set();
+
+/**
+ * @template T
+ * @param {() => T} work what calls into wasm; it throws only when the instance is lost
+ * @returns {T | undefined} undefined when it is
+ */
+export function enter(work) {
+  if (trap !== undefined) return undefined;
+  depth += 1;
+  try {
+    return work();
+  } catch (error) {
+    lose(error);
+    return undefined;
+  } finally {
+    depth -= 1;
+  }
+}
+
+/** @param {unknown} error */
+function lose(error) {
+  // A frame further out, which has been left because of it.
+  if (trap !== undefined) return;
+  trap = error ?? new Error('The wasm instance is lost');
+  console.error('caphost: the wasm instance is lost, its calls are settled with INTERNAL_ERROR:', error);
+  for (const guard of guards) report(guard.deref()?.onTrap);
+}
+
+/**
+ * Has methods that wasm calls not go back to it once it is lost: whatever they have called may have
+ * noticed. What they throw then takes the frames of wasm off the stack.
+ *
+ * @param {any} target
+ * @param {string[]} names
+ */
+export function oneWay(target, names) {
+  for (const name of names) {
+    const method = target[name];
+    /** @this {any} @param {any[]} args */
+    target[name] = function (...args) {
+      const result = method.apply(this, args);
+      if (trap !== undefined && depth > 0) throw trap;
+      return result;
+    };
+  }
+}
+
+export class Guard {
   /** @param {() => void} onTrap called once, when the instance is lost */
   constructor(onTrap) {
     this.onTrap = onTrap;
+    for (const guard of guards) if (!guard.deref()) guards.delete(guard);
+    guards.add(new WeakRef(this));
   }
 
-  /**
-   * @template T
-   * @param {() => T} work what calls into wasm; it throws only when the instance is lost
-   * @returns {T | undefined}
-   */
-  enter(work) {
-    if (this.trap !== undefined) return undefined;
-    try {
-      return work();
-    } catch (error) {
-      this.fail(error);
-      return undefined;
-    }
-  }
-
-  /** @param {unknown} error */
-  fail(error) {
-    if (this.trap !== undefined) return;
-    this.trap = error ?? new Error('The wasm instance is lost');
-    console.error('caphost: the wasm instance is lost, its calls are settled with INTERNAL_ERROR:', error);
-    this.onTrap();
+  /** Why the instance is lost, if it is. */
+  get trap() {
+    return trap;
   }
 }

@@ -1,6 +1,7 @@
 /**
  * What Rust needs of the platform. Nothing here throws.
  */
+import { enter } from './guard.js';
 
 /** Milliseconds that never go back. */
 export const now = () => performance.now();
@@ -69,7 +70,7 @@ let channel;
 export function inNextTask(callback) {
   if (!channel) {
     channel = new MessageChannel();
-    channel.port1.onmessage = () => tasks.shift()?.();
+    channel.port1.onmessage = () => enter(() => tasks.shift()?.());
   }
   tasks.push(callback);
   channel.port2.postMessage(0);

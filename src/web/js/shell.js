@@ -6,7 +6,7 @@ import { Context } from './context.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
 import { failure } from './errors.js';
 import { failureOf } from './failure-of.js';
-import { Guard } from './guard.js';
+import { Guard, enter, oneWay } from './guard.js';
 import { Observed } from './observed.js';
 import { inspect } from './inspect.js';
 import { newId } from './platform.js';
@@ -58,7 +58,7 @@ export class Shell extends Observed {
    * @returns {any}
    */
   enter(method, ...args) {
-    return this.guard.enter(() => this.handle[method](this.number, ...args));
+    return enter(() => this.handle[method](this.number, ...args));
   }
 
   wake() {
@@ -287,6 +287,12 @@ export class Shell extends Observed {
     this.waiting.clear();
     for (const connection of this.connections.values()) connection.answerLost();
   }
+}
+
+// The rest is called by JavaScript, or runs nothing but this file.
+const others = ['constructor', 'enter', 'arm', 'post', 'emit'];
+for (const { prototype } of [Shell, Observed]) {
+  oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
 }
 
 /** @param {any} value */

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { connectPort } from 'caphost/agent';
+import { createHost } from 'caphost';
+
+const app = { id: 'a', name: 'a', version: '1' };
+const code = (/** @type {any} */ it) => it.error?.code;
+
+test('frames of a lost instance further out on the stack do not go on, and every host and agent of it is told at once', async (t) => {
+  const logged = t.mock.method(console, 'error', () => {});
+  const host = /** @type {any} */ (await createHost({ app }));
+  const other = await createHost({ app });
+  const { port1, port2 } = new MessageChannel();
+  after(() => port2.close());
+  other.acceptPort(port1);
+  const agent = await connectPort(/** @type {any} */ (port2));
+  other.register('hold', {}, () => new Promise(() => {}));
+  const held = agent.call('hold');
+
+  /** @type {string[]} */
+  const ran = [];
+  /** @type {any} */
+  let inside;
+  host.register('breaks', {}, () => {
+    ran.push('breaks');
+    // A host that there never was: Rust panics, in a frame inside of the one that has called this.
+    host.number = 1e6;
+    inside = target.abp.call('next');
+    ran.push('broken');
+  });
+  host.register('next', {}, () => void ran.push('next'));
+  /** @type {any} */
+  const target = {};
+  host.expose(target);
+  await target.abp.initialize({ agent: { name: 'n', version: '1' }, protocolVersion: '0.1', features: {} });
+  const seen = await Promise.all([target.abp.call('breaks'), target.abp.call('next'), held]);
+  assert.deepEqual(seen.map(code), Array(3).fill('INTERNAL_ERROR'));
+  assert.equal(code(await inside), 'INTERNAL_ERROR');
+  assert.deepEqual(ran, ['breaks', 'broken']);
+  assert.equal(await agent.closed, 'failed');
+  assert.equal(logged.mock.callCount(), 1);
+  await assert.rejects(createHost({ app }), { code: 'INTERNAL_ERROR' });
+});
