@@ -45,11 +45,11 @@ export function acceptPort(host, port, hold, initialize) {
   const release = () => {
     if (extension) {
       port.onMessage.removeListener(hear);
-      port.onDisconnect?.removeListener(close);
+      port.onDisconnect?.removeListener(gone);
     } else {
       port.removeEventListener('message', onMessage);
       port.removeEventListener('messageerror', onLost);
-      port.removeEventListener('close', close);
+      port.removeEventListener('close', gone);
     }
     connection?.leave();
     part();
@@ -60,6 +60,11 @@ export function acceptPort(host, port, hold, initialize) {
     if (extension) port.disconnect?.();
     // A worker is not ours to end, and has no close that spares it.
     else if (port instanceof MessagePort) port.close();
+  };
+  /** The other end is: nobody hears what is said any more. */
+  const gone = () => {
+    part();
+    close();
   };
   /**
    * The page is left. It may come back, but its agent has been told that it is gone; and so has one
@@ -82,12 +87,12 @@ export function acceptPort(host, port, hold, initialize) {
 
   if (extension) {
     port.onMessage.addListener(hear);
-    port.onDisconnect?.addListener(close);
+    port.onDisconnect?.addListener(gone);
     hold(close, true);
   } else {
     port.addEventListener('message', onMessage);
     port.addEventListener('messageerror', onLost);
-    port.addEventListener('close', close);
+    port.addEventListener('close', gone);
     port.start?.();
   }
   if (initialize) hear(initialize);
