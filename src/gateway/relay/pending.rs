@@ -17,7 +17,7 @@ pub(super) struct Entry {
     pub id: Option<Arc<str>>,
     /// A cancel's `callId`, as JSON.
     pub call_id: Option<String>,
-    /// The run a call begins.
+    /// The run that a call begins, or a cancel is for.
     pub run: Option<RunId>,
     /// The run a cancel is for that its agent did not ask for, and is not told of.
     pub revokes: Option<RunId>,

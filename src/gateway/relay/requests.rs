@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::pending::{Entry, issued_id};
+use super::runs::Noted;
 use super::{Action, PeerId, Relay};
 use crate::call::{Code, Error};
 use crate::gateway::runs::RunId;
@@ -33,8 +34,11 @@ impl Relay {
         }
         match self.route(peer, envelope, request) {
             Ok((app, payload)) => match self.note_request(peer, app, request, payload, run) {
-                Some((run, payload)) => self.pass_on(peer, app, envelope, request, &payload, run),
-                None => self.answer_for_the_app(peer, envelope, request),
+                Noted::Pass(run, payload) => {
+                    self.pass_on(peer, app, envelope, request, &payload, run);
+                }
+                Noted::Skip => self.answer_for_the_app(peer, envelope, request),
+                Noted::Refuse(error) => self.refuse(peer, &envelope.subject(), &error),
             },
             Err(error) => self.refuse(peer, &envelope.subject(), &error),
         }
@@ -80,12 +84,6 @@ impl Relay {
         if self.draining && request == Request::Call {
             let message = "The gateway is shutting down: it takes no new calls";
             return Err(Error::new(Code::CAPABILITY_UNAVAILABLE, message));
-        }
-        if request == Request::Call && self.names_a_skipped(peer, payload) {
-            let details = json!({ "path": "options.callId" });
-            return Err(
-                Error::invalid_params("The callId was used before").with_details(Box::new(details))
-            );
         }
         // Cancels still go through: they relieve the app.
         let congested = self.apps.get(&app).is_some_and(|app| app.congested);

@@ -26,6 +26,16 @@ pub(super) struct Route {
     pub revoking: bool,
 }
 
+/// What becomes of a request on its way to the app.
+pub(super) enum Noted<'a> {
+    /// It goes on with that payload. The run it begins or cancels, if it does.
+    Pass(Option<RunId>, Cow<'a, str>),
+    /// It must not go there, because its run is over already.
+    Skip,
+    /// It must not go there, because of what it says.
+    Refuse(Failure),
+}
+
 /// What a call says of itself.
 #[derive(Default)]
 struct Call<'a> {
@@ -35,8 +45,7 @@ struct Call<'a> {
 }
 
 impl Relay {
-    /// Notes a request on its way to the app: the run it begins, and the payload to pass on.
-    /// `None` if it must not go there, because its run is over already.
+    /// Notes a request on its way to the app.
     pub(super) fn note_request<'a>(
         &mut self,
         peer: PeerId,
@@ -44,24 +53,25 @@ impl Relay {
         request: Request,
         payload: &'a str,
         run: Option<RunId>,
-    ) -> Option<(Option<RunId>, Cow<'a, str>)> {
+    ) -> Noted<'a> {
         match request {
             Request::Call => {}
-            Request::Cancel => {
-                return self
-                    .note_cancel(peer, payload)
-                    .then_some((None, payload.into()));
-            }
-            _ => return Some((None, payload.into())),
+            Request::Cancel => return self.note_cancel(peer, payload),
+            _ => return Noted::Pass(None, payload.into()),
         }
-        // Where the agent is, its runs are.
-        if !self.agents.get(&peer)?.is_here() {
-            return Some((None, payload.into()));
-        }
-        let call = read_call(payload);
         let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
-        let agent = self.agents.get_mut(&peer)?;
+        // Where the agent is, its runs are.
+        let agent = self.agents.get_mut(&peer).filter(|agent| agent.is_here());
+        let Some(agent) = agent else {
+            return Noted::Pass(None, payload.into());
+        };
+        let call = read_call(payload);
         let given = call.call_id;
+        // The app cannot know those that never went there; and of one it has, the entry must stay.
+        let used = |id: &str| agent.calls.contains_key(id) || agent.skipped.contains(id);
+        if given.as_deref().is_some_and(used) {
+            return Noted::Refuse(used_before());
+        }
         let id = run.unwrap_or_else(RunId::random);
         let named = given.is_some();
         let call_id: Arc<str> = given.map_or_else(|| id.to_string().into(), Arc::from);
@@ -83,7 +93,7 @@ impl Relay {
         };
         if !(self.runs.sent(id, app_id) && may) {
             agent.skipped.insert(call_id);
-            return None;
+            return Noted::Skip;
         }
         agent.calls.insert(call_id.clone(), id);
         // Without a callId nobody but the app could name the call.
@@ -98,7 +108,7 @@ impl Relay {
             revoking: false,
         };
         self.routes.insert(id, route);
-        Some((Some(id), payload))
+        Noted::Pass(Some(id), payload)
     }
 
     /// The runs that an app has.
@@ -107,19 +117,8 @@ impl Relay {
         routes.map(|(run, _)| *run).collect()
     }
 
-    /// Whether a call has the callId of one that never went to the app, which cannot know that it was
-    /// used before.
-    pub(super) fn names_a_skipped(&self, peer: PeerId, payload: &str) -> bool {
-        let agent = self.agents.get(&peer);
-        let Some(agent) = agent.filter(|agent| !agent.skipped.is_empty()) else {
-            return false;
-        };
-        let given = read_call(payload).call_id;
-        given.is_some_and(|id| agent.skipped.contains(&*id))
-    }
-
-    /// Notes that an agent cancels. Whether the app is to decide.
-    fn note_cancel(&mut self, peer: PeerId, payload: &str) -> bool {
+    /// Notes that an agent cancels.
+    fn note_cancel<'a>(&mut self, peer: PeerId, payload: &'a str) -> Noted<'a> {
         let (mut call_id, mut reason) = (None, None);
         members(payload.as_bytes(), |key, value| match key {
             b"callId" => call_id = text_of(value),
@@ -127,13 +126,17 @@ impl Relay {
             _ => {}
         });
         let (Some(agent), Some(call_id)) = (self.agents.get(&peer), call_id) else {
-            return true;
+            return Noted::Pass(None, payload.into());
         };
-        if let Some(run) = agent.calls.get(&*call_id) {
-            let now = self.now.unix_ms;
-            self.runs.cancel_requested(*run, reason.as_deref(), now);
+        if agent.skipped.contains(&*call_id) {
+            return Noted::Skip;
         }
-        !agent.skipped.contains(&*call_id)
+        let run = agent.calls.get(&*call_id).copied();
+        if let Some(run) = run {
+            let now = self.now.unix_ms;
+            self.runs.cancel_requested(run, reason.as_deref(), now);
+        }
+        Noted::Pass(run, payload.into())
     }
 
     /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
@@ -159,9 +162,13 @@ impl Relay {
         if let Some(run) = entry.revokes {
             return self.revocation_answered(run, payload);
         }
-        // Only calls begin runs.
-        if let Some(run) = entry.run {
-            self.run_over(entry.agent, run, ending_of(payload));
+        match (entry.run, entry.request) {
+            (Some(run), Request::Cancel) if !says_cancelled(payload) => {
+                self.runs.cancel_refused(run);
+            }
+            // How it ends, its call's own answer says.
+            (None, _) | (_, Request::Cancel) => {}
+            (Some(run), _) => self.run_over(entry.agent, run, ending_of(payload)),
         }
     }
 
@@ -171,7 +178,7 @@ impl Relay {
             let outcome = Revoked::failed(cancel_reason, error);
             return self.revoked(run, outcome);
         }
-        if let Some(run) = entry.run {
+        if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
             let ending = Ending::Unknown(error.code.as_str().to_string());
             self.run_over(entry.agent, run, ending);
         }
@@ -247,6 +254,19 @@ fn with_call_id<'a>(payload: &'a str, call_id: &str) -> Cow<'a, str> {
     let empty = rest.trim_start().starts_with('}');
     let comma = if empty { "" } else { "," };
     format!(r#"{{"callId":"{call_id}"{comma}{rest}"#).into()
+}
+
+fn used_before() -> Failure {
+    Error::invalid_params("The callId was used before")
+        .with_details(Box::new(json!({ "path": "options.callId" })))
+}
+
+fn says_cancelled(payload: &str) -> bool {
+    let mut cancelled = false;
+    members(payload.as_bytes(), |key, value| {
+        cancelled |= key == b"cancelled" && value == b"true";
+    });
+    cancelled
 }
 
 fn ending_of(payload: &str) -> Ending {

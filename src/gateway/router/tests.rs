@@ -14,6 +14,9 @@ use crate::gateway::runs::{Found, RunState};
 use crate::gateway::server::{Hub, OutboxStep};
 use crate::gateway::tokens::Tokens;
 
+/// An id that nobody meets by chance.
+const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
+
 /// An app on the relay: what it is sent comes out of `inbox`.
 struct App {
     hub: Arc<Hub>,
@@ -243,10 +246,10 @@ async fn a_call_nobody_waits_for_is_cancelled_in_the_app() {
 async fn a_cancel_before_the_call_skips_it() {
     let hub = hub();
     let _app = App::join(&hub);
-    hub.cancel_early("7", Some("never".into()), &Identity::anyone());
+    hub.cancel_early(SEVEN, Some("never".into()), &Identity::anyone());
     let outcome = hub
         .open(client(Dialect::Mcp))
-        .call(call("7"))
+        .call(call(SEVEN))
         .outcome()
         .await;
     let expected = Outcome::Cancelled {
@@ -254,6 +257,37 @@ async fn a_cancel_before_the_call_skips_it() {
         by_caller: false,
     };
     assert_eq!(outcome, expected);
+}
+
+#[tokio::test]
+async fn a_call_cancelled_behind_a_slow_initialize_and_forgotten_is_never_sent() {
+    let mut limits = Limits::default();
+    limits.retention.count = 1;
+    let hub = Arc::new(Hub::new(limits, Tokens::default()));
+    let mut app = App::join(&hub);
+    let session = hub.open(client(Dialect::Mcp));
+    let admin = Identity::anyone();
+    let waiting = session.call(call("7"));
+    let initialize = app.expect("initialize").await;
+    let confirmation = hub.cancel(waiting.id, None, &admin).await;
+    assert!(confirmation.cancelled, "{confirmation:?}");
+    // Another one that ends takes its place among those that are remembered.
+    let other = session.call(call("8"));
+    hub.cancel(other.id, None, &admin).await;
+    assert!(hub.run(waiting.id, &admin).is_none());
+
+    let last = session.call(call("9"));
+    app.answer(
+        &initialize,
+        "initialize-result",
+        json!({ "sessionId": "s" }),
+    );
+    let sent = app.expect("capabilities/call").await;
+    assert_eq!(sent["payload"]["options"]["callId"], last.id.to_string());
+    for skipped in [waiting, other] {
+        let outcome = skipped.outcome().await;
+        assert!(matches!(outcome, Outcome::Cancelled { .. }), "{outcome:?}");
+    }
 }
 
 #[tokio::test]

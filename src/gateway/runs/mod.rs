@@ -137,10 +137,11 @@ impl Runs {
         false
     }
 
-    /// Its call goes to that app now. `false` when it is over already: it must not.
+    /// Its call goes to that app now. `false` when it is over already, and perhaps forgotten: it must
+    /// not.
     pub fn sent(&mut self, id: RunId, app: Option<Arc<str>>) -> bool {
         let Some(run) = self.runs.get_mut(&id) else {
-            return true;
+            return false;
         };
         run.app = app.or(run.app.take());
         if run.state == RunState::Queued {
@@ -154,15 +155,15 @@ impl Runs {
         let Some(run) = self.runs.get_mut(&id) else {
             return;
         };
+        if run.state == RunState::Running {
+            run.state = RunState::Cancelling;
+        }
         if run.state.is_over() || run.cancel_requested_at.is_some() {
             return;
         }
         run.cancel_requested_at = Some(now);
         run.cancel_reason = reason.map(kept::reason);
         self.news.push(News::CancelRequested(id));
-        if run.state == RunState::Running {
-            run.state = RunState::Cancelling;
-        }
     }
 
     /// It was not cancelled after all, and goes on.

@@ -3,6 +3,9 @@ use serde_json::json;
 use super::*;
 use crate::gateway::runs::{EarlyCancel, Found, Run, RunState};
 
+/// An id that nobody meets by chance.
+const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
+
 /// The run with that callId.
 fn run(bench: &Bench, call_id: &str) -> Run {
     let found = bench
@@ -115,6 +118,68 @@ fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
 }
 
 #[test]
+fn a_refused_cancel_of_its_agent_leaves_the_run_running() {
+    let mut bench = Bench::session();
+    let called = bench.relayed(2, call("1", "c"));
+    for (id, no) in [
+        (
+            "2",
+            json!({ "callId": "c", "cancelled": false, "reason": "not now" }),
+        ),
+        (
+            "3",
+            json!({ "callId": "c", "cancelled": false, "error": { "code": "NOT_INITIALIZED" } }),
+        ),
+    ] {
+        let asked = bench.relayed(2, cancel(id, "c"));
+        assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+        let seen = bench.send(1, cancel_result(&asked, no.clone()));
+        assert_eq!(only(&seen, 2)["payload"], no);
+        assert_eq!(run(&bench, "c").state, RunState::Running);
+    }
+    // One that the app does not understand is refused, too.
+    let asked = bench.relayed(2, cancel("4", "c"));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    let no = json!({ "error": { "code": "NOT_IMPLEMENTED", "message": "", "retryable": false } });
+    bench.send(1, answer(&asked, "error", no));
+    assert_eq!(run(&bench, "c").state, RunState::Running);
+    // One that is confirmed is over when the call's own answer says so.
+    let asked = bench.relayed(2, cancel("5", "c"));
+    bench.send(
+        1,
+        cancel_result(&asked, json!({ "callId": "c", "cancelled": true })),
+    );
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    bench.send(1, answer(&called, "capabilities/call-result", cancelled()));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+}
+
+#[test]
+fn a_refused_duplicate_leaves_the_run_of_the_first_as_it_was() {
+    let mut bench = Bench::session();
+    let first = bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let seen = bench.send(2, call("2", "c"));
+    let refused = only(&seen, 2);
+    assert_eq!(
+        (refused["id"].as_str(), code(refused)),
+        (Some("2"), "INVALID_PARAMS")
+    );
+    assert_eq!(run(&bench, "c").id, it.id, "there is no other");
+    // What is said of the callId is still said of the first.
+    let info = json!({ "operationId": "c", "progress": 5 });
+    bench.send(1, answer(&first, "progress", info));
+    assert!(run(&bench, "c").progress.is_some());
+    bench.relayed(2, cancel("3", "c"));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    bench.send(1, answer(&first, "capabilities/call-result", cancelled()));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    // Of another session it is another call.
+    bench.relayed(3, call("1", "c"));
+    goes_on(&mut bench, 2);
+}
+
+#[test]
 fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
     for gone in [1, 2] {
         let mut bench = Bench::session();
@@ -138,27 +203,27 @@ fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
 fn a_call_cancelled_before_it_came_never_reaches_the_app() {
     let mut bench = Bench::session();
     let runs = bench.relay.runs_mut();
-    let early = EarlyCancel::new("c", None, &Identity::anyone(), 1_000);
+    let early = EarlyCancel::new(SEVEN, None, &Identity::anyone(), 1_000);
     runs.cancel_early(early, 1_000);
-    let seen = bench.send(2, call("1", "c"));
+    let seen = bench.send(2, call("1", SEVEN));
     let answered = only(&seen, 2);
     assert_eq!(
         (answered["id"].as_str(), &answered["payload"]),
         (Some("1"), &cancelled())
     );
-    let seen = bench.send(2, cancel("2", "c"));
+    let seen = bench.send(2, cancel("2", SEVEN));
     assert_eq!(
         only(&seen, 2)["payload"],
-        json!({ "callId": "c", "cancelled": true }),
+        json!({ "callId": SEVEN, "cancelled": true }),
         "its own cancel says the same"
     );
-    let seen = bench.send(2, call("3", "c"));
+    let seen = bench.send(2, call("3", SEVEN));
     assert_eq!(
         only(&seen, 2)["payload"]["error"]["code"],
         "INVALID_PARAMS",
         "its callId is used"
     );
-    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    assert_eq!(run(&bench, SEVEN).state, RunState::Cancelled);
     goes_on(&mut bench, 2);
 }
 
