@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use crate::request::{Response, bearer};
 use crate::support::*;
 
+/// An id that nobody meets by chance.
+const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
+
 async fn cancel_run(gateway: &Gateway, id: &str) -> Response {
     let body = json!({ "requestId": id, "reason": "enough" }).to_string();
     gateway.post("/cancellation/cancel", "", &body).await
@@ -207,15 +210,17 @@ async fn a_cancel_before_its_run_takes_effect_when_it_comes() {
     let gateway = Gateway::start().await;
     let mut notices = gateway.hub.cancellations();
     let (mut app, mut agent) = gateway.session().await;
-    assert_eq!(status_of_cancel(&gateway, "early").await, "queued");
+    assert_eq!(status_of_cancel(&gateway, SEVEN).await, "queued");
     assert_eq!(notices.recv().await.unwrap().run, None);
-    let unknown = gateway.get("/cancellation/status/early", "").await;
+    let unknown = gateway
+        .get(&format!("/cancellation/status/{SEVEN}"), "")
+        .await;
     assert_eq!(
         (unknown.status, unknown.json()),
         (404, json!({ "detail": "Run not found" }))
     );
 
-    agent.send(call("1", "early")).await;
+    agent.send(call("1", SEVEN)).await;
     let skipped = agent.next().await;
     assert_eq!(
         (&skipped["type"], &skipped["id"]),
@@ -225,14 +230,45 @@ async fn a_cancel_before_its_run_takes_effect_when_it_comes() {
         skipped["payload"],
         json!({ "success": false, "cancelled": true })
     );
-    let cancelled = status(&gateway, "early").await;
+    let cancelled = status(&gateway, SEVEN).await;
     assert_eq!(
         (&cancelled["cancelled"], &cancelled["cancel_reason"]),
         (&json!(true), &json!("enough"))
     );
-    assert_eq!(status_of_cancel(&gateway, "early").await, "cancelled");
+    assert_eq!(status_of_cancel(&gateway, SEVEN).await, "cancelled");
     // The app has not seen it: this is the first call it gets.
     agent.call_through(&mut app).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_early_cancel_of_an_id_that_strangers_share_reaches_no_call() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut agent) = gateway.session().await;
+    // Somebody's call 2 had ended when its cancel came. Another client counts, too.
+    for shared in ["2", "early-1", "00000000-0000-0000-0000-000000000002"] {
+        assert_eq!(status_of_cancel(&gateway, shared).await, "queued");
+        agent.send(call(shared, shared)).await;
+        let called = app.next().await;
+        assert_eq!(called["payload"]["options"]["callId"], shared);
+        succeed(&mut app, &called).await;
+        assert_eq!(agent.next().await["payload"]["success"], true);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn early_cancels_can_be_turned_off_on_their_own() {
+    let mut limits = Limits::default();
+    limits.retention.early = Duration::ZERO;
+    let gateway = Gateway::limited(limits).await;
+    let (mut app, mut agent) = gateway.session().await;
+    assert_eq!(status_of_cancel(&gateway, SEVEN).await, "queued");
+    agent.send(call("1", SEVEN)).await;
+    let called = app.next().await;
+    let (cancelled, _) = tokio::join!(
+        status_of_cancel(&gateway, SEVEN),
+        confirm(&mut app, &called)
+    );
+    assert_eq!(cancelled, "cancelled", "the rest of the API is on");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -268,7 +304,7 @@ async fn calls_of_every_dialect_are_found_by_their_own_ids() {
             "{outcome:?}"
         );
         // One that was not there yet.
-        let early = format!("{id} early");
+        let early = uuid::Uuid::new_v4().to_string();
         assert_eq!(status_of_cancel(&gateway, &early).await, "queued");
         let skipped = soon("the outcome", session.call(named(&early)).outcome()).await;
         assert!(matches!(skipped, Outcome::Cancelled { .. }), "{skipped:?}");
@@ -501,6 +537,15 @@ async fn turned_off_there_is_nothing_and_nothing_is_kept() {
     agent.call_through(&mut app).await;
     let status = gateway.get("/cancellation/status/through", "").await;
     assert_eq!(status.status, 404);
+    // Nor is anything kept that comes another way.
+    gateway.hub.cancel_early(SEVEN, None, &Identity::anyone());
+    agent.send(call("2", SEVEN)).await;
+    let called = app.next().await;
+    assert_eq!(called["payload"]["options"]["callId"], SEVEN);
+    succeed(&mut app, &called).await;
+    assert_eq!(agent.next().await["payload"]["success"], true);
+    // The runs API stays.
+    assert_eq!(gateway.get("/api/runs/through", "").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

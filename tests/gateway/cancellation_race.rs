@@ -36,7 +36,7 @@ async fn serve(mut app: Peer) {
                 Some("capabilities/call") => {
                     let id = message["payload"]["options"]["callId"].as_str().unwrap().to_string();
                     assert!(seen.insert(id.clone()), "{id} came twice");
-                    let (done, number) = (done.clone(), id[1..].parse().unwrap());
+                    let (done, number) = (done.clone(), number_of(&id));
                     running.insert(id.clone(), message);
                     tokio::spawn(async move {
                         sleep(jitter(number, 0)).await;
@@ -62,6 +62,15 @@ async fn serve(mut app: Peer) {
     }
 }
 
+/// An id that nobody meets by chance.
+fn id_of(number: u64) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+fn number_of(id: &str) -> u64 {
+    id[24..].parse().unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_cancel_answers_and_how_its_call_ends_never_disagree() {
     let gateway = Arc::new(Gateway::start().await);
@@ -71,10 +80,10 @@ async fn what_a_cancel_answers_and_how_its_call_ends_never_disagree() {
     let mut responses = HashMap::new();
     for number in 0..CALLS {
         let gateway = gateway.clone();
-        let id = format!("c{number}");
+        let id = id_of(number);
         agent.send(call(&id, &id)).await;
         // The cancel of a call to come: some arrive before it.
-        let id = format!("c{}", number + 1);
+        let id = id_of(number + 1);
         cancels.push(tokio::spawn(async move {
             sleep(jitter(number, 1)).await;
             let body = json!({ "requestId": id }).to_string();
@@ -94,7 +103,7 @@ async fn what_a_cancel_answers_and_how_its_call_ends_never_disagree() {
     for cancel in cancels {
         let (id, status) = soon("an answer", cancel).await.unwrap();
         let Some(cancelled) = responses.get(&id) else {
-            assert_eq!((&*id, &*status), (&*format!("c{CALLS}"), "queued"));
+            assert_eq!((&*id, &*status), (&*id_of(CALLS), "queued"));
             continue;
         };
         assert_eq!(*cancelled, status != "completed", "{id}: {status}");

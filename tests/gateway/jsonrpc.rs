@@ -376,9 +376,10 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
     assert!(cancelling.await.unwrap().cancelled);
     assert_eq!(peer.next().await, cancelled(json!("op"), "op"));
     // An operator who was faster than the call.
-    gateway.hub.cancel_early("early", None, &Identity::anyone());
-    peer.send(call(json!("early"))).await;
-    assert_eq!(peer.next().await, cancelled(json!("early"), "early"));
+    let early = "00000000-0000-4000-8000-000000000007";
+    gateway.hub.cancel_early(early, None, &Identity::anyone());
+    peer.send(call(json!(early))).await;
+    assert_eq!(peer.next().await, cancelled(json!(early), early));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,8 +3,8 @@
 //!
 //! Written after its published description, and without what is wrong with the original: an id that
 //! several clients use is ambiguous rather than the latest's, a run is still known when it has
-//! ended, a cancel that comes before its run takes effect, and `cancelled` is only said when the app
-//! has confirmed it.
+//! ended, a cancel that comes before its run takes effect where its id can mean no stranger's, and
+//! `cancelled` is only said when the app has confirmed it.
 
 mod cancel;
 mod options;

@@ -57,6 +57,9 @@ impl Said {
 impl Cluster {
     /// Tells gateways outside this cluster that `by` cancels. Waits for nothing.
     pub fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
+        if !self.channel {
+            return;
+        }
         let message = json!({
             "run_id": request_id,
             "reason": reason,

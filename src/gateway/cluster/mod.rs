@@ -78,6 +78,8 @@ pub struct Cluster {
     /// Runs of a worker that is gone are to be taken over.
     orphaned: Notify,
     records: Records,
+    /// The channel of cancels is listened to and published on.
+    channel: bool,
     said: Said,
     /// When a message of the channel was last warned of.
     warned: AtomicU64,
@@ -102,9 +104,14 @@ pub struct Standing {
 }
 
 impl Cluster {
-    /// A worker about to take part: an error for what is no URL of Redis. Nothing happens before
-    /// [`Cluster::run`].
-    pub fn new(hub: Arc<Hub>, url: &str, options: ClusterOptions) -> Result<Arc<Self>, String> {
+    /// A worker about to take part, with the channel of cancels or without: an error for what is no
+    /// URL of Redis. Nothing happens before [`Cluster::run`].
+    pub fn new(
+        hub: Arc<Hub>,
+        url: &str,
+        options: ClusterOptions,
+        channel: bool,
+    ) -> Result<Arc<Self>, String> {
         let redis = Redis::new(url, &options.redis_prefix)?;
         Ok(Arc::new_cyclic(|me| Cluster {
             me: me.clone(),
@@ -117,6 +124,7 @@ impl Cluster {
             departed: Notify::new(),
             orphaned: Notify::new(),
             records: Records::default(),
+            channel,
             said: Said::default(),
             warned: AtomicU64::new(0),
             leaving: AtomicBool::new(false),

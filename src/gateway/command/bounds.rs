@@ -27,9 +27,12 @@ pub(super) struct Bounds {
     /// How long an app may take to confirm a cancel that an operator asked for.
     #[arg(long, env = "CAPHOST_CONFIRM_TIMEOUT", default_value = "5s", value_parser = duration, value_name = "TIME")]
     confirm_timeout: Duration,
-    /// For which a run is remembered after its end, and a cancel kept for a run yet to come.
+    /// How long a run is remembered after its end.
     #[arg(long, env = "CAPHOST_RETENTION_TIME", default_value = "60m", value_parser = duration, value_name = "TIME")]
     retention_time: Duration,
+    /// How long the cancellation API keeps a cancel for a run yet to come, if its id is a UUID. 0: none is kept.
+    #[arg(long, env = "CAPHOST_EARLY_CANCEL_TIME", default_value = "60s", value_parser = duration_or_none, value_name = "TIME")]
+    early_cancel_time: Duration,
     /// Runs remembered after their end, and cancels kept.
     #[arg(long, env = "CAPHOST_MAX_RETAINED", default_value = "10000", value_parser = count, value_name = "N")]
     max_retained: usize,
@@ -97,6 +100,7 @@ impl From<Bounds> for Limits {
             retention: Retention {
                 count: bounds.max_retained,
                 time: bounds.retention_time,
+                early: bounds.early_cancel_time,
             },
             close_timeout: bounds.close_timeout,
         }

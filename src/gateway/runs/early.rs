@@ -1,9 +1,10 @@
-//! Cancels for runs that are not registered yet.
+//! Cancels for runs that are not registered yet: of ids that nobody meets by chance, for a short
+//! time. An id such as `2` is the next call of many a client.
 
 use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use uuid::{Uuid, Variant};
 
 use super::{NewRun, Runs};
 use crate::gateway::tokens::Identity;
@@ -39,11 +40,30 @@ impl EarlyCancel {
     }
 }
 
+/// Whether nobody meets an id by chance: it is a UUID made at random or of a clock and a machine
+/// (versions 1, 4, 6 and 7). One made of a name is everybody's who knows the name, and nil is no one's.
+fn is_unique(request_id: &str) -> bool {
+    Uuid::parse_str(request_id).is_ok_and(|id| {
+        id.get_variant() == Variant::RFC4122 && matches!(id.get_version_num(), 1 | 4 | 6 | 7)
+    })
+}
+
 impl Runs {
-    /// Cancels a run yet to come: one registered under its id within the retention time, which
-    /// whoever cancels may see, is over at once. As it is kept, unless it has met its run before.
+    /// Whether a cancel of that id is kept for a run yet to come.
+    pub fn keeps_early(&self, request_id: &str) -> bool {
+        !self.retention.early.is_zero() && is_unique(request_id)
+    }
+
+    /// Cancels a run yet to come: one registered under its id within [`Retention::early`], which
+    /// whoever cancels may see, is over at once. As it is kept, unless it has met its run before;
+    /// none if cancels of its id are not kept.
+    ///
+    /// [`Retention::early`]: super::Retention::early
     pub fn cancel_early(&mut self, early: EarlyCancel, now: u64) -> Option<EarlyCancel> {
         self.expire(now);
+        if !self.keeps_early(&early.request_id) {
+            return None;
+        }
         self.early.insert(early, self.retention.count)
     }
 
@@ -54,7 +74,7 @@ impl Runs {
 
     /// The cancels for runs yet to come.
     pub fn early_cancels(&self, now: u64) -> Vec<EarlyCancel> {
-        self.early.list(self.since(now))
+        self.early.list(self.early_since(now))
     }
 }
 

@@ -35,8 +35,10 @@ pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 pub struct Retention {
     /// Runs that have ended, 10 000; and as many cancels for runs yet to come.
     pub count: usize,
-    /// For how long, one hour.
+    /// Runs that have ended, for how long, one hour.
     pub time: Duration,
+    /// Cancels for runs yet to come, for how long, one minute. Zero: none is kept.
+    pub early: Duration,
 }
 
 impl Default for Retention {
@@ -44,6 +46,7 @@ impl Default for Retention {
         Retention {
             count: 10_000,
             time: Duration::from_secs(3_600),
+            early: Duration::from_secs(60),
         }
     }
 }
@@ -256,9 +259,13 @@ impl Runs {
         now.saturating_sub(self.retention.time.as_millis() as u64)
     }
 
+    fn early_since(&self, now: u64) -> u64 {
+        now.saturating_sub(self.retention.early.as_millis() as u64)
+    }
+
     fn expire(&mut self, now: u64) {
-        let since = self.since(now);
-        self.early.expire(since);
+        let (since, early_since) = (self.since(now), self.early_since(now));
+        self.early.expire(early_since);
         while self.ended.front().is_some_and(|(at, _)| *at < since) {
             self.forget_oldest();
         }

@@ -1,27 +1,27 @@
 use std::time::Duration;
 
-use super::tests::{add, agent, found, new_run};
+use super::tests::{add, agent, found, new_run, unique};
 use super::*;
 
 #[test]
 fn what_another_worker_keeps_meets_its_run_once() {
     let a = agent("a");
     let mut runs = Runs::default();
-    let told = EarlyCancel::new("7", None, &a, 5);
+    let told = EarlyCancel::new(&unique(7), None, &a, 5);
     assert_eq!(runs.cancel_early(told.clone(), 10), Some(told.clone()));
     // It was met elsewhere, and what says so may come before it.
     runs.forget_early(&told);
     assert!(runs.early_cancels(10).is_empty());
     assert_eq!(runs.cancel_early(told.clone(), 10), None);
-    assert!(runs.register(new_run("7", &a), 10));
+    assert!(runs.register(new_run(&unique(7), &a), 10));
 
-    let again = EarlyCancel::new("7", None, &a, 20);
+    let again = EarlyCancel::new(&unique(7), None, &a, 20);
     runs.cancel_early(again.clone(), 20);
     // Who asks again renews what is kept.
-    let renewed = runs.cancel_early(EarlyCancel::new("7", None, &a, 25), 25);
+    let renewed = runs.cancel_early(EarlyCancel::new(&unique(7), None, &a, 25), 25);
     assert_eq!(renewed.map(|it| (it.key, it.at)), Some((again.key, 25)));
     runs.take_news();
-    assert!(!runs.register(new_run("7", &a), 30));
+    assert!(!runs.register(new_run(&unique(7), &a), 30));
     let taken = |news: &News| matches!(news, News::EarlyTaken(early) if early.key == again.key);
     assert!(runs.take_news().iter().any(taken));
     assert_eq!(runs.cancel_early(again, 30), None, "it is done with");
@@ -32,17 +32,19 @@ fn older_cancels_of_another_worker_are_forgotten_in_their_turn() {
     let a = agent("a");
     let mut runs = Runs::new(Retention {
         count: 2,
-        time: Duration::from_millis(10),
+        early: Duration::from_millis(10),
+        ..Retention::default()
     });
-    for (id, at) in [("new", 20), ("old", 12), ("older", 11)] {
+    let [new, old, older] = [1, 2, 3].map(unique);
+    for (id, at) in [(&new, 20), (&old, 12), (&older, 11)] {
         runs.cancel_early(EarlyCancel::new(id, None, &a, at), 20);
     }
     let kept = |runs: &Runs, now| {
         let kept = runs.early_cancels(now).into_iter();
         kept.map(|it| it.request_id).collect::<Vec<_>>()
     };
-    assert_eq!(kept(&runs, 20), ["old", "new"]);
-    assert_eq!(kept(&runs, 23), ["new"]);
+    assert_eq!(kept(&runs, 20), [old, new.clone()]);
+    assert_eq!(kept(&runs, 23), [new]);
 }
 
 #[test]
@@ -101,6 +103,7 @@ fn adopted_runs_are_bounded_like_all_others() {
     let mut runs = Runs::new(Retention {
         count: 3,
         time: Duration::from_millis(10),
+        ..Retention::default()
     });
     let own = add(&mut runs, "own", &a);
     runs.end(own, Ending::Completed, 2);

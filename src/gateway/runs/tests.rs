@@ -35,6 +35,11 @@ fn cancel_early(runs: &mut Runs, id: &str, reason: Option<String>, by: &Identity
     assert_eq!(runs.cancel_early(early.clone(), at), Some(early));
 }
 
+/// An id that nobody meets by chance.
+pub(super) fn unique(number: u64) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
 pub(super) fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
     match runs.find(id, viewer, 0) {
         Found::One(run) => Some(run.id),
@@ -78,37 +83,118 @@ fn an_id_used_twice_is_ambiguous_unless_one_run_is_in_flight() {
 
 #[test]
 fn a_cancel_before_its_run_takes_effect_once_and_only_for_runs_its_sender_may_see() {
-    let (a, b) = (agent("a"), agent("b"));
+    let (a, b, seven) = (agent("a"), agent("b"), unique(7));
     let mut runs = Runs::default();
-    cancel_early(&mut runs, "7", Some("no".into()), &a, 0);
-    assert!(runs.register(new_run("7", &b), 0), "another's run");
-    let own = new_run("7", &a);
+    cancel_early(&mut runs, &seven, Some("no".into()), &a, 0);
+    assert!(runs.register(new_run(&seven, &b), 0), "another's run");
+    let own = new_run(&seven, &a);
     let id = own.id;
     assert!(!runs.register(own, 0));
     let run = runs.get(id).unwrap();
     assert_eq!(run.state, RunState::Cancelled);
     assert_eq!(run.cancel_reason.as_deref(), Some("no"));
     assert!(!runs.sent(id, None), "it must not be sent");
-    assert!(runs.register(new_run("7", &a), 0));
+    assert!(runs.register(new_run(&seven, &a), 0));
 }
 
 #[test]
-fn a_cancel_before_its_run_is_kept_for_the_retention_time() {
+fn a_cancel_before_its_run_is_kept_for_a_minute() {
+    let (a, seven) = (agent("a"), unique(7));
+    let mut runs = Runs::default();
+    cancel_early(&mut runs, &seven, None, &a, 0);
+    assert_eq!(runs.early_cancels(60_000).len(), 1);
+    assert!(runs.early_cancels(60_001).is_empty());
+    assert!(runs.register(new_run(&seven, &a), 60_001));
+    cancel_early(&mut runs, &seven, None, &a, 60_001);
+    assert!(!runs.register(new_run(&seven, &a), 120_001));
+}
+
+#[test]
+fn a_cancel_before_its_run_is_kept_for_its_own_time_and_in_bounded_number() {
     let a = agent("a");
     let mut runs = Runs::new(Retention {
         count: 2,
-        time: Duration::from_millis(10),
+        early: Duration::from_millis(10),
+        ..Retention::default()
     });
-    cancel_early(&mut runs, "7", None, &a, 0);
-    assert!(runs.register(new_run("7", &a), 11));
-    for id in ["1", "2", "3"] {
-        cancel_early(&mut runs, id, None, &a, 20);
+    cancel_early(&mut runs, &unique(7), None, &a, 0);
+    assert!(runs.register(new_run(&unique(7), &a), 11));
+    for id in 1..=3 {
+        cancel_early(&mut runs, &unique(id), None, &a, 20);
     }
     assert!(
-        runs.register(new_run("1", &a), 20),
+        runs.register(new_run(&unique(1), &a), 20),
         "pushed out by the others"
     );
-    assert!(!runs.register(new_run("3", &a), 20));
+    assert!(!runs.register(new_run(&unique(3), &a), 20));
+}
+
+#[test]
+fn an_early_cancel_of_an_id_that_strangers_share_is_not_kept() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    for shared in [
+        "2",
+        "",
+        "early-1",
+        "call_2",
+        "toolu_01A09q90qw90lq917835lq9",
+        // Nil and the like, and one that anybody can make of a name.
+        "00000000-0000-0000-0000-000000000000",
+        "00000000-0000-0000-0000-000000000002",
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "cfbff0d1-9375-5685-968c-48ce8b15ae17",
+    ] {
+        let early = EarlyCancel::new(shared, None, &a, 0);
+        assert_eq!(runs.cancel_early(early, 0), None, "{shared}");
+        assert!(runs.register(new_run(shared, &a), 0), "{shared}");
+    }
+    for own in [
+        "8dc5ad9a-7a0c-4d9b-8d0c-6d1b1c7a10ff",
+        "019a9b7e-1f00-7c3e-9d6f-0242ac120002",
+        "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    ] {
+        cancel_early(&mut runs, own, None, &a, 0);
+        assert!(!runs.register(new_run(own, &a), 0), "{own}");
+    }
+}
+
+#[test]
+fn turned_off_no_early_cancel_is_kept() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        early: Duration::ZERO,
+        ..Retention::default()
+    });
+    let early = EarlyCancel::new(&unique(7), None, &a, 0);
+    assert_eq!(runs.cancel_early(early, 0), None);
+    assert!(runs.register(new_run(&unique(7), &a), 0));
+}
+
+#[test]
+fn a_run_that_is_over_and_forgotten_must_not_be_sent() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        count: 0,
+        ..Retention::default()
+    });
+    let id = add(&mut runs, "1", &a);
+    runs.end(id, Ending::Cancelled, 0);
+    assert!(runs.get(id).is_none());
+    assert!(!runs.sent(id, None));
+}
+
+#[test]
+fn a_run_whose_cancel_was_refused_can_be_cancelled_again() {
+    let mut runs = Runs::default();
+    let id = add(&mut runs, "1", &agent("a"));
+    runs.sent(id, None);
+    for _ in 0..2 {
+        runs.cancel_requested(id, Some("enough"), 5);
+        assert_eq!(runs.get(id).unwrap().state, RunState::Cancelling);
+        runs.cancel_refused(id);
+        assert_eq!(runs.get(id).unwrap().state, RunState::Running);
+    }
 }
 
 #[test]
@@ -117,6 +203,7 @@ fn what_has_ended_is_forgotten_by_count_and_by_age() {
     let mut runs = Runs::new(Retention {
         count: 2,
         time: Duration::from_millis(10),
+        ..Retention::default()
     });
     let ids: Vec<_> = (0..3)
         .map(|id| add(&mut runs, &id.to_string(), &a))

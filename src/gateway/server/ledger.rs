@@ -40,6 +40,10 @@ impl Hub {
     /// too.
     pub(crate) fn meet_early(&self, mut early: EarlyCancel) -> Option<Box<Run>> {
         self.change_runs(|runs, now| {
+            // A worker of another version, or with other options, may keep more.
+            if !runs.keeps_early(&early.request_id) {
+                return None;
+            }
             early.at = early.at.min(now);
             match runs.find(&early.request_id, &early.by, now) {
                 Found::Several(_) => return None,
@@ -92,12 +96,14 @@ mod tests {
     use crate::gateway::runs::{Dialect, Ending, NewRun};
     use crate::gateway::tokens::Tokens;
 
+    const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
+
     fn register(hub: &Hub) -> RunId {
         let id = RunId::random();
         hub.register_run(NewRun {
             id,
             dialect: Dialect::Mcp,
-            dialect_id: Some("7".into()),
+            dialect_id: Some(SEVEN.into()),
             owner: Identity::anyone(),
             thread: None,
             app: None,
@@ -108,7 +114,7 @@ mod tests {
     }
 
     fn early(at: u64) -> EarlyCancel {
-        EarlyCancel::new("7", None, &Identity::anyone(), at)
+        EarlyCancel::new(SEVEN, None, &Identity::anyone(), at)
     }
 
     #[test]
@@ -125,6 +131,22 @@ mod tests {
         register(&hub);
         assert!(hub.meet_early(early(now)).is_none(), "which of them?");
         assert!(hub.early_cancels().is_empty());
+    }
+
+    #[test]
+    fn a_cancel_of_another_worker_that_is_not_kept_here_meets_no_run() {
+        let hub = Hub::new(Limits::default(), Tokens::default());
+        let now = hub.now().unix_ms;
+        let id = register(&hub).to_string();
+        let shared = EarlyCancel::new("7", None, &Identity::anyone(), now);
+        assert!(hub.meet_early(shared).is_none());
+        let own = EarlyCancel::new(&id, None, &Identity::anyone(), now);
+        assert!(hub.meet_early(own).is_some());
+        let mut limits = Limits::default();
+        limits.retention.early = std::time::Duration::ZERO;
+        let hub = Hub::new(limits, Tokens::default());
+        register(&hub);
+        assert!(hub.meet_early(early(now)).is_none());
     }
 
     #[test]

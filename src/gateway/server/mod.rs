@@ -110,9 +110,15 @@ impl Server {
         let max_body = config.limits.message_bytes;
         let tls = config.tls.is_some();
         let tool_servers = Runtime::new(config.tool_servers, address, tls, max_body);
-        let hub = Arc::new(Hub::new(config.limits, config.tokens));
+        let mut limits = config.limits;
+        // Without the cancellation API runs are there for the runs API alone.
+        let channel = config.cancellation.enabled;
+        if !config.cancellation.enabled {
+            limits.retention.early = Duration::ZERO;
+        }
+        let hub = Arc::new(Hub::new(limits, config.tokens));
         if let Some(url) = config.cluster.redis.clone() {
-            let cluster = Cluster::new(hub.clone(), &url, config.cluster);
+            let cluster = Cluster::new(hub.clone(), &url, config.cluster, channel);
             hub.join_cluster(cluster.map_err(io::Error::other)?);
         }
         let policy = Arc::new(Policy {

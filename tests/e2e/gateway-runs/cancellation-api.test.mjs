@@ -48,15 +48,24 @@ test("cancelling an agent's call over HTTP stops its handler in the page", { tim
 });
 
 test('a cancel that comes before its call keeps the call from the page', { timeout: 60_000 }, async () => {
-  const body = { request_id: 'not-yet' };
+  // Only of an id that nobody meets by chance it is kept.
+  const notYet = crypto.randomUUID();
+  const body = { request_id: notYet };
   const queued = await ask(demo.gateway, '/cancellation/cancel', { body });
-  assert.deepEqual(queued.json, { status: 'queued', requestId: 'not-yet', reason: null });
-  const { metadata: _, ...answer } = await demo.agent.call('export.archive', export400, { callId: 'not-yet' });
+  assert.deepEqual(queued.json, { status: 'queued', requestId: notYet, reason: null });
+  const { metadata: _, ...answer } = await demo.agent.call('export.archive', export400, { callId: notYet });
   assert.deepEqual(answer, { success: false, cancelled: true });
   const again = await ask(demo.gateway, '/cancellation/cancel', { body });
   assert.equal(again.json.status, 'cancelled');
   assert.equal((await demo.agent.call('convert.markdownToHtml', { markdown: 'next' })).success, true);
-  assert.equal(await demo.page.$('.call[data-call-id="not-yet"]'), null);
+  assert.equal(await demo.page.$(`.call[data-call-id="${notYet}"]`), null);
+});
+
+test('an early cancel of an id that strangers share reaches no call', { timeout: 60_000 }, async () => {
+  const queued = await ask(demo.gateway, '/cancellation/cancel', { body: { requestId: '2' } });
+  assert.equal(queued.json.status, 'queued');
+  const answer = await demo.agent.call('convert.markdownToHtml', { markdown: 'mine' }, { callId: '2' });
+  assert.equal(answer.success, true);
 });
 
 test('a call that has completed stays so', { timeout: 60_000 }, async () => {

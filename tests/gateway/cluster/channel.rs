@@ -1,3 +1,4 @@
+use caphost::gateway::cancellation::CancellationOptions;
 use caphost::gateway::server::Config;
 use caphost::gateway::tokens::Tokens;
 use futures_util::StreamExt;
@@ -175,4 +176,44 @@ async fn cancels_through_the_apis_are_published_and_obeyed_once() {
     // Nobody was asked twice.
     let next = called(&mut agent, &mut app, "e").await;
     succeed(&mut agent, &mut app, &next).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_cancellation_api_the_channel_cancels_nothing_and_hears_nothing() {
+    let redis = Redis::start();
+    let off = Config {
+        cancellation: CancellationOptions { enabled: false },
+        ..part_of(&redis)
+    };
+    let (one, two) = (
+        Gateway::with(off).await,
+        Gateway::with(part_of(&redis)).await,
+    );
+    met(&[&one, &two]).await;
+    let client = ::redis::Client::open(redis.url()).unwrap();
+    let mut heard = client.get_async_pubsub().await.unwrap();
+    heard.subscribe(CHANNEL).await.unwrap();
+    let mut heard = heard.into_on_message();
+    let mut app = one.app("demo").await;
+    let mut agent = agent_on(&one, &mut app).await;
+    let mut other = agent_on(&two, &mut app).await;
+    let running = called(&mut agent, &mut app, "off").await;
+    let there = called(&mut other, &mut app, "on").await;
+    // The worker with the API has obeyed what came after.
+    for id in ["off", "on"] {
+        publish(&redis, &json!({ "run_id": id, "reason": null }).to_string());
+        soon("the message", heard.next()).await.unwrap();
+    }
+    confirm(&mut app, &there).await;
+    assert_eq!(known(&one, "off").await["state"], "running");
+    // The runs API cancels it, and tells nobody else: the next that is heard is another's.
+    let (cancelled, _) = tokio::join!(
+        one.post("/api/runs/off/cancel", "", ""),
+        confirm(&mut app, &running)
+    );
+    assert_eq!(cancelled.json()["cancelled"], true);
+    publish(&redis, r#"{"run_id":"marker","reason":null}"#);
+    let next = soon("the message", heard.next()).await.unwrap();
+    let next: Value = serde_json::from_slice(next.get_payload_bytes()).unwrap();
+    assert_eq!(next["run_id"], "marker");
 }

@@ -13,16 +13,22 @@ use crate::gateway::cluster::{CANCEL_CHANNEL, Cluster};
 /// How often a connection that only listens is asked whether it is there.
 const PING: Duration = Duration::from_secs(1);
 
-/// A connection that listens on the channel.
-pub async fn subscribe(cluster: &Cluster) -> RedisResult<PubSub> {
+/// A connection that listens on the channel, if this worker is to.
+pub async fn subscribe(cluster: &Cluster) -> RedisResult<Option<PubSub>> {
+    if !cluster.channel {
+        return Ok(None);
+    }
     let mut connection = cluster.redis.listen().await?;
     let subscribed = timeout(ANSWER, connection.subscribe(CANCEL_CHANNEL)).await;
     subscribed.unwrap_or_else(|_| Err(timed_out()))?;
-    Ok(connection)
+    Ok(Some(connection))
 }
 
 /// Obeys what is heard until Redis fails.
-pub async fn listen(cluster: &Cluster, connection: PubSub) -> RedisError {
+pub async fn listen(cluster: &Cluster, connection: Option<PubSub>) -> RedisError {
+    let Some(connection) = connection else {
+        return std::future::pending().await;
+    };
     let (mut asking, mut heard) = connection.split();
     let mut ping = interval(PING);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
