@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::value::RawValue;
 
 /// Characters of an identifier.
 pub const MAX_IDENTIFIER_CHARS: usize = 256;
@@ -79,6 +80,29 @@ impl<'de> Deserialize<'de> for Identifier {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Identifier::new(&text).map_err(de::Error::custom)
+    }
+}
+
+/// An id in a message that goes to every tool server, so most often another one's, which may be any
+/// string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnyServersId(Option<Identifier>);
+
+impl AnyServersId {
+    /// It as one of ours, if it can be.
+    pub fn ours(self) -> Option<Identifier> {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyServersId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Raw, for a string may hold half of a surrogate pair, which no `String` can.
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        if !raw.get().starts_with('"') {
+            return Err(de::Error::custom("an id must be a string"));
+        }
+        Ok(AnyServersId(serde_json::from_str(raw.get()).ok()))
     }
 }
 
@@ -180,6 +204,27 @@ mod tests {
         let read = |text: &str| serde_json::from_str::<Identifier>(text);
         assert_eq!(read(r#""aé""#).unwrap().as_str(), "aé");
         for bad in ["1", "null", "[]", "{}", "true", r#""\u0000""#, r#""a\/b""#] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_id_of_any_server_is_any_string() {
+        let read = |text: &str| serde_json::from_str::<AnyServersId>(text).map(AnyServersId::ours);
+        assert_eq!(read(r#""a""#).unwrap(), Identifier::new("a").ok());
+        let long = format!("{:?}", "x".repeat(10_000));
+        for others in [
+            r#""""#,
+            r#""a/b""#,
+            r#""a\\b""#,
+            r#""..""#,
+            r#""\u0000""#,
+            r#""\ud83d""#,
+            &long,
+        ] {
+            assert_eq!(read(others).unwrap(), None, "{others:.40}");
+        }
+        for bad in ["1", "null", "[]", "{}", "true"] {
             assert!(read(bad).is_err(), "{bad}");
         }
     }

@@ -7,6 +7,68 @@ use super::app::App;
 use super::runtime::{Receiver, Runtime};
 use crate::support::*;
 
+/// Strings that no thread and no call here is called by.
+fn strange_ids() -> Vec<Value> {
+    let long = "x".repeat(10_000);
+    let strange = [
+        "",
+        "a/b",
+        "../../etc/passwd",
+        "..\\x",
+        "..",
+        ".",
+        "a\0b",
+        "a\nb",
+        &long,
+    ];
+    strange.map(Value::from).into()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn notifications_about_the_ids_of_other_servers_are_200_whatever_they_look_like() {
+    let gateway = Gateway::start().await;
+    let app = App::start(&gateway, "demo").await;
+    let receiver = Receiver::start().await;
+    let runtime = Runtime::new(&gateway, "");
+    runtime
+        .invoke(&receiver, "hold", "t", "1", json!({ "name": "n" }))
+        .await;
+    app.saw(1).await;
+    for (path, member) in [
+        ("/cancel_tool_call", "thread_id"),
+        ("/cancel_tool_call", "tool_call_id"),
+        ("/close_thread", "thread_id"),
+    ] {
+        let told = json!({ "thread_id": "t", "tool_call_id": "1" });
+        for id in strange_ids() {
+            let mut told = told.clone();
+            told[member] = id.clone();
+            let answer = runtime.post(path, &told).await;
+            assert_eq!(answer, (200, String::new()), "{path} {member} {id:.40}");
+        }
+        // Half of a surrogate pair is text that no string of ours can hold.
+        let other = if member == "thread_id" {
+            "tool_call_id"
+        } else {
+            "thread_id"
+        };
+        let half = format!(r#"{{ "{member}": "\ud83d", "{other}": "1" }}"#);
+        let json = Some("application/json");
+        let answer = runtime.post_text(path, json, half).await;
+        assert_eq!(answer, (200, String::new()), "{path} {member}");
+        let mut huge = told.clone();
+        huge[member] = "x".repeat(70_000).into();
+        assert_eq!(
+            runtime.post(path, &huge).await.0,
+            413,
+            "bounded all the same"
+        );
+    }
+    assert_eq!(app.seen(), ["call hold n"], "nothing of ours is meant");
+    runtime.cancel("t", "1").await;
+    receiver.result().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ids_are_not_trusted() {
     let gateway = Gateway::start().await;
@@ -18,17 +80,8 @@ async fn ids_are_not_trusted() {
         ("/cancel_tool_call", vec!["thread_id", "tool_call_id"]),
         ("/close_thread", vec!["thread_id"]),
     ];
-    let long = "x".repeat(10_000);
-    let bad = [
-        json!(""),
-        json!("a/b"),
-        json!("../../etc/passwd"),
-        json!("..\\x"),
-        json!(".."),
-        json!("."),
-        json!("a\0b"),
-        json!("a\nb"),
-        json!(long),
+    let strange = strange_ids();
+    let no_ids = [
         json!(7),
         json!(null),
         json!(["t"]),
@@ -37,7 +90,8 @@ async fn ids_are_not_trusted() {
     ];
     for (path, members) in members {
         for member in members {
-            for id in &bad {
+            let strange = strange.iter().filter(|_| path == "/invoke");
+            for id in strange.chain(&no_ids) {
                 let mut message = good(path, &receiver);
                 message[member] = id.clone();
                 let (status, answer) = runtime.post(path, &message).await;

@@ -1,5 +1,8 @@
 //! `POST {base}/cancel_tool_call` and `POST {base}/close_thread`: answered with an empty 200 at
 //! once, whatever comes of them. Other workers are told: the call may be on any of them.
+//!
+//! A runtime tells every server of every call, so what names none of ours is no mistake of anybody's,
+//! whatever it looks like.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use super::body::read_json;
 use super::refusal::Refusal;
 use super::target::Target;
 use crate::gateway::cluster::Notice;
-use crate::gateway::rap::names::Identifier;
+use crate::gateway::rap::names::{AnyServersId, Identifier};
 use crate::gateway::rap::wire::{CancelToolCall, CloseThread};
 use crate::gateway::router::{Canceller, Confirmation};
 use crate::gateway::server::{PeerAddress, RateLimiter};
@@ -33,10 +36,13 @@ pub(super) async fn cancel_tool_call(
     request: Request,
 ) -> Result<StatusCode, Refusal> {
     let (caller, app, notification) = server.read(target, request, &server.cancels).await?;
-    let CancelToolCall {
+    let CancelToolCall::<AnyServersId> {
         thread_id,
         tool_call_id,
     } = notification;
+    let (Some(thread_id), Some(tool_call_id)) = (thread_id.ours(), tool_call_id.ours()) else {
+        return Ok(StatusCode::OK);
+    };
     server.cancel(&thread_id, &tool_call_id, app.as_deref(), &caller);
     server.tell(|| Notice::CancelToolCall {
         thread_id,
@@ -54,7 +60,10 @@ pub(super) async fn close_thread(
     request: Request,
 ) -> Result<StatusCode, Refusal> {
     let (caller, app, notification) = server.read(target, request, &server.closures).await?;
-    let CloseThread { thread_id } = notification;
+    let CloseThread::<AnyServersId> { thread_id } = notification;
+    let Some(thread_id) = thread_id.ours() else {
+        return Ok(StatusCode::OK);
+    };
     server.close(&thread_id, app.as_deref(), &caller);
     server.tell(|| Notice::CloseThread {
         thread_id,
