@@ -31,9 +31,24 @@ impl fmt::Display for Away {
 
 impl std::error::Error for Away {}
 
-/// The facts of this worker, which Redis may lose: until when each holds.
+/// Takes out a fact if it is still that one.
+const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
+    redis.call('DEL', KEYS[1]) return 1 end return 0";
+/// Puts another in the place of a fact if it is still that one.
+const REPLACE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
+    redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) return 1 end return 0";
+
+/// The facts of this worker, which Redis may lose.
 #[derive(Debug, Default)]
-pub(super) struct Held(Mutex<HashMap<String, (Vec<u8>, Instant)>>);
+pub(super) struct Held(Mutex<HashMap<String, HeldFact>>);
+
+#[derive(Debug)]
+struct HeldFact {
+    fact: Vec<u8>,
+    until: Instant,
+    /// It holds no more, and Redis may not have heard of it.
+    released: bool,
+}
 
 impl Held {
     fn keep(&self, name: &str, fact: &[u8], time: Duration) {
@@ -42,28 +57,48 @@ impl Held {
         };
         let mut held = self.held();
         if held.len() >= HELD {
-            held.retain(|_, (_, until)| *until > Instant::now());
+            held.retain(|_, it| it.until > Instant::now());
         }
         if held.len() < HELD {
-            held.insert(name.into(), (fact.into(), until));
+            let kept = HeldFact {
+                fact: fact.into(),
+                until,
+                released: false,
+            };
+            held.insert(name.into(), kept);
         }
     }
 
-    fn drop(&self, name: &str) {
-        self.held().remove(name);
+    /// It holds no more: that is to be told.
+    fn release(&self, name: &str, fact: &[u8]) {
+        if let Some(held) = self.held().get_mut(name).filter(|it| it.fact == fact) {
+            held.released = true;
+        }
     }
 
-    /// Those that still hold, and for how long.
-    fn all(&self) -> Vec<(String, Vec<u8>, Duration)> {
+    /// Redis has heard that it holds no more.
+    fn forget(&self, name: &str, fact: &[u8]) {
+        let mut held = self.held();
+        let heard = held
+            .get(name)
+            .is_some_and(|it| it.released && it.fact == fact);
+        if heard {
+            held.remove(name);
+        }
+    }
+
+    /// Those that still hold, or those that are released; and for how long they would.
+    fn all(&self, released: bool) -> Vec<(String, Vec<u8>, Duration)> {
         let now = Instant::now();
         let mut held = self.held();
-        held.retain(|_, (_, until)| *until > now);
-        let all = held.iter();
-        all.map(|(name, (fact, until))| (name.clone(), fact.clone(), *until - now))
+        held.retain(|_, it| it.until > now);
+        let meant = held.iter().filter(|(_, it)| it.released == released);
+        meant
+            .map(|(name, it)| (name.clone(), it.fact.clone(), it.until - now))
             .collect()
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<String, (Vec<u8>, Instant)>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<String, HeldFact>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -88,7 +123,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes it a fact for `time`, unless there is one: which one there was.
+    /// Makes it a fact for `time`, unless there is one: which one there was. While Redis is away it is
+    /// told later, unless another has come by then.
     pub async fn claim_fact(
         &self,
         given: &str,
@@ -99,11 +135,30 @@ impl Cluster {
         let name = self.redis.fact(given);
         claim.atomic().cmd("GET").arg(&name);
         self.set_if_none(&mut claim, &name, fact, time);
-        let (before,): (Option<Vec<u8>>,) = self.command(claim).await?;
-        if before.is_none() {
+        let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
+        if !matches!(answer, Ok((Some(_),))) {
             self.held.keep(given, fact, time);
         }
-        Ok(before)
+        answer.map(|(before,)| before)
+    }
+
+    /// Makes it a fact for `time` in the place of another, if that is still one. Whether it was.
+    pub async fn replace_fact(
+        &self,
+        given: &str,
+        before: &[u8],
+        fact: &[u8],
+        time: Duration,
+    ) -> Result<bool, Away> {
+        let mut replace = pipe();
+        let name = self.redis.fact(given);
+        let script = replace.cmd("EVAL").arg(REPLACE).arg(1).arg(name);
+        script.arg(before).arg(fact).arg(time.as_millis() as u64);
+        let (replaced,): (bool,) = self.command(replace).await?;
+        if replaced {
+            self.held.keep(given, fact, time);
+        }
+        Ok(replaced)
     }
 
     /// Keeps a fact for `time` from now: which one there is, this one if there was none.
@@ -125,16 +180,26 @@ impl Cluster {
         Ok(kept)
     }
 
-    /// It is a fact no more.
-    pub async fn drop_fact(&self, name: &str) -> Result<(), Away> {
-        self.held.drop(name);
-        let mut drop = pipe();
-        drop.cmd("DEL").arg(self.redis.fact(name)).ignore();
-        self.command(drop).await
+    /// It is a fact no more. What another worker has put in its place stays. While Redis is away it is
+    /// told later.
+    pub async fn release_fact(&self, name: &str, fact: &[u8]) -> Result<(), Away> {
+        self.held.release(name, fact);
+        let mut release = pipe();
+        self.take_out(&mut release, name, fact);
+        let () = self.command(release).await?;
+        self.held.forget(name, fact);
+        Ok(())
+    }
+
+    fn take_out(&self, commands: &mut Pipeline, name: &str, fact: &[u8]) {
+        let name = self.redis.fact(name);
+        let script = commands.cmd("EVAL").arg(RELEASE).arg(1).arg(name);
+        script.arg(fact).ignore();
     }
 
     fn set_if_none(&self, commands: &mut Pipeline, name: &str, fact: &[u8], time: Duration) {
-        let millis = time.as_millis() as u64;
+        // Redis takes none for an error.
+        let millis = (time.as_millis() as u64).max(1);
         let set = commands.cmd("SET").arg(name).arg(fact).arg("PX");
         set.arg(millis).arg("NX").ignore();
     }
@@ -144,12 +209,30 @@ impl Cluster {
         &self,
         connection: &mut MultiplexedConnection,
     ) -> RedisResult<()> {
-        for some in self.held.all().chunks(AT_ONCE) {
+        for some in self.held.all(false).chunks(AT_ONCE) {
             let mut tell = pipe();
             for (name, fact, time) in some {
                 self.set_if_none(&mut tell, &self.redis.fact(name), fact, *time);
             }
             tell.exec_async(connection).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells Redis what was released while it was away: once new releases go there by themselves.
+    pub(super) async fn tell_released(
+        &self,
+        connection: &mut MultiplexedConnection,
+    ) -> RedisResult<()> {
+        for some in self.held.all(true).chunks(AT_ONCE) {
+            let mut tell = pipe();
+            for (name, fact, _) in some {
+                self.take_out(&mut tell, name, fact);
+            }
+            tell.exec_async(connection).await?;
+            for (name, fact, _) in some {
+                self.held.forget(name, fact);
+            }
         }
         Ok(())
     }
@@ -176,5 +259,32 @@ impl Cluster {
     pub(super) fn disconnected(&self) {
         let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         *commands = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_released_while_redis_is_away_is_told_later() {
+        let (held, time) = (Held::default(), Duration::from_secs(60));
+        held.keep("a", b"1", time);
+        held.keep("b", b"1", time);
+        held.release("a", b"1");
+        held.release("b", b"another's");
+        let names = |released| {
+            let all = held.all(released).into_iter();
+            all.map(|(name, ..)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(false), ["b"]);
+        assert_eq!(names(true), ["a"]);
+        // It is a fact again before Redis has heard of it.
+        held.keep("a", b"2", time);
+        held.forget("a", b"1");
+        assert_eq!((names(false).len(), names(true).len()), (2, 0));
+        held.release("a", b"2");
+        held.forget("a", b"2");
+        assert_eq!((names(false).len(), names(true).len()), (1, 0));
     }
 }

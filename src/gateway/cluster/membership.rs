@@ -116,6 +116,11 @@ impl Membership {
         }
     }
 
+    /// Whether a worker is known to have left or died.
+    pub fn is_buried(&self, worker: WorkerId) -> bool {
+        self.dead.contains(&worker)
+    }
+
     /// Forgets the others, who may still be there: this worker joins anew. Who they were.
     pub fn reset(&mut self) -> Vec<WorkerId> {
         self.missing.clear();

@@ -20,6 +20,7 @@ mod channel;
 mod channel_message;
 mod early;
 mod facts;
+mod home;
 pub mod link;
 pub mod membership;
 pub mod message;
@@ -46,6 +47,7 @@ use super::server::Hub;
 pub use bridge::Tunnel;
 use channel::{CANCEL_CHANNEL, Said};
 pub use facts::Away;
+pub use home::Life;
 use membership::Membership;
 use message::{Message, Parcel};
 pub use notice::Notice;
@@ -145,12 +147,6 @@ impl Cluster {
     /// What this worker is called.
     pub fn me(&self) -> WorkerId {
         self.peers().me
-    }
-
-    /// Whether that worker takes part, as far as is known here.
-    pub fn takes_part(&self, worker: WorkerId) -> bool {
-        let peers = self.peers();
-        worker == peers.me || peers.peers.contains_key(&worker)
     }
 
     /// Waits until the others that there are have introduced themselves, for as long as Redis answers

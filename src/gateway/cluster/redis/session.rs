@@ -102,6 +102,7 @@ async fn attend(cluster: &Cluster) -> Result<Infallible, End> {
     cluster.traffic.connections.add(1);
     cluster.hub.reaches_others(true);
     cluster.connected_with(commands.clone());
+    cluster.tell_released(&mut commands).await?;
     tracing::info!(worker = %me, address = redis.address(), "connected to Redis");
     tokio::select! {
         end = writing::write(cluster, commands.clone()) => Err(end.into()),

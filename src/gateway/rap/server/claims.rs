@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::gateway::cluster::WorkerId;
+use crate::gateway::cluster::{Away, Life, WorkerId};
 use crate::gateway::rap::names::Identifier;
 use crate::gateway::rap::wire::Invocation;
 use crate::gateway::server::Hub;
@@ -17,22 +17,33 @@ use crate::gateway::tokens::Identity;
 /// Longer than its call may take, a claim is kept of a worker that died.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// What is kept of an invocation while it is in flight.
+/// What all workers know of an invocation while it is in flight.
 #[derive(Deserialize, Serialize)]
-struct Claim {
+struct Taken {
+    /// Who has taken it: what its id was then, and what it is called while it lives.
     worker: WorkerId,
+    #[serde(default)]
+    home: String,
     fingerprint: u64,
 }
 
+/// An invocation that is this worker's.
+pub(super) struct Claim {
+    name: Name,
+    /// As it was written.
+    fact: Vec<u8>,
+}
+
 /// Whose an invocation is.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claimed {
     /// This worker's, as far as is known here.
-    Here,
+    Here(Claim),
     /// Another worker's: it was sent again.
     Again,
     /// Another worker has another one of that id in flight.
     Taken,
+    /// A worker's that may live, or not: that will be known soon.
+    Unsure,
 }
 
 /// Names an invocation to all workers.
@@ -72,37 +83,45 @@ impl Claims {
     }
 
     /// Claims an invocation for this worker. Without Redis each worker knows its own only.
-    pub(super) async fn claim(&self, name: &Name, fingerprint: u64) -> Claimed {
+    pub(super) async fn claim(&self, name: Name, fingerprint: u64) -> Claimed {
         let Some(cluster) = self.hub.cluster() else {
-            return Claimed::Here;
+            let fact = Vec::new();
+            return Claimed::Here(Claim { name, fact });
         };
-        let mine = Claim {
+        let mine = Taken {
             worker: cluster.me(),
+            home: cluster.home().into(),
             fingerprint,
         };
-        let json = serde_json::to_vec(&mine).unwrap_or_default();
-        let Ok(Some(before)) = cluster.claim_fact(&name.0, &json, self.time).await else {
-            return Claimed::Here;
+        let fact = serde_json::to_vec(&mine).unwrap_or_default();
+        let Ok(Some(before)) = cluster.claim_fact(&name.0, &fact, self.time).await else {
+            return Claimed::Here(Claim { name, fact });
         };
-        match serde_json::from_slice::<Claim>(&before) {
-            Ok(other) if other.worker == mine.worker => Claimed::Here,
-            Ok(other) if cluster.takes_part(other.worker) => match other.fingerprint == fingerprint
-            {
-                true => Claimed::Again,
-                false => Claimed::Taken,
-            },
-            // That worker has died, and its call with it.
-            _ => {
-                let _ = cluster.set_fact(&name.0, &json, self.time).await;
-                Claimed::Here
+        let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
+            // Of a version to come, say.
+            return Claimed::Unsure;
+        };
+        match cluster.life_of(&other.home, other.worker) {
+            Life::Here => Claimed::Here(Claim { name, fact: before }),
+            Life::There if other.fingerprint == fingerprint => Claimed::Again,
+            Life::There => Claimed::Taken,
+            Life::Unsure => Claimed::Unsure,
+            // That worker has died, and its call with it. One of those left takes its place.
+            Life::Over => {
+                let replaced = cluster.replace_fact(&name.0, &before, &fact, self.time);
+                match replaced.await {
+                    Ok(true) | Err(Away) => Claimed::Here(Claim { name, fact }),
+                    Ok(false) => Claimed::Unsure,
+                }
             }
         }
     }
 
     /// Its call has ended: the id may be used again, on any worker.
-    pub(super) async fn release(&self, name: &Name) {
+    pub(super) async fn release(&self, claim: Claim) {
+        let Claim { name, fact } = claim;
         if let Some(cluster) = self.hub.cluster()
-            && let Err(error) = cluster.drop_fact(&name.0).await
+            && let Err(error) = cluster.release_fact(&name.0, &fact).await
         {
             tracing::debug!(%error, name = name.0, "an invocation is still claimed");
         }

@@ -139,11 +139,15 @@ impl ToolServer {
             Refusal::new(StatusCode::CONFLICT, Error::invalid_params(message))
         };
         let name = Name::of(caller, &app, &group_id, &id);
-        match self.claims.claim(&name, fingerprint).await {
-            Claimed::Here => {}
+        let claim = match self.claims.claim(name, fingerprint).await {
+            Claimed::Here(claim) => claim,
             Claimed::Again => return Ok(()),
             Claimed::Taken => return Err(taken()),
-        }
+            Claimed::Unsure => {
+                let message = "Whether another worker has it will be known soon";
+                return Err(later(message.into()));
+            }
+        };
         let mut params = Some(Value::Object(arguments));
         loop {
             let thread = self.thread(&group_id, &app, caller);
@@ -157,7 +161,7 @@ impl ToolServer {
             };
             match thread.begin(&id, fingerprint, call) {
                 Begun::New(call) => {
-                    tokio::spawn(pending.see_through(thread, call));
+                    tokio::spawn(pending.see_through(thread, call, claim));
                     return Ok(());
                 }
                 Begun::Again => return Ok(()),

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::ToolServer;
 use super::callback_url::origin;
-use super::claims::Name;
+use super::claims::Claim;
 use super::delivery::{Delivered, Share};
 use super::result::Body;
 use super::thread::Thread;
@@ -58,12 +58,11 @@ impl Pending {
     }
 
     /// Waits for the end of the call, and delivers its result.
-    pub(super) async fn see_through(self, thread: Arc<Thread>, call: Call) {
+    pub(super) async fn see_through(self, thread: Arc<Thread>, call: Call, claim: Claim) {
         let outcome = call.outcome().await;
         thread.ended(&self.id);
         // Before the runtime has the result, and may use the id again.
-        let name = Name::of(&thread.owner, &thread.app, &self.group_id, &self.id);
-        self.server.claims.release(&name).await;
+        self.server.claims.release(claim).await;
         let body = Body::of(self.explained(outcome));
         self.deliver(body, &thread.closed).await;
     }
