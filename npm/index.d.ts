@@ -248,6 +248,7 @@ export interface Abp {
   readonly sessionId: string | null;
   initialize(params: InitializeParams): Promise<InitializeResult>;
   shutdown(params?: { reason?: string }): Promise<void>;
+  /** Never rejects. Parameters are copied when this is called: what has passed the schema is what the handler gets. */
   call<Data = any>(
     capability: string,
     params?: object,
