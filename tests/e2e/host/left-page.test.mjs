@@ -89,3 +89,27 @@ test('a page that was reloaded with much still to be sent settles the calls of t
     await page.close();
   }
 });
+
+test('a page that comes back has ended the sessions of those whom it has told that it is gone', async () => {
+  const page = await lab.page(lab.server.url('/kept/'));
+  try {
+    await inLab(page, async ({ newHost, running }) => {
+      const host = await newHost();
+      const runs = running(host, 'held');
+      host.acceptPort(new Worker('/worker/agent.js', { type: 'module' }));
+      await runs;
+      const shown = new Promise((resolve) => addEventListener('pageshow', ({ persisted }) => resolve(persisted)));
+      Object.assign(window, { host, shown });
+    });
+    await page.goto(lab.server.url('/next/'));
+    await page.goBack();
+    const seen = await page.evaluate(async () => {
+      const { host, shown } = /** @type {any} */ (window);
+      const { inFlight, sessions } = host.stats();
+      return { persisted: await shown, inFlight, sessions, connections: host.connections.size };
+    });
+    assert.deepEqual(seen, { persisted: true, inFlight: 0, sessions: 0, connections: 0 });
+  } finally {
+    await page.close();
+  }
+});
