@@ -4,13 +4,13 @@ import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
 /** Gzip bytes that host and agent may take together: the tests fail above it. */
-export const sizeBudget = 42_000;
+export const sizeBudget = 48_000;
 
 const report = join(root, 'target', 'package-size.json');
 
 /** Gzip bytes that what is loaded on demand may take together, by what it is for. */
 const onDemandBudgets = new Map([
-  ['WebMCP and JSON-RPC', 8_000],
+  ['WebMCP and JSON-RPC', 9_000],
   ['gateway', 2_000],
   ['signs of life', 1_500],
 ]);

@@ -83,6 +83,12 @@ impl<V> KeyMap<V> {
         self.gaps = 0;
     }
 
+    /// Takes out the value with the lowest key.
+    pub fn remove_first(&mut self) -> Option<Box<V>> {
+        let first = self.values.iter().position(Option::is_some)?;
+        self.remove(self.keys[first])
+    }
+
     /// How many values there are.
     pub fn len(&self) -> usize {
         self.keys.len() - self.gaps

@@ -1,6 +1,5 @@
 //! How the last calls ended, in memory whose size does not depend on what they were called.
 
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -29,8 +28,8 @@ pub(super) struct Recent {
     len: usize,
     /// Positions in the ring plus one, by open addressing; 0 for none.
     index: Vec<u32>,
-    /// By their digests, how the handlers of abandoned calls have ended since.
-    late: BTreeMap<u64, LateEnd>,
+    /// How the handlers of abandoned calls have ended since, in the order of their digests.
+    late: Vec<(u64, LateEnd)>,
 }
 
 /// The bits of an entry that say how the call ended.
@@ -44,7 +43,7 @@ impl Recent {
             next: 0,
             len: 0,
             index: Vec::new(),
-            late: BTreeMap::new(),
+            late: Vec::new(),
         }
     }
 
@@ -60,13 +59,27 @@ impl Recent {
 
     /// How the handler of an abandoned call has ended since.
     pub fn late(&self, id: &str) -> Option<LateEnd> {
-        self.late.get(&digest(id)).copied()
+        let place = self.place_of_late(digest(id)).ok()?;
+        Some(self.late[place].1)
     }
 
     /// Remembers how the handler of a call ended that is remembered as abandoned.
     pub fn ended_late(&mut self, id: &str, end: LateEnd) {
         if self.get(id) == Some(End::Cancelled(Stop::Abandoned)) {
-            self.late.insert(digest(id), end);
+            let digest = digest(id);
+            if let Err(place) = self.place_of_late(digest) {
+                self.late.insert(place, (digest, end));
+            }
+        }
+    }
+
+    fn place_of_late(&self, digest: u64) -> Result<usize, usize> {
+        self.late.binary_search_by(|(it, _)| it.cmp(&digest))
+    }
+
+    fn forget_late(&mut self, digest: u64) {
+        if let Ok(place) = self.place_of_late(digest) {
+            self.late.remove(place);
         }
     }
 
@@ -77,7 +90,7 @@ impl Recent {
             return;
         }
         if let Some(slot) = self.find(entry & !END) {
-            self.late.remove(&(entry & !END));
+            self.forget_late(entry & !END);
             let position = self.index[slot] as usize - 1;
             self.ring[position] = entry;
             return;
@@ -87,7 +100,7 @@ impl Recent {
                 self.lay_out();
             } else {
                 let oldest = self.ring[self.next] & !END;
-                self.late.remove(&oldest);
+                self.forget_late(oldest);
                 let slot = self.find(oldest);
                 if let Some(slot) = slot {
                     self.unlink(slot);
@@ -242,7 +255,10 @@ mod tests {
         }
         recent.shrink();
         assert_eq!((recent.ring.capacity(), recent.index.capacity()), (80, 128));
-        assert!((0..80).all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled(Stop::Dropped))));
+        assert!(
+            (0..80)
+                .all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled(Stop::Dropped)))
+        );
         recent.insert("one more", End::Completed);
         assert_eq!(recent.get("one more"), Some(End::Completed));
     }

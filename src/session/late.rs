@@ -1,12 +1,11 @@
 //! Handlers that still run although their calls have been answered as abandoned: their ends are
 //! reported when they come.
 
-use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
 
 use super::state::Call;
 use super::{Action, ConnectionId, HostState};
-use crate::call::{CallId, CallKey, LateEnd, Millis};
+use crate::call::{CallId, CallKey, KeyMap, LateEnd, Millis};
 
 /// A call that was answered as abandoned and has not ended.
 pub(super) struct Abandoned {
@@ -27,7 +26,7 @@ pub(super) struct Abandoned {
 const MOST: usize = 10_000;
 
 /// By their keys.
-pub(super) type AbandonedCalls = BTreeMap<CallKey, Abandoned>;
+pub(super) type AbandonedCalls = KeyMap<Abandoned>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A call was answered as abandoned at `now`. `runs` says whether that is for its own handler,
@@ -46,14 +45,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let calls = &mut self.abandoned;
         calls.insert(key, abandoned);
         if calls.len() > MOST {
-            calls.pop_first();
+            calls.remove_first();
         }
     }
 
     /// The handler of a call that has been answered has ended.
     pub(super) fn settle_late(&mut self, key: CallKey, success: bool, now: Millis) {
         self.counters.late_results += 1;
-        if let Some(call) = self.abandoned.get_mut(&key) {
+        if let Some(call) = self.abandoned.get_mut(key) {
             call.runs = false;
             call.success = success;
             self.report_if_over(key, now);
@@ -63,7 +62,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Something that a call had started has ended.
     pub(super) fn ended_below(&mut self, parent: Option<CallKey>, now: Millis) {
         let Some(parent) = parent else { return };
-        if let Some(call) = self.abandoned.get_mut(&parent) {
+        if let Some(call) = self.abandoned.get_mut(parent) {
             call.below = call.below.saturating_sub(1);
             self.report_if_over(parent, now);
         } else if let Some(call) = self.calls.get_mut(parent) {
@@ -73,15 +72,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Whether a call was answered as abandoned and has not ended.
     pub(super) fn is_abandoned(&self, key: CallKey) -> bool {
-        self.abandoned.contains_key(&key)
+        self.abandoned.contains(key)
     }
 
     fn report_if_over(&mut self, key: CallKey, now: Millis) {
         let calls = &mut self.abandoned;
-        if calls.get(&key).is_none_or(|it| it.runs || it.below > 0) {
+        if calls.get(key).is_none_or(|it| it.runs || it.below > 0) {
             return;
         }
-        let Some(call) = calls.remove(&key) else {
+        let Some(call) = calls.remove(key) else {
             return;
         };
         let end = LateEnd {

@@ -172,10 +172,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Waits for no handler any more, say because the page goes away: what is being stopped and
     /// has not ended is abandoned.
     pub fn give_up(&mut self, now: Millis) {
-        let mut keys = self.calls.keys_where(|call| call.phase == Phase::Stopping);
-        // A call is made after the one that makes it.
-        keys.sort_unstable_by(|a, b| b.cmp(a));
-        for key in keys {
+        let keys = self.calls.keys_where(|call| call.phase == Phase::Stopping);
+        // In the order in which they were made: what a call has made comes after it.
+        for key in keys.into_iter().rev() {
             self.grace_is_over(key, now);
         }
     }
