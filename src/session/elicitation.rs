@@ -80,7 +80,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let asked = self.elicitations.get(key);
         if asked.is_some_and(|asked| asked.connection == connection) {
             self.remove(key);
-            self.elicited(key, result.into());
+            self.elicited(
+                key,
+                match result {
+                    // Nothing is seen of whoever was to answer.
+                    Err(error) if error.code == Code::CANCELLED => {
+                        Outcome::Cancelled(Stop::Abandoned)
+                    }
+                    result => result.into(),
+                },
+            );
         }
     }
 

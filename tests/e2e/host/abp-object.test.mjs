@@ -29,11 +29,11 @@ test('window.abp before initialize, with a session, and after shutdown', async (
   assert.deepEqual(properties, { version: '0.1', app, initialized: false, sessionId: null });
   assert.deepEqual([call.code, call.retryable], ['NOT_INITIALIZED', true]);
   assert.deepEqual([cancel.callId, cancel.cancelled, cancel.error.code], ['x', false, 'NOT_INITIALIZED']);
-  assert.equal(list, 10);
+  assert.equal(list, 11);
   assert.deepEqual(open, { version: '0.1', app, initialized: true, sessionId: result.sessionId });
   const { sessionId, capabilities, ...rest } = result;
   assert.match(sessionId, /^[0-9a-f-]{36}$/);
-  assert.deepEqual(capabilities.map((/** @type {any} */ it) => it.available), Array(10).fill(true));
+  assert.deepEqual(capabilities.map((/** @type {any} */ it) => it.available), Array(11).fill(true));
   assert.deepEqual(rest, { protocolVersion: '0.1', app, features: { notifications: true, progress: true, elicitation: true, dynamicCapabilities: true } });
   assert.deepEqual([seen.twice.code, seen.twice.retryable, seen.same], ['ALREADY_INITIALIZED', false, true]);
   assert.equal(seen.shutdown, true);
@@ -100,12 +100,13 @@ test('an AbortSignal in the page: aborted before, in the same tick, with a strin
     return {
       before, sameTick: (await sameTick).cancelled, held: (await held).cancelled, reason: report.data.reason, late: late.data, listeners,
       started: started.filter((it) => ['before', 'same'].includes(it)),
+      again: (await abp.call('test.echo', {}, { callId: 'before' })).error.code,
       cancels: [await abp.cancel('before'), await abp.cancel('late'), await abp.cancel('text')].map((it) => it.reason ?? it.cancelled),
     };
   });
   assert.deepEqual(seen, {
-    before: { success: false, cancelled: true }, sameTick: true, held: true, reason: 'a string, no error', late: { a: 1 }, listeners: 0, started: [],
-    cancels: ['Operation not found', 'Operation already completed', true],
+    before: { success: false, cancelled: true, metadata: { stop: 'never-started' } }, sameTick: true, held: true, reason: 'a string, no error', late: { a: 1 }, listeners: 0, started: [],
+    cancels: [true, 'Operation already completed', true], again: 'INVALID_PARAMS',
   });
 });
 
@@ -204,5 +205,5 @@ test('the manifest link follows what is registered, and a page that has its own 
     other.close();
     return { first: first.names.length, added: added.names.includes('grüße/&?#%'), removed: removed.names.length, closed, own, kept: (await read()).links };
   });
-  assert.deepEqual(seen, { first: 10, added: true, removed: 10, closed: { links: 0 }, own: { links: 1, names: [] }, kept: 1 });
+  assert.deepEqual(seen, { first: 11, added: true, removed: 11, closed: { links: 0 }, own: { links: 1, names: [] }, kept: 1 });
 });

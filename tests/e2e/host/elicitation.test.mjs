@@ -8,7 +8,7 @@ test('a question is answered, refused, or answered badly, and the handler always
   const seen = await lab.run(async ({ newHost, connect, rawPort, inPage }) => {
     const host = await newHost();
     host.register('ask', {}, async (/** @type {any} */ { request }, /** @type {any} */ { elicit }) => {
-      const { metadata: _, ...answer } = await elicit(request ?? { type: 'confirm', message: 'Sure?' });
+      const answer = await elicit(request ?? { type: 'confirm', message: 'Sure?' });
       return answer;
     });
     const ask = async (/** @type {any} */ caller, /** @type {any} */ params) => (await caller.call('ask', params)).data;
@@ -55,7 +55,7 @@ test('a question is answered, refused, or answered badly, and the handler always
     assert.deepEqual(seen[way].slice(0, 3), expected, way);
     const [denied, dismissed, ...failed] = seen[way].slice(3);
     assert.equal(denied.error.code, 'PERMISSION_DENIED', way);
-    assert.deepEqual(dismissed, { success: false, cancelled: true }, way);
+    assert.deepEqual(dismissed, { success: false, cancelled: true, metadata: { stop: 'abandoned' } }, way);
     for (const { success, error } of failed.slice(0, 2)) assert.deepEqual([success, typeof error.code], [false, 'string'], way);
   }
   assert.equal(seen.ours[7].error?.code, 'OPERATION_FAILED');
@@ -71,7 +71,7 @@ test('a question is withdrawn when its call is cancelled, when it times out, and
     /** @type {any[]} */
     const outcomes = [];
     host.register('ask', {}, async (/** @type {any} */ request, /** @type {any} */ { elicit }) => {
-      const { metadata: _, ...outcome } = await elicit(request);
+      const outcome = await elicit(request);
       outcomes.push(outcome.error?.code ?? outcome);
       return outcome;
     });
@@ -117,9 +117,11 @@ test('a question is withdrawn when its call is cancelled, when it times out, and
     };
   });
   const { order, ...rest } = seen;
+  // Whoever was to answer was told, and not seen to stop.
+  const takenBack = { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
   assert.deepEqual(rest, {
     cancelled: true, timedOut: 'TIMEOUT', left: true, aborted: [true, true, true], question: 0, withdrawn: true, echo: { a: 1 }, last: 0,
-    outcomes: [{ success: false, cancelled: true }, 'TIMEOUT', { success: false, cancelled: true }, { success: false, cancelled: true }],
+    outcomes: [takenBack, 'TIMEOUT', takenBack, takenBack],
   });
   assert.deepEqual(order, ['notifications/elicitation/withdrawn', 'capabilities/cancel-result', 'capabilities/call-result']);
 });

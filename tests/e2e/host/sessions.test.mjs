@@ -22,7 +22,7 @@ test("another session's callId is not found, and the same callId serves in two s
   });
   assert.deepEqual(seen, {
     probes: Array(3).fill({ callId: 'only', cancelled: false, reason: 'Operation not found' }),
-    first: { callId: 'same', cancelled: true },
+    first: { callId: 'same', cancelled: true, metadata: { stop: 'returned' } },
     left: 4,
     rest: [true, true, true],
     ends: Array(5).fill(true),

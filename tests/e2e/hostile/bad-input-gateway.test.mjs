@@ -42,7 +42,7 @@ test('bad input over a WebSocket gets a clear error and disturbs nothing', async
     if (expected === null) assert.equal(given, undefined, `${name}: ${JSON.stringify(given)}`);
     else assert.deepEqual([type, payload?.error?.code], [expected[0], expected[1]], `${name}: ${JSON.stringify(given)}`);
   }
-  assert.deepEqual(seen.held, [{ callId: 'held', cancelled: true }, true]);
+  assert.deepEqual(seen.held, [{ callId: 'held', cancelled: true, metadata: { stop: 'returned' } }, true]);
   assert.equal(seen.inFlight, 0);
 });
 

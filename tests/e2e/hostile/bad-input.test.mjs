@@ -59,7 +59,7 @@ for (const [wire, connect] of Object.entries(wires)) {
         assert.ok(message.length > 10 && message.length < 300, `${name}: ${message}`);
       }
     }
-    assert.deepEqual(answers.held, [{ callId: 'held', cancelled: true }, true]);
+    assert.deepEqual(answers.held, [{ callId: 'held', cancelled: true, metadata: { stop: 'returned' } }, true]);
     assert.equal(answers.inFlight, 0);
   });
 }
@@ -112,7 +112,7 @@ test('bad input in the page gets a clear error and disturbs nothing', async () =
   assert.deepEqual(seen.params, all(9));
   assert.deepEqual(seen.options, all(21));
   assert.deepEqual(seen.cancels, all(11));
-  assert.deepEqual(seen.cancel, { callId: 'held', cancelled: true });
+  assert.deepEqual(seen.cancel, { callId: 'held', cancelled: true, metadata: { stop: 'returned' } });
   assert.deepEqual([seen.held, seen.echo, seen.polluted, seen.inFlight], [true, '{"__proto__":{"polluted":1},"constructor":2}', 'no', 0]);
 });
 

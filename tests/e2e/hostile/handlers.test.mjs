@@ -135,8 +135,12 @@ test('a handler that never settles is cancelled all the same, and what it says l
     const { inFlight, lateResults, contexts } = host.stats();
     return { answer, response, again: await agent.cancel('n'), held: [inFlight, lateResults, contexts] };
   });
-  assert.deepEqual(seen.answer, { callId: 'n', cancelled: true });
-  assert.deepEqual(seen.again, seen.answer);
+  assert.deepEqual(seen.answer, { callId: 'n', cancelled: true, metadata: { stop: 'abandoned' } });
+  const { after, ...ended } = seen.again.metadata.ended;
+  assert.ok(after >= 0);
+  assert.deepEqual({ ...seen.again, metadata: { ...seen.again.metadata, ended } }, {
+    ...seen.answer, metadata: { stop: 'abandoned', ended: { success: true } },
+  });
   assert.equal(seen.response.cancelled, true);
   assert.deepEqual(seen.held, [0, 1, 0]);
 });

@@ -120,7 +120,7 @@ test('a third window cannot speak in the session of another, over a port or plai
       within: { callId: 'held', cancelled: false, reason: 'Operation not found' },
       inFlight: 2,
       sessions: 2,
-      answers: Array(2).fill({ callId: 'held', cancelled: true }),
+      answers: Array(2).fill({ callId: 'held', cancelled: true, metadata: { stop: 'returned' } }),
       held: [true, true],
       heard: 6,
     });

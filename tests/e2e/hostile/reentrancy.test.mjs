@@ -31,14 +31,14 @@ const deeds = {
 
 /** @type {Record<string, unknown>} */
 const results = {
-  'cancels itself': { callId: 'one', cancelled: true },
-  'cancels another call': { callId: 'other', cancelled: true },
+  'cancels itself': { callId: 'one', cancelled: true, metadata: { stop: 'abandoned' } },
+  'cancels another call': { callId: 'other', cancelled: true, metadata: { stop: 'returned' } },
   'cancels what does not exist': { callId: 'nothing', cancelled: false, reason: 'Operation not found' },
   'registers the same capability twice': 'INVALID_PARAMS',
   'unregisters its own capability': true,
-  'calls itself again': { success: false, cancelled: true },
-  'calls as a child': { success: false, cancelled: true },
-  'asks the agent': { success: false, cancelled: true },
+  'calls itself again': { success: false, cancelled: true, metadata: { stop: 'abandoned' } },
+  'calls as a child': { success: false, cancelled: true, metadata: { stop: 'never-started' } },
+  'asks the agent': { success: false, cancelled: true, metadata: { stop: 'never-started' } },
   'opens a second session': 'INVALID_PARAMS',
 };
 
@@ -69,13 +69,12 @@ for (const [what, source] of Object.entries(deeds)) {
         const last = await other;
         await turn();
         const { inFlight = 0, contexts, elicitations = 0 } = host.stats();
-        delete outcome?.metadata;
         return { answer, response: response.cancelled, outcome, last: last.cancelled, held: [inFlight, contexts, elicitations] };
       },
       source,
     );
     const { outcome, ...rest } = seen;
-    assert.deepEqual(rest, { answer: { callId: 'one', cancelled: true }, response: true, last: true, held: [0, 0, 0] });
+    assert.deepEqual(rest, { answer: { callId: 'one', cancelled: true, metadata: { stop: 'abandoned' } }, response: true, last: true, held: [0, 0, 0] });
     if (what in results) assert.deepEqual(outcome, results[what]);
   });
 }
