@@ -97,9 +97,27 @@ async fn a_timeout_stops_the_work() {
 
 #[wasm_bindgen_test]
 async fn a_cancel_that_comes_too_late_says_so() {
-    let (abp, _) = holding().await;
+    let host = host();
+    let echo = |given: Json, _: CallContext| async { Ok::<_, Error>(given) };
+    host.register(Capability::new("echo"), echo).unwrap();
+    let abp = Abp::of(&host).await;
     let not_found = json!({ "callId": "a", "cancelled": false, "reason": "Operation not found" });
     assert_eq!(settled::<Json>(abp.cancel("a", "")).await, not_found);
+    let completed: Json = settled(abp.call("echo", r#"{"n":1}"#, r#"{"callId":"a"}"#)).await;
+    assert_eq!(
+        (&completed["success"], &completed["data"]),
+        (&json!(true), &json!({ "n": 1 }))
+    );
+    let too_late =
+        json!({ "callId": "a", "cancelled": false, "reason": "Operation already completed" });
+    for _ in 0..2 {
+        assert_eq!(settled::<Json>(abp.cancel("a", "")).await, too_late);
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_cancel_of_a_call_that_was_refused_confirms_nothing() {
+    let (abp, _) = holding().await;
     let refused: Json = settled(abp.call("none", "{}", r#"{"callId":"a"}"#)).await;
     assert_eq!(refused["error"]["code"], "UNKNOWN_CAPABILITY");
     let late: Json = settled(abp.cancel("a", "")).await;

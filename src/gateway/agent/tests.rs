@@ -53,7 +53,10 @@ async fn calls_wait_for_the_session() {
     let (agent, inlet, sent) = start(Patience::default());
     let calling = agent.call(call());
     assert_eq!(nth(&sent, 0).await["type"], "initialize");
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    // On a runtime of one thread: whatever can run has run.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
     assert_eq!(sent.lock().unwrap().len(), 1);
     open(&inlet);
     let request = nth(&sent, 1).await;

@@ -1,7 +1,5 @@
 //! Cancels, and who is answered.
 
-use std::time::Duration;
-
 use caphost::gateway::router::CancelNotice;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -74,7 +72,11 @@ async fn an_id_used_again_while_the_app_still_stops_gets_its_own_answer() {
     let cancelled = json!({ "success": false, "cancelled": true });
     app.send(answer(&first, "capabilities/call-result", cancelled))
         .await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // What the first one's end leads to has happened when a call that comes after it is over.
+    let third = client.call_tool(2, "echo").await;
+    let next = called(&mut app).await;
+    succeed(&mut app, &next, json!("third")).await;
+    third.last().await;
     succeed(&mut app, &relayed, json!("second")).await;
     assert_eq!(
         second.last().await["result"]["content"][0]["text"],
@@ -124,7 +126,11 @@ async fn closing_a_listening_stream_cancels_nothing() {
     let stream = client.call_tool(1, "echo").await;
     let relayed = called(&mut app).await;
     drop(listening);
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // Its end is noticed before a call that comes after it has ended; a cancel would be what comes next.
+    let after = client.call_tool(2, "echo").await;
+    let next = called(&mut app).await;
+    succeed(&mut app, &next, json!("after")).await;
+    after.last().await;
     succeed(&mut app, &relayed, json!("still here")).await;
     assert_eq!(
         stream.last().await["result"]["content"][0]["text"],

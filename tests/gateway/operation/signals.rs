@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use caphost::gateway::http_client;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::process::Child;
@@ -38,12 +39,20 @@ async fn draining() -> (Child, u16, Peer, Peer) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_signal_lets_calls_in_flight_end() {
-    let (mut child, _, mut app, mut agent) = draining().await;
+    let (mut child, port, mut app, mut agent) = draining().await;
     let called = app.next().await;
     signal(&child);
     // Sent twice at once it is still one: a terminal and npm both send it.
     signal(&child);
-    sleep(Duration::from_millis(300)).await;
+    // It has taken them when it says that it stops.
+    let url = format!("http://127.0.0.1:{port}/readyz");
+    let http = http_client::client(Duration::from_secs(20));
+    let stopping = async {
+        while http.get(&url).send().await.unwrap().status() == 200 {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("the drain", stopping).await;
     let done = json!({ "success": true });
     app.send(answer(&called, "capabilities/call-result", done))
         .await;

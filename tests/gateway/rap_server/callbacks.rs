@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use super::app::App;
-use super::runtime::{Receiver, Runtime};
+use super::runtime::{Receiver, Runtime, delivered};
 use crate::support::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -37,7 +37,7 @@ async fn every_invocation_ends_in_exactly_one_result() {
     }
     receiver.took(CALLS).await;
     drop(app);
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    delivered(&gateway, CALLS as u64).await;
     let taken = receiver.taken();
     let ids: HashSet<_> = taken
         .iter()

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::app::App;
-use super::runtime::{Receiver, Runtime, invocation};
+use super::runtime::{Receiver, Runtime, delivered, invocation};
 use crate::support::*;
 
 async fn gateway(retry_for: Duration) -> Gateway {
@@ -44,7 +44,7 @@ async fn a_server_that_fails_is_tried_again_with_growing_pauses() {
     for (pause, least) in pauses.iter().zip([0.187, 0.375, 0.75]) {
         assert!(*pause >= least, "{pauses:?}");
     }
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    delivered(&gateway, 1).await;
     assert_eq!(receiver.taken().len(), 4);
 }
 
@@ -65,8 +65,7 @@ async fn a_server_that_refuses_or_points_elsewhere_is_not() {
     for (number, path) in paths.iter().enumerate() {
         invoke(&runtime, &receiver, path, &number.to_string()).await;
     }
-    receiver.took(paths.len()).await;
-    tokio::time::sleep(Duration::from_millis(800)).await;
+    delivered(&gateway, paths.len() as u64).await;
     let mut taken: Vec<_> = receiver.taken().into_iter().map(|it| it.path).collect();
     taken.sort();
     let mut paths = paths.map(str::to_string);
@@ -100,8 +99,7 @@ async fn a_result_that_a_hanging_server_may_have_taken_is_not_sent_again() {
     let receiver = Receiver::start().await;
     invoke(&Runtime::new(&gateway, ""), &receiver, "/hang", "1").await;
     receiver.took(1).await;
-    // A second would begin 500 ms and a pause after it.
-    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    delivered(&gateway, 1).await;
     assert_eq!(receiver.taken().len(), 1);
 }
 
@@ -116,7 +114,8 @@ async fn a_result_of_a_closed_thread_is_not_sent_again() {
     receiver.took(2).await;
     runtime.close("t").await;
     let tried = receiver.taken().len();
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    // Long before the twentieth try.
+    delivered(&gateway, 1).await;
     assert!(receiver.taken().len() <= tried + 1);
     assert_eq!(app.seen(), ["call echo -"]);
 }

@@ -1,12 +1,10 @@
-use std::time::Duration;
-
 use caphost::gateway::runs::RunState;
 use caphost::gateway::server::Config;
 use caphost::gateway::tokens::{Identity, Tokens};
 use serde_json::json;
 
 use super::app::App;
-use super::runtime::{Receiver, Runtime};
+use super::runtime::{Receiver, Runtime, delivered};
 use crate::support::*;
 
 pub const CANCELLED: &str = "Error: Tool call cancelled: The runtime has cancelled the tool call";
@@ -66,13 +64,15 @@ async fn thread_and_id_must_both_be_right() {
     // It is another app's tool server.
     Runtime::new(&gateway, "/rap/other").cancel("t", "1").await;
     Runtime::new(&gateway, "/rap/other").close("t").await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(app.seen().len(), 2);
+    // What the others had reached would be seen before what this one does.
     runtime.cancel("t2", "1").await;
     assert_eq!(receiver.result().await["group_id"], "t2");
+    let reason = "The runtime has cancelled the tool call";
+    assert_eq!(app.saw(3).await[2..], [format!("cancel t2 {reason}")]);
     // The root is the tool server of all.
     Runtime::new(&gateway, "").cancel("t", "1").await;
     assert_eq!(receiver.took(2).await[1].body["group_id"], "t");
+    assert_eq!(app.seen()[3..], [format!("cancel t {reason}")]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -98,14 +98,18 @@ async fn duplicates_unknown_and_late_ones_are_harmless() {
     for _ in 0..3 {
         runtime.close("t").await;
     }
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(receiver.taken().len(), 2);
+    // The app sees in order what reaches it, and a result is delivered once it is there.
+    runtime.invoke(&receiver, "echo", "u", "1", json!({})).await;
+    receiver.took(3).await;
+    delivered(&gateway, 3).await;
+    assert_eq!(receiver.taken().len(), 3);
+    let seen = app.seen();
+    assert_eq!(seen.iter().filter(|it| *it == "call echo -").count(), 2);
     assert!(
-        app.seen()[2..]
+        seen[2..]
             .iter()
             .all(|it| it == "call echo -" || it.starts_with("cancel ?")),
-        "{:?}",
-        app.seen()
+        "{seen:?}"
     );
 }
 

@@ -133,6 +133,27 @@ async fn take(State(shared): State<Shared>, request: Request) -> Response {
         .into_response()
 }
 
+/// Waits until so many results have been taken or given up: none of them is sent again.
+pub async fn delivered(gateway: &Gateway, count: u64) {
+    let ended = || {
+        let readings = gateway.hub.readings(&gateway.tool_servers);
+        let text = gateway.hub.metrics.render(readings);
+        let results = ["delivered", "failed"].map(|result| {
+            let name = format!("caphost_callbacks_total{{result=\"{result}\"}} ");
+            let sample = text.lines().find_map(|line| line.strip_prefix(&name));
+            sample.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
+        });
+        results.iter().sum::<u64>()
+    };
+    let wait = async {
+        while ended() < count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("the end of the deliveries", wait).await;
+    assert_eq!(ended(), count);
+}
+
 /// Sends requests to a tool server.
 #[derive(Clone)]
 pub struct Runtime {
