@@ -1,7 +1,7 @@
 import { before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { useCluster } from '../support/cluster.mjs';
-import { runVector, vectors, vectorsInSession } from '../support/conformance.mjs';
+import { endsTold, runVector, vectorsInSession, vectorsWithout } from '../support/conformance.mjs';
 import { INITIALIZE, wireDriver } from '../support/wire-driver.mjs';
 
 const cluster = useCluster();
@@ -17,7 +17,8 @@ before(async () => {
 
 for (const vector of vectorsInSession()) {
   test(`connectWebSocket on another worker than the page: ${vector.name}`, { timeout: 30_000 }, async () => {
-    const agent = await cluster.agent(2, 'test-host');
+    const { hear, ended } = endsTold();
+    const agent = await cluster.agent(2, 'test-host', { onNotification: hear });
     try {
       await runVector(
         vector,
@@ -26,6 +27,7 @@ for (const vector of vectorsInSession()) {
           cancel: (callId, reason) => agent.cancel(callId, reason),
           shutdown: () => agent.shutdown(),
           signals: true,
+          ended,
         },
         `library ${vector.name} `.slice(0, 60),
       );
@@ -35,7 +37,7 @@ for (const vector of vectorsInSession()) {
   });
 }
 
-for (const vector of vectors()) {
+for (const vector of vectorsWithout('signals')) {
   test(`a plain agent on another worker than the page: ${vector.name}`, { timeout: 30_000 }, async () => {
     const socket = new WebSocket(`${cluster.worker(2).wsUrl}/abp?app=test-host`);
     await new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { attach } from 'caphost/automation';
 import { after, before, test } from 'node:test';
 import { launchPlaywright, launchPuppeteer } from '../support/browsers.mjs';
-import { runVector, vectorsInSession } from '../support/conformance.mjs';
+import { endsTold, runVector, vectorsInSession } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -24,7 +24,8 @@ for (const [library, launch] of /** @type {const} */ ([['Puppeteer', launchPuppe
       const page = /** @type {any} */ (await browser.newPage());
       try {
         await page.goto(server.url('/host/'));
-        const agent = await attach(page, { agent: { name: 'vectors', version: '1' } });
+        const { hear, ended } = endsTold();
+        const agent = await attach(page, { agent: { name: 'vectors', version: '1' }, onNotification: hear });
         await runVector(
           vector,
           {
@@ -32,6 +33,7 @@ for (const [library, launch] of /** @type {const} */ ([['Puppeteer', launchPuppe
             cancel: (callId, reason) => agent.cancel(callId, reason),
             shutdown: () => agent.shutdown(),
             signals: true,
+            ended,
           },
         );
       } finally {

@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { runInPage, runVector, vectors } from '../support/conformance.mjs';
+import { endsTold, runInPage, runVector, vectors, vectorsWithout } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { INITIALIZE } from '../support/wire-driver.mjs';
 
@@ -20,24 +20,31 @@ after(async () => {
 
 /** @typedef {import('puppeteer-core').Page} Page @typedef {import('../support/conformance.mjs').Vector} Vector */
 
-/** Who uses `window.abp`. @type {Record<string, (page: Page, vector: Vector) => Promise<void>>} */
+/** Who uses `window.abp`. @type {Record<string, { all: Vector[], run: (page: Page, vector: Vector) => Promise<void> }>} */
 const users = {
-  'a script of the page': async (page, vector) => {
-    await page.evaluate(() => {
+  'a script of the page': { all: vectors(), run: async (page, vector) => {
+    await page.evaluate(async () => {
       const { abp } = /** @type {any} */ (window);
+      const { endsTold } = await import(`${location.origin}/conformance/ends.js`);
+      const { hear, ended } = endsTold();
       Object.assign(globalThis, {
+        __abp_notification: (/** @type {any} */ { event, data }) => hear(event, data),
         driver: {
           call: (/** @type {any[]} */ ...args) => abp.call(...args),
           cancel: (/** @type {any[]} */ ...args) => abp.cancel(...args),
           shutdown: () => abp.shutdown(),
           signals: true,
+          ended,
         },
       });
     });
     await runInPage(page, vector);
-  },
+  } },
   // Each evaluation is answered on its own, so the answers' order says nothing.
-  'bare page.evaluate': (page, vector) => runVector({ ...vector, steps: vector.steps.filter(({ order }) => !order) }, {
+  'bare page.evaluate': { all: vectorsWithout('signals'), run: async (page, vector) => {
+    const { hear, ended } = endsTold();
+    await page.exposeFunction('__abp_notification', (/** @type {any} */ { event, data }) => hear(event, data));
+    await runVector({ ...vector, steps: vector.steps.filter(({ order }) => !order) }, {
     // As text, since an evaluation loses a property `__proto__` of its arguments.
     call: async (...args) => JSON.parse(await page.evaluate(
       async (text) => JSON.stringify(await /** @type {any} */ (window).abp.call(...JSON.parse(text).map((/** @type {any} */ it) => it ?? undefined))),
@@ -45,11 +52,13 @@ const users = {
     )),
     cancel: (...args) => page.evaluate((...given) => /** @type {any} */ (window).abp.cancel(...given), ...args),
     shutdown: () => page.evaluate(() => /** @type {any} */ (window).abp.shutdown()),
-  }),
+    ended,
+  });
+  } },
 };
 
-for (const [user, run] of Object.entries(users)) {
-  for (const vector of vectors()) {
+for (const [user, { all, run }] of Object.entries(users)) {
+  for (const vector of all) {
     test(`window.abp used by ${user}: ${vector.name}`, { timeout: 30_000 }, async () => {
       const page = await browser.newPage();
       try {

@@ -1,5 +1,5 @@
 import { describe, test } from 'node:test';
-import { runInPage, vectors } from '../support/conformance.mjs';
+import { runInPage, vectorsWithout } from '../support/conformance.mjs';
 import { inLab, useLab } from '../support/lab.mjs';
 
 const lab = useLab();
@@ -20,7 +20,7 @@ function withoutReasons({ steps, ...vector }) {
 
 for (const [method, key] of [['$/cancel_request', 'requestId'], ['$/cancelRequest', 'id']]) {
   describe(`JSON-RPC on a MessagePort, cancelled with ${method}`, () => {
-    for (const vector of vectors().filter(({ name }) => !beyondJsonRpc.includes(name))) {
+    for (const vector of vectorsWithout('signals').filter(({ name }) => !beyondJsonRpc.includes(name))) {
       test(vector.name, { timeout: 30_000 }, async () => {
         const page = await lab.page();
         try {

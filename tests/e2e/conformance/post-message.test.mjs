@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { runInPage, vectors, vectorsInSession } from '../support/conformance.mjs';
+import { runInPage, vectorsInSession, vectorsWithout } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { INITIALIZE } from '../support/wire-driver.mjs';
 
@@ -22,31 +22,29 @@ after(async () => {
   await apps?.close();
 });
 
-const agent = { name: 'vectors', version: '1' };
-
 /** How an agent of ours comes by a host, in the page. @type {Record<string, (page: import('puppeteer-core').Page) => Promise<unknown>>} */
 const ways = {
   'connectWindow to a frame of another origin': (page) =>
     page.evaluate(
-      async (src, origin, options) => {
+      async (src, origin) => {
         const it = /** @type {any} */ (window);
         const { contentWindow } = await it.frame(src);
-        it.driver = it.agentDriver(await it.agents.connectWindow(contentWindow, { origin, agent: options }));
+        it.driver = await it.agentDriver((/** @type {any} */ options) => it.agents.connectWindow(contentWindow, { origin, ...options }));
       },
       `${apps.url('/host/')}?origins=${parents.origin}`,
       apps.origin,
-      agent,
     ),
   'connectPort to a port of a host in the page': (page) =>
-    page.evaluate(async (options) => {
+    page.evaluate(async () => {
       const it = /** @type {any} */ (window);
-      it.driver = it.agentDriver(await it.agents.connectPort(await it.localPort(), { agent: options }));
-    }, agent),
+      const port = await it.localPort();
+      it.driver = await it.agentDriver((/** @type {any} */ options) => it.agents.connectPort(port, options));
+    }),
   'connectPort to a Worker': (page) =>
-    page.evaluate(async (options) => {
+    page.evaluate(async () => {
       const it = /** @type {any} */ (window);
-      it.driver = it.agentDriver(await it.agents.connectPort(it.worker(), { agent: options }));
-    }, agent),
+      it.driver = await it.agentDriver((/** @type {any} */ options) => it.agents.connectPort(it.worker(), options));
+    }),
 };
 
 for (const [way, connect] of Object.entries(ways)) {
@@ -59,7 +57,7 @@ for (const [way, connect] of Object.entries(ways)) {
   }
 }
 
-for (const vector of vectors()) {
+for (const vector of vectorsWithout('signals')) {
   test(`a plain agent on window.postMessage: ${vector.name}`, { timeout: 30_000 }, () =>
     inParent(async (page) => {
       await page.evaluate(

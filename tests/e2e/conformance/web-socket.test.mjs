@@ -2,7 +2,7 @@ import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { connectWebSocket } from 'caphost/agent';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { runVector, vectors, vectorsInSession } from '../support/conformance.mjs';
+import { endsTold, runVector, vectorsInSession, vectorsWithout } from '../support/conformance.mjs';
 import { startGateway } from '../support/gateway.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { INITIALIZE, wireDriver } from '../support/wire-driver.mjs';
@@ -43,7 +43,8 @@ async function appearance() {
 
 for (const vector of vectorsInSession()) {
   test(`connectWebSocket from Node: ${vector.name}`, { timeout: 30_000 }, async () => {
-    const agent = await connectWebSocket(`${gateway.wsUrl}/abp`, { agent: { name: 'vectors', version: '1' } });
+    const { hear, ended } = endsTold();
+    const agent = await connectWebSocket(`${gateway.wsUrl}/abp`, { agent: { name: 'vectors', version: '1' }, onNotification: hear });
     try {
       await runVector(
         vector,
@@ -52,6 +53,7 @@ for (const vector of vectorsInSession()) {
           cancel: (callId, reason) => agent.cancel(callId, reason),
           shutdown: () => agent.shutdown(),
           signals: true,
+          ended,
         },
         `library ${vector.name} `.slice(0, 60),
       );
@@ -61,7 +63,7 @@ for (const vector of vectorsInSession()) {
   });
 }
 
-for (const vector of vectors()) {
+for (const vector of vectorsWithout('signals')) {
   test(`a plain agent on a WebSocket: ${vector.name}`, { timeout: 30_000 }, async () => {
     const socket = new WebSocket(`${gateway.wsUrl}/abp?app=test-host`);
     await new Promise((resolve, reject) => {

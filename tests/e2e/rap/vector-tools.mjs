@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** The capabilities of the conformance vectors that a RAP tool can have, under names it may have. */
-const tools = ['echo', 'hold', 'single', 'stubborn', 'selfAbort', 'look', 'started', 'release', 'report'].map((name) => `test_${name}`);
+const tools = ['echo', 'hold', 'single', 'stubborn', 'told', 'selfAbort', 'look', 'started', 'release', 'report'].map((name) => `test_${name}`);
 
 /**
  * @typedef {object} Invocation
@@ -96,6 +96,7 @@ export async function serveVectorTools() {
     test_echo: (invocation) => answer(invocation, invocation.arguments),
     test_hold: (_, call) => start(call),
     test_stubborn: (_, call) => start(call),
+    test_told: (_, call) => start(call),
     // A tool's queue is its own affair.
     test_single: (_, call) => queue.push(call) === 1 && start(call),
     test_selfAbort: (invocation) => answer(invocation, 'Error: Tool call cancelled: it had enough'),

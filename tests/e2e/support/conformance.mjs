@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../../scripts/paths.mjs';
 
+export { endsTold } from '../fixtures/conformance/ends.js';
 export { runVector } from '../fixtures/conformance/run-vector.js';
 
 /**
@@ -18,6 +19,13 @@ export function vectors() {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return files.flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
 }
+
+/**
+ * Those for an agent that lacks something.
+ *
+ * @param {string[]} lacks
+ */
+export const vectorsWithout = (...lacks) => vectors().filter(({ needs = [] }) => !needs.some((it) => lacks.includes(it)));
 
 /** Those for an agent whose connecting opens its session. */
 export const vectorsInSession = () => vectors().filter(({ session }) => session !== false);

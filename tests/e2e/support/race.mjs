@@ -2,7 +2,11 @@
  * Calls raced against their cancels at random moments, through anything with `call` and `cancel`.
  * Runs in a page as well as in Node, so it refers to nothing outside itself.
  *
- * @typedef {{ calls: number, cancelled: number, completed: number, other: any[], contradictions: any[] }} Tally
+ * @typedef {object} Tally
+ * @property {number} calls
+ * @property {[string, string][]} heard what the agent heard of each call: `completed`, or how far its stop was seen
+ * @property {any[]} other that ended otherwise
+ * @property {any[]} contradictions
  *
  * @param {{ call: (...args: any[]) => Promise<any>, cancel: (...args: any[]) => Promise<any> }} agent
  * @param {{ calls: number, width: number, seed: number, prefix: string }} options
@@ -16,7 +20,7 @@ export async function race(agent, { calls, width, seed, prefix }) {
     return Math.floor((state / 2 ** 32) * bound);
   };
   /** @type {Tally} */
-  const tally = { calls: 0, cancelled: 0, completed: 0, other: [], contradictions: [] };
+  const tally = { calls: 0, heard: [], other: [], contradictions: [] };
   const channel = new MessageChannel();
   /** @type {(() => void)[]} */
   const turns = [];
@@ -32,7 +36,7 @@ export async function race(agent, { calls, width, seed, prefix }) {
       const callId = `${prefix}${(next += 1)}`;
       const controller = new AbortController();
       const bySignal = random(3) === 0;
-      const name = random(4) === 0 ? 'race.single' : 'race.work';
+      const name = ['race.single', 'race.hasty', 'race.work', 'race.work'][random(4)];
       const timeout = random(8) === 0 ? random(4) : undefined;
       const call = agent.call(name, { turns: random(6) }, {
         callId,
@@ -49,18 +53,22 @@ export async function race(agent, { calls, width, seed, prefix }) {
       }
       const response = await call;
       tally.calls += 1;
-      if (response.cancelled === true && response.success === false) tally.cancelled += 1;
-      else if (response.success === true) tally.completed += 1;
+      const stop = response.cancelled === true && response.success === false ? String(response.metadata?.stop) : undefined;
+      if (stop ?? response.success) tally.heard.push([callId, stop ?? 'completed']);
       else tally.other.push({ callId, response });
-      for (const confirmation of confirmations) {
-        const agrees = confirmation.cancelled === (response.cancelled === true);
+      const late = await agent.cancel(callId);
+      for (const confirmation of [...confirmations, late]) {
+        const agrees = confirmation.cancelled === (stop !== undefined) && confirmation.metadata?.stop === stop;
         if (!agrees) tally.contradictions.push({ callId, confirmation, response });
       }
-      const late = await agent.cancel(callId);
-      if (late.cancelled !== (response.cancelled === true)) tally.contradictions.push({ callId, late, response });
     }
   };
   await Promise.all(Array.from({ length: width }, runner));
+  await agent.call('race.quiet', {}, { callId: `${prefix}quiet` });
+  for (const [callId, heard] of tally.heard.filter(([, it]) => it === 'abandoned')) {
+    const { metadata } = await agent.cancel(callId);
+    if (typeof metadata?.ended?.after !== 'number') tally.contradictions.push({ callId, heard, metadata });
+  }
   channel.port1.close();
   return tally;
 }

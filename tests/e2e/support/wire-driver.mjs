@@ -1,6 +1,7 @@
 /**
  * A plain ABP agent: envelopes and nothing else, over anything that carries them.
  */
+import { endsTold } from '../fixtures/conformance/ends.js';
 
 /**
  * @param {(envelope: any) => void} post
@@ -11,6 +12,7 @@ export function wireDriver(post) {
   const waiting = new Map();
   /** @type {any[]} */
   const unasked = [];
+  const { hear, ended } = endsTold();
   let next = 0;
   /**
    * @param {string} type
@@ -29,11 +31,15 @@ export function wireDriver(post) {
       const resolve = waiting.get(envelope.id);
       waiting.delete(envelope.id);
       if (resolve) resolve(envelope.payload);
-      else unasked.push(envelope);
+      else {
+        unasked.push(envelope);
+        if (envelope.type === 'notification') hear(envelope.payload.event, envelope.payload.data);
+      }
     },
     call: (capability, params, options) => request('capabilities/call', { capability, params, options }),
     cancel: (callId, reason) => request('capabilities/cancel', { callId, reason }),
     shutdown: () => request('shutdown', {}),
+    ended,
   };
 }
 
