@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use caphost::agent::{Action as AgentAction, AgentOptions, AgentState, Outgoing, RequestKey};
-use caphost::call::{CallId, CallKey, Code, Error};
+use caphost::call::{CallId, CallKey, Code, Error, Outcome, Stop};
 use caphost::capability::Descriptor;
 use caphost::dialect::abp::{self, FromAgent, FromApp, Received};
 use caphost::session::{Action, Answer, CallRequest, ConnectionId, HostState, Limits, ReplyTo};
@@ -37,6 +37,19 @@ pub struct Seen {
     waiters: Vec<CallKey>,
 }
 
+/// What a handler knows of itself, and what was said of its call.
+#[derive(Default)]
+pub struct Work {
+    pub id: String,
+    /// How many steps it has taken.
+    pub steps: u32,
+    pub started: bool,
+    /// How far its call was seen to stop, if it was, and its steps when that was said.
+    pub said: Option<(Option<Stop>, u32)>,
+    /// How often its end was reported.
+    pub ended: u32,
+}
+
 pub struct Bench {
     pub host: HostState<Json, &'static str>,
     pub agent: AgentState<Json>,
@@ -45,6 +58,8 @@ pub struct Bench {
     agent_end: End<Json>,
     pub seen: HashMap<String, Seen>,
     pub running: HashSet<CallKey>,
+    /// An oracle: every handler counts its own steps.
+    pub work: HashMap<CallKey, Work>,
     /// What has settled for the agent, in order.
     pub settled: Vec<(RequestKey, Json)>,
     asked: HashMap<RequestKey, String>,
@@ -77,6 +92,7 @@ impl Bench {
             agent_end,
             seen: HashMap::new(),
             running: HashSet::new(),
+            work: HashMap::new(),
             settled: Vec::new(),
             asked: HashMap::new(),
             now: 0.0,
@@ -301,7 +317,12 @@ impl Bench {
                     self.start(key, id.as_str(), handler, params);
                 }
                 Action::Stop { key, reason } => {
-                    assert!(self.running.contains(&key), "a stopped call was running");
+                    let began = self.work.get(&key).is_some_and(|work| work.started);
+                    assert!(began, "a stopped call has run");
+                    if !self.running.contains(&key) {
+                        // Its end came first.
+                        continue;
+                    }
                     let mut heeds = true;
                     if let Some(seen) = self.seen.values_mut().find(|seen| seen.key == Some(key)) {
                         seen.stopped = true;
@@ -312,11 +333,22 @@ impl Bench {
                         self.finish(key, Err(Error::new(Code::OPERATION_FAILED, "Told to stop")));
                     }
                 }
+                Action::CallEnded { id, .. } => {
+                    let is_meant = |work: &&mut Work| work.id == id.as_str();
+                    let work = self.work.values_mut().find(is_meant);
+                    work.expect("its handler has run").ended += 1;
+                }
                 Action::Respond {
+                    key,
                     to: ReplyTo::Agent(_, id),
                     response,
-                    ..
                 } => {
+                    let stop = match response.outcome {
+                        Outcome::Cancelled(stop) => Some(stop),
+                        _ => None,
+                    };
+                    let work = self.work.entry(key).or_default();
+                    work.said = Some((stop, work.steps));
                     let payload = abp::response(&response);
                     self.host_end.send(abp::envelope(
                         "capabilities/call-result",
@@ -347,6 +379,9 @@ impl Bench {
 
     fn start(&mut self, key: CallKey, id: &str, handler: &str, params: Json) {
         self.running.insert(key);
+        let work = self.work.entry(key).or_default();
+        work.id = id.into();
+        work.started = true;
         let target = params["callId"].as_str().unwrap_or_default().to_string();
         match handler {
             "echo" | "checked" => self.finish(key, Ok(params)),
@@ -405,6 +440,13 @@ impl Bench {
                     self.release(id);
                 }
             }
+        }
+    }
+
+    /// Every handler that runs takes a step.
+    pub fn step(&mut self) {
+        for key in &self.running {
+            self.work.entry(*key).or_default().steps += 1;
         }
     }
 

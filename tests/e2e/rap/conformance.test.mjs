@@ -8,12 +8,13 @@ import { INITIALIZE, wireDriver } from '../support/wire-driver.mjs';
 import { serveVectorTools } from './vector-tools.mjs';
 
 /**
- * What RAP has no words for: a tool's error has no code, and parameters are the tool's own affair. Nor is there
+ * What RAP has no words for: a tool's error has no code, not even one of its own stopping, and parameters are the tool's own affair. Nor is there
  * an order between a cancel and the result that a tool's server is about to send: that both agree is another vector's.
  */
 const beyondRap = [
   'Parameters are checked against the schema before the handler runs',
   "A handler's error keeps its code, any other becomes OPERATION_FAILED",
+  "A handler's own AbortError is an ordinary error",
   'Call completes while cancel in flight',
   'A handler that was never told and ends within its grace has completed',
 ];
@@ -21,7 +22,11 @@ const beyondRap = [
 /** A tool server is told of a cancel without its reason, and does not say what came of it. @param {any} step */
 function inRap(step) {
   const { with: pattern } = step;
-  if (pattern?.metadata?.stop) return { ...step, with: { ...pattern, metadata: { stop: 'abandoned' } } };
+  if (pattern?.metadata?.stop) {
+    // Whether the server had been told of it yet decides about one that waits there.
+    const stop = pattern.metadata.stop === 'never-started' ? { $any: true } : 'abandoned';
+    return { ...step, with: { ...pattern, metadata: { stop } } };
+  }
   if (step.call !== 'test.report') return step;
   const { reason: _, ...data } = pattern.data;
   return { ...step, with: { ...pattern, data } };
