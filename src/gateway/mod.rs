@@ -13,6 +13,7 @@
 //! | [`cluster`] | several workers on Redis that behave as one |
 //! | [`server`] | HTTP, WebSockets, queues and signals around it |
 //! | [`http_client`] | requests to other servers |
+//! | [`stops`] | how far a stop was seen, in JSON and in words |
 //! | [`tokens`] | bearer tokens and their roles |
 //! | [`limits`] | every bound, its name and its default |
 //! | [`metrics`] | what is counted, for Prometheus |
@@ -37,5 +38,6 @@ pub mod runs;
 pub mod runs_api;
 pub mod runs_page;
 pub mod server;
+pub mod stops;
 pub mod tokens;
 pub mod wire;

@@ -11,6 +11,7 @@ use futures_util::SinkExt;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
+use crate::stops::ended;
 use crate::support::*;
 
 fn rpc(id: Value, method: &str, params: Value) -> Value {
@@ -37,8 +38,13 @@ fn codes(message: &Value) -> (i64, &str) {
 }
 
 fn cancelled(id: Value, request_id: &str) -> Value {
+    stopped_request(id, request_id, "abandoned")
+}
+
+fn stopped_request(id: Value, request_id: &str, stop: &str) -> Value {
     let data = json!({
         "code": "CANCELLED", "retryable": false, "requestId": request_id, "partial": false,
+        "stop": stop,
     });
     let message = "Tool execution cancelled: a.b";
     let error = json!({ "code": -32800, "message": message, "data": data });
@@ -293,7 +299,8 @@ async fn a_cancel_sent_with_its_call_finds_it() {
     peer.send(cancel(json!(""))).await;
     let initializing = app.sent("initialize").await;
     // The call has not gone out yet, and need not.
-    assert_eq!(peer.next().await, cancelled(json!(""), ""));
+    let never_started = stopped_request(json!(""), "", "never-started");
+    assert_eq!(peer.next().await, never_started);
     app.send(answer(
         &initializing,
         "initialize-result",
@@ -352,6 +359,36 @@ async fn what_is_cancelled_the_mcp_way_is_not_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_grade_is_in_the_error_and_a_late_end_is_told() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut peer) = pair(&gateway).await;
+    for (id, stop) in ["dropped", "returned", "terminated", "abandoned"]
+        .iter()
+        .enumerate()
+    {
+        peer.send(call(json!(id))).await;
+        let calling = app.called().await;
+        app.answer_call(&calling, stopped(json!({ "success": false }), stop))
+            .await;
+        let expected = stopped_request(json!(id), &id.to_string(), stop);
+        assert_eq!(peer.next().await, expected);
+        let call_id = &calling["payload"]["options"]["callId"];
+        app.send(ended(&calling, call_id, true, 200.0)).await;
+        if *stop == "abandoned" {
+            let params =
+                json!({ "requestId": id, "callId": call_id, "success": true, "after": 200.0 });
+            let expected =
+                json!({ "jsonrpc": "2.0", "method": "_capabilities/ended", "params": params });
+            assert_eq!(
+                peer.next().await,
+                expected,
+                "and nothing of those seen to stop"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_cancels_a_call_the_answer_is_the_same() {
     let gateway = Gateway::start().await;
     let (mut app, mut peer) = pair(&gateway).await;
@@ -379,7 +416,8 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
     let early = "00000000-0000-4000-8000-000000000007";
     gateway.hub.cancel_early(early, None, &Identity::anyone());
     peer.send(call(json!(early))).await;
-    assert_eq!(peer.next().await, cancelled(json!(early), early));
+    let skipped = stopped_request(json!(early), early, "never-started");
+    assert_eq!(peer.next().await, skipped);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

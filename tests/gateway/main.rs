@@ -22,4 +22,5 @@ mod resuming;
 mod runs_api;
 mod slow_peers;
 mod stdio;
+mod stops;
 mod support;

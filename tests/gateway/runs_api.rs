@@ -67,7 +67,7 @@ async fn a_run_is_shown_from_its_call_to_its_end() {
         "runId": run, "name": "tool:a.b", "dialect": "abp", "dialectId": "c", "owner": "anyone",
         "thread": null, "app": "demo", "capability": "a.b", "callId": "c", "state": "running",
         "registeredAt": at, "endedAt": null, "cancelRequestedAt": null, "cancelledAt": null,
-        "cancelReason": null, "progress": info, "error": null,
+        "cancelReason": null, "progress": info, "error": null, "stop": null, "ended": null,
     });
     assert_eq!(running, expected);
     for id in ["c", run.as_str().unwrap()] {
@@ -159,18 +159,18 @@ async fn an_app_is_asked_and_its_confirmation_passed_on() {
         (
             "capabilities/cancel-result",
             &asked,
-            json!({ "callId": "c", "cancelled": true }),
+            stopped(json!({ "callId": "c" }), "returned"),
         ),
         (
             "capabilities/call-result",
             &called,
-            json!({ "success": false, "cancelled": true }),
+            stopped(json!({ "success": false }), "returned"),
         ),
     ] {
         app.send(answer(relayed, kind, payload)).await;
     }
     assert_eq!(agent.next().await["payload"]["cancelled"], true);
-    let confirmed = json!({ "runId": run, "cancelled": true });
+    let confirmed = json!({ "runId": run, "cancelled": true, "stop": "returned" });
     for _ in 0..2 {
         // A body may be missing.
         let again = gateway.ask("POST", "/api/runs/c/cancel", "", "").await;
@@ -238,7 +238,8 @@ async fn agents_see_and_cancel_their_own_runs() {
                     .await;
             }
         });
-        assert_eq!(answered.json(), json!({ "runId": mine, "cancelled": true }));
+        let expected = json!({ "runId": mine, "cancelled": true, "stop": "abandoned" });
+        assert_eq!(answered.json(), expected);
     }
 }
 

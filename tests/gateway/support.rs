@@ -203,6 +203,13 @@ impl Peer {
     }
 }
 
+/// A payload that says it is cancelled, and how far the stop was seen.
+pub fn stopped(mut payload: Value, stop: &str) -> Value {
+    payload["cancelled"] = true.into();
+    payload["metadata"] = json!({ "stop": stop });
+    payload
+}
+
 pub fn register(id: &str) -> Value {
     json!({ "type": "app/register", "id": "r", "timestamp": 1, "payload": {
         "app": { "id": id, "name": "Demo", "version": "1.0.0" },

@@ -42,7 +42,7 @@ test('errors', () => {
   const { codes, errors, cancelled } = vectors('errors');
   for (const [abp, code] of Object.entries(codes)) assert.equal(codeFor(abp), code, abp);
   for (const { error, gives } of errors) assert.deepEqual(rpcError(error), gives);
-  for (const { id, capability, gives } of cancelled) assert.deepEqual(cancelledError(id, capability), gives);
+  for (const { id, capability, stop, gives } of cancelled) assert.deepEqual(cancelledError(id, capability, stop), gives);
 });
 
 /** Without what names the call, and texts as the JSON they are where the order of members is open. @param {any} result @param {any} pattern */

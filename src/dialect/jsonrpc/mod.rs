@@ -16,7 +16,8 @@ pub use cancel::{Cancel, Cancellation, DIALECTS, Dialect, Settles, read_cancel};
 pub use id::{Id, IdKey};
 pub use message::{Fault, Message, read};
 pub use write::{
-    cancel_notice, cancelled, error, failed, notification, progress, rpc_code, rpc_error, success,
+    cancel_notice, cancelled, ended, error, failed, notification, progress, rpc_code, rpc_error,
+    success,
 };
 
 /// Methods every peer may use, ours, and those of the protocols our peers come from.
@@ -29,6 +30,8 @@ pub mod method {
     pub const LIST: &str = "_capabilities/list";
     /// Ours: `{ capability, params?, options? }` to `{ data, metadata? }`.
     pub const CALL: &str = "_capabilities/call";
+    /// Ours: `{ requestId, callId, success, after }`.
+    pub const ENDED: &str = "_capabilities/ended";
     /// `{ token, value }`
     pub const PROGRESS: &str = "$/progress";
     /// What begins so need not be understood; as a request it is refused.

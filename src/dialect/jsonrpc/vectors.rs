@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::call::Stop;
 
 fn file(text: &str) -> Json {
     serde_json::from_str(text).unwrap()
@@ -124,6 +125,8 @@ fn errors() {
         let id = &vector["id"];
         let plain = id.as_str().map_or_else(|| id.to_string(), String::from);
         let capability = vector["capability"].as_str().unwrap();
-        assert_eq!(cancelled(id, capability, &plain)["error"], vector["gives"]);
+        let stop = Stop::of_peer(vector["stop"].as_str());
+        let written = cancelled(id, capability, &plain, stop);
+        assert_eq!(written["error"], vector["gives"]);
     }
 }

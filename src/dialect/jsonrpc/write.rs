@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::cancel::CANCELLED;
 use super::{code, method};
-use crate::call::{Code, Error};
+use crate::call::{Code, Error, LateEnd, Stop};
 use crate::dialect::{Value, abp};
 
 /// What of an `ABPError` goes into the `data` of an error; its message goes beside.
@@ -58,13 +58,14 @@ fn error_object<V: Value>(code: i32, text: &str, data: &V) -> V {
 }
 
 /// The answer to a request that was cancelled, whoever cancelled it. `request_id` is its id as
-/// plain text.
-pub fn cancelled<V: Value>(id: &V, capability: &str, request_id: &str) -> V {
+/// plain text, `stop` how far the stop was seen.
+pub fn cancelled<V: Value>(id: &V, capability: &str, request_id: &str, stop: Stop) -> V {
     let mut data = V::object();
     data.put_text("code", Code::CANCELLED.as_str());
     data.put_boolean("retryable", Code::CANCELLED.retryable());
     data.put_text("requestId", request_id);
     data.put_boolean("partial", false);
+    data.put_text("stop", stop.as_str());
     let text: String = ["Tool execution cancelled: ", capability].concat();
     error(id, &error_object(code::CANCELLED, &text, &data))
 }
@@ -99,6 +100,16 @@ pub fn progress<V: Value>(token: &V, info: &V) -> V {
     params.put("token", token);
     params.put("value", &value);
     notification(method::PROGRESS, &params)
+}
+
+/// `_capabilities/ended`: the handler of a request that was answered as abandoned has ended.
+pub fn ended<V: Value>(id: &V, call_id: &str, end: LateEnd) -> V {
+    let mut params = V::object();
+    params.put("requestId", id);
+    params.put_text("callId", call_id);
+    params.put_boolean("success", end.success);
+    params.put_number("after", end.after);
+    notification(method::ENDED, &params)
 }
 
 /// `notifications/cancelled`, for a peer that wants to hear of cancels which are not its own.
@@ -154,10 +165,28 @@ mod tests {
     fn a_cancelled_request() {
         let error = json!({
             "code": -32800, "message": "Tool execution cancelled: export.pdf",
-            "data": { "code": "CANCELLED", "retryable": false, "requestId": "7", "partial": false },
+            "data": {
+                "code": "CANCELLED", "retryable": false, "requestId": "7", "partial": false,
+                "stop": "dropped",
+            },
         });
         let expected = json!({ "jsonrpc": "2.0", "id": 7, "error": error });
-        assert_eq!(cancelled(&json!(7), "export.pdf", "7"), expected);
+        assert_eq!(
+            cancelled(&json!(7), "export.pdf", "7", Stop::Dropped),
+            expected
+        );
+    }
+
+    #[test]
+    fn the_late_end_of_a_request() {
+        let end = LateEnd {
+            success: true,
+            after: 200.0,
+        };
+        let params = json!({ "requestId": 7, "callId": "c", "success": true, "after": 200.0 });
+        let expected =
+            json!({ "jsonrpc": "2.0", "method": "_capabilities/ended", "params": params });
+        assert_eq!(ended(&json!(7), "c", end), expected);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::caller::{Abandoned, Caller};
 use super::{AbpError, Confirmation, Frame, Hello, NewCall, Outcome, Patience, Step};
 use crate::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey};
 use crate::call::{CallId, Code, Millis};
@@ -20,12 +21,19 @@ const INITIALIZE: &str = "initialize";
 /// What callers ask for.
 #[derive(Debug)]
 pub(super) enum Command {
-    Call(CallId, NewCall, mpsc::UnboundedSender<Step>),
+    Call(CallId, NewCall, Caller),
     Cancel(CallId, Option<String>, oneshot::Sender<Confirmation>),
     Shutdown(Option<String>),
 }
 
 type Said = watch::Sender<Option<Result<Arc<Value>, AbpError>>>;
+
+/// A call that was made.
+struct Made {
+    id: CallId,
+    run: Option<RunId>,
+    caller: Caller,
+}
 
 pub(super) struct Actor {
     state: AgentState<Value>,
@@ -35,7 +43,8 @@ pub(super) struct Actor {
     session: Said,
     /// Calls wait until it has one.
     open: bool,
-    calls: HashMap<RequestKey, (Option<RunId>, mpsc::UnboundedSender<Step>)>,
+    calls: HashMap<RequestKey, Made>,
+    abandoned: Abandoned,
     cancels: HashMap<RequestKey, oneshot::Sender<Confirmation>>,
     over: bool,
 }
@@ -58,6 +67,7 @@ impl Actor {
             session,
             open: false,
             calls: HashMap::new(),
+            abandoned: Abandoned::default(),
             cancels: HashMap::new(),
             over: false,
         }
@@ -111,7 +121,7 @@ impl Actor {
         let payload = json!({
             "agent": { "name": hello.name, "version": hello.version },
             "protocolVersion": abp::VERSION,
-            "features": { "notifications": false, "progress": true, "elicitation": false },
+            "features": { "notifications": true, "progress": true, "elicitation": false },
         });
         let id = Value::from(INITIALIZE);
         let envelope = abp::envelope(abp::kind::INITIALIZE, Some(&id), unix(), &payload);
@@ -121,16 +131,17 @@ impl Actor {
     fn command(&mut self, command: Command) {
         let now = self.now();
         match command {
-            Command::Call(id, call, steps) => {
+            Command::Call(id, call, caller) => {
                 let key = self.state.call(Outgoing {
-                    id,
+                    id: id.clone(),
                     capability: call.capability,
                     params: call.params,
                     timeout: call.timeout.map(|it| it.as_secs_f64() * 1_000.0),
                     progress: call.progress,
                     transfer: false,
                 });
-                self.calls.insert(key, (call.run, steps));
+                let run = call.run;
+                self.calls.insert(key, Made { id, run, caller });
             }
             Command::Cancel(id, reason, confirm) => {
                 let key = self.state.cancel(id, reason, now);
@@ -158,7 +169,10 @@ impl Actor {
             (abp::FromApp::Called { response, stop }, Some(key)) => {
                 self.state.called(key, response, stop)
             }
-            (abp::FromApp::Ended(call, end), _) => self.state.ended(&call, end),
+            (abp::FromApp::Ended(call, end), _) => {
+                self.state.ended(&call, end);
+                self.abandoned.ended_late(&call, end);
+            }
             (
                 abp::FromApp::Cancelled {
                     confirmed,
@@ -199,9 +213,7 @@ impl Actor {
             _ => AbpError::disconnected(),
         };
         match command {
-            Command::Call(_, _, steps) => {
-                let _ = steps.send(Step::Ended(Outcome::Failed(error)));
-            }
+            Command::Call(_, _, caller) => caller.step(Step::Ended(Outcome::Failed(error))),
             Command::Cancel(_, _, confirm) => {
                 let _ = confirm.send(Confirmation::failed(error));
             }
@@ -214,8 +226,9 @@ impl Actor {
         let mut keys: Vec<_> = self.calls.keys().copied().collect();
         keys.sort_unstable();
         for key in keys {
-            if let Some((_, steps)) = self.calls.remove(&key) {
-                let _ = steps.send(Step::Ended(Outcome::Failed(error.clone())));
+            if let Some(made) = self.calls.remove(&key) {
+                let outcome = Outcome::Failed(error.clone());
+                made.caller.step(Step::Ended(outcome));
             }
         }
         self.session.send_replace(Some(Err(error)));
@@ -241,7 +254,7 @@ impl Actor {
                 Action::Wake => {}
                 Action::Send(key, request) => {
                     let run = match &request {
-                        Request::Call(_) => self.calls.get(&key).and_then(|(run, _)| *run),
+                        Request::Call(_) => self.calls.get(&key).and_then(|made| made.run),
                         _ => None,
                     };
                     let envelope = abp::request(key, request, unix());
@@ -249,8 +262,8 @@ impl Actor {
                 }
                 Action::Settle(key, settled) => {
                     let outcome = Outcome::read(abp::settled(settled));
-                    if let Some((_, steps)) = self.calls.remove(&key) {
-                        let _ = steps.send(Step::Ended(outcome));
+                    if let Some(Made { id, caller, .. }) = self.calls.remove(&key) {
+                        self.abandoned.ended(id.to_string(), caller, outcome);
                     }
                 }
                 Action::SettleCancel(key, outcome) => {
@@ -259,8 +272,8 @@ impl Actor {
                     }
                 }
                 Action::Progress(key, info) => {
-                    if let Some((_, steps)) = self.calls.get(&key) {
-                        let _ = steps.send(Step::Progress(info));
+                    if let Some(made) = self.calls.get(&key) {
+                        made.caller.step(Step::Progress(info));
                     }
                 }
                 Action::Closed(_) => self.over = true,

@@ -6,6 +6,7 @@
 //! sessions over the relay.
 
 mod actor;
+mod caller;
 mod outcome;
 #[cfg(test)]
 mod tests;
@@ -18,8 +19,9 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::runs::RunId;
-use crate::call::CallId;
+use crate::call::{CallId, LateEnd};
 use actor::{Actor, Command};
+use caller::Caller;
 pub use outcome::{AbpError, Confirmation, Outcome};
 
 /// Who an agent says it is.
@@ -108,6 +110,7 @@ pub struct Calling {
     /// Its callId.
     pub call_id: String,
     steps: mpsc::UnboundedReceiver<Step>,
+    late: oneshot::Receiver<LateEnd>,
 }
 
 impl Calling {
@@ -127,8 +130,17 @@ impl Calling {
     }
 }
 
+impl Calling {
+    /// How the handler of a call that has ended as abandoned ends after all; nothing if the session
+    /// is over before that is heard of. Does not keep the session.
+    pub async fn late_end(self) -> Option<LateEnd> {
+        self.late.await.ok()
+    }
+}
+
 impl Agent {
-    /// Starts an agent that says hello at once, and takes neither notifications nor questions.
+    /// Starts an agent that says hello at once, and takes no questions; of notifications it heeds
+    /// that abandoned calls have ended.
     /// `send` must not wait.
     pub fn start(
         hello: &Hello,
@@ -146,6 +158,7 @@ impl Agent {
     /// Makes a call. Whatever is wrong with it comes as its outcome.
     pub fn call(&self, call: NewCall) -> Calling {
         let (steps, received) = mpsc::unbounded_channel();
+        let (tell_late, late) = oneshot::channel();
         let given = call.call_id.as_deref();
         let id = given.map_or_else(|| Ok(fresh_call_id()), CallId::parse);
         let call_id = match &id {
@@ -155,7 +168,9 @@ impl Agent {
         match id {
             Ok(id) => {
                 // If the agent is over the sender is dropped, and the call ends disconnected.
-                let _ = self.commands.send(Command::Call(id, call, steps));
+                let _ = self
+                    .commands
+                    .send(Command::Call(id, call, Caller::new(steps, tell_late)));
             }
             Err(_) => {
                 let error = AbpError::invalid_params(
@@ -167,6 +182,7 @@ impl Agent {
         Calling {
             call_id,
             steps: received,
+            late,
         }
     }
 

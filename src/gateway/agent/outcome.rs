@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::agent::CancelOutcome;
 use crate::call::{Code, Error, LateEnd, Stop};
 use crate::dialect::abp;
+use crate::gateway::stops;
 
 /// An `ABPError`.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +75,7 @@ pub enum Outcome {
     },
     /// It failed.
     Failed(AbpError),
-    /// It is cancelled, and that is a fact; so far was the stop seen.
+    /// It is cancelled, and that is a fact; and how far its stop was seen.
     Cancelled(Stop),
 }
 
@@ -90,7 +91,7 @@ impl Outcome {
             };
         }
         if response["cancelled"] == true {
-            return Outcome::Cancelled(Stop::of_peer(response["metadata"]["stop"].as_str()));
+            return Outcome::Cancelled(stops::of(&response));
         }
         Outcome::Failed(AbpError::read(response["error"].take()))
     }
@@ -101,43 +102,42 @@ impl Outcome {
 pub struct Confirmation {
     /// True only for a confirmed fact.
     pub cancelled: bool,
-    /// How far the stop was seen, of one that was cancelled.
-    pub stop: Option<Stop>,
-    /// How the handler of an abandoned call has ended since.
-    pub ended: Option<LateEnd>,
     /// Why not.
     pub reason: Option<String>,
     /// What went wrong, if anything did.
     pub error: Option<AbpError>,
+    /// How far the stop was seen, if it is cancelled.
+    pub stop: Option<Stop>,
+    /// How the handler has ended since it was abandoned.
+    pub ended: Option<LateEnd>,
 }
 
 impl Confirmation {
-    /// It is cancelled, and so far was the stop seen.
-    pub fn cancelled(stop: Stop) -> Confirmation {
+    /// It is cancelled.
+    pub fn cancelled(stop: Stop, ended: Option<LateEnd>) -> Self {
         Confirmation {
             cancelled: true,
-            stop: Some(stop),
-            ended: None,
             reason: None,
             error: None,
+            stop: Some(stop),
+            ended,
+        }
+    }
+
+    /// It is not.
+    pub fn refused(reason: Option<String>, error: Option<AbpError>) -> Self {
+        Confirmation {
+            cancelled: false,
+            reason,
+            error,
+            stop: None,
+            ended: None,
         }
     }
 
     /// The cancel itself has failed.
     pub fn failed(error: AbpError) -> Self {
-        let message = error.message.clone();
-        Confirmation::refused(message, Some(error))
-    }
-
-    /// It is not cancelled.
-    pub fn refused(reason: impl Into<String>, error: Option<AbpError>) -> Self {
-        Confirmation {
-            cancelled: false,
-            stop: None,
-            ended: None,
-            reason: Some(reason.into()),
-            error,
-        }
+        Confirmation::refused(Some(error.message.clone()), Some(error))
     }
 }
 
@@ -150,10 +150,10 @@ impl From<CancelOutcome<Value>> for Confirmation {
         });
         Confirmation {
             cancelled,
-            stop: outcome.stop,
-            ended: outcome.ended,
             reason: outcome.reason,
             error,
+            stop: outcome.stop,
+            ended: outcome.ended,
         }
     }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::refusal::Refusal;
 use super::request::CancelRequest;
 use super::{BODY_BYTES, admin};
+use crate::call::Stop;
 use crate::gateway::cluster::Notice;
 use crate::gateway::router::{CancelNotice, NoticedRun};
 use crate::gateway::runs::{Run, RunState};
@@ -38,6 +39,9 @@ struct Answer {
     status: Status,
     request_id: String,
     reason: Option<String>,
+    /// Added to ContextForge's answer: how far the stop of a cancelled run was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<&'static str>,
 }
 
 pub(super) async fn cancel(
@@ -57,20 +61,22 @@ pub(super) async fn cancel(
         by: &by,
     };
     let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &by);
-    let status = match sought.await {
+    let (status, stop) = match sought.await {
         Sought::One(placed) => cancel.run(&placed).await,
         Sought::Several(runs) => return Err(Refusal::ambiguous(&runs)),
         Sought::Unsure(unsure) => return Err(Refusal::unsure(unsure)),
         Sought::None => {
             cancel.announce(None);
-            Status::Queued
+            (Status::Queued, None)
         }
     };
-    tracing::info!(request_id, by = %by.name, ?status, "cancel");
+    let stop = stop.map(Stop::as_str);
+    tracing::info!(request_id, by = %by.name, ?status, stop, "cancel");
     let answer = Answer {
         status,
         request_id,
         reason,
+        stop,
     };
     Ok(Json(answer).into_response())
 }
@@ -84,25 +90,25 @@ struct Cancel<'a> {
 }
 
 impl Cancel<'_> {
-    async fn run(&self, placed: &Placed) -> Status {
+    async fn run(&self, placed: &Placed) -> (Status, Option<Stop>) {
         if let Some(status @ Status::Completed) = ended(&placed.run) {
-            return status;
+            return (status, None);
         }
         self.announce(Some(&placed.run));
         let (hub, by) = (self.hub, self.by);
         let confirmation = hub.cancel_at_home(placed, self.reason.clone(), by).await;
         if confirmation.cancelled {
-            return Status::Cancelled;
+            return (Status::Cancelled, confirmation.stop);
         }
         let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);
         // The call's own response may have come while its app was asked.
         let since = match hub.seek(&placed.run.id.to_string(), by).await {
-            Sought::One(placed) => ended(&placed.run),
+            Sought::One(placed) => ended(&placed.run).map(|status| (status, placed.run.stop())),
             _ => None,
         };
         since
-            .or(had_ended.then_some(Status::Completed))
-            .unwrap_or(Status::Queued)
+            .or(had_ended.then_some((Status::Completed, None)))
+            .unwrap_or((Status::Queued, None))
     }
 
     /// Tells the sessions that listen, on all workers, and other gateways.

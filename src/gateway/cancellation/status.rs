@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::problem::Problem;
 use super::refusal::Refusal;
 use super::{ID_CHARS, admin};
+use crate::call::Stop;
 use crate::gateway::runs::{Run, RunState};
 use crate::gateway::server::{Hub, Sought};
 
@@ -25,6 +26,8 @@ struct Status<'a> {
     cancel_reason: Option<&'a str>,
     run_id: String,
     state: &'static str,
+    /// How far the stop of a cancelled run was seen.
+    stop: Option<&'static str>,
 }
 
 impl<'a> From<&'a Run> for Status<'a> {
@@ -37,6 +40,7 @@ impl<'a> From<&'a Run> for Status<'a> {
             cancel_reason: run.cancel_reason.as_deref(),
             run_id: run.id.to_string(),
             state: run.state.as_str(),
+            stop: run.stop().map(Stop::as_str),
         }
     }
 }

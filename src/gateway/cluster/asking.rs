@@ -37,6 +37,8 @@ async fn answer(cluster: &Cluster, question: Question) -> Answer {
                 cancelled: confirmation.cancelled,
                 reason: confirmation.reason,
                 error: confirmation.error.map(|error| error.body),
+                stop: confirmation.stop,
+                ended: confirmation.ended,
             }
         }
     }

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::call::{LateEnd, Stop};
 use crate::gateway::runs::{Run, RunId};
+use crate::gateway::stops;
 use crate::gateway::tokens::Identity;
 
 /// What is asked of another worker about its runs.
@@ -52,5 +54,11 @@ pub enum Answer {
         reason: Option<String>,
         /// The `ABPError` with it.
         error: Option<Value>,
+        /// How far the stop was seen. Older workers do not say.
+        #[serde(default, with = "stops::word")]
+        stop: Option<Stop>,
+        /// How the handler has ended since it was abandoned.
+        #[serde(default, with = "stops::late")]
+        ended: Option<LateEnd>,
     },
 }

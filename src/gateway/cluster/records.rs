@@ -78,7 +78,9 @@ impl Records {
                     state.changed.remove(id);
                     state.begun.insert(*id);
                 }
-                News::CancelRequested(id) | News::Forgotten(id) => state.change(*id),
+                News::CancelRequested(id) | News::EndedLate(id, ..) | News::Forgotten(id) => {
+                    state.change(*id);
+                }
                 News::Ended(ended) => state.change(ended.id),
                 News::CancelRefused(..) | News::EarlyTaken(_) => {}
             }

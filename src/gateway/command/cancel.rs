@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 use super::client::{Api, Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json};
+use crate::call::Stop;
+use crate::gateway::stops;
 
 const EXAMPLES: &str = "\
 Examples:
   caphost cancel 0b6f2f5e-6c0d-4a3b-9a2e-2f6f8d1c7a10
   caphost cancel 0b6f2f5e-6c0d-4a3b-9a2e-2f6f8d1c7a10 --reason 'wrong document'
 
-Exit status: 0 when the app has confirmed that the run is cancelled, 1 when it is not.";
+Exit status: 0 when the app has confirmed that the run is cancelled, 1 when it is not. What is
+printed says whether the work was seen to stop: where it was not, it may still go on.";
 
 /// Cancels a run, whoever made the call, and prints the app's confirmation.
 #[derive(Args, Debug)]
@@ -25,7 +28,7 @@ pub(super) struct Cancel {
     /// For logs and the app: why.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Prints the gateway's own answer: `{ runId, cancelled, reason?, error? }`.
+    /// Prints the gateway's own answer: `{ runId, cancelled, reason?, error?, stop?, ended? }`.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -70,10 +73,14 @@ impl Cancel {
 fn said(answer: &Value, cancelled: bool) -> String {
     let run = one_line(answer["runId"].as_str().unwrap_or("the run"));
     if cancelled {
-        return format!(
-            "{}: {run}",
-            style("Cancelled, and confirmed by the app").green()
-        );
+        let stop = Stop::of_peer(answer["stop"].as_str());
+        let ended = stops::read_ended(answer["ended"].to_string().as_bytes());
+        let said = style("Cancelled, and confirmed by the app");
+        let said = match (stop, ended) {
+            (Stop::Abandoned, None) => said.yellow(),
+            _ => said.green(),
+        };
+        return format!("{said}: {run}{}", stops::clause(stop, ended));
     }
     let reason = answer["reason"].as_str();
     let reason = reason.or(answer["error"]["message"].as_str());

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::client::{Api, Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, table};
+use crate::call::Stop;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,6 +95,9 @@ fn row(run: &Value, now: f64) -> Vec<String> {
     } else if let Some(percentage) = run["progress"]["percentage"].as_f64() {
         state.push_str(&format!(" {percentage:.0} %"));
     }
+    if let Some(stop) = run["stop"].as_str() {
+        state.push_str(seen(Stop::of_peer(Some(stop)), !run["ended"].is_null()));
+    }
     for field in ["error", "cancelReason"] {
         if let Some(why) = run[field].as_str() {
             state.push_str(&format!(": {}", one_line(why)));
@@ -108,6 +112,16 @@ fn row(run: &Value, now: f64) -> Vec<String> {
         since("registeredAt", now),
         state,
     ]
+}
+
+/// What became of the work, where that is not what anybody would expect.
+fn seen(stop: Stop, ended: bool) -> &'static str {
+    match (stop, ended) {
+        (Stop::NeverStarted, _) => ", never started",
+        (Stop::Abandoned, false) => ", not seen to stop",
+        (Stop::Abandoned, true) => ", ended later",
+        (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => "",
+    }
 }
 
 /// Milliseconds as a person says them.
@@ -171,7 +185,26 @@ mod tests {
         assert_eq!(plain(run)[1], "-");
         assert_eq!(plain(json!({}))[5], "unknown");
         let run = json!({ "state": "cancelled", "registeredAt": 0, "endedAt": 300, "cancelReason": "enough\u{1b}" });
-        assert_eq!(plain(run)[5], "cancelled after 300 ms: enough\u{fffd}");
+        assert_eq!(
+            plain(run.clone())[5],
+            "cancelled after 300 ms: enough\u{fffd}"
+        );
+        for (stop, ended, said) in [
+            ("dropped", json!(null), ""),
+            ("never-started", json!(null), ", never started"),
+            ("abandoned", json!(null), ", not seen to stop"),
+            (
+                "abandoned",
+                json!({ "success": true, "after": 5 }),
+                ", ended later",
+            ),
+        ] {
+            let mut run = run.clone();
+            run["stop"] = stop.into();
+            run["ended"] = ended;
+            let expected = format!("cancelled after 300 ms{said}: enough\u{fffd}");
+            assert_eq!(plain(run)[5], expected);
+        }
     }
 
     #[test]

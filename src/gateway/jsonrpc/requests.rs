@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::greeting::Greeting;
 use super::notices;
 use super::peer::Peer;
-use crate::call::{Code, Error};
+use crate::call::{Code, Error, Stop};
 use crate::dialect::abp::FromAgent;
 use crate::dialect::jsonrpc::{self, Id, code, read_call};
 use crate::gateway::relay::CapabilityInfo;
@@ -140,8 +140,26 @@ impl Calling {
                 (Step::Ended(outcome), _) => break outcome,
             }
         };
+        let abandoned = matches!(
+            outcome,
+            Outcome::Cancelled {
+                stop: Stop::Abandoned,
+                ..
+            }
+        );
         let answer = self.answer(outcome);
         peer.in_flight.end(id.key(), || peer.send(&answer));
+        if !abandoned {
+            return;
+        }
+        let call_id = call.call_id().unwrap_or_default().to_string();
+        let late = tokio::select! {
+            () = peer.gone.cancelled() => None,
+            late = call.late_end() => late,
+        };
+        if let Some(end) = late {
+            peer.send(&jsonrpc::ended(id.value(), &call_id, end));
+        }
     }
 
     fn answer(&self, outcome: Outcome) -> Value {
@@ -159,7 +177,9 @@ impl Calling {
                 let code = jsonrpc::rpc_code(&error.code);
                 jsonrpc::error(id, &jsonrpc::rpc_error(code, &error.body))
             }
-            Outcome::Cancelled { .. } => jsonrpc::cancelled(id, &self.capability, &plain(id)),
+            Outcome::Cancelled { stop, .. } => {
+                jsonrpc::cancelled(id, &self.capability, &plain(id), stop)
+            }
         }
     }
 }

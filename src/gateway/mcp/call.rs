@@ -12,9 +12,10 @@ use serde_json::Value;
 use super::handler::Handler;
 use super::progress::Progress;
 use super::session::Ticket;
-use super::{result, tools};
+use super::{late, result, tools};
+use crate::call::Stop;
 use crate::gateway::relay::CapabilityInfo;
-use crate::gateway::router::{NewCall, Outcome, Step};
+use crate::gateway::router::{Call, NewCall, Outcome, Step};
 
 /// Calls a capability and waits for its end, telling the client of its progress if it asked to be.
 ///
@@ -52,8 +53,9 @@ pub async fn run(
                 let reason = reason(ticket.map(|ticket| &ticket.reason));
                 // On its way to the app at once; how the call ends is for the record only.
                 drop(call.canceller().cancel(Some(reason)));
-                call.outcome().await;
-                return Err(result::cancelled(&capability.name, &request_id));
+                let stop = ended(&mut call).await;
+                follow(handler, call, stop, &context);
+                return Err(result::cancelled(&capability.name, &request_id, stop));
             }
             told = told(&mut telling), if telling.is_some() => {
                 if let Err(error) = told {
@@ -82,8 +84,39 @@ pub async fn run(
             Ok(result::done(data, metadata, promised, run))
         }
         Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
-        Outcome::Cancelled { .. } => Err(result::cancelled(&capability.name, &request_id)),
+        Outcome::Cancelled { stop, .. } => {
+            follow(handler, call, stop, &context);
+            Err(result::cancelled(&capability.name, &request_id, stop))
+        }
     }
+}
+
+/// Waits for the end of a call whose caller waits no longer: how far its stop was seen, if it was
+/// cancelled.
+async fn ended(call: &mut Call) -> Stop {
+    loop {
+        match call.next().await {
+            Step::Ended(Outcome::Cancelled { stop, .. }) => return stop,
+            // Nobody is told of it.
+            Step::Ended(_) => return Stop::Returned,
+            Step::Progress(_) => {}
+        }
+    }
+}
+
+/// Tells the client when the work of an abandoned call ends after all.
+fn follow(handler: &Handler, call: Call, stop: Stop, context: &RequestContext<RoleServer>) {
+    if stop != Stop::Abandoned {
+        return;
+    }
+    let ticket = context.extensions.get::<Ticket>();
+    let request_id = ticket.map_or(&context.id, |ticket| &ticket.id).clone();
+    let told = late::Told {
+        peer: context.peer.clone(),
+        level: handler.log_level.clone(),
+        ended: handler.ended.clone(),
+    };
+    tokio::spawn(late::tell(told, request_id, call));
 }
 
 async fn told(

@@ -18,7 +18,8 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::caller::Caller;
-use super::{call, result, tools, watch};
+use super::late::{LogLevel, SetLevel};
+use super::{call, late, result, tools, watch};
 use crate::call::Code;
 use crate::gateway::relay::CapabilityInfo;
 use crate::gateway::router::{AbpError, Client, Session};
@@ -37,6 +38,7 @@ pub struct Handler {
     session: OnceLock<Session>,
     watched: AtomicBool,
     pub(super) ended: CancellationToken,
+    pub(super) log_level: LogLevel,
     _end: DropGuard,
 }
 
@@ -50,6 +52,7 @@ impl Handler {
             page_size,
             session: OnceLock::new(),
             watched: AtomicBool::new(false),
+            log_level: LogLevel::default(),
             _end: ended.clone().drop_guard(),
             ended,
         }
@@ -87,10 +90,11 @@ fn no_choice(error: &AbpError) -> ErrorData {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
             .build();
+        late::declare(&mut capabilities);
         let mut server = Implementation::new("caphost", env!("CARGO_PKG_VERSION"));
         let mut instructions = None;
         if let Ok(offer) = self.hub.offer(self.caller.app.as_deref()) {
@@ -140,6 +144,15 @@ impl ServerHandler for Handler {
         call::run(self, capability, request.arguments, context)
             .await
             .map(CallToolResponse::from)
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevel,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.log_level.set(&request);
+        Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -8,7 +8,7 @@
 //! | `handler` | what the SDK asks of a server |
 //! | `call`, `progress`, `result`, [`content`] | a call, from `tools/call` to its result |
 //! | [`tools`], [`schema`] | capabilities as tools |
-//! | `watch` | what a client is told unasked |
+//! | `watch`, `late` | what a client is told unasked |
 //! | [`stdio`] | `caphost mcp`: the same for clients that start their servers |
 
 mod call;
@@ -17,6 +17,7 @@ pub mod content;
 mod early;
 mod handler;
 mod head;
+mod late;
 mod options;
 mod progress;
 mod refusal;

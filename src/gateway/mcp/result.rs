@@ -4,7 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject
 use serde_json::{Value, json};
 
 use super::content::extract;
-use crate::call::Code;
+use crate::call::{Code, Stop};
 use crate::gateway::agent::AbpError;
 use crate::gateway::runs::RunId;
 
@@ -15,6 +15,7 @@ const CANCELLED: ErrorCode = ErrorCode(-32800);
 const RUN: &str = "caphost/run";
 const METADATA: &str = "caphost/metadata";
 const ERROR: &str = "caphost/error";
+const STOP: &str = "caphost/stop";
 
 /// The result of a call that succeeded. `promised`: the tool has an output schema, so clients insist
 /// on structured content.
@@ -60,12 +61,16 @@ pub fn failed(error: &AbpError, run: Option<RunId>) -> CallToolResult {
     result
 }
 
-/// The error of a call that something other than its caller has cancelled.
-pub fn cancelled(tool: &str, request_id: &str) -> ErrorData {
+/// The error of a call that something other than its caller has cancelled: the cancellation API's,
+/// and how far the stop was seen where MCP has what is ours.
+pub fn cancelled(tool: &str, request_id: &str, stop: Stop) -> ErrorData {
+    let stop = stop.as_str();
     ErrorData::new(
         CANCELLED,
         format!("Tool execution cancelled: {tool}"),
-        Some(json!({ "requestId": request_id, "partial": false })),
+        Some(json!({
+            "requestId": request_id, "partial": false, "stop": stop, "_meta": { STOP: stop },
+        })),
     )
 }
 
@@ -162,9 +167,10 @@ mod tests {
     #[test]
     fn a_cancelled_call_is_an_error_of_the_request() {
         assert_eq!(
-            json!(cancelled("export.pdf", "7")),
+            json!(cancelled("export.pdf", "7", Stop::Returned)),
             json!({ "code": -32800, "message": "Tool execution cancelled: export.pdf",
-                    "data": { "requestId": "7", "partial": false } })
+                    "data": { "requestId": "7", "partial": false, "stop": "returned",
+                              "_meta": { "caphost/stop": "returned" } } })
         );
     }
 }

@@ -4,6 +4,7 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
 use super::CancelResult;
+use crate::call::Stop;
 use crate::gateway::cluster::METRICS as CLUSTER;
 use crate::gateway::rap::runtime::{Count, Counters as ToolServerCounters};
 use crate::gateway::runs::{Dialect, RunState};
@@ -62,6 +63,14 @@ const COUNTERS: &[(&str, &str)] = &[
     (
         "caphost_cancels_total",
         "Calls that were asked to be cancelled, by dialect and result.",
+    ),
+    (
+        "caphost_stops_total",
+        "Calls that were cancelled, by dialect and by how far their stop was seen.",
+    ),
+    (
+        "caphost_late_ends_total",
+        "Calls answered as abandoned whose work has ended since, by dialect.",
     ),
     (
         "caphost_callbacks_total",
@@ -182,6 +191,10 @@ pub(super) fn start_at_zero() {
             counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
                 .absolute(0);
         }
+        for stop in Stop::ALL.map(Stop::as_str) {
+            counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).absolute(0);
+        }
+        counter!("caphost_late_ends_total", "dialect" => dialect).absolute(0);
         for result in CancelResult::ALL.map(CancelResult::as_str) {
             counter!("caphost_cancels_total", "dialect" => dialect, "result" => result).absolute(0);
         }

@@ -73,6 +73,12 @@ impl Metrics {
     /// A run is over; and its cancel, if there was one.
     pub fn run_ended(&self, run: Ended) {
         self.runs.ended(run);
+        if let Some(stop) = run.stop {
+            let (dialect, stop) = (run.dialect.as_str(), stop.as_str());
+            self.with(|| {
+                counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).increment(1);
+            });
+        }
         let Some(result) = CancelResult::of(run) else {
             return;
         };
@@ -83,6 +89,13 @@ impl Metrics {
                     .record(seconds(asked, confirmed));
             });
         }
+    }
+
+    /// The work of a run that was answered as abandoned has ended.
+    pub fn run_ended_late(&self, dialect: Dialect) {
+        self.with(|| {
+            counter!("caphost_late_ends_total", "dialect" => dialect.as_str()).increment(1);
+        });
     }
 
     /// It is known what came of a cancel. [`Metrics::run_ended`] says so itself.

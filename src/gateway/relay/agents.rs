@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::pending::{Entry, read_issued};
 use super::rate::Rate;
+use super::stops::Stopped;
 use super::{Action, CloseCode, PeerId, Profile, Relay, Seat, Wanted};
 use crate::call::{Code, Error};
 use crate::gateway::id_map::IdHasher;
@@ -37,6 +38,8 @@ pub(super) struct Agent {
     pub calls: HashMap<Arc<str>, RunId>,
     /// callIds of calls that were cancelled before they came, and never went to the app.
     pub skipped: HashSet<Arc<str>>,
+    /// Its calls that are cancelled.
+    pub stopped: Stopped,
     rate: Rate,
 }
 
@@ -87,6 +90,7 @@ impl Relay {
             questions: BTreeMap::new(),
             calls: HashMap::new(),
             skipped: HashSet::new(),
+            stopped: Stopped::default(),
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
             profile,
         };

@@ -1,5 +1,7 @@
 //! An app's answer, on its way back to the agent.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -35,17 +37,22 @@ impl Relay {
                 );
             }
         };
-        self.run_answered(&entry, payload);
+        let payload = self.graded(&entry, payload);
+        self.run_answered(&entry, &payload);
         if entry.revokes.is_some() {
             return;
         }
+        // One that was added to no longer lies in the buffer it came in.
+        let shared = envelope
+            .shared
+            .filter(|_| matches!(payload, Cow::Borrowed(_)));
         let header = Header {
             kind: request.answer(),
             id: entry.id.as_deref(),
             agent: None,
             timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
         };
-        let message = Outgoing::new(header, payload, envelope.shared);
+        let message = Outgoing::new(header, &payload, shared);
         self.actions.push_back(Action::Send {
             peer: agent,
             message,

@@ -98,7 +98,10 @@ impl Relay {
                 self.note_progress(agent, envelope);
                 self.tell(peer, agent, envelope, None);
             }
-            "notification" => self.tell(peer, agent, envelope, None),
+            "notification" => {
+                self.note_ended(agent, envelope);
+                self.tell(peer, agent, envelope, None);
+            }
             "elicitation/request" => self.ask(peer, agent, envelope),
             "error" => self.app_failed(peer, agent, envelope),
             kind => match Request::answered_by(kind) {

@@ -17,6 +17,7 @@ mod registration;
 mod requests;
 mod revocation;
 mod runs;
+mod stops;
 #[cfg(test)]
 mod tests;
 

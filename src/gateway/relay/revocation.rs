@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::pending::{Entry, issued_id};
 use super::{Action, PeerId, Relay};
-use crate::call::{Code, Error};
+use crate::call::{Code, Error, LateEnd, Stop};
 use crate::gateway::runs::{Ending, RunId, RunState};
-use crate::gateway::wire::{Failure, Header, Outgoing, Request, error_json};
+use crate::gateway::wire::{Failure, Header, Outgoing, Request, error_json, said};
 
 /// What came of a cancel.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,10 @@ pub struct Revoked {
     pub reason: Option<String>,
     /// The `ABPError` with it.
     pub error: Option<Value>,
+    /// How far the stop was seen, if it is cancelled.
+    pub stop: Option<Stop>,
+    /// How the handler has ended since it was abandoned.
+    pub ended: Option<LateEnd>,
 }
 
 impl Revoked {
@@ -29,6 +33,19 @@ impl Revoked {
             cancelled: false,
             reason: Some(reason.into()),
             error: Some(error_json(error)),
+            stop: None,
+            ended: None,
+        }
+    }
+
+    /// It is cancelled.
+    fn confirmed(stop: Stop, ended: Option<LateEnd>) -> Self {
+        Revoked {
+            cancelled: true,
+            reason: None,
+            error: None,
+            stop: Some(stop),
+            ended,
         }
     }
 
@@ -37,6 +54,8 @@ impl Revoked {
             cancelled: false,
             reason: Some(reason.into()),
             error: None,
+            stop: None,
+            ended: None,
         }
     }
 
@@ -53,10 +72,12 @@ impl Revoked {
 impl Relay {
     pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>) {
         let now = self.now.unix_ms;
-        let state = self.runs.get(run).map(|run| run.state);
-        let known = match state {
+        let found = self.runs.get(run);
+        let known = match found.map(|run| run.state) {
             None => Some(Revoked::refused("Operation not found")),
-            Some(RunState::Cancelled) => Some(CONFIRMED),
+            Some(RunState::Cancelled) => {
+                found.and_then(|run| Some(Revoked::confirmed(run.stop()?, run.ended)))
+            }
             Some(RunState::Unknown) => Some(Revoked::unconfirmed()),
             Some(RunState::Completed | RunState::Failed) => {
                 Some(Revoked::refused("Operation already completed"))
@@ -69,8 +90,9 @@ impl Relay {
         self.runs.cancel_requested(run, reason.as_deref(), now);
         let Some(route) = self.routes.get_mut(&run) else {
             // Not sent yet, and now it never will be.
-            self.runs.end(run, Ending::Cancelled, now);
-            return self.revoked(run, CONFIRMED);
+            let stop = Stop::NeverStarted;
+            self.runs.end(run, Ending::Cancelled(stop), now);
+            return self.revoked(run, Revoked::confirmed(stop, None));
         };
         if std::mem::replace(&mut route.revoking, true) {
             return;
@@ -127,11 +149,16 @@ impl Relay {
         let outcome = match serde_json::from_str(payload) {
             Ok(Answer {
                 cancelled: true, ..
-            }) => CONFIRMED,
+            }) => {
+                let said = said(payload);
+                Revoked::confirmed(said.stop.unwrap_or(Stop::Abandoned), said.ended)
+            }
             Ok(Answer { reason, error, .. }) => Revoked {
                 cancelled: false,
                 reason,
                 error,
+                stop: None,
+                ended: None,
             },
             Err(error) => {
                 let message = format!("The app's answer is no CancelResponse: {error}");
@@ -141,10 +168,12 @@ impl Relay {
                 )
             }
         };
-        if outcome.cancelled {
-            self.runs.end(run, Ending::Cancelled, self.now.unix_ms);
-        } else {
-            self.runs.cancel_refused(run);
+        match outcome.stop {
+            Some(stop) => drop(
+                self.runs
+                    .end(run, Ending::Cancelled(stop), self.now.unix_ms),
+            ),
+            None => self.runs.cancel_refused(run),
         }
         self.revoked(run, outcome);
     }
@@ -156,9 +185,3 @@ impl Relay {
         self.actions.push_back(Action::Revoked { run, outcome });
     }
 }
-
-const CONFIRMED: Revoked = Revoked {
-    cancelled: true,
-    reason: None,
-    error: None,
-};

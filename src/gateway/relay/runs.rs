@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::pending::Entry;
 use super::{PeerId, Relay, Revoked};
-use crate::call::{Code, Error};
+use crate::call::{Code, Error, Stop};
 use crate::gateway::id_map::IdMap;
 use crate::gateway::runs::{Ending, NewRun, RunId};
-use crate::gateway::wire::{Envelope, Failure, Request, members, text_of};
+use crate::gateway::wire::{Envelope, Failure, Request, members, said, text_of, with_stop};
 
 /// Where the runs are that apps have, by their ids.
 pub(super) type Routes = IdMap<RunId, Route>;
@@ -154,6 +154,7 @@ impl Relay {
             }
             _ => r#"{"success":false,"cancelled":true}"#.into(),
         };
+        let payload = with_stop(&payload, Stop::NeverStarted, None);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
 
@@ -270,10 +271,9 @@ fn says_cancelled(payload: &str) -> bool {
 }
 
 fn ending_of(payload: &str) -> Ending {
-    let (mut success, mut cancelled, mut code) = (false, false, None);
+    let (mut success, mut code) = (false, None);
     members(payload.as_bytes(), |key, value| match key {
         b"success" => success = value == b"true",
-        b"cancelled" => cancelled = value == b"true",
         b"error" => members(value, |key, value| {
             if key == b"code" {
                 code = text_of(value);
@@ -281,12 +281,13 @@ fn ending_of(payload: &str) -> Ending {
         }),
         _ => {}
     });
-    match (success, cancelled) {
-        (true, _) => Ending::Completed,
-        (false, true) => Ending::Cancelled,
-        (false, false) => {
-            Ending::Failed(code.map_or_else(|| "OPERATION_FAILED".into(), Cow::into_owned))
-        }
+    if success {
+        return Ending::Completed;
+    }
+    let said = said(payload);
+    match said.cancelled {
+        true => Ending::Cancelled(said.stop.unwrap_or(Stop::Abandoned)),
+        false => Ending::Failed(code.map_or_else(|| "OPERATION_FAILED".into(), Cow::into_owned)),
     }
 }
 
@@ -314,7 +315,14 @@ mod tests {
         let failed = r#"{"success":false,"error":{"code":"TIMEOUT"}}"#;
         for (payload, ending) in [
             (r#"{"success":true,"data":1}"#, Ending::Completed),
-            (r#"{"success":false,"cancelled":true}"#, Ending::Cancelled),
+            (
+                r#"{"success":false,"cancelled":true}"#,
+                Ending::Cancelled(Stop::Abandoned),
+            ),
+            (
+                r#"{"success":false,"cancelled":true,"metadata":{"stop":"dropped"}}"#,
+                Ending::Cancelled(Stop::Dropped),
+            ),
             (failed, Ending::Failed("TIMEOUT".into())),
             (r#"{}"#, Ending::Failed("OPERATION_FAILED".into())),
         ] {

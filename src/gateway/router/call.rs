@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use crate::call::Stop;
+use crate::call::{LateEnd, Stop};
 use crate::gateway::agent::{self, AbpError, Agent, Calling, Confirmation};
 use crate::gateway::runs::{Ending, RunId};
 use crate::gateway::server::Hub;
@@ -29,6 +29,8 @@ pub enum Outcome {
         reason: Option<String>,
         /// Through this call's [`Canceller`], and not by an operator, a timeout or the app.
         by_caller: bool,
+        /// How far the stop was seen.
+        stop: Stop,
     },
 }
 
@@ -79,7 +81,7 @@ impl Canceller {
         async move {
             match asked {
                 Some(confirmation) => confirmation.await,
-                None => Confirmation::cancelled(Stop::NeverStarted),
+                None => Confirmation::cancelled(Stop::NeverStarted, None),
             }
         }
     }
@@ -140,9 +142,28 @@ impl Call {
         }
     }
 
+    /// Its id on the app's side, if it was sent there.
+    pub fn call_id(&self) -> Option<&str> {
+        match &self.steps {
+            Steps::Calling(calling) => Some(&calling.call_id),
+            Steps::Skipped => None,
+        }
+    }
+
     /// What cancels it.
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
+    }
+
+    /// How the handler of a call that has ended as abandoned ends after all; nothing if that is not
+    /// heard of as long as the session lasts, which this does not keep.
+    pub fn late_end(mut self) -> impl Future<Output = Option<LateEnd>> + Send + use<> {
+        let steps = std::mem::replace(&mut self.steps, Steps::Skipped);
+        let calling = match steps {
+            Steps::Calling(calling) if self.over => Some(calling),
+            _ => None,
+        };
+        async move { calling?.late_end().await }
     }
 
     fn ended(&self, outcome: agent::Outcome) -> Outcome {
@@ -153,9 +174,10 @@ impl Call {
         match outcome {
             agent::Outcome::Done { data, metadata } => Outcome::Done { data, metadata },
             agent::Outcome::Failed(error) => Outcome::Failed(error),
-            agent::Outcome::Cancelled(_) => Outcome::Cancelled {
+            agent::Outcome::Cancelled(stop) => Outcome::Cancelled {
                 reason: hub.cancel_reason(*run),
                 by_caller: asked.load(Ordering::Relaxed),
+                stop,
             },
         }
     }
@@ -186,7 +208,7 @@ impl Drop for Call {
 fn ending_of(outcome: &agent::Outcome) -> Ending {
     match outcome {
         agent::Outcome::Done { .. } => Ending::Completed,
-        agent::Outcome::Cancelled(_) => Ending::Cancelled,
+        agent::Outcome::Cancelled(stop) => Ending::Cancelled(*stop),
         agent::Outcome::Failed(error) => match &*error.code {
             // Of these nobody knows what the app has done.
             "TIMEOUT" | "DISCONNECTED" | "TRANSPORT_ERROR" => Ending::Unknown(error.code.clone()),

@@ -120,6 +120,11 @@ fn call(dialect_id: &str) -> NewCall {
     }
 }
 
+/// What an app that gives no grade has confirmed.
+fn abandoned() -> Confirmation {
+    Confirmation::cancelled(Stop::Abandoned, None)
+}
+
 fn cancelled() -> Value {
     json!({ "success": false, "cancelled": true })
 }
@@ -165,12 +170,13 @@ async fn the_callers_own_cancel_is_confirmed_by_the_app() {
     let confirmation = call.canceller().cancel(Some("enough".into()));
     let cancel = app.confirm_next_cancel().await;
     assert_eq!(cancel["payload"]["reason"], "enough");
-    assert_eq!(confirmation.await, Confirmation::cancelled(Stop::Abandoned));
+    assert_eq!(confirmation.await, abandoned());
     app.answer_call(&sent, cancelled());
     let outcome = call.outcome().await;
     let expected = Outcome::Cancelled {
         reason: Some("enough".into()),
         by_caller: true,
+        stop: Stop::Abandoned,
     };
     assert_eq!(outcome, expected);
     assert_eq!(state(&hub, "7"), RunState::Cancelled);
@@ -188,12 +194,13 @@ async fn an_operators_cancel_is_not_the_callers() {
             app.confirm_next_cancel().await;
             app.answer_call(&sent, cancelled());
         });
-    assert_eq!(confirmation, Confirmation::cancelled(Stop::Abandoned));
+    assert_eq!(confirmation, abandoned());
     let again = hub.cancel(call.id, None, &admin).await;
-    assert_eq!(again, Confirmation::cancelled(Stop::Abandoned));
+    assert_eq!(again, abandoned());
     let expected = Outcome::Cancelled {
         reason: Some("stop".into()),
         by_caller: false,
+        stop: Stop::Abandoned,
     };
     assert_eq!(call.outcome().await, expected);
 }
@@ -255,6 +262,7 @@ async fn a_cancel_before_the_call_skips_it() {
     let expected = Outcome::Cancelled {
         reason: Some("never".into()),
         by_caller: false,
+        stop: Stop::NeverStarted,
     };
     assert_eq!(outcome, expected);
 }

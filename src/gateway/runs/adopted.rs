@@ -28,6 +28,8 @@ impl Runs {
             if corrected {
                 known.state = run.state;
                 known.error = run.error;
+                known.seen = run.seen;
+                known.ended = run.ended;
                 known.cancel_requested_at = run.cancel_requested_at;
                 known.cancelled_at = run.cancelled_at;
                 known.cancel_reason = run.cancel_reason;

@@ -24,6 +24,7 @@ use smallvec::SmallVec;
 
 use super::id_map::IdMap;
 use super::tokens::Identity;
+use crate::call::{LateEnd, Stop};
 pub use early::EarlyCancel;
 use early::EarlyCancels;
 pub use list::leave_out;
@@ -128,6 +129,8 @@ impl Runs {
             cancel_reason: None,
             progress: None,
             error: None,
+            seen: None,
+            ended: None,
             adopted: false,
             sequence: self.registered,
         });
@@ -135,7 +138,7 @@ impl Runs {
         self.runs.insert(id, run);
         let Some(early) = early else { return true };
         self.cancel_requested(id, early.reason.as_deref(), now);
-        self.end(id, Ending::Cancelled, now);
+        self.end(id, Ending::Cancelled(Stop::NeverStarted), now);
         self.news.push(News::EarlyTaken(Box::new(early)));
         false
     }
@@ -190,6 +193,17 @@ impl Runs {
         self.ended.push_back((now, id));
         self.forget_surplus();
         self.get(id)
+    }
+
+    /// The handler of a run that was answered as abandoned has ended after all.
+    pub fn ended_late(&mut self, id: RunId, ended: LateEnd) {
+        if let Some(run) = self.runs.get_mut(&id)
+            && run.stop() == Some(Stop::Abandoned)
+            && run.ended.is_none()
+        {
+            run.ended = Some(ended);
+            self.news.push(News::EndedLate(id, run.dialect, ended));
+        }
     }
 
     /// How far it is.

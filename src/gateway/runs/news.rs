@@ -1,6 +1,7 @@
 //! What has happened to runs, for metrics and logs.
 
 use super::{Dialect, EarlyCancel, Run, RunId, RunState};
+use crate::call::{LateEnd, Stop};
 
 /// One event in the life of a run.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub enum News {
     CancelRefused(RunId, Dialect),
     /// It is over.
     Ended(Ended),
+    /// It was cancelled as abandoned, and its handler has ended since.
+    EndedLate(RunId, Dialect, LateEnd),
     /// A cancel that had come before its run has met it.
     EarlyTaken(Box<EarlyCancel>),
     /// It is not remembered any more.
@@ -36,6 +39,8 @@ pub struct Ended {
     pub cancel_requested_at: Option<u64>,
     /// See [`Run::cancelled_at`].
     pub cancelled_at: Option<u64>,
+    /// See [`Run::stop`].
+    pub stop: Option<Stop>,
 }
 
 impl From<&Run> for Ended {
@@ -48,6 +53,7 @@ impl From<&Run> for Ended {
             ended_at: run.ended_at.unwrap_or(run.registered_at),
             cancel_requested_at: run.cancel_requested_at,
             cancelled_at: run.cancelled_at,
+            stop: run.stop(),
         }
     }
 }

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::kept;
+use crate::call::{LateEnd, Stop};
+use crate::gateway::stops;
 use crate::gateway::tokens::Identity;
 
 /// Names a run: a UUID of the gateway's own.
@@ -141,8 +143,9 @@ pub enum Ending {
     Completed,
     /// With that error code.
     Failed(String),
-    /// The app's response, or its confirmation, says so.
-    Cancelled,
+    /// The app's response, or its confirmation, says so, or it was never sent; and how far its stop
+    /// was seen.
+    Cancelled(Stop),
     /// Nobody knows: the error code tells why.
     Unknown(String),
 }
@@ -182,6 +185,17 @@ pub struct Run {
     pub progress: Option<Box<RawValue>>,
     /// The code of the error it ended with.
     pub error: Option<String>,
+    /// How far its stop was seen: see [`Run::stop`]. Older workers write none.
+    #[serde(
+        default,
+        rename = "stop",
+        with = "stops::word",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) seen: Option<Stop>,
+    /// How its handler ended after it was answered as abandoned.
+    #[serde(default, with = "stops::late", skip_serializing_if = "Option::is_none")]
+    pub ended: Option<LateEnd>,
     /// Whether its worker is gone, and another remembers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
@@ -196,14 +210,21 @@ impl Run {
         format!("tool:{}", self.capability)
     }
 
+    /// How far its stop was seen, if it is cancelled.
+    pub fn stop(&self) -> Option<Stop> {
+        let cancelled = self.state == RunState::Cancelled;
+        cancelled.then(|| self.seen.unwrap_or(Stop::Abandoned))
+    }
+
     pub(super) fn finish(&mut self, ending: Ending, now: u64) {
         self.ended_at = Some(now);
         (self.state, self.error) = match ending {
             Ending::Completed => (RunState::Completed, None),
             Ending::Failed(code) => (RunState::Failed, Some(kept::name(code))),
             Ending::Unknown(code) => (RunState::Unknown, Some(kept::name(code))),
-            Ending::Cancelled => {
+            Ending::Cancelled(stop) => {
                 self.cancelled_at = Some(now);
+                self.seen = Some(stop);
                 (RunState::Cancelled, None)
             }
         };

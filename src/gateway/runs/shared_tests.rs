@@ -116,3 +116,56 @@ fn adopted_runs_are_bounded_like_all_others() {
     let left = |id: &RunId| runs.get(*id).is_some();
     assert!(left(&ids[2]) && left(&ids[3]) && left(&own) && !left(&ids[1]));
 }
+
+#[test]
+fn what_an_older_worker_has_written_of_a_run_is_still_read() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    let id = add(&mut runs, "7", &a);
+    runs.end(id, Ending::Cancelled(Stop::Abandoned), 5);
+    let late = LateEnd {
+        success: true,
+        after: 200.0,
+    };
+    runs.ended_late(id, late);
+    let mut written = serde_json::to_value(runs.get(id).unwrap()).unwrap();
+    let read = |written: &serde_json::Value| -> Run {
+        serde_json::from_str(&written.to_string()).unwrap()
+    };
+    let same = read(&written);
+    assert_eq!(
+        (same.stop(), same.ended),
+        (Some(Stop::Abandoned), Some(late))
+    );
+    for unknown in ["vanished".into(), serde_json::Value::Null, 7.into()] {
+        written["stop"] = unknown;
+        assert_eq!(read(&written).stop(), Some(Stop::Abandoned));
+    }
+    let fields = written.as_object_mut().unwrap();
+    for newer in ["stop", "ended"] {
+        assert!(fields.remove(newer).is_some());
+    }
+    let older = read(&written);
+    assert_eq!((older.stop(), older.ended), (Some(Stop::Abandoned), None));
+}
+
+#[test]
+fn only_the_first_end_of_abandoned_work_counts() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    let ended = |success| LateEnd {
+        success,
+        after: 1.0,
+    };
+    for stop in Stop::ALL {
+        let id = add(&mut runs, stop.as_str(), &a);
+        runs.ended_late(id, ended(true));
+        runs.end(id, Ending::Cancelled(stop), 5);
+        runs.take_news();
+        runs.ended_late(id, ended(true));
+        runs.ended_late(id, ended(false));
+        let expected = (stop == Stop::Abandoned).then_some(ended(true));
+        assert_eq!(runs.get(id).unwrap().ended, expected, "{stop:?}");
+        assert_eq!(runs.take_news().len(), usize::from(expected.is_some()));
+    }
+}

@@ -13,6 +13,7 @@ use super::one::{Named, find};
 use super::refusal::Refusal;
 use super::{BODY_BYTES, REASON_CHARS, viewer};
 use crate::gateway::server::Hub;
+use crate::gateway::stops;
 
 pub(super) async fn cancel(
     State(hub): State<Arc<Hub>>,
@@ -40,6 +41,12 @@ pub(super) async fn cancel(
     }
     if let Some(error) = confirmation.error {
         answer["error"] = error.body;
+    }
+    if let Some(stop) = confirmation.stop {
+        answer["stop"] = stop.as_str().into();
+    }
+    if let Some(ended) = confirmation.ended {
+        answer["ended"] = stops::ended_json(ended);
     }
     Ok(Json(answer).into_response())
 }

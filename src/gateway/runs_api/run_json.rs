@@ -3,7 +3,9 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::call::{LateEnd, Stop};
 use crate::gateway::runs::Run;
+use crate::gateway::stops;
 
 /// The shape; times are Unix milliseconds.
 #[derive(Serialize)]
@@ -26,6 +28,9 @@ pub(super) struct RunJson<'a> {
     cancel_reason: Option<&'a str>,
     progress: Option<&'a RawValue>,
     error: Option<&'a str>,
+    stop: Option<&'static str>,
+    #[serde(with = "stops::late")]
+    ended: Option<LateEnd>,
 }
 
 impl<'a> From<&'a Run> for RunJson<'a> {
@@ -48,6 +53,8 @@ impl<'a> From<&'a Run> for RunJson<'a> {
             cancel_reason: run.cancel_reason.as_deref(),
             progress: run.progress.as_deref(),
             error: run.error.as_deref(),
+            stop: run.stop().map(Stop::as_str),
+            ended: run.ended,
         }
     }
 }

@@ -68,14 +68,17 @@ impl Hub {
                 cancelled,
                 reason,
                 error,
+                stop,
+                ended,
             }) => Confirmation {
                 cancelled,
-                stop: cancelled.then_some(Stop::Abandoned),
-                ended: None,
                 reason,
                 error: error.map(AbpError::read),
+                // An older worker does not say.
+                stop: cancelled.then(|| stop.unwrap_or(Stop::Abandoned)),
+                ended,
             },
-            _ => Confirmation::refused(NO_ANSWER, Some(AbpError::new(Code::TIMEOUT, NO_ANSWER))),
+            _ => Confirmation::failed(AbpError::new(Code::TIMEOUT, NO_ANSWER)),
         }
     }
 

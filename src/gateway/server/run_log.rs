@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::hub::Hub;
+use crate::call::Stop;
 use crate::gateway::metrics::CancelResult;
 use crate::gateway::runs::{Ended, News, Run, Runs};
 
@@ -50,6 +51,11 @@ impl Hub {
                         log_end(&run, ended);
                     }
                 }
+                News::EndedLate(run, dialect, ended) => {
+                    self.metrics.run_ended_late(dialect);
+                    let (success, after_ms) = (ended.success, ended.after);
+                    tracing::info!(%run, success, after_ms, "abandoned work has ended");
+                }
                 News::EarlyTaken(_) | News::Forgotten(_) => {}
             }
         }
@@ -67,6 +73,7 @@ fn log_end(run: &Run, ended: Ended) {
         error = run.error.as_deref(),
         duration_ms = ended.ended_at.saturating_sub(ended.registered_at),
         cancel = CancelResult::of(ended).map(CancelResult::as_str),
+        stop = ended.stop.map(Stop::as_str),
         "run ended"
     );
 }

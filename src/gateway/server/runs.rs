@@ -95,7 +95,7 @@ impl Hub {
     /// confirm timeout. Of a run that is over it tells how it ended.
     pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> Confirmation {
         if self.run(id, by).is_none() {
-            return Confirmation::refused("Operation not found", None);
+            return Confirmation::refused(Some("Operation not found".into()), None);
         }
         let (confirm, confirmed) = oneshot::channel();
         {
@@ -108,7 +108,8 @@ impl Hub {
         let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
         let outcome = outcome.ok().and_then(Result::ok);
         let outcome = outcome.unwrap_or_else(Revoked::unconfirmed);
-        tracing::info!(run = %id, by = &*by.name, cancelled = outcome.cancelled, "cancel asked for");
+        let (cancelled, stop) = (outcome.cancelled, outcome.stop.map(Stop::as_str));
+        tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel asked for");
         outcome.into()
     }
 
@@ -180,10 +181,10 @@ impl From<Revoked> for Confirmation {
     fn from(outcome: Revoked) -> Self {
         Confirmation {
             cancelled: outcome.cancelled,
-            stop: outcome.cancelled.then_some(Stop::Abandoned),
-            ended: None,
             reason: outcome.reason,
             error: outcome.error.map(AbpError::read),
+            stop: outcome.stop,
+            ended: outcome.ended,
         }
     }
 }

@@ -4,6 +4,7 @@ mod envelope;
 mod kind;
 mod reply;
 mod scan;
+mod stop;
 
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ pub use envelope::{Envelope, Refusal, Subject, check_bounds};
 pub use kind::Request;
 pub use reply::{Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use scan::{members, text_of};
+pub use stop::{Said, said, with_stop};
 
 /// An error of the gateway's own, its details as JSON.
 pub type Failure = Error<Box<Value>>;

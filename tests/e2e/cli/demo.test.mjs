@@ -81,7 +81,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
     call.signal(signal);
     const { status, out, err } = await call.ended;
     assert.deepEqual([status, out], [130, '']);
-    assert.match(err, /\nCancelled, and confirmed by the app\n$/);
+    assert.match(err, /\nCancelled, and confirmed by the app; the work has ended\n$/);
     await becomes(demo.page, `.call[data-call-id="${callId}"]`, 'cancelled');
     await idle();
     const runs = JSON.parse((await runCommand(demo.gateway, ['runs', '--json'])).out).runs;
@@ -103,7 +103,7 @@ test('a call is cancelled from another terminal', { timeout: 60_000 }, async () 
   await call.says('export.archive: ');
   const cancel = await runCommand(demo.gateway, ['cancel', 'from-elsewhere', '--reason', 'wrong quarter']);
   assert.equal(cancel.status, 0, cancel.err);
-  assert.match(cancel.out, /^Cancelled, and confirmed by the app: [0-9a-f-]{36}\n$/);
+  assert.match(cancel.out, /^Cancelled, and confirmed by the app: [0-9a-f-]{36}; the work has ended\n$/);
   const { status, err } = await call.ended;
   assert.equal(status, 130, err);
   await becomes(demo.page, '.call[data-call-id="from-elsewhere"]', 'cancelled');

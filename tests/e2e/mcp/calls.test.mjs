@@ -175,7 +175,7 @@ for (const kind of kinds) {
       const error = await held;
       assert.equal(error.code, -32800);
       assert.equal(error.message.replace(/^MCP error -32800: /, ''), 'Tool execution cancelled: export.archive');
-      assert.deepEqual(error.data, { requestId: run.dialectId, partial: false });
+      assert.deepEqual(error.data, { requestId: run.dialectId, partial: false, stop: 'dropped', _meta: { 'caphost/stop': 'dropped' } });
       await running(0);
     });
 

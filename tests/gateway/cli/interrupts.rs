@@ -34,22 +34,27 @@ async fn confirms(app: &mut Peer, cancel: &Value, mut confirmation: Value) {
 async fn the_first_signal_cancels_and_prints_the_confirmation() {
     let gateway = Gateway::start().await;
     let mut app = gateway.app("demo").await;
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for (signal, stop, said) in [
+        ("-INT", "dropped", "; the work has ended"),
+        ("-TERM", "never-started", "; it never started"),
+        (
+            "-HUP",
+            "abandoned",
+            ", but the work was not seen to stop; it may still go on",
+        ),
+    ] {
         let (mut running, call) = under_way(&gateway, &mut app, &[]).await;
         running.signal(signal);
         running.says("Cancelling").await;
         let cancel = cancel_of(&mut app).await;
-        confirms(&mut app, &cancel, json!({ "cancelled": true })).await;
-        returns(
-            &mut app,
-            &call,
-            json!({ "success": false, "cancelled": true }),
-        )
-        .await;
+        confirms(&mut app, &cancel, stopped(json!({}), stop)).await;
+        returns(&mut app, &call, stopped(json!({ "success": false }), stop)).await;
         let ended = running.ended().await;
         assert_eq!((ended.status, &*ended.out), (Some(130), ""), "{signal}");
         assert!(
-            ended.err.ends_with("\nCancelled, and confirmed by the app"),
+            ended
+                .err
+                .ends_with(&format!("\nCancelled, and confirmed by the app{said}")),
             "{ended:?}"
         );
         receives(&mut app, "agent/closed").await;
@@ -64,11 +69,10 @@ async fn a_confirmation_is_in_the_document() {
     running.signal("-INT");
     let cancel = cancel_of(&mut app).await;
     // The confirmation alone is enough.
-    confirms(&mut app, &cancel, json!({ "cancelled": true })).await;
+    confirms(&mut app, &cancel, stopped(json!({}), "returned")).await;
     let ended = running.ended().await;
-    let confirmation = json!({ "callId": "c", "cancelled": true });
-    let expected =
-        json!({ "callId": "c", "success": false, "cancelled": true, "confirmation": confirmation });
+    let mut expected = stopped(json!({ "callId": "c", "success": false }), "returned");
+    expected["confirmation"] = stopped(json!({ "callId": "c" }), "returned");
     assert_eq!((ended.status, ended.document()), (Some(130), expected));
 }
 
@@ -211,7 +215,7 @@ async fn before_the_call_is_made_there_is_nothing_to_confirm() {
     assert_eq!(hello["type"], "initialize");
     running.signal("-INT");
     let ended = running.ended().await;
-    let expected = json!({ "callId": "c", "success": false, "cancelled": true });
+    let expected = stopped(json!({ "callId": "c", "success": false }), "never-started");
     assert_eq!((ended.status, ended.document()), (Some(130), expected));
     assert_eq!(ended.err, "Cancelled before the call was made");
     assert_eq!(app.next().await["type"], "agent/closed");

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::request::bearer;
+use crate::stops::ended;
 
 fn ids(list: &Value) -> Vec<&str> {
     let runs = list["runs"].as_array().unwrap();
@@ -56,6 +57,41 @@ async fn every_worker_shows_the_runs_of_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_worker_knows_how_far_a_stop_was_seen_and_of_a_late_end() {
+    let redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    // The agent's worker is not the app's.
+    let mut app = one.app("demo").await;
+    let mut agent = agent_on(&two, &mut app).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    agent.send(cancel("cancel", "c")).await;
+    confirm(&mut app, &running).await;
+    for _ in 0..2 {
+        let said = agent.next().await["payload"].take();
+        assert_eq!(said["metadata"], json!({ "stop": "abandoned" }), "{said}");
+    }
+    for worker in [&one, &two] {
+        let run = known(worker, "c").await;
+        assert_eq!(
+            (&run["stop"], &run["ended"]),
+            (&json!("abandoned"), &Value::Null)
+        );
+    }
+    let end = ended(&running, &json!("c"), false, 200.0);
+    app.send(end.clone()).await;
+    assert_eq!(agent.next().await["payload"], end["payload"]);
+    let late = json!({ "success": false, "after": 200 });
+    for worker in [&one, &two] {
+        assert_eq!(known(worker, "c").await["ended"], late);
+        let again = worker.post("/api/runs/c/cancel", "", "{}").await.json();
+        assert_eq!(
+            (&again["cancelled"], &again["stop"], &again["ended"]),
+            (&json!(true), &json!("abandoned"), &late)
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_cancelled_from_any_worker_and_all_sessions_hear_of_it() {
     let redis = Redis::start();
     let (one, two) = pair(&redis).await;
@@ -66,7 +102,9 @@ async fn a_run_is_cancelled_from_any_worker_and_all_sessions_hear_of_it() {
     let running = called(&mut agent, &mut app, "c").await;
     let cancelling = cancel_by_api(&one, "c", "enough");
     let (cancelled, asked) = tokio::join!(cancelling, confirm(&mut app, &running));
-    let expected = json!({ "status": "cancelled", "requestId": "c", "reason": "enough" });
+    let expected = json!({
+        "status": "cancelled", "requestId": "c", "reason": "enough", "stop": "abandoned",
+    });
     assert_eq!((cancelled.status, cancelled.json()), (200, expected));
     assert_eq!(asked["payload"]["reason"], "enough");
     assert_eq!(agent.next().await["payload"]["cancelled"], true);

@@ -9,8 +9,9 @@ use crate::rap_server::app::App;
 use crate::rap_server::runtime::{Receiver, Runtime};
 use crate::support::*;
 
-const CANCELLED: &str = "Error: Tool call cancelled: The runtime has cancelled the tool call";
-const CLOSED: &str = "Error: Tool call cancelled: The thread is closed";
+const CANCELLED: &str = "Error: Tool call cancelled: The runtime has cancelled the tool call. The work was not seen to stop (abandoned).";
+const CLOSED: &str =
+    "Error: Tool call cancelled: The thread is closed. The work was not seen to stop (abandoned).";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancel_reaches_its_call_wherever_call_and_app_are() {

@@ -68,7 +68,7 @@ pub async fn progress(app: &mut Peer, call: &Value, info: Value) {
     .await;
 }
 
-/// Waits for the cancel of `call` and confirms it. The reason it came with.
+/// Waits for the cancel of `call` and confirms it, without a grade. The reason it came with.
 pub async fn confirm_cancel(app: &mut Peer, call: &Value) -> Value {
     let cancel = app.next().await;
     assert_eq!(cancel["type"], "capabilities/cancel", "{cancel}");

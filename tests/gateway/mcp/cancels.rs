@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::app::{called, confirm_cancel, demo, succeed};
 use super::client::*;
+use crate::stops::ended;
 use crate::support::*;
 
 #[tokio::test]
@@ -160,7 +161,10 @@ async fn a_call_cancelled_by_something_else_is_answered() {
         stream.last().await,
         json!({ "jsonrpc": "2.0", "id": "r-1", "error": {
             "code": -32800, "message": "Tool execution cancelled: export.pdf",
-            "data": { "requestId": "r-1", "partial": false },
+            "data": {
+                "requestId": "r-1", "partial": false, "stop": "abandoned",
+                "_meta": { "caphost/stop": "abandoned" },
+            },
         } })
     );
 
@@ -175,6 +179,46 @@ async fn a_call_cancelled_by_something_else_is_answered() {
         (&error["code"], &error["data"]["requestId"]),
         (&json!(-32800), &json!("2"))
     );
+}
+
+#[tokio::test]
+async fn the_late_end_of_an_abandoned_call_is_told_to_who_listens() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let mut listening = client.listen().await;
+    for (id, level, heard) in [
+        ("quiet", Some("warning"), false),
+        ("loud", Some("notice"), true),
+    ] {
+        if let Some(level) = level {
+            let params = json!({ "level": level });
+            let set = client.ask(level, "logging/setLevel", params).await;
+            assert_eq!(set["result"], json!({}), "{set}");
+        }
+        let mut stream = client.call_tool(id, "export.pdf").await;
+        let relayed = called(&mut app).await;
+        client.cancel(id, "enough").await;
+        assert_eq!(stream.next().await, None, "not answered");
+        confirm_cancel(&mut app, &relayed).await;
+        let call_id = &relayed["payload"]["options"]["callId"];
+        app.send(ended(&relayed, call_id, false, 212.5)).await;
+        if heard {
+            let data = json!({
+                "event": "notifications/call/ended", "callId": call_id, "success": false,
+                "after": 212.5, "requestId": id,
+            });
+            let params = json!({ "level": "notice", "logger": "caphost", "data": data });
+            let told = listening.next().await.unwrap();
+            assert_eq!(
+                told["method"], "notifications/message",
+                "nothing came before it"
+            );
+            assert_eq!(told["params"], params);
+        }
+        let known = gateway.get(&format!("/api/runs/{id}"), "").await.json();
+        assert_eq!(known["ended"], json!({ "success": false, "after": 212.5 }));
+    }
 }
 
 #[tokio::test]

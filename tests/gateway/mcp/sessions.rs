@@ -22,7 +22,7 @@ async fn initialize_is_answered_with_our_own_version_whatever_is_asked_for() {
         assert_eq!(result["protocolVersion"], LEGACY, "{version}");
         assert_eq!(
             result["capabilities"],
-            json!({ "tools": { "listChanged": true } })
+            json!({ "tools": { "listChanged": true }, "logging": {} })
         );
         assert_eq!(result["serverInfo"]["name"], "caphost");
         assert_eq!(result["serverInfo"]["title"], "Demo");

@@ -44,7 +44,7 @@ async fn discover_tells_what_initialize_would() {
     assert_eq!(result["supportedVersions"], json!([LEGACY, MODERN]));
     assert_eq!(
         result["capabilities"],
-        json!({ "tools": { "listChanged": true } })
+        json!({ "tools": { "listChanged": true }, "logging": {} })
     );
     assert_eq!(result["resultType"], "complete");
 }
@@ -112,14 +112,17 @@ async fn a_call_cancelled_by_something_else_is_answered_with_status_200() {
     let body = call_tool(4, "echo", json!({}));
     let (answer, ()) = tokio::join!(ask(&client, &body), async {
         let relayed = called(&mut app).await;
-        let cancelled = json!({ "success": false, "cancelled": true });
+        let cancelled = stopped(json!({ "success": false }), "returned");
         app.send(answer(&relayed, "capabilities/call-result", cancelled))
             .await;
     });
     assert_eq!(answer["error"]["code"], -32800);
     assert_eq!(
         answer["error"]["data"],
-        json!({ "requestId": "4", "partial": false })
+        json!({
+            "requestId": "4", "partial": false, "stop": "returned",
+            "_meta": { "caphost/stop": "returned" },
+        })
     );
 }
 

@@ -95,10 +95,20 @@ async fn an_app_of_one_gateway_is_called_through_another() {
     let stopped = json!({ "success": false, "cancelled": true });
     app.send(answer(&called, "capabilities/call-result", stopped.clone()))
         .await;
+    // Over there it has ended, which here is news of an abandoned call.
+    let told = agent.next().await;
+    let data = &told["payload"]["data"];
+    assert_eq!(
+        (&told["payload"]["event"], &data["callId"]),
+        (&json!("notifications/call/ended"), &json!("d"))
+    );
     agent.send(call("e", json!({}))).await;
     let called = app.next().await;
     app.send(answer(&called, "capabilities/call-result", stopped.clone()))
         .await;
-    assert_eq!(outcome(&mut agent, "e").await, stopped);
+    assert_eq!(
+        outcome(&mut agent, "e").await,
+        crate::support::stopped(json!({ "success": false }), "abandoned")
+    );
     assert!(closed.hub.manifest(Some("far")).is_none());
 }

@@ -28,12 +28,12 @@ async fn an_interrupted_call_is_answered_at_once_and_every_server_is_told_once()
             (&confirmed["type"], &confirmed["payload"]),
             (
                 &json!("capabilities/cancel-result"),
-                &json!({ "callId": id, "cancelled": true })
+                &stopped(json!({ "callId": id }), "abandoned")
             )
         );
         assert_eq!(
             outcome(&mut agent, id).await,
-            json!({ "success": false, "cancelled": true })
+            stopped(json!({ "success": false }), "abandoned")
         );
         for server in [&mut tools, &mut hanging, &mut failing] {
             assert_eq!(
@@ -42,8 +42,20 @@ async fn an_interrupted_call_is_answered_at_once_and_every_server_is_told_once()
             );
         }
         invoked.answer(json!({ "text": "too late" })).await;
+        let told = agent.next().await["payload"].take();
+        assert_eq!(told["event"], "notifications/call/ended");
+        let data = &told["data"];
+        assert_eq!(
+            (&data["callId"], &data["success"]),
+            (&json!(id), &json!(true))
+        );
         agent.send(cancel("y", id)).await;
-        assert_eq!(agent.next().await["payload"]["cancelled"], true);
+        let again = agent.next().await["payload"].take();
+        let ended = json!({ "success": true, "after": data["after"] });
+        assert_eq!(
+            again["metadata"],
+            json!({ "stop": "abandoned", "ended": ended })
+        );
     }
     until("the late results to be dropped", || {
         counters.results_dropped.get() == 2
@@ -71,7 +83,7 @@ async fn a_timeout_and_an_agent_that_leaves_stop_the_work() {
     let invoked = tools.invoked().await;
     assert_eq!(
         outcome(&mut agent, "short").await,
-        json!({ "success": false, "cancelled": true })
+        stopped(json!({ "success": false }), "abandoned")
     );
     for server in [&mut tools, &mut other] {
         assert_eq!(

@@ -112,6 +112,6 @@ async fn a_call_has_its_time() {
         .await;
     assert_eq!(
         receiver.result().await["text"],
-        "Error: Tool call cancelled: it did not end within 100ms"
+        "Error: Tool call cancelled: it did not end within 100ms. The work was not seen to stop (abandoned)."
     );
 }

@@ -7,7 +7,7 @@ use super::app::App;
 use super::runtime::{Receiver, Runtime, delivered};
 use crate::support::*;
 
-pub const CANCELLED: &str = "Error: Tool call cancelled: The runtime has cancelled the tool call";
+pub const CANCELLED: &str = "Error: Tool call cancelled: The runtime has cancelled the tool call. The work was not seen to stop (abandoned).";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_call_stops_in_the_app_and_its_result_says_so() {
@@ -137,7 +137,7 @@ async fn a_closed_thread_has_its_calls_cancelled_and_others_go_on() {
         assert_eq!(result.body["group_id"], "t");
         assert_eq!(
             result.body["text"],
-            "Error: Tool call cancelled: The thread is closed"
+            "Error: Tool call cancelled: The thread is closed. The work was not seen to stop (abandoned)."
         );
     }
     // One that comes after all is a thread like any other.
@@ -203,6 +203,6 @@ async fn an_operators_cancel_is_told_with_its_reason() {
     assert!(confirmation.cancelled);
     assert_eq!(
         receiver.result().await["text"],
-        "Error: Tool call cancelled: too expensive"
+        "Error: Tool call cancelled: too expensive. The work was not seen to stop (abandoned)."
     );
 }

@@ -35,7 +35,8 @@ Examples:
 Ctrl-C cancels the call, and waits for the app to confirm it; a second one leaves at once.
 
 Exit status: 0 done; 1 failed, or the outcome is unknown; 2 wrong usage, nothing was called;
-130 cancelled, by Ctrl-C, by the timeout or by someone else, and that is confirmed.";
+130 cancelled, by Ctrl-C, by the timeout or by someone else, and that is confirmed. What is printed
+then says whether the work was seen to stop: where it was not, it may still go on.";
 
 /// Calls a capability of an app, and prints what it returns as JSON.
 ///
@@ -57,7 +58,7 @@ pub(super) struct Call {
     /// A file appears complete or not at all. If it cannot be written, the result is printed, and the status is 1.
     #[arg(short, long, value_name = "FILE", value_parser = Output::parse)]
     output: Option<Output>,
-    /// Prints one document `{ callId, success, data?, error?, cancelled?, confirmation?, output? }`, whatever happens.
+    /// Prints one document `{ callId, success, data?, error?, cancelled?, metadata?, confirmation?, output? }`, whatever happens.
     #[arg(long)]
     json: bool,
     /// Shows no progress.

@@ -10,9 +10,10 @@ use tokio::time::timeout;
 
 use super::binary::abridged;
 use super::{End, Exit, Failure, Output, Signals, result};
-use crate::call::Code;
+use crate::call::{Code, Stop};
 use crate::gateway::agent::{Confirmation, Outcome};
 use crate::gateway::command::terminal::{json, one_line, print, say};
+use crate::gateway::stops;
 
 /// For a file that is nearly written when an interrupt comes.
 const LAST_BYTES: Duration = Duration::from_secs(1);
@@ -63,13 +64,17 @@ impl Report {
                     .deliver(data.unwrap_or_default(), document, signals)
                     .await;
             }
-            End::Settled(Outcome::Cancelled(_), confirmation) => {
+            End::Settled(Outcome::Cancelled(stop), confirmation) => {
                 document["cancelled"] = true.into();
-                self.say_cancelled(self.who(confirmation.as_ref()));
+                document["metadata"] = stops::metadata(stop, None);
+                let ended = confirmation.as_ref().and_then(|it| it.ended);
+                let who = self.who(confirmation.as_ref());
+                self.say_cancelled(who + &stops::clause(stop, ended));
                 Exit::Cancelled
             }
             End::NeverMade => {
                 document["cancelled"] = true.into();
+                document["metadata"] = stops::metadata(Stop::NeverStarted, None);
                 self.say_cancelled("Cancelled before the call was made".into());
                 Exit::Cancelled
             }
@@ -138,6 +143,9 @@ impl Report {
         }
         if let Some(error) = &confirmation.error {
             response["error"] = error.body.clone();
+        }
+        if let Some(stop) = confirmation.stop {
+            response["metadata"] = stops::metadata(stop, confirmation.ended);
         }
         response
     }

@@ -57,7 +57,9 @@ fn of_text(text: String) -> Outcome {
 
 fn says_cancelled(message: Option<&str>) -> bool {
     let reason = message.and_then(|message| message.strip_prefix(CANCELLED));
-    let cancelled = reason.is_some_and(|reason| reason.is_empty() || reason.starts_with(": "));
+    let cancelled = reason.is_some_and(|reason| {
+        reason.is_empty() || reason.starts_with(": ") || reason.starts_with(". ")
+    });
     cancelled || message == Some(INTERRUPTED)
 }
 
@@ -164,6 +166,7 @@ mod tests {
         for said in [
             "Error: Tool call cancelled",
             "Error: Tool call cancelled: enough",
+            "Error: Tool call cancelled. The work was not seen to stop (abandoned).",
             "Tool call interrupted by user",
             "Error: Tool call interrupted by user",
         ] {

@@ -15,6 +15,7 @@ use super::ToolServer;
 use super::body::read_json;
 use super::refusal::Refusal;
 use super::target::Target;
+use crate::call::Stop;
 use crate::gateway::cluster::Notice;
 use crate::gateway::rap::names::{AnyServersId, Identifier};
 use crate::gateway::rap::wire::{CancelToolCall, CloseThread};
@@ -79,6 +80,7 @@ async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifie
         cancelled,
         reason: why,
         error,
+        stop,
         ..
     } = canceller.cancel(Some(reason.into())).await;
     match error {
@@ -86,7 +88,10 @@ async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifie
             let (code, message) = (&*error.code, &*error.message);
             tracing::warn!(?thread_id, code, message, "a tool call was not cancelled");
         }
-        None => tracing::debug!(?thread_id, cancelled, why, "cancel"),
+        None => {
+            let stop = stop.map(Stop::as_str);
+            tracing::debug!(?thread_id, cancelled, why, stop, "cancel");
+        }
     }
 }
 

@@ -81,9 +81,11 @@ impl Pending {
             Outcome::Cancelled {
                 reason: None,
                 by_caller: false,
+                stop,
             } if late => Outcome::Cancelled {
                 reason: Some(format!("it did not end within {timeout:?}")),
                 by_caller: false,
+                stop,
             },
             other => other,
         }

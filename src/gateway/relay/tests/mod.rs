@@ -7,6 +7,7 @@ mod departures;
 mod relaying;
 mod resuming;
 mod runs;
+mod stops;
 
 use serde_json::{Value, json};
 

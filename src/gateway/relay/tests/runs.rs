@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::call::Stop;
 use crate::gateway::runs::{EarlyCancel, Found, Run, RunState};
 
 /// An id that nobody meets by chance.
@@ -30,14 +31,22 @@ fn cancel_result(relayed: &Value, payload: Value) -> Value {
 }
 
 fn cancelled() -> Value {
-    json!({ "success": false, "cancelled": true })
+    json!({ "success": false, "cancelled": true, "metadata": { "stop": "dropped" } })
 }
 
-fn confirmed(run: &Run) -> Seen {
+fn never_started(mut payload: Value) -> Value {
+    payload["cancelled"] = true.into();
+    payload["metadata"] = json!({ "stop": "never-started" });
+    payload
+}
+
+fn confirmed(run: &Run, stop: Stop) -> Seen {
     let outcome = Revoked {
         cancelled: true,
         reason: None,
         error: None,
+        stop: Some(stop),
+        ended: None,
     };
     Seen::Revoked(run.id, outcome)
 }
@@ -84,8 +93,10 @@ fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
     );
     assert_eq!(run(&bench, "c").state, RunState::Cancelling);
     assert_eq!(revoke(&mut bench, &it), [], "one cancel is enough");
-    let result = cancel_result(&sent, json!({ "callId": "c", "cancelled": true }));
-    assert_eq!(bench.send(1, result), [confirmed(&it)]);
+    let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
+    let result = cancel_result(&sent, said);
+    let confirmed = confirmed(&it, Stop::Dropped);
+    assert_eq!(bench.send(1, result), [confirmed.clone()]);
     let seen = bench.send(1, answer(&call, "capabilities/call-result", cancelled()));
     assert_eq!(only(&seen, 2)["payload"], cancelled());
     let ended = run(&bench, "c");
@@ -93,7 +104,7 @@ fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
         (ended.state, ended.cancel_reason.as_deref()),
         (RunState::Cancelled, Some("enough"))
     );
-    assert_eq!(revoke(&mut bench, &it), [confirmed(&it)], "and again");
+    assert_eq!(revoke(&mut bench, &it), [confirmed], "and again");
     goes_on(&mut bench, 2);
 }
 
@@ -109,6 +120,8 @@ fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
         cancelled: false,
         reason: Some("Operation already completed".into()),
         error: None,
+        stop: None,
+        ended: None,
     };
     assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
     assert_eq!(run(&bench, "c").state, RunState::Running);
@@ -209,12 +222,12 @@ fn a_call_cancelled_before_it_came_never_reaches_the_app() {
     let answered = only(&seen, 2);
     assert_eq!(
         (answered["id"].as_str(), &answered["payload"]),
-        (Some("1"), &cancelled())
+        (Some("1"), &never_started(json!({ "success": false })))
     );
     let seen = bench.send(2, cancel("2", SEVEN));
     assert_eq!(
         only(&seen, 2)["payload"],
-        json!({ "callId": SEVEN, "cancelled": true }),
+        never_started(json!({ "callId": SEVEN })),
         "its own cancel says the same"
     );
     let seen = bench.send(2, call("3", SEVEN));
@@ -223,7 +236,9 @@ fn a_call_cancelled_before_it_came_never_reaches_the_app() {
         "INVALID_PARAMS",
         "its callId is used"
     );
-    assert_eq!(run(&bench, SEVEN).state, RunState::Cancelled);
+    let skipped = run(&bench, SEVEN);
+    assert_eq!(skipped.state, RunState::Cancelled);
+    assert_eq!(skipped.stop(), Some(Stop::NeverStarted));
     goes_on(&mut bench, 2);
 }
 

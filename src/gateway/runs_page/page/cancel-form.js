@@ -101,8 +101,9 @@ export class CancelForm {
   #judge() {
     if (!this.#confirmation) return;
     const { cancelled, reason, error } = this.#confirmation;
-    const { state } = this.#run;
-    if (cancelled && state === 'cancelled') this.#say('agree', 'Confirmed, and the run has ended as cancelled');
+    const { state, stop, ended } = this.#run;
+    if (cancelled && stop === 'abandoned' && !ended) this.#say('abandoned', 'Confirmed, but the work was not seen to stop');
+    else if (cancelled && state === 'cancelled') this.#say('agree', 'Confirmed, and the run has ended as cancelled');
     else if (cancelled && (state === 'completed' || state === 'failed')) this.#say('disagree', `Confirmed, but the run ended as ${state}`);
     else if (cancelled) this.#say('agree', 'Confirmed');
     else if (state === 'cancelled') this.#say('late', 'Not confirmed then; the run has ended as cancelled since');
@@ -111,12 +112,12 @@ export class CancelForm {
   }
 
   /**
-   * @param {'agree' | 'disagree' | 'late' | 'lost' | 'not'} verdict
+   * @param {'agree' | 'abandoned' | 'disagree' | 'late' | 'lost' | 'not'} verdict
    * @param {string} text
    */
   #say(verdict, text) {
     this.#verdict.dataset.verdict = verdict;
-    const shown = { agree: 'agree', disagree: 'failed', late: 'cancelled', lost: 'unknown', not: 'failed' }[verdict];
+    const shown = { agree: 'agree', abandoned: 'unknown', disagree: 'failed', late: 'cancelled', lost: 'unknown', not: 'failed' }[verdict];
     this.#verdict.querySelector('use')?.setAttribute('href', `#icon-${shown}`);
     setText(this.#verdictText, text);
   }
@@ -129,7 +130,7 @@ function failure(error) {
 }
 
 /** @param {Confirmation} confirmation */
-function preview({ runId, cancelled, reason, error }) {
-  const fields = Object.entries({ runId, cancelled, reason, error }).filter(([, value]) => value !== undefined);
+function preview({ runId, cancelled, reason, error, stop, ended }) {
+  const fields = Object.entries({ runId, cancelled, reason, error, stop, ended }).filter(([, value]) => value !== undefined);
   return `{ ${fields.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(', ')} }`;
 }

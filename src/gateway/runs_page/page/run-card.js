@@ -3,7 +3,7 @@
 import { CancelForm } from './cancel-form.js';
 import { element, icon, setIcon, setText } from './dom.js';
 import { duration, timeOf } from './format.js';
-import { STATE_NAMES, cancelText, dialectName, errorText, isOver, lasted, percentage, progressText } from './run-text.js';
+import { STATE_NAMES, cancelText, dialectName, errorText, isOver, lasted, percentage, progressText, stopText } from './run-text.js';
 
 /** One run on the list. */
 export class RunCard {
@@ -17,6 +17,7 @@ export class RunCard {
   #bar = element('div', { class: 'track', role: 'progressbar', 'aria-label': 'Progress', 'aria-valuemin': 0, 'aria-valuemax': 100 }, this.#fill);
   #progress = element('p', { class: 'run-progress' });
   #cancelled = element('p', { class: 'run-cancelled' });
+  #stop = element('p', { class: 'run-stop' });
   #error = element('p', { class: 'problem' });
   #facts = element('dl', { class: 'facts' });
   #details = element('details', { class: 'fold' }, element('summary', {}, element('span', { class: 'show' }, 'Show '), element('span', { class: 'hide' }, 'Hide '), 'details'), this.#facts);
@@ -31,7 +32,7 @@ export class RunCard {
     this.#form = new CancelForm(run, { ...options, closed: () => this.element.focus() });
     const title = element('h3', { id: `run-${run.runId}` }, run.capability);
     const head = element('div', { class: 'run-head' }, title, this.#state, this.#time, this.#cancel);
-    const main = element('div', { class: 'run-main' }, head, this.#origin(), this.#bar, this.#progress, this.#cancelled, this.#error, this.#form.element, this.#details);
+    const main = element('div', { class: 'run-main' }, head, this.#origin(), this.#bar, this.#progress, this.#cancelled, this.#stop, this.#error, this.#form.element, this.#details);
     this.element = element(
       'li',
       { class: 'run', tabindex: -1, 'aria-labelledby': title.id, 'data-run-id': run.runId, 'data-dialect-id': run.dialectId ?? undefined, 'data-capability': run.capability },
@@ -76,6 +77,8 @@ export class RunCard {
     else this.#bar.setAttribute('aria-valuenow', String(Math.round(percent)));
     setText(this.#progress, run.state === 'completed' ? '' : run.state === 'queued' ? 'Not sent to the app yet' : progressText(run));
     setText(this.#cancelled, cancelText(run));
+    this.#stop.dataset.stop = run.ended ? 'ended' : (run.stop ?? '');
+    setText(this.#stop, stopText(run));
     const error = errorText(run);
     this.#error.hidden = error === '';
     setText(this.#error, error);
@@ -110,7 +113,7 @@ export class RunCard {
 
   #fillFacts() {
     if (!this.#details.open) return;
-    const { app, callId, cancelledAt, cancelReason, cancelRequestedAt, dialect, dialectId, endedAt, error, owner, registeredAt, runId, thread } = this.#run;
+    const { app, callId, cancelledAt, cancelReason, cancelRequestedAt, dialect, dialectId, ended, endedAt, error, owner, registeredAt, runId, stop, thread } = this.#run;
     const time = (/** @type {number | null} */ at) => (at === null ? null : timeOf(at));
     /** @type {[string, string | null][]} */
     const facts = [
@@ -126,6 +129,8 @@ export class RunCard {
       ['Cancel confirmed', time(cancelledAt)],
       ['Reason', cancelReason],
       ['Ended', time(endedAt)],
+      ['Stop', stop],
+      ['Work ended', ended && `${duration(ended.after)} later, ${ended.success ? 'complete' : 'with an error'}`],
       ['Error', error],
     ];
     const shown = facts.filter(([, value]) => value !== null);

@@ -1,4 +1,4 @@
-/** @import { ProgressInfo, Run, State } from './types.js' */
+/** @import { ProgressInfo, Run, State, Stop } from './types.js' */
 import { duration, roughly } from './format.js';
 
 /** In the order of a run's life. @type {Record<State, string>} */
@@ -76,6 +76,22 @@ const UNKNOWN_WHY = {
   TIMEOUT: 'The app did not answer in time: how this ended is not known.',
   TRANSPORT_ERROR: "The app's answer could not be passed on: how this ended is not known.",
 };
+
+/** @type {Record<Stop, string>} */
+const STOPPED = {
+  'never-started': 'It never started',
+  dropped: 'Its work has ended',
+  returned: 'Its work has ended',
+  terminated: 'Its work has ended',
+  abandoned: 'Its work was not seen to stop, and may still go on',
+};
+
+/** What became of the work of a cancelled run. @param {Run} run */
+export function stopText({ stop, ended }) {
+  if (!stop) return '';
+  if (ended) return `Its work was not seen to stop. It ended ${duration(ended.after)} later, ${ended.success ? 'complete' : 'with an error'}; what it returned was discarded`;
+  return STOPPED[stop] ?? STOPPED.abandoned;
+}
 
 /** What went wrong. @param {Run} run */
 export function errorText(run) {

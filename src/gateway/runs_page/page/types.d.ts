@@ -2,6 +2,15 @@
 
 export type State = 'queued' | 'running' | 'cancelling' | 'completed' | 'failed' | 'cancelled' | 'unknown';
 
+/** How far a stop was seen. */
+export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
+
+/** How work that was abandoned has ended, `after` milliseconds later. */
+export interface Ended {
+  success: boolean;
+  after: number;
+}
+
 /** Times are unix milliseconds on the gateway's clock. */
 export interface Run {
   runId: string;
@@ -21,6 +30,9 @@ export interface Run {
   cancelReason: string | null;
   progress: ProgressInfo | null;
   error: string | null;
+  /** Of a cancelled one. */
+  stop: Stop | null;
+  ended: Ended | null;
 }
 
 /** As an app wrote it: nothing of it is certain. */
@@ -54,4 +66,6 @@ export interface Confirmation {
   cancelled: boolean;
   reason?: string;
   error?: ApiError;
+  stop?: Stop;
+  ended?: Ended;
 }

@@ -1,6 +1,6 @@
 //! The calls a tool server works on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use tokio::task::JoinHandle;
@@ -28,11 +28,17 @@ pub struct Running {
     pub is_final: bool,
 }
 
+/// Abandoned calls whose results are still waited for, 10 000.
+const ABANDONED: usize = 10_000;
+
 /// All of them.
 #[derive(Default)]
 pub struct Calls {
     running: HashMap<CallKey, Running>,
     keys: HashMap<Identifier, CallKey>,
+    /// Those that were cancelled: a result that comes late says that they have ended.
+    abandoned: HashMap<Identifier, (Identifier, CallKey)>,
+    order: VecDeque<Identifier>,
 }
 
 impl Calls {
@@ -56,6 +62,27 @@ impl Calls {
     /// A call.
     pub fn get_mut(&mut self, key: CallKey) -> Option<&mut Running> {
         self.running.get_mut(&key)
+    }
+
+    /// A call was cancelled, and its tool may go on.
+    pub fn abandon(&mut self, key: CallKey, running: &Running) {
+        if self.order.len() >= ABANDONED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.abandoned.remove(&oldest);
+        }
+        let (thread, id) = (running.thread.clone(), running.id.clone());
+        self.order.push_back(id.clone());
+        self.abandoned.insert(id, (thread, key));
+    }
+
+    /// The tool of an abandoned call with that id, in that thread if one is named, has ended.
+    pub fn ended_late(&mut self, thread: Option<&Identifier>, id: &Identifier) -> Option<CallKey> {
+        let (of, key) = self.abandoned.get(id)?;
+        let key = thread.is_none_or(|thread| thread == of).then_some(*key)?;
+        self.abandoned.remove(id);
+        self.order.retain(|it| it != id);
+        Some(key)
     }
 
     /// A call has ended.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Bridge;
-use crate::call::Error;
+use crate::call::{Code, Error};
 use crate::gateway::rap::names::Identifier;
 use crate::gateway::rap::runtime::delivery::Undelivered;
 use crate::gateway::rap::runtime::result::Outcome;
@@ -43,19 +43,36 @@ impl Bridge<'_> {
                 let key = self.calls.find(&thread, &id);
                 let ended = key.and_then(|key| Some((key, self.calls.remove(key)?)));
                 let Some((key, running)) = ended else {
-                    return self.parts.counters.results_dropped.add();
+                    self.parts.counters.results_dropped.add();
+                    // What it says comes too late; that it comes at all is still news.
+                    if let Some(key) = self.calls.ended_late(Some(&thread), &id) {
+                        self.state.settle(key, outcome, true, now);
+                    }
+                    return;
                 };
                 running.errand.end();
                 if subscription && outcome.is_ok() {
                     self.subscribe(&running);
                 }
                 self.parts.counters.results.add();
-                self.state.settle(key, outcome, true, now);
+                match outcome {
+                    // It says so, and nobody can tell how far its own work has stopped.
+                    Err(error) if error.code == Code::CANCELLED => {
+                        self.state.cancel_child(key, None, now);
+                    }
+                    outcome => self.state.settle(key, outcome, true, now),
+                }
             }
             Input::Event(event) => self.event(event),
-            Input::Unreadable { id, error } => self.fail(&id, error),
+            Input::Unreadable { id, error } => match self.calls.ended_late(None, &id) {
+                Some(key) => self.state.settle(key, Err(error), true, now),
+                None => self.fail(&id, error),
+            },
             Input::Undelivered { id, undelivered } => {
                 let Undelivered { error, may_run } = undelivered;
+                if !may_run && let Some(key) = self.calls.ended_late(None, &id) {
+                    return self.state.settle(key, Err(error), true, now);
+                }
                 self.parts.look.notify_one();
                 if may_run
                     && let Some(key) = self.calls.find_any(&id)

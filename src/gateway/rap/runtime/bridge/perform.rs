@@ -135,8 +135,11 @@ impl Bridge<'_> {
             return;
         };
         if !running.errand.end() {
-            return;
+            // It was never sent: no tool goes on.
+            let now = self.now();
+            return self.state.settle(key, Err(Error::cancelled()), true, now);
         }
+        self.calls.abandon(key, &running);
         let underway = Underway {
             server: self.parts.index,
             delivery: running.delivery,

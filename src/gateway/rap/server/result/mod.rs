@@ -5,8 +5,10 @@ mod binary;
 use serde_json::Value;
 
 use self::binary::Binary;
+use crate::call::Stop;
 use crate::gateway::rap::wire::{ContentItem, ERROR_PREFIX};
 use crate::gateway::router::{AbpError, Outcome};
+use crate::gateway::stops;
 
 /// Characters of an error's details that are shown.
 const DETAILS_CHARS: usize = 1_000;
@@ -24,7 +26,7 @@ impl Body {
         match outcome {
             Outcome::Done { data, .. } => Body::of_data(data.unwrap_or_default()),
             Outcome::Failed(error) => Body::of_error(&error),
-            Outcome::Cancelled { reason, .. } => Body::cancelled(reason.as_deref()),
+            Outcome::Cancelled { reason, stop, .. } => Body::cancelled(reason.as_deref(), stop),
         }
     }
 
@@ -61,11 +63,13 @@ impl Body {
         Body::Text(format!("{ERROR_PREFIX}{message}"))
     }
 
-    fn cancelled(reason: Option<&str>) -> Self {
-        match reason {
-            Some(reason) => Body::error(&format!("Tool call cancelled: {reason}")),
-            None => Body::error("Tool call cancelled"),
-        }
+    fn cancelled(reason: Option<&str>, stop: Stop) -> Self {
+        let work = stops::sentence(stop);
+        let reason = reason.map(|reason| reason.trim_end_matches('.'));
+        Body::error(&match reason {
+            Some(reason) => format!("Tool call cancelled: {reason}. {work}"),
+            None => format!("Tool call cancelled. {work}"),
+        })
     }
 
     /// About how many bytes it is.
@@ -136,19 +140,24 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_call_says_so_and_why() {
-        let cancelled = |reason: Option<&str>| Outcome::Cancelled {
+    fn a_cancelled_call_says_so_and_why_and_how_far_it_was_seen_to_stop() {
+        let cancelled = |reason: Option<&str>, stop| Outcome::Cancelled {
             reason: reason.map(Into::into),
             by_caller: true,
+            stop,
         };
         assert_eq!(
-            Body::of(cancelled(None)),
-            text("Error: Tool call cancelled")
+            Body::of(cancelled(None, Stop::Dropped)),
+            text("Error: Tool call cancelled. The work has ended (dropped).")
         );
-        assert_eq!(
-            Body::of(cancelled(Some("enough"))),
-            text("Error: Tool call cancelled: enough")
-        );
+        for reason in ["enough", "enough."] {
+            assert_eq!(
+                Body::of(cancelled(Some(reason), Stop::Abandoned)),
+                text(
+                    "Error: Tool call cancelled: enough. The work was not seen to stop (abandoned)."
+                )
+            );
+        }
     }
 
     #[test]
