@@ -1,9 +1,11 @@
 //! Cancels: what has happened when one is confirmed.
 
-use std::future::pending;
+use std::cell::RefCell;
+use std::future::{Future, pending};
+use std::pin::pin;
 
-use caphost::{CallContext, Capability, Error};
-use js_sys::{Object, Reflect};
+use caphost::{CallContext, Capability, Error, Host};
+use js_sys::{Function, Object, Promise, Reflect};
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -11,8 +13,12 @@ use web_sys::AbortController;
 
 use crate::support::{Abp, Record, get, host, settled, turn};
 
+fn stopped(stop: &str) -> Json {
+    json!({ "success": false, "cancelled": true, "metadata": { "stop": stop } })
+}
+
 fn cancelled() -> Json {
-    json!({ "success": false, "cancelled": true })
+    stopped("dropped")
 }
 
 /// A session on a host with `hold`, which never ends, and what happens to it.
@@ -44,7 +50,7 @@ async fn when_cancel_returns_the_future_has_been_dropped() {
     assert_eq!(record.all(), ["started", "dropped"]);
     assert_eq!(
         settled::<Json>(cancel).await,
-        json!({ "callId": "a", "cancelled": true })
+        json!({ "callId": "a", "cancelled": true, "metadata": { "stop": "dropped" } })
     );
     assert_eq!(settled::<Json>(call).await, cancelled());
 }
@@ -68,7 +74,7 @@ async fn a_call_cancelled_before_it_starts_never_runs() {
     let first = abp.call("hold", "{}", r#"{"callId":"a"}"#);
     let same_tick = abp.cancel("a", "");
     assert_eq!(settled::<Json>(same_tick).await["cancelled"], true);
-    assert_eq!(settled::<Json>(first).await, cancelled());
+    assert_eq!(settled::<Json>(first).await, stopped("never-started"));
     let running = abp.call("hold", "{}", r#"{"callId":"b"}"#);
     let queued = abp.call("hold", "{}", r#"{"callId":"c"}"#);
     turn().await;
@@ -76,7 +82,7 @@ async fn a_call_cancelled_before_it_starts_never_runs() {
         settled::<Json>(abp.cancel("c", "")).await["cancelled"],
         true
     );
-    assert_eq!(settled::<Json>(queued).await, cancelled());
+    assert_eq!(settled::<Json>(queued).await, stopped("never-started"));
     assert_eq!(record.all(), ["started"]);
     assert_eq!(
         settled::<Json>(abp.cancel("b", "")).await["cancelled"],
@@ -165,7 +171,7 @@ async fn a_capability_that_stops_by_itself_counts_as_cancelled() {
     let abp = Abp::of(&host).await;
     let call = abp.call("stop", "{}", r#"{"callId":"a"}"#);
     assert_eq!(settled::<Json>(call).await, cancelled());
-    let confirmed = json!({ "callId": "a", "cancelled": true });
+    let confirmed = json!({ "callId": "a", "cancelled": true, "metadata": { "stop": "dropped" } });
     assert_eq!(settled::<Json>(abp.cancel("a", "")).await, confirmed);
 }
 
@@ -197,4 +203,89 @@ async fn a_parent_s_cancel_drops_its_child_first() {
     assert_eq!(record.all(), ["child dropped", "parent dropped"]);
     assert_eq!(settled::<Json>(cancel).await["cancelled"], true);
     assert_eq!(settled::<Json>(call).await, cancelled());
+}
+
+/// Waits for whichever ends first, and drops the other.
+async fn first_of(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+    futures::future::select(pin!(one), pin!(other)).await;
+}
+
+#[wasm_bindgen_test]
+async fn a_child_call_whose_future_is_dropped_is_cancelled() {
+    let (host, record) = (host(), Record::default());
+    let seen = record.clone();
+    let hold = move |_: Json, _: CallContext| {
+        let seen = seen.clone();
+        async move {
+            let _guard = seen.on_drop("child dropped");
+            pending::<()>().await;
+            Ok::<_, Error>(())
+        }
+    };
+    host.register(Capability::new("hold"), hold).unwrap();
+    let seen = record.clone();
+    let losing = move |_: Json, context: CallContext| {
+        let seen = seen.clone();
+        async move {
+            let params = json!({});
+            let child = async { drop(context.call::<Json>("hold", &params, None).await) };
+            first_of(child, turn()).await;
+            seen.add("went on");
+            Ok::<_, Error>(())
+        }
+    };
+    host.register(Capability::new("lose"), losing).unwrap();
+    let abp = Abp::of(&host).await;
+    let response: Json = settled(abp.call("lose", "{}", "{}")).await;
+    assert_eq!(response["success"], true);
+    assert_eq!(record.all(), ["child dropped", "went on"]);
+    assert_eq!(get(&stats(&host), "inFlight"), 0);
+}
+
+#[wasm_bindgen_test]
+async fn a_question_whose_future_is_dropped_is_withdrawn() {
+    let host = host();
+    let asking = |_: Json, context: CallContext| async move {
+        let question = json!({ "method": "elicitation/input" });
+        let asked = async { drop(context.elicit::<Json>(&question).await) };
+        first_of(asked, turn()).await;
+        Ok::<_, Error>(())
+    };
+    host.register(Capability::new("ask"), asking).unwrap();
+    let abp = Abp::of(&host).await;
+    let never = Closure::<dyn Fn() -> Promise>::new(|| Promise::new(&mut |_, _| {}));
+    abp.provide("__abp_elicitation", never.as_ref());
+    let response: Json = settled(abp.call("ask", "{}", "{}")).await;
+    assert_eq!(response["success"], true);
+    assert_eq!(get(&stats(&host), "elicitations"), 0);
+}
+
+#[wasm_bindgen_test]
+async fn a_signal_taken_after_the_cancel_has_fired() {
+    let host = host();
+    let (sender, receiver) = futures::channel::oneshot::channel();
+    let sender = RefCell::new(Some(sender));
+    let giving = move |_: Json, context: CallContext| {
+        let sender = sender.borrow_mut().take().unwrap();
+        async move {
+            assert!(sender.send(context.clone()).is_ok());
+            pending::<()>().await;
+            Ok::<_, Error>(())
+        }
+    };
+    host.register(Capability::new("give"), giving).unwrap();
+    let abp = Abp::of(&host).await;
+    let call = abp.call("give", "{}", r#"{"callId":"a"}"#);
+    let context = receiver.await.unwrap();
+    let _: Json = settled(abp.cancel("a", "enough")).await;
+    assert_eq!(settled::<Json>(call).await, cancelled());
+    let signal = context.signal().unwrap();
+    assert!(signal.aborted());
+    assert_eq!(get(&signal.reason(), "message"), "enough");
+}
+
+fn stats(host: &Host) -> JsValue {
+    let host = host.as_js();
+    let stats: Function = get(&host, "stats").unchecked_into();
+    stats.call0(&host).unwrap()
 }

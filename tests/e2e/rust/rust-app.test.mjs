@@ -38,8 +38,8 @@ test('when a cancel returns, the drop guards of a Rust capability have run', asy
     return { atOnce, cancel: await cancel, call: await call };
   });
   assert.deepEqual(result.atOnce, [['started', 'a'], ['dropped', 'a']]);
-  assert.deepEqual(result.cancel, { callId: 'a', cancelled: true });
-  assert.deepEqual(result.call, { success: false, cancelled: true });
+  assert.deepEqual(result.cancel, { callId: 'a', cancelled: true, metadata: { stop: 'dropped' } });
+  assert.deepEqual(result.call, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
 });
 
 test('an aborted signal drops the Rust future synchronously', async () => {
@@ -51,7 +51,7 @@ test('an aborted signal drops the Rust future synchronously', async () => {
     return { atOnce: structuredClone(/** @type {any} */ (window).seen), call: await call };
   });
   assert.deepEqual(result.atOnce.at(-1), ['dropped', 'a']);
-  assert.deepEqual(result.call, { success: false, cancelled: true });
+  assert.deepEqual(result.call, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
 });
 
 test('a cancel reaches what a Rust capability waits for, as an AbortSignal with the reason', async () => {
@@ -75,7 +75,7 @@ test('a cancel stops a long computation at its next checkpoint', async () => {
   });
   assert.equal(result.cancel.cancelled, true);
   assert.deepEqual(result.seen, [['dropped', 'a']]);
-  assert.deepEqual(result.call, { success: false, cancelled: true });
+  assert.deepEqual(result.call, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
   assert.equal(result.stats.tasks, 0);
 });
 
@@ -99,7 +99,7 @@ test('a child made by a Rust capability is cancelled with its parent, leaves fir
   const dropped = result.seen.filter((/** @type {string[]} */ [what]) => what === 'dropped').map((/** @type {string[]} */ [, id]) => id);
   assert.equal(dropped.length, 2);
   assert.equal(dropped[1], 'parent');
-  assert.deepEqual(result.call, { success: false, cancelled: true });
+  assert.deepEqual(result.call, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
 });
 
 test('a Rust capability asks the agent', async () => {
