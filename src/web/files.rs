@@ -15,18 +15,18 @@ macro_rules! ship {
 ship! {
     acceptMessages from "/src/web/js/accept-messages.js";
     acceptPort from "/src/web/js/accept-port.js";
+    RETRYABLE from "/src/web/js/codes.js";
     Connection from "/src/web/js/connection.js";
     Context from "/src/web/js/context.js";
-    RETRYABLE from "/src/web/js/codes.js";
     isJsonRpc from "/src/web/js/dialect.js";
     problem from "/src/web/js/errors.js";
     failureOf from "/src/web/js/failure-of.js";
     readFromAgent from "/src/web/js/from-agent.js";
     Delivery from "/src/web/js/gateway/delivery.js";
+    leave from "/src/web/js/gateway/left.js";
     GatewayLink from "/src/web/js/gateway/link.js";
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";
-    toText from "/src/web/js/json.js";
     isPlain from "/src/web/js/inspect.js";
     RETRYABLE_CODES from "/src/web/js/json-rpc/codes.js";
     extract from "/src/web/js/json-rpc/content.js";
@@ -41,6 +41,10 @@ ship! {
     inputSchema from "/src/web/js/json-rpc/schema.js";
     tool from "/src/web/js/json-rpc/tools.js";
     compile from "/src/web/js/json-schema.js";
+    toText from "/src/web/js/json.js";
+    holdLock from "/src/web/js/life/lock.js";
+    LifeOfAgents from "/src/web/js/life/of-agents.js";
+    ASKED from "/src/web/js/life/words.js";
     Observed from "/src/web/js/observed.js";
     get from "/src/web/js/read.js";
     reasonText from "/src/web/js/reason.js";
@@ -49,10 +53,11 @@ ship! {
     Requests from "/src/web/js/requests.js";
     Shell from "/src/web/js/shell.js";
     underSignal from "/src/web/js/signal.js";
+    snapshot from "/src/web/js/snapshot.js";
     startTimer from "/src/web/js/timer.js";
     transferables from "/src/web/js/transfer.js";
     Validators from "/src/web/js/validators.js";
     exposeTools from "/src/web/js/webmcp/expose-tools.js";
-    toolResult from "/src/web/js/webmcp/tool-result.js";
     toolNames from "/src/web/js/webmcp/tool-names.js";
+    toolResult from "/src/web/js/webmcp/tool-result.js";
 }

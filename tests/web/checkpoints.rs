@@ -98,7 +98,7 @@ async fn a_cancel_arriving_during_a_computation_stops_it() {
     assert_eq!(settled::<Json>(cancel).await["cancelled"], true);
     assert_eq!(
         settled::<Json>(call).await,
-        json!({ "success": false, "cancelled": true })
+        json!({ "success": false, "cancelled": true, "metadata": { "stop": "dropped" } })
     );
     assert!(now() - start < 1_000.0);
 }
