@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { attach } from 'caphost/automation';
 import { automationClients } from '../support/browsers.mjs';
 import { serveFiles } from '../support/static-server.mjs';
-import { codeOf, crash, plainAppIn, settled } from './pages.mjs';
+import { abandoned, codeOf, confirmed, crash, plainAppIn, settled } from './pages.mjs';
 
 for (const { name, launch } of automationClients) {
   describe(`the end of a page that ${name} drives`, () => {
@@ -141,8 +141,8 @@ for (const { name, launch } of automationClients) {
         return loaded;
       });
       assert.equal((await agent.call('echo', { a: 1 })).data.a, 1);
-      assert.equal((await agent.cancel('held')).cancelled, true);
-      assert.equal((await call).cancelled, true);
+      assert.deepEqual(await agent.cancel('held'), confirmed('held', 'abandoned'));
+      assert.deepEqual(await call, abandoned);
       await agent.shutdown();
     });
 
@@ -164,8 +164,8 @@ for (const { name, launch } of automationClients) {
       release('');
       await loaded;
       assert.equal((await agent.call('echo', { a: 1 })).data.a, 1);
-      assert.equal((await agent.cancel('held')).cancelled, true);
-      assert.equal((await call).cancelled, true);
+      assert.deepEqual(await agent.cancel('held'), confirmed('held', 'abandoned'));
+      assert.deepEqual(await call, abandoned);
     });
   });
 }

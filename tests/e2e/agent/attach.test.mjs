@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { attach } from 'caphost/automation';
 import { automationClients } from '../support/browsers.mjs';
-import { cancelled, codeOf, logOf, plainAppIn, settled } from './pages.mjs';
+import { abandoned, codeOf, confirmed, logOf, neverStarted, plainAppIn, settled } from './pages.mjs';
 
 for (const { name, launch } of automationClients) {
   describe(`attach() over ${name}, to a plain ABP app`, () => {
@@ -120,9 +120,9 @@ for (const { name, launch } of automationClients) {
         const call = agent.call('hold', {}, { callId: 'held' });
         await settled(agent);
         const answers = await Promise.all([agent.cancel('held', 'a reason'), agent.cancel('held'), agent.cancel('held')]);
-        assert.deepEqual(answers, Array(3).fill({ callId: 'held', cancelled: true }));
-        assert.deepEqual(await call, cancelled);
-        assert.deepEqual(await agent.cancel('held'), { callId: 'held', cancelled: true });
+        assert.deepEqual(answers, Array(3).fill(confirmed('held', 'abandoned')));
+        assert.deepEqual(await call, abandoned);
+        assert.deepEqual(await agent.cancel('held'), confirmed('held', 'abandoned'));
       });
 
       test('the same from an app that has forgotten the call', async (t) => {
@@ -130,9 +130,9 @@ for (const { name, launch } of automationClients) {
         const call = agent.call('hold', {}, { callId: 'held' });
         await settled(agent);
         const answers = await Promise.all([agent.cancel('held'), agent.cancel('held')]);
-        assert.deepEqual(answers, Array(2).fill({ callId: 'held', cancelled: true }));
-        assert.deepEqual(await call, cancelled);
-        assert.deepEqual(await agent.cancel('held'), { callId: 'held', cancelled: true });
+        assert.deepEqual(answers, Array(2).fill(confirmed('held', 'abandoned')));
+        assert.deepEqual(await call, abandoned);
+        assert.deepEqual(await agent.cancel('held'), confirmed('held', 'abandoned'));
       });
 
       test('Call completes while cancel in flight', async (t) => {
@@ -159,7 +159,7 @@ for (const { name, launch } of automationClients) {
           const call = agent.call('hold', {}, { signal: stop.signal });
           await settled(agent);
           stop.abort(reason);
-          assert.deepEqual(await call, cancelled);
+          assert.deepEqual(await call, abandoned);
           assert.deepEqual((await logOf(page)).slice(-2), [logged, 'end hold cancelled']);
         }
       });
@@ -169,14 +169,14 @@ for (const { name, launch } of automationClients) {
         const stop = new AbortController();
         const call = agent.call('hold', {}, { signal: stop.signal, callId: 'same tick' });
         stop.abort();
-        assert.deepEqual(await call, cancelled);
-        assert.deepEqual(await agent.call('hold', {}, { signal: AbortSignal.abort(), callId: 'before' }), cancelled);
+        assert.deepEqual(await call, neverStarted);
+        assert.deepEqual(await agent.call('hold', {}, { signal: AbortSignal.abort(), callId: 'before' }), neverStarted);
         const unsent = agent.call('hold', {}, { callId: 'unsent' });
-        assert.deepEqual(await agent.cancel('unsent'), { callId: 'unsent', cancelled: true });
-        assert.deepEqual(await unsent, cancelled);
+        assert.deepEqual(await agent.cancel('unsent'), confirmed('unsent', 'never-started'));
+        assert.deepEqual(await unsent, neverStarted);
         assert.deepEqual(await logOf(page), ['initialize']);
         // The page has never heard of them, and yet the answers agree.
-        for (const id of ['same tick', 'before', 'unsent']) assert.deepEqual(await agent.cancel(id), { callId: id, cancelled: true });
+        for (const id of ['same tick', 'before', 'unsent']) assert.deepEqual(await agent.cancel(id), confirmed(id, 'never-started'));
       });
 
       test('an abort after the end changes nothing', async (t) => {
@@ -194,16 +194,16 @@ for (const { name, launch } of automationClients) {
         const first = agent.call('hold', {}, { callId: 'twice' });
         assert.equal(codeOf(await agent.call('echo', {}, { callId: 'twice' })), 'INVALID_PARAMS');
         await settled(agent);
-        assert.equal((await agent.cancel('twice')).cancelled, true);
-        assert.deepEqual(await first, cancelled);
+        assert.deepEqual(await agent.cancel('twice'), confirmed('twice', 'abandoned'));
+        assert.deepEqual(await first, abandoned);
       });
 
       test('an app whose cancel takes an object', async (t) => {
         const { agent } = await attached(t, 'cancel=object');
         const call = agent.call('hold', {}, { callId: 'held' });
         await settled(agent);
-        assert.deepEqual(await agent.cancel('held'), { callId: 'held', cancelled: true });
-        assert.deepEqual(await call, cancelled);
+        assert.deepEqual(await agent.cancel('held'), confirmed('held', 'abandoned'));
+        assert.deepEqual(await call, abandoned);
       });
 
       test('an app without cancel', async (t) => {
@@ -250,15 +250,15 @@ for (const { name, launch } of automationClients) {
     describe('timeouts', () => {
       test('the app keeps them', async (t) => {
         const { agent, page } = await attached(t);
-        assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), cancelled);
+        assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), abandoned);
         assert.deepEqual((await logOf(page)).slice(1), ['call hold', 'end hold cancelled']);
       });
 
       test('or the agent does, and the work in the page is stopped', async (t) => {
         const { agent, page } = await attached(t, 'ignoresTimeouts');
-        assert.deepEqual(await agent.call('hold', {}, { timeout: 50, callId: 'late' }), cancelled);
+        assert.deepEqual(await agent.call('hold', {}, { timeout: 50, callId: 'late' }), abandoned);
         assert.deepEqual((await logOf(page)).slice(1), ['call hold', 'cancel', 'end hold cancelled']);
-        assert.deepEqual(await agent.cancel('late'), { callId: 'late', cancelled: true });
+        assert.deepEqual(await agent.cancel('late'), confirmed('late', 'abandoned'));
       });
 
       test('an app that can do neither leaves the outcome unknown', async (t) => {

@@ -55,4 +55,16 @@ export async function crash(page) {
 /** @param {{ error?: { code: string } }} response */
 export const codeOf = ({ error }) => error?.code;
 
-export const cancelled = { success: false, cancelled: true };
+/** The response to a call of which nothing ran. */
+export const neverStarted = { success: false, cancelled: true, metadata: { stop: 'never-started' } };
+
+/** The response to a call that an app has stopped which does not say how far that went, as the plain app. */
+export const abandoned = { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
+
+/**
+ * The confirmation of a cancel.
+ *
+ * @param {string} callId
+ * @param {string} stop how far the stop was seen
+ */
+export const confirmed = (callId, stop) => ({ callId, cancelled: true, metadata: { stop } });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { connectPort } from 'caphost/agent';
 import { serveEnvelopes } from '../fixtures/plain-app/app.js';
-import { cancelled, codeOf, settled } from './pages.mjs';
+import { abandoned, codeOf, confirmed, neverStarted, settled } from './pages.mjs';
 
 /**
  * A plain app behind a port, and the other end of it.
@@ -33,8 +33,8 @@ describe('connectPort() to a plain ABP app', () => {
     assert.deepEqual((await agent.call('echo', { a: 1 }, { callId: 'one', timeout: 5000 })).data, { a: 1 });
     const held = agent.call('hold', undefined, { callId: 'two', onProgress() {} });
     await settled(agent);
-    assert.deepEqual(await agent.cancel('two', 'why not'), { callId: 'two', cancelled: true });
-    assert.deepEqual(await held, cancelled);
+    assert.deepEqual(await agent.cancel('two', 'why not'), confirmed('two', 'abandoned'));
+    assert.deepEqual(await held, abandoned);
     await agent.shutdown({ reason: 'done' });
     assert.deepEqual(envelopes.map(({ type }) => type), ['initialize', 'capabilities/call', 'capabilities/call', 'capabilities/call', 'capabilities/cancel', 'shutdown']);
     for (const { id, timestamp } of envelopes) {
@@ -73,7 +73,7 @@ describe('connectPort() to a plain ABP app', () => {
     const progress = [];
     const stop = new AbortController();
     const held = agent.call('hold', {}, { signal: stop.signal, callId: 'held', onProgress: (info) => { progress.push(info); stop.abort(); } });
-    assert.deepEqual(await held, cancelled);
+    assert.deepEqual(await held, abandoned);
     appPort.postMessage({ type: 'progress', timestamp: 0, payload: { operationId: 'held', progress: 2 } });
     void agent.call('ask', { message: 'wait' });
     await settled(agent);
@@ -97,7 +97,7 @@ describe('connectPort() to a plain ABP app', () => {
     assert.equal((await agent.call('ask', {})).data.error.code, 'PERMISSION_DENIED');
     const stop = new AbortController();
     const held = agent.call('hold', {}, { signal: stop.signal, onProgress: () => { stop.abort(); throw new Error('again'); } });
-    assert.deepEqual(await held, cancelled);
+    assert.deepEqual(await held, abandoned);
   });
 
   test('data is moved when the caller asks for it', async (t) => {
@@ -115,7 +115,7 @@ describe('connectPort() to a plain ABP app', () => {
     assert.equal(copied.byteLength, 1);
     // What is aborted in advance is not even moved.
     const kept = Uint8Array.of(1).buffer;
-    assert.deepEqual(await agent.call('bytes', { bytes: kept }, { transfer: [kept], signal: AbortSignal.abort() }), cancelled);
+    assert.deepEqual(await agent.call('bytes', { bytes: kept }, { transfer: [kept], signal: AbortSignal.abort() }), neverStarted);
     assert.equal(kept.byteLength, 1);
     const twice = Uint8Array.of(1).buffer;
     assert.equal(codeOf(await agent.call('bytes', { bytes: twice }, { transfer: [twice, twice] })), 'INVALID_PARAMS');
@@ -131,8 +131,8 @@ describe('connectPort() to a plain ABP app', () => {
       appPort.postMessage(strange);
     }
     await settled(agent);
-    assert.equal((await agent.cancel('held')).cancelled, true);
-    assert.deepEqual(await held, cancelled);
+    assert.deepEqual(await agent.cancel('held'), confirmed('held', 'abandoned'));
+    assert.deepEqual(await held, abandoned);
   });
 
   test('an answer that is no response, and a refused message', async (t) => {

@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { serveEnvelopes } from '../fixtures/plain-app/app.js';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { serveFiles } from '../support/static-server.mjs';
-import { cancelled, codeOf, settled } from './pages.mjs';
+import { abandoned, codeOf, confirmed, settled } from './pages.mjs';
 
 describe('connectWebSocket() to a plain ABP app', () => {
   /** @type {WebSocketServer} */
@@ -47,9 +47,9 @@ describe('connectWebSocket() to a plain ABP app', () => {
     stop.abort('enough');
     const held = agent.call('hold', {}, { callId: 'two' });
     await settled(agent);
-    assert.deepEqual(await agent.cancel('two'), { callId: 'two', cancelled: true });
-    assert.deepEqual(await held, cancelled);
-    assert.deepEqual(await agent.cancel('one'), { callId: 'one', cancelled: true });
+    assert.deepEqual(await agent.cancel('two'), confirmed('two', 'abandoned'));
+    assert.deepEqual(await held, abandoned);
+    assert.deepEqual(await agent.cancel('one'), confirmed('one', 'abandoned'));
     const closed = once(socket, 'close');
     await agent.shutdown();
     await closed;
@@ -188,6 +188,6 @@ describe('connectWebSocket() to a plain ABP app', () => {
       const refused = await client.caphost.connectWebSocket('ws://127.0.0.1:9/').catch((/** @type {any} */ { code }) => code);
       return { data, response, refused };
     }, url);
-    assert.deepEqual(result, { data: { bytes: { content: 'AQL+', mimeType: 'application/octet-stream', encoding: 'base64', size: 3 } }, response: cancelled, refused: 'DISCONNECTED' });
+    assert.deepEqual(result, { data: { bytes: { content: 'AQL+', mimeType: 'application/octet-stream', encoding: 'base64', size: 3 } }, response: abandoned, refused: 'DISCONNECTED' });
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { serveTwoOrigins } from '../support/static-server.mjs';
-import { cancelled } from './pages.mjs';
+import { abandoned, confirmed } from './pages.mjs';
 
 const pages = { '/empty': '<!doctype html><title>empty</title>' };
 
@@ -59,9 +59,9 @@ describe('agents in a page, of plain ABP apps', () => {
           app: 'plain',
           bytes: [1, 2],
           progress: 'holding',
-          answer: { callId: 'two', cancelled: true },
-          again: { callId: 'one', cancelled: true },
-          held: cancelled,
+          answer: confirmed('two', 'abandoned'),
+          again: confirmed('one', 'abandoned'),
+          held: abandoned,
           nothing: { callId: 'nothing', cancelled: false, reason: 'Operation not found' },
           after: { success: false, error: { code: 'NOT_INITIALIZED', message: 'The session was shut down', retryable: true } },
         });
@@ -127,13 +127,13 @@ describe('agents in a page, of plain ABP apps', () => {
       const held = whoever.call('hold', {}, { callId: 'held' });
       await whoever.call('echo');
       // From the right window but the wrong origin, and from the wrong window: neither counts.
-      const forged = { type: 'capabilities/cancel-result', id: '3', timestamp: 0, payload: { callId: 'held', cancelled: true } };
+      const forged = { type: 'capabilities/cancel-result', id: '3', timestamp: 0, payload: { callId: 'held', cancelled: true, metadata: { stop: 'returned' } } };
       postMessage(forged, '*');
       dispatchEvent(new MessageEvent('message', { data: forged, source: frame.contentWindow, origin: 'https://elsewhere.example' }));
       const answer = await whoever.cancel('held');
       return { wrong, bad, held: await held, answer };
     }, servers.second.origin);
-    assert.deepEqual(result, { wrong: 'TIMEOUT', bad: Array(4).fill('INVALID_PARAMS'), held: cancelled, answer: { callId: 'held', cancelled: true } });
+    assert.deepEqual(result, { wrong: 'TIMEOUT', bad: Array(4).fill('INVALID_PARAMS'), held: abandoned, answer: confirmed('held', 'abandoned') });
   });
 
   test('connectWindow() to a popup, which then closes', async (t) => {
@@ -169,7 +169,7 @@ describe('agents in a page, of plain ABP apps', () => {
       worker.terminate();
       return { moved: buffer.byteLength, bytes: [...new Uint8Array(data.bytes)], first, again, lost: (await lost).error.code };
     });
-    assert.deepEqual(result, { moved: 0, bytes: [2, 3], first: cancelled, again: { callId: 'held', cancelled: true }, lost: 'DISCONNECTED' });
+    assert.deepEqual(result, { moved: 0, bytes: [2, 3], first: abandoned, again: confirmed('held', 'abandoned'), lost: 'DISCONNECTED' });
   });
 
   test('every call aborted while its answer is on the way agrees with a later cancel', async (t) => {
