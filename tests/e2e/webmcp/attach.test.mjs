@@ -3,7 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { attach } from 'caphost/automation';
 import { clients, logged, serveTools } from './tools.mjs';
 
-const cancelled = { success: false, cancelled: true };
+// The browser tells a tool to stop, and does not say what became of it.
+const metadata = { stop: 'abandoned' };
+const cancelled = { success: false, cancelled: true, metadata };
 
 for (const { name, launch } of clients) {
   describe(`attach() over ${name}, to a page that has tools and no app`, () => {
@@ -43,10 +45,10 @@ for (const { name, launch } of clients) {
       const { page, agent } = await attached(t);
       const call = agent.call('hold', {}, { callId: 'h' });
       await logged(page, 'started');
-      assert.deepEqual(await agent.cancel('h', 'enough'), { callId: 'h', cancelled: true });
+      assert.deepEqual(await agent.cancel('h', 'enough'), { callId: 'h', cancelled: true, metadata });
       assert.deepEqual(await call, cancelled);
       await logged(page, 'stopped');
-      assert.deepEqual(await agent.cancel('h'), { callId: 'h', cancelled: true });
+      assert.deepEqual(await agent.cancel('h'), { callId: 'h', cancelled: true, metadata });
       await agent.call('echo', {}, { callId: 'e' });
       assert.deepEqual(await agent.cancel('e'), { callId: 'e', cancelled: false, reason: 'Operation already completed' });
       assert.deepEqual(await agent.cancel('x'), { callId: 'x', cancelled: false, reason: 'Operation not found' });
@@ -111,7 +113,7 @@ for (const { name, launch } of clients) {
         }, leave);
         assert.equal((await call).error?.code, 'DISCONNECTED', leave);
         assert.equal((await agent.call('framed')).error?.code, 'UNKNOWN_CAPABILITY', leave);
-        assert.equal((await agent.cancel(`outer ${leave}`)).cancelled, true, leave);
+        assert.deepEqual(await agent.cancel(`outer ${leave}`), { callId: `outer ${leave}`, cancelled: true, metadata }, leave);
         assert.deepEqual(await outer, cancelled);
         await page.evaluate(() => document.querySelector('iframe')?.remove());
       }
