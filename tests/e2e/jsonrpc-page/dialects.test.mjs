@@ -72,11 +72,11 @@ test('ids 0, "", 1 and "1" at once, each cancelled by itself; one in flight is r
     const left = host.stats().contexts;
     for (const id of ids) raw.post(rpc(id, '_capabilities/call', { capability: 'test.echo', params: { again: id } }));
     await until(() => raw.heard.length === 12);
-    return { heard: raw.heard.map((/** @type {any} */ { id, error, result }) => [id, error ? [error.code, error.data.requestId ?? error.message] : result.data]), left };
+    return { heard: raw.heard.map((/** @type {any} */ { id, error, result }) => [id, error ? [error.code, error.data.requestId ?? error.message, error.data.stop ?? 'no stop'] : result.data]), left };
   });
-  const busy = [-32600, 'A request with this id is in flight'];
+  const busy = [-32600, 'A request with this id is in flight', 'no stop'];
   assert.deepEqual(seen.heard.slice(0, 2), [[1, busy], ['', busy]]);
-  assert.deepEqual(seen.heard.slice(2, 7), [['', [-32800, '']], [1, [-32800, '1']], [null, [-32800, 'null']], ['1', [-32800, '1']], [0, [-32800, '0']]]);
+  assert.deepEqual(seen.heard.slice(2, 7), ['', 1, null, '1', 0].map((id) => [id, [-32800, String(id), 'returned']]));
   assert.equal(seen.left, 0);
   assert.deepEqual(seen.heard.slice(7), [0, '', 1, '1', null].map((id) => [id, { again: id }]));
 });
@@ -89,7 +89,7 @@ test('whatever cancels a call, it is answered with -32800, leaves first', async 
     const call = (/** @type {unknown} */ id, /** @type {string} */ capability, /** @type {any} */ options = {}) => raw.post(rpc(id, '_capabilities/call', { capability, options }));
     call('timeout', 'test.work', { timeout: 30 });
     await until(() => raw.heard.length === 1);
-    call('itself', 'test.selfAbort');
+    call('stubborn', 'test.stubborn', { timeout: 30 });
     await until(() => raw.heard.length === 2);
     /** @type {string} */
     let sessionId = '';
@@ -108,13 +108,14 @@ test('whatever cancels a call, it is answered with -32800, leaves first', async 
     raw.post(rpc('over', 'shutdown'));
     raw.post(rpc('later', '_capabilities/list'));
     await until(() => raw.heard.length === 7);
-    return { heard: raw.heard.map((/** @type {any} */ { id, error, result }) => [id, error?.code ?? result]), message: raw.heard[0].error, leaves, left: host.stats().contexts, sessions: host.stats().sessions };
+    return { heard: raw.heard.map((/** @type {any} */ { id, error, result }) => [id, error?.code ?? result, error?.data.stop ?? 'no stop']), message: raw.heard[0].error, leaves, left: host.stats().contexts, sessions: host.stats().sessions };
   });
   assert.deepEqual(seen.heard, [
-    ['timeout', -32800], ['itself', -32800], ['app', -32800], ['tree', -32800], ['shutdown', -32800], ['over', null], ['later', -32600],
+    ['timeout', -32800, 'returned'], ['stubborn', -32800, 'abandoned'], ['app', -32800, 'returned'], ['tree', -32800, 'returned'],
+    ['shutdown', -32800, 'returned'], ['over', null, 'no stop'], ['later', -32600, 'no stop'],
   ]);
   assert.deepEqual(seen.message, {
-    code: -32800, message: 'Tool execution cancelled: test.work', data: { code: 'CANCELLED', retryable: false, requestId: 'timeout', partial: false },
+    code: -32800, message: 'Tool execution cancelled: test.work', data: { code: 'CANCELLED', retryable: false, requestId: 'timeout', partial: false, stop: 'returned' },
   });
   assert.deepEqual([seen.leaves, seen.left, seen.sessions], [['test.work', 'test.tree'], 0, 0]);
 });
@@ -125,9 +126,10 @@ test('a host that is closed answers what its peer waits for', async () => {
     await until(() => host.stats().contexts === 1);
     host.close();
     await until(() => raw.heard.length === 1);
-    return raw.heard.map((/** @type {any} */ { id, error }) => [id, error.code]);
+    return raw.heard.map((/** @type {any} */ { id, error }) => [id, error.code, error.data.stop]);
   });
-  assert.deepEqual(seen, [[1, -32800]]);
+  // A host that closes waits for no handler.
+  assert.deepEqual(seen, [[1, -32800, 'abandoned']]);
 });
 
 test('initialize of ACP and LSP declares what can be cancelled, cannot be cancelled itself, and comes once', async () => {

@@ -29,7 +29,7 @@ test('initialize is answered with our own version, ping and lists are, and what 
   });
   const of = (/** @type {unknown} */ id) => seen.find((/** @type {any} */ it) => it.id === id);
   assert.deepEqual(of(0).result, {
-    protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'lab', title: 'Laboratory', version: '1.0.0' },
+    protocolVersion: '2025-11-25', capabilities: { logging: {}, tools: { listChanged: true } }, serverInfo: { name: 'lab', title: 'Laboratory', version: '1.0.0' },
   });
   assert.deepEqual(of('').result, {});
   assert.deepEqual(of(1).result.tools.find((/** @type {any} */ it) => it.name === 'test.echo'), { name: 'test.echo', description: 'For tests', inputSchema: { type: 'object' } });
@@ -55,7 +55,10 @@ test('a client that begins anew has its calls stopped, and never answered', asyn
 });
 
 test('2026-07-28: every request says its version, and results are typed', async () => {
-  const seen = await onPort(async ({ raw, until, rpc }, VERSION) => {
+  const seen = await onPort(async ({ host, raw, until, rpc }, VERSION) => {
+    /** @type {any} */
+    let work;
+    host.observe((/** @type {any} */ it) => it.capability === 'test.work' && it.state === 'running' && (work = it));
     const modern = (/** @type {unknown} */ id, /** @type {string} */ method, /** @type {any} */ params = {}, version = '2026-07-28') => raw.post(rpc(id, method, { ...params, _meta: { [VERSION]: version } }));
     modern(0, 'server/discover');
     modern(1, 'tools/list');
@@ -64,6 +67,10 @@ test('2026-07-28: every request says its version, and results are typed', async 
     modern(4, 'ping', {}, '2030-01-01');
     modern(5, 'tools/call', { name: 'test.selfAbort' });
     await until(() => raw.heard.length === 6);
+    modern(6, 'tools/call', { name: 'test.work' });
+    await until(() => work);
+    await host.cancelCall(work.sessionId, work.callId);
+    await until(() => raw.heard.length === 7);
     return raw.heard;
   }, VERSION);
   const of = (/** @type {unknown} */ id) => seen.find((/** @type {any} */ it) => it.id === id);
@@ -72,7 +79,11 @@ test('2026-07-28: every request says its version, and results are typed', async 
   assert.deepEqual([of(2).result.resultType, of(2).result.structuredContent], ['complete', { n: 1 }]);
   assert.deepEqual([of(3).result.isError, of(3).result.content[0].text], [true, 'MINE: broken']);
   assert.deepEqual([of(4).error.code, of(4).error.data], [-32022, { supported: ['2025-11-25', '2026-07-28'], requested: '2030-01-01' }]);
-  assert.deepEqual(of(5).error, { code: -32800, message: 'Tool execution cancelled: test.selfAbort', data: { requestId: '5', partial: false } });
+  // That a handler gives up is an error as any other: nobody has cancelled the call.
+  assert.deepEqual([of(5).result.isError, of(5).result.content[0].text], [true, 'OPERATION_FAILED: I would rather not']);
+  assert.deepEqual(of(6).error, {
+    code: -32800, message: 'Tool execution cancelled: test.work', data: { requestId: '6', partial: false, stop: 'returned', _meta: { 'caphost/stop': 'returned' } },
+  });
 });
 
 for (const mode of ['legacy', 'auto']) {

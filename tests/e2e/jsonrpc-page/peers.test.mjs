@@ -16,16 +16,16 @@ for (const { name, mcp } of kinds) {
         await until(() => progress.length >= 2);
         const during = (await state()).working;
         stop.abort('enough');
-        const { code } = await held;
+        const { code, details } = await held;
         await until(async () => (await state()).working === 0);
         const heard = progress.length;
         await peer.call('test.echo');
-        return { echo, first: progress[0], during, code, later: progress.length - heard, complaints: peer.complaints };
+        return { echo, first: progress[0], during, code, stop: details?.stop, later: progress.length - heard, complaints: peer.complaints };
       });
-      const { first, code, ...rest } = seen;
+      const { first, code, stop, ...rest } = seen;
       assert.deepEqual(rest, { echo: { text: 'ü\n', list: [null, 1.5] }, during: 1, later: 0, complaints: [] });
       assert.deepEqual([first.progress, first.total], [1, 1_000]);
-      if (!mcp) assert.equal(code, -32800);
+      if (!mcp) assert.deepEqual([code, stop], [-32800, 'returned']);
     });
 
     test('cancels before, at once, during, after and twice', async () => {
@@ -90,13 +90,14 @@ for (const { name, mcp } of kinds) {
         const bad = await settle(peer.call('test.checked', { text: 7 }));
         return { itself, unknown, failed, bad, complaints: peer.complaints };
       });
-      assert.equal(seen.itself.code, -32800);
       assert.equal(seen.unknown.code, -32602);
       assert.deepEqual(seen.complaints, []);
       if (mcp) {
+        assert.deepEqual(seen.itself, { message: 'OPERATION_FAILED: I would rather not', isError: true });
         assert.deepEqual(seen.failed, { message: 'MINE: broken', isError: true });
         assert.match(seen.bad.message, /^INVALID_TYPE: /);
       } else {
+        assert.deepEqual([seen.itself.code, seen.itself.message, seen.itself.details.code], [-32000, 'I would rather not', 'OPERATION_FAILED']);
         assert.deepEqual([seen.failed.code, seen.failed.message, seen.failed.details.code], [-32000, 'broken', 'MINE']);
         assert.deepEqual([seen.bad.code, seen.bad.details.code], [-32602, 'INVALID_TYPE']);
       }

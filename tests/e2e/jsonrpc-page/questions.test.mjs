@@ -38,7 +38,7 @@ for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
       const code = mcp ? 'PERMISSION_DENIED' : 'OPERATION_FAILED';
       assert.deepEqual(refused.data, { success: false, error: { code, message: mcp ? 'The user has declined' : 'no', retryable: false } });
       // Whoever gives up has not answered, and nothing has failed either.
-      assert.deepEqual(gone.data, { success: false, cancelled: true });
+      assert.deepEqual(gone.data, { success: false, cancelled: true, metadata: { stop: 'abandoned' } });
       assert.deepEqual(seen.complaints, []);
     });
 
