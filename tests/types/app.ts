@@ -68,7 +68,9 @@ function seen(event: HostEvent): string {
     case 'progress':
       return event.info.operationId;
     case 'cancel':
-      return event.response.callId;
+      return event.response.metadata?.stop ?? event.response.callId;
+    case 'ended':
+      return `${event.callId} ${event.success} ${event.after.toFixed()}`;
     case 'session':
       return event.agent.name;
     case 'gateway':
