@@ -1,4 +1,4 @@
-/** @import { ABPResponse, CallEvent, CallState, CancelEvent, CancelResponse, HostEvent, ProgressInfo, ProgressEvent } from './types/protocol.js' */
+/** @import { ABPResponse, CallEvent, CallState, CancelEvent, CancelResponse, EndedEvent, HostEvent, LateEnd, ProgressInfo, ProgressEvent } from './types/protocol.js' */
 import { ResultBudget } from './result-budget.js';
 import { preview } from './preview.js';
 
@@ -20,6 +20,7 @@ import { preview } from './preview.js';
  * @property {boolean} released the data was dropped to keep memory bounded
  * @property {string | undefined} reason why the caller cancelled, if it said
  * @property {CancelResponse[]} confirmations
+ * @property {LateEnd | undefined} ended how the handler of an abandoned call has ended since
  */
 
 /** @typedef {Record<CallState, number>} Counts */
@@ -57,6 +58,7 @@ export class CallHistory {
     if (event.type === 'call') this.#call(event);
     else if (event.type === 'progress') this.#progress(event);
     else if (event.type === 'cancel') this.confirm(event);
+    else if (event.type === 'ended') this.#ended(event);
     else if (event.type === 'session' && event.state === 'open') this.#agent(event.sessionId, event.agent?.name);
   }
 
@@ -88,6 +90,14 @@ export class CallHistory {
     if (!call) return;
     call.confirmations = [...call.confirmations, response].slice(-MAX_CONFIRMATIONS);
     if (typeof reason === 'string') call.reason ??= reason.slice(0, MAX_TEXT);
+    this.#changed(call, false);
+  }
+
+  /** @param {EndedEvent} event */
+  #ended({ sessionId, callId, success, after }) {
+    const call = this.find(sessionId, callId);
+    if (!call) return;
+    call.ended = { success, after };
     this.#changed(call, false);
   }
 
@@ -153,6 +163,7 @@ export class CallHistory {
       released: false,
       reason: undefined,
       confirmations: [],
+      ended: undefined,
     };
     this.calls.set(key, call);
     return call;

@@ -1,5 +1,5 @@
 /** @import { Call } from './call-history.js' */
-/** @import { CallState, ProgressInfo } from './types/protocol.js' */
+/** @import { CallState, ProgressInfo, Stop } from './types/protocol.js' */
 import { duration } from './format.js';
 
 /** @type {Record<CallState, string>} */
@@ -28,6 +28,26 @@ export function stateText(call) {
   if (call.state === 'cancelled' && call.startedAt === undefined) return `Cancelled while queued, after ${time}`;
   if (call.state === 'failed') return `Failed after ${time}`;
   return `${STATE_NAMES[call.state]} ${call.state === 'cancelled' ? 'after' : 'in'} ${time}`;
+}
+
+/** @type {Record<Stop, string>} */
+const STOPPED = {
+  'never-started': 'The handler never ran.',
+  dropped: 'The work has ended: its future was dropped.',
+  returned: 'The work has ended: the handler has settled.',
+  terminated: 'The work was ended, and its end was proven.',
+  abandoned: 'The handler was not seen to stop, and may still run.',
+};
+
+/**
+ * What became of the work of a cancelled call.
+ * @param {Call} call
+ */
+export function stopText({ response, ended }) {
+  const stop = response?.metadata?.stop;
+  if (!stop) return '';
+  if (!ended) return STOPPED[stop];
+  return `The handler was not seen to stop. It ${ended.success ? 'returned' : 'failed'} ${duration(ended.after)} later, and what it said was discarded.`;
 }
 
 /**

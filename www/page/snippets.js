@@ -36,7 +36,7 @@ const agent = await connectWebSocket('${socket}', {
 const abort = new AbortController();
 const call = agent.call('export.archive', { megabytes: 200 }, { signal: abort.signal });
 setTimeout(() => abort.abort('changed my mind'), 500);
-console.log(await call); // { success: false, cancelled: true }`,
+console.log(await call); // { success: false, cancelled: true, metadata: { stop: 'dropped' } }`,
     ],
   ];
 }

@@ -2,6 +2,7 @@
 /** @import { ABPResponse } from '../types/protocol.js' */
 import { element, icon, setText } from '../dom.js';
 import { preview } from '../preview.js';
+import { stopText } from '../call-text.js';
 
 /** A call can be cancelled without a cancel request. */
 const UNASKED = 'None asked for: a timeout, an abort in the page, or the end of the session.';
@@ -15,12 +16,14 @@ export class Outcome {
   #confirmation = element('code', {});
   #response = element('code', {});
   #verdictText = element('span', {});
+  #stop = element('p', { class: 'stop' });
   #verdict = element('p', { class: 'verdict' }, icon('agree'), this.#verdictText);
 
   constructor() {
     this.element.append(
       element('div', { class: 'pane' }, element('h4', {}, 'Cancel confirmation'), this.#confirmation),
       element('div', { class: 'pane' }, element('h4', {}, 'Call response'), this.#response),
+      this.#stop,
       this.#verdict,
     );
   }
@@ -32,6 +35,9 @@ export class Outcome {
     if (this.element.hidden) return;
     setText(this.#confirmation, confirmations.map((one) => preview(one)).join('\n') || UNASKED);
     setText(this.#response, response ? line(response) : 'not yet');
+    const stop = stopText(call);
+    this.#stop.hidden = stop === '';
+    setText(this.#stop, stop);
     this.#verdict.hidden = confirmations.length === 0 || !response;
     if (!response) return;
     const agree = confirmations.every((one) => one.cancelled === (response.cancelled === true));

@@ -14,7 +14,16 @@ export interface ABPResponse {
   data?: unknown;
   error?: ABPError;
   cancelled?: boolean;
-  metadata?: { duration?: number; cached?: boolean };
+  metadata?: { duration?: number; stop?: Stop; cached?: boolean };
+}
+
+/** How far the stop of a cancelled call was seen. */
+export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
+
+/** How the handler of an abandoned call has ended since, so many milliseconds after its call. */
+export interface LateEnd {
+  success: boolean;
+  after: number;
 }
 
 export interface CancelResponse {
@@ -22,6 +31,7 @@ export interface CancelResponse {
   cancelled: boolean;
   reason?: string;
   error?: ABPError;
+  metadata?: { stop: Stop; ended?: LateEnd };
 }
 
 export interface ProgressInfo {
@@ -99,6 +109,13 @@ export interface CancelEvent {
   reason?: string;
 }
 
+/** The handler of an abandoned call has ended. */
+export interface EndedEvent extends LateEnd {
+  type: 'ended';
+  callId: string;
+  sessionId: string;
+}
+
 export interface SessionEvent {
   type: 'session';
   state: 'open' | 'closed';
@@ -118,6 +135,7 @@ export type HostEvent =
   | CallEvent
   | ProgressEvent
   | CancelEvent
+  | EndedEvent
   | SessionEvent
   | GatewayEvent
   | { type: 'capabilities' };

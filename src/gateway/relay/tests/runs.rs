@@ -96,7 +96,7 @@ fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
     let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
     let result = cancel_result(&sent, said);
     let confirmed = confirmed(&it, Stop::Dropped);
-    assert_eq!(bench.send(1, result), [confirmed.clone()]);
+    assert_eq!(bench.send(1, result), std::slice::from_ref(&confirmed));
     let seen = bench.send(1, answer(&call, "capabilities/call-result", cancelled()));
     assert_eq!(only(&seen, 2)["payload"], cancelled());
     let ended = run(&bench, "c");
