@@ -15,7 +15,7 @@ pub(super) struct Bounds {
     /// Time between two WebSocket pings.
     #[arg(long, env = "CAPHOST_PING_INTERVAL", default_value = "15s", value_parser = duration, value_name = "TIME")]
     ping_interval: Duration,
-    /// How long a peer may give no sign of life before it counts as gone.
+    /// How long a peer may give no sign of life before it counts as gone. To take what it is sent is one.
     #[arg(long, env = "CAPHOST_DEAD_PEER_TIMEOUT", default_value = "40s", value_parser = duration, value_name = "TIME")]
     dead_peer_timeout: Duration,
     /// How long an app may take to register after it has connected.

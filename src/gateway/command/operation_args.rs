@@ -24,6 +24,9 @@ pub(super) struct OperationArgs {
     /// For the next request on an HTTP connection, after which it is closed.
     #[arg(long, env = "CAPHOST_HTTP_IDLE_TIMEOUT", default_value = "60s", value_parser = duration, value_name = "TIME")]
     http_idle_timeout: Duration,
+    /// How long the body of an HTTP request may take to come, after its head. One that takes longer is answered 408.
+    #[arg(long, env = "CAPHOST_HTTP_BODY_TIMEOUT", default_value = "2m", value_parser = duration, value_name = "TIME")]
+    http_body_timeout: Duration,
     /// HTTP requests per second with one token, or from one address without a token. A second's worth may come at once.
     #[arg(long, env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = rate, value_name = "N")]
     max_http_requests_per_second: f64,
@@ -56,6 +59,7 @@ impl OperationArgs {
             requests_per_second: self.max_http_requests_per_second,
             handshake_timeout: self.tls_handshake_timeout,
             idle_timeout: self.http_idle_timeout,
+            body_timeout: self.http_body_timeout,
         }
     }
 }

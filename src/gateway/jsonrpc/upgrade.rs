@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::extract::ws::WebSocket;
 use axum::response::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::Peer;
-use crate::gateway::server::{Hub, Knock, NotAllowed, Outbox, RateLimiter, serve_socket};
+use crate::gateway::server::{Hub, Knock, NotAllowed, Outbox, RateLimiter, Socket, serve_socket};
 use crate::gateway::tokens::{Identity, Role};
 
 /// The subprotocol a browser offers beside a token's.
@@ -47,7 +46,7 @@ impl Jsonrpc {
         }))
     }
 
-    async fn serve(self, socket: WebSocket, owner: Identity, app: Option<String>) {
+    async fn serve(self, socket: Socket, owner: Identity, app: Option<String>) {
         let hub = self.0.hub.clone();
         let _connected = hub.connected();
         let number = self.0.last.fetch_add(1, Ordering::Relaxed);

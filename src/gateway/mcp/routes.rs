@@ -37,8 +37,7 @@ struct Mcp {
 
 /// The routes of MCP.
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
-    let (max, idle) = (options.mcp_max_sessions, options.mcp_session_idle);
-    let sessions = Arc::new(Sessions::new(hub.clone(), max, idle));
+    let sessions = Arc::new(Sessions::new(hub.clone(), &options));
     if hub.cluster().is_some() {
         tokio::spawn(keep(Arc::downgrade(&sessions), hub.from_others()));
     }
@@ -159,7 +158,7 @@ impl Mcp {
         if let Some(what) = message.bad_initialize() {
             return Err(Refusal::invalid_params(what));
         }
-        if !self.sessions.has_room() {
+        if !self.sessions.make_room(&caller.identity) {
             return Err(Refusal::no_room());
         }
         Ok(())

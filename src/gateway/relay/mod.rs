@@ -174,7 +174,13 @@ impl Relay {
     /// Requests and questions that wait for an answer.
     pub fn in_flight(&self) -> usize {
         let questions = self.agents.values().map(|agent| agent.questions.len());
-        self.pending.len() + questions.sum::<usize>()
+        self.requests_in_flight() + questions.sum::<usize>()
+    }
+
+    /// Requests that wait for an answer. An agent need never answer a question, and a call that
+    /// waits for that is in flight itself.
+    pub fn requests_in_flight(&self) -> usize {
+        self.pending.len()
     }
 
     /// Agents, connected or the gateway's own, and connected apps; those on other workers do not

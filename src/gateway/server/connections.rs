@@ -19,6 +19,7 @@ use tower_service::Service;
 
 use super::lifecycle::{Lifecycle, Phase};
 use super::listener::{Listening, PeerAddress};
+use super::pulse::{Pulse, Watched};
 
 type Stream = <Listening as Listener>::Io;
 
@@ -58,10 +59,13 @@ async fn converse(
     idle: Duration,
     stop: impl Future<Output = ()>,
 ) {
+    let pulse = Pulse::default();
+    let stream = Watched::new(stream, pulse.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         let peer = ConnectInfo(PeerAddress(address));
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(pulse.clone());
         router.clone().call(request)
     });
     let connection = Builder::new()

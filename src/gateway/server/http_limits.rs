@@ -1,4 +1,4 @@
-//! The bounds of HTTP requests: how many, and how large.
+//! The bounds of HTTP requests: how many, and how large. How slow: see `body_timeout`.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub struct HttpLimits {
     /// For the head of a request to come, from the opening of the connection or from the answer
     /// before, 60 s. An upgraded connection is another matter.
     pub idle_timeout: Duration,
+    /// For the body of a request to come, from the end of its head, 2 min: 16 MiB over 1.2 Mbit/s.
+    pub body_timeout: Duration,
 }
 
 impl Default for HttpLimits {
@@ -39,6 +41,7 @@ impl Default for HttpLimits {
             requests_per_second: 10_000.0,
             handshake_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(2 * 60),
         }
     }
 }

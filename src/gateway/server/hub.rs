@@ -254,6 +254,11 @@ impl Hub {
         self.state().relay.in_flight()
     }
 
+    /// See [`Relay::requests_in_flight`].
+    pub fn requests_in_flight(&self) -> usize {
+        self.state().relay.requests_in_flight()
+    }
+
     /// See [`Relay::peers`].
     pub fn peers(&self) -> (usize, usize) {
         self.state().relay.peers()

@@ -17,6 +17,11 @@ use super::tls::Tls;
 /// What to wait when no connection can be accepted, as when the process has too many files open.
 const ACCEPT_RETRY: Duration = Duration::from_secs(1);
 
+/// Bytes the system takes beyond those under way to the peer. It would take megabytes, and whether a
+/// peer still reads would show only once in as many.
+#[cfg(any(target_os = "android", target_os = "linux"))]
+const UNSENT: u32 = 128 << 10;
+
 /// A socket that listens.
 pub(super) enum Listening {
     /// Connections as they come.
@@ -89,6 +94,10 @@ impl Listener for Listening {
 fn at_once(stream: &TcpStream) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");
+    }
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    if let Err(error) = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT) {
+        tracing::debug!(%error, "TCP_NOTSENT_LOWAT");
     }
 }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod app_peer;
 mod auth;
+mod body_timeout;
 mod config;
 mod connections;
 mod endpoint;
@@ -18,6 +19,7 @@ mod listener;
 mod media_type;
 mod outbox;
 mod pages;
+mod pulse;
 mod rate_limit;
 mod reader;
 mod relay_peer;
@@ -58,6 +60,7 @@ pub use hub::{Connected, Hub};
 pub use listener::PeerAddress;
 pub use media_type::{content_type, essence};
 pub use outbox::{Outbox, Pushed, Step as OutboxStep};
+pub use pulse::Socket;
 pub use rate_limit::RateLimiter;
 pub use reader::serve as serve_socket;
 pub use resume::{Attached, Lost, Resume, Sessions};
@@ -69,6 +72,7 @@ pub use upgrade::{Knock, NotAllowed};
 use super::cluster::Cluster;
 use super::rap::runtime::{Counters as ToolServerCounters, Runtime};
 use super::{cancellation, jsonrpc, mcp, rap, runs_api, runs_page};
+use body_timeout::body_timeout;
 use guard::Guard;
 use headers::Policy;
 use http_limits::RequestRate;
@@ -165,6 +169,10 @@ impl Server {
         let router = shared(interfaces)
             // Not bounded in number: what is turned away is not delivered again.
             .merge(tool_servers.routes())
+            .layer(from_fn_with_state(
+                config.http_limits.body_timeout,
+                body_timeout,
+            ))
             .layer(from_fn_with_state(policy.clone(), headers::own_origins))
             .merge(shared(files))
             .layer(from_fn_with_state(policy, headers::apply));

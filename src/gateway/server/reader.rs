@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::endpoint::{Endpoint, no_text};
 use super::outbox::{Outbox, Phase};
+use super::pulse::{Pulse, Socket};
 use super::writer::write;
 use crate::gateway::limits::Limits;
 use crate::gateway::relay::CloseCode;
@@ -38,16 +39,17 @@ enum End {
 
 /// Serves one connection until it is gone.
 pub async fn serve<E: Endpoint>(
-    socket: WebSocket,
+    socket: Socket,
     limits: &Limits,
     endpoint: Arc<E>,
     outbox: Arc<Outbox>,
 ) {
+    let Socket { socket, pulse } = socket;
     let (sink, mut stream) = socket.split();
     // In one task: neither waits for the other's half of the socket, nor wakes another worker.
     let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
     let end = {
-        let mut reading = pin!(read(&mut stream, limits, &endpoint, &outbox));
+        let mut reading = pin!(read(&mut stream, &pulse, limits, &endpoint, &outbox));
         loop {
             tokio::select! {
                 biased;
@@ -94,6 +96,7 @@ pub async fn serve<E: Endpoint>(
 
 async fn read(
     stream: &mut SplitStream<WebSocket>,
+    pulse: &Pulse,
     limits: &Limits,
     endpoint: &Arc<impl Endpoint>,
     outbox: &Outbox,
@@ -142,7 +145,8 @@ async fn read(
                         continue;
                     }
                     () = &mut silence => {
-                        let until = heard + dead;
+                        // What it says may wait unread, and pings behind what it has yet to take.
+                        let until = heard.max(pulse.last()) + dead;
                         if until <= Instant::now() {
                             return End::Silent(dead);
                         }

@@ -28,7 +28,8 @@ pub(super) async fn stop(
     serving: impl Future<Output = ()>,
 ) {
     let drain_seconds = drain.as_secs_f64();
-    tracing::info!(in_flight = hub.in_flight(), drain_seconds, "stopping");
+    let in_flight = hub.requests_in_flight();
+    tracing::info!(in_flight, drain_seconds, "stopping");
     hub.handle(Event::Drain);
     lifecycle.enter(Phase::Draining);
     let drained = timeout(drain, idle(hub)).await.is_ok();
@@ -60,9 +61,9 @@ pub(super) async fn stop(
     );
 }
 
-/// Waits until nothing is in flight.
+/// Waits until every request is answered.
 async fn idle(hub: &Hub) {
-    while hub.in_flight() > 0 {
+    while hub.requests_in_flight() > 0 {
         sleep(IDLE_POLL).await;
     }
 }

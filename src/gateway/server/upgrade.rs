@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use axum::extract::ws::{WebSocket, WebSocketUpgrade};
+use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, UPGRADE, WWW_AUTHENTICATE};
@@ -17,6 +17,7 @@ use super::auth::{CHALLENGE, bearer};
 use super::endpoint::Endpoint;
 use super::hub::Hub;
 use super::outbox::Outbox;
+use super::pulse::{Pulse, Socket};
 use super::reader::serve;
 use super::relay_peer::RelayPeer;
 use crate::call::{Code, Error};
@@ -35,6 +36,7 @@ pub struct Knock {
     wanted: Wanted,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
+    pulse: Pulse,
 }
 
 /// Refuses a client: 401 without a token that is known, 403 with one of a role that may not.
@@ -137,6 +139,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Knock {
             wanted: wanted.0,
             headers: parts.headers.clone(),
             upgrade,
+            pulse: parts.extensions.get().cloned().unwrap_or_default(),
         })
     }
 }
@@ -158,9 +161,11 @@ impl Knock {
         self,
         protocol: &'static str,
         limits: &Limits,
-        serve: impl FnOnce(WebSocket) -> F + Send + 'static,
+        serve: impl FnOnce(Socket) -> F + Send + 'static,
     ) -> Response {
-        let mut upgrade = self.upgrade;
+        let Knock {
+            mut upgrade, pulse, ..
+        } = self;
         let offered: Vec<_> = upgrade.requested_protocols().cloned().collect();
         let is_ours = |offer: &&HeaderValue| *offer == protocol;
         let has_token =
@@ -178,7 +183,7 @@ impl Knock {
             .read_buffer_size(32 << 10)
             .max_message_size(frame_bytes)
             .max_frame_size(frame_bytes)
-            .on_upgrade(serve)
+            .on_upgrade(move |socket| serve(Socket { socket, pulse }))
     }
 
     /// The secrets shown.

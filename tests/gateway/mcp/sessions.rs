@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use caphost::gateway::mcp::McpOptions;
 use caphost::gateway::server::Config;
+use caphost::gateway::tokens::Tokens;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -183,7 +184,8 @@ async fn there_is_room_for_so_many_sessions() {
     };
     let gateway = Gateway::with(Config { mcp, ..config() }).await;
     let one = Client::open(&gateway, "/mcp").await;
-    let _two = Client::open(&gateway, "/mcp").await;
+    let two = Client::open(&gateway, "/mcp").await;
+    let _in_use = (one.listen().await, two.listen().await);
     let refused = Client::new(&gateway, "/mcp")
         .post(&initialize(LEGACY))
         .await;
@@ -194,4 +196,72 @@ async fn there_is_room_for_so_many_sessions() {
     );
     one.send(one.request(Method::DELETE)).await;
     Client::open(&gateway, "/mcp").await;
+}
+
+async fn shared_by_two(max: usize, share: usize) -> Gateway {
+    let tokens = ["agent=a", "agent=b"].map(|token| token.parse().unwrap());
+    Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        mcp: McpOptions {
+            mcp_max_sessions: max,
+            mcp_max_sessions_per_token: share,
+            ..McpOptions::default()
+        },
+        ..config()
+    })
+    .await
+}
+
+/// A client that has not said anything but who it is.
+fn of(token: &str, gateway: &Gateway) -> Client {
+    Client {
+        token: Some(token.into()),
+        ..Client::new(gateway, "/mcp")
+    }
+}
+
+async fn opened(token: &str, gateway: &Gateway) -> Client {
+    let mut client = of(token, gateway);
+    client.initialize().await;
+    client
+}
+
+async fn ping(client: &Client) -> u16 {
+    let answer = client.post(&rpc(5, "ping", json!({}))).await;
+    answer.status().as_u16()
+}
+
+#[tokio::test]
+async fn one_token_cannot_hold_all_sessions() {
+    let gateway = shared_by_two(3, 2).await;
+    let mut in_use = Vec::new();
+    for _ in 0..2 {
+        in_use.push(opened("a", &gateway).await.listen().await);
+    }
+    let refused = of("a", &gateway).post(&initialize(LEGACY)).await;
+    assert_eq!(refused.status(), 503);
+    let refused: Value = refused.json().await.unwrap();
+    assert_eq!(refused["error"]["data"]["code"], "RATE_LIMITED");
+    assert_eq!(ping(&opened("b", &gateway).await).await, 200);
+}
+
+#[tokio::test]
+async fn a_session_not_in_use_makes_room_before_another_is_refused() {
+    let gateway = shared_by_two(3, 2).await;
+    let first = opened("a", &gateway).await;
+    let second = opened("a", &gateway).await;
+    let of_b = opened("b", &gateway).await;
+    assert_eq!(ping(&first).await, 200);
+    // It has its share: its own goes that was not used for longest.
+    let third = opened("a", &gateway).await;
+    assert_eq!(ping(&second).await, 404);
+    for kept in [&first, &third, &of_b] {
+        assert_eq!(ping(kept).await, 200);
+    }
+    // All are taken: one of whoever has most goes.
+    let more_of_b = opened("b", &gateway).await;
+    assert_eq!(ping(&first).await, 404);
+    for kept in [&third, &of_b, &more_of_b] {
+        assert_eq!(ping(kept).await, 200);
+    }
 }

@@ -198,3 +198,75 @@ async fn a_connection_without_a_request_is_closed() {
     // A WebSocket has been quiet for as long, and stays.
     agent.call_through(&mut app).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_does_not_come_in_time_is_answered_408() {
+    let gateway = Gateway::with(Config {
+        http_limits: HttpLimits {
+            body_timeout: Duration::from_millis(500),
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let _app = gateway.app("demo").await;
+    let head = |path: &str, length: &str| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{length}\r\n\r\n",
+            gateway.address
+        )
+    };
+    for path in [
+        "/mcp",
+        "/mcp/demo",
+        "/cancellation/cancel",
+        "/v1/cancellation/cancel",
+        "/invoke",
+        "/cancel_tool_call",
+        "/rap/demo/close_thread",
+    ] {
+        // Whether nothing comes, or a little now and then for ever.
+        for (length, some) in [
+            ("Content-Length: 1000", ""),
+            ("Content-Length: 1000", " "),
+            ("Transfer-Encoding: chunked", "1\r\n \r\n"),
+        ] {
+            let stream = TcpStream::connect(gateway.address).await.unwrap();
+            let (mut reading, mut writing) = stream.into_split();
+            let start = head(path, length);
+            let dripping = tokio::spawn(async move {
+                writing.write_all(start.as_bytes()).await.unwrap();
+                while writing.write_all(some.as_bytes()).await.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            });
+            let mut answer = Vec::new();
+            let _ = soon("an answer", reading.read_to_end(&mut answer)).await;
+            dripping.abort();
+            let answer = String::from_utf8(answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 408"), "{path}: {answer}");
+            assert!(answer.contains("connection: close"), "{answer}");
+            let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+            let error = &serde_json::from_str::<serde_json::Value>(body).unwrap()["error"];
+            assert_eq!(error["details"]["limit"], "httpBodyTimeout");
+            assert_eq!(
+                (&error["code"], &error["retryable"]),
+                (&json!("TRANSPORT_ERROR"), &json!(true))
+            );
+        }
+    }
+    // One that is slow and comes in time is taken, and what answers it may take longer.
+    let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+    let start = head("/cancellation/cancel", "Content-Length: 20");
+    stream.write_all(start.as_bytes()).await.unwrap();
+    for part in [r#"{"requestId""#, r#":"nope"}"#] {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        stream.write_all(part.as_bytes()).await.unwrap();
+    }
+    let mut start = [0; 12];
+    soon("an answer", stream.read_exact(&mut start))
+        .await
+        .unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200");
+}

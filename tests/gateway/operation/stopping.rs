@@ -122,3 +122,27 @@ async fn an_idle_gateway_does_not_wait_for_the_deadline() {
     drop((agent, app));
     gateway.stopped().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_that_nobody_answers_is_not_waited_for() {
+    let mut gateway = draining(Duration::from_secs(3_600)).await;
+    let (mut app, mut agent) = gateway.session().await;
+    agent.send(call("1", "asks")).await;
+    let called = app.next().await;
+    let mut question = request("elicitation/request", "q", json!({ "message": "Which?" }));
+    question["agent"] = called["agent"].clone();
+    app.send(question).await;
+    assert_eq!(agent.next().await["type"], "elicitation/request");
+    gateway.stop();
+    begun(&gateway).await;
+    // Its call has ended without the answer.
+    let done = json!({ "success": true });
+    app.send(answer(&called, "capabilities/call-result", done))
+        .await;
+    assert_eq!(agent.next().await["payload"]["success"], true);
+    for peer in [&mut agent, &mut app] {
+        assert_eq!(peer.closed().await, 1001);
+    }
+    drop((agent, app));
+    gateway.stopped().await;
+}

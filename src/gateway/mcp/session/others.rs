@@ -79,7 +79,7 @@ impl Sessions {
         let Some((record, json)) = known.and_then(read).filter(theirs) else {
             return Ok(());
         };
-        if !self.has_room() {
+        if !self.make_room(&caller.identity) {
             return Err(NotTaken::NoRoom);
         }
         let (session, inbound) = Session::new(record.caller, record.thread, self.idle);

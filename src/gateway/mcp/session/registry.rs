@@ -14,33 +14,53 @@ use rmcp::transport::streamable_http_server::{SessionId, SessionManager};
 use uuid::Uuid;
 
 use super::state::Session;
-use super::table::Table;
+use super::table::{Room, Table};
 use super::transport::Wire;
 use crate::gateway::mcp::caller::Caller;
+use crate::gateway::mcp::options::McpOptions;
 use crate::gateway::server::Hub;
+use crate::gateway::tokens::Identity;
 
 /// All sessions.
 pub struct Sessions {
     pub(super) hub: Arc<Hub>,
     pub(super) idle: Duration,
     max: usize,
+    /// Of one token.
+    share: usize,
     table: Mutex<Table>,
 }
 
 impl Sessions {
-    /// None yet, of at most `max`, each ended after `idle` without use.
-    pub fn new(hub: Arc<Hub>, max: usize, idle: Duration) -> Self {
+    /// None yet.
+    pub fn new(hub: Arc<Hub>, options: &McpOptions) -> Self {
+        let max = options.mcp_max_sessions;
+        // Without tokens all are the same to us.
+        let share = match hub.tokens.is_empty() {
+            true => max,
+            false => options.mcp_max_sessions_per_token,
+        };
         Sessions {
             hub,
-            idle,
+            idle: options.mcp_session_idle,
             max,
+            share,
             table: Mutex::default(),
         }
     }
 
-    /// Whether another may begin.
-    pub fn has_room(&self) -> bool {
-        self.all().len() < self.max
+    /// Whether another of `owner` may begin. A session that is not in use may have to end for it.
+    pub fn make_room(&self, owner: &Identity) -> bool {
+        let room = self.all().make_room(owner, self.max, self.share);
+        match room {
+            Room::Left => true,
+            Room::MadeBy(ended) => {
+                ended.close();
+                tracing::debug!(session = %ended.thread, "unused: made room");
+                true
+            }
+            Room::None => false,
+        }
     }
 
     /// The session with that id, if it is the caller's.

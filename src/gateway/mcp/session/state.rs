@@ -233,12 +233,16 @@ impl Session {
         self.expires() + time >= Instant::now() + self.idle
     }
 
-    /// When it ends unless it is used before.
-    pub(super) fn expires(&self) -> Instant {
+    /// When it was last used, unless it is in use.
+    pub(super) fn unused_since(&self) -> Option<Instant> {
         let state = self.state();
         let busy = !state.exchanges.is_empty() || state.listening.newest().is_some();
-        let since = if busy { Instant::now() } else { state.used };
-        since + self.idle
+        (!busy).then_some(state.used)
+    }
+
+    /// When it ends unless it is used before.
+    pub(super) fn expires(&self) -> Instant {
+        self.unused_since().unwrap_or_else(Instant::now) + self.idle
     }
 
     /// It was asked for.

@@ -1,5 +1,6 @@
 //! The sessions here, and what was told of those that are not.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use rmcp::transport::streamable_http_server::SessionId;
 use tokio::time::Instant;
 
 use super::state::Session;
+use crate::gateway::tokens::Identity;
 
 /// What is remembered of sessions that are not here.
 const ABSENT: usize = 4_096;
@@ -30,10 +32,44 @@ enum Told {
     Ended,
 }
 
+/// Whether there is room for one more session.
+pub enum Room {
+    /// There was.
+    Left,
+    /// There is without this one, which is here no more.
+    MadeBy(Arc<Session>),
+    /// There is not: all are in use.
+    None,
+}
+
 impl Table {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.sessions.len()
+    /// Makes room for a session of `owner`, who may have `share` of `max`. If there is none left, the
+    /// one goes that was not used for longest: of the owner's own if it has its share, else of who
+    /// has most.
+    pub fn make_room(&mut self, owner: &Identity, max: usize, share: usize) -> Room {
+        let mut held: HashMap<&Identity, usize> = HashMap::new();
+        for session in self.sessions.values() {
+            *held.entry(&session.caller.identity).or_default() += 1;
+        }
+        let has_share = held.get(owner).is_some_and(|held| *held >= share);
+        if !has_share && self.sessions.len() < max {
+            return Room::Left;
+        }
+        let may_go = |session: &Session| !has_share || session.caller.identity == *owner;
+        let goes = self
+            .sessions
+            .iter()
+            .filter(|(_, session)| may_go(session))
+            .filter_map(|(id, session)| {
+                let held = held.get(&session.caller.identity);
+                Some(((Reverse(held), session.unused_since()?), id.clone()))
+            })
+            .min_by_key(|(order, _)| *order)
+            .map(|(_, id)| id);
+        match goes.and_then(|id| self.sessions.remove(&id)) {
+            Some(ended) => Room::MadeBy(ended),
+            None => Room::None,
+        }
     }
 
     /// Whether that one is here.
