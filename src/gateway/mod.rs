@@ -19,7 +19,8 @@
 //! | [`metrics`] | what is counted, for Prometheus |
 //! | [`command`] | the command line |
 //!
-//! A payload is never parsed into a tree: it is checked by a byte scanner and passed on as it came.
+//! The relay never parses a payload into a tree: it checks that every later reader can read it, and
+//! passes it on as it came.
 
 pub mod agent;
 pub mod cancellation;

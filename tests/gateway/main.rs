@@ -13,6 +13,7 @@ mod departures;
 mod http;
 mod jsonrpc;
 mod mcp;
+mod one_reading;
 mod operation;
 mod rap_runtime;
 mod rap_server;

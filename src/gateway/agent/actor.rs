@@ -13,7 +13,9 @@ use super::{AbpError, Confirmation, Frame, Hello, NewCall, Outcome, Patience, St
 use crate::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey};
 use crate::call::{CallId, Code, Millis};
 use crate::dialect::abp;
+use crate::gateway::limits::Limits;
 use crate::gateway::runs::RunId;
+use crate::gateway::wire::{Subject, mended};
 
 /// The id of the one request that the state knows nothing of.
 const INITIALIZE: &str = "initialize";
@@ -152,8 +154,11 @@ impl Actor {
     }
 
     fn receive(&mut self, text: &str) {
-        let envelope: Option<Value> = serde_json::from_str(text).ok();
-        let Some((id, message)) = envelope.as_ref().and_then(abp::read_from_app) else {
+        let envelope = match serde_json::from_str::<Value>(&mended(text)) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.unreadable(text, &error),
+        };
+        let Some((id, message)) = abp::read_from_app(&envelope) else {
             tracing::debug!("an app's message makes no sense");
             return;
         };
@@ -191,6 +196,23 @@ impl Actor {
             (abp::FromApp::ShutDown, _) => self.state.shut_down(),
             (abp::FromApp::Progress(operation, info), _) => self.state.progress(&operation, info),
             _ => {}
+        }
+    }
+
+    /// A message that cannot be read. If it answers something, that is not left waiting.
+    fn unreadable(&mut self, text: &str, error: &serde_json::Error) {
+        tracing::warn!(%error, "an app's message cannot be read");
+        self.state.heard(self.now());
+        let id = Subject::peek(text, &Limits::default()).id;
+        let id: Option<Value> = id.and_then(|id| serde_json::from_str(&id).ok());
+        let message = format!("The answer cannot be read: {error}");
+        let lost = AbpError::new(Code::TRANSPORT_ERROR, message);
+        if id == Some(INITIALIZE.into()) && !self.open {
+            return self.refused(lost);
+        }
+        if let Some(key) = id.as_ref().and_then(abp::request_key) {
+            let response = json!({ "success": false, "error": lost.body });
+            self.state.refused(key, Some(response));
         }
     }
 

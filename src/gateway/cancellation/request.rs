@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::problem::Problem;
 use super::{ID_CHARS, REASON_CHARS};
 use crate::gateway::server::content_type;
+use crate::gateway::wire::mended_bytes;
 
 /// `{ "requestId": string, "reason"?: string | null }`, or with `request_id`.
 #[derive(Debug, PartialEq)]
@@ -48,7 +49,7 @@ fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Proble
     if !is_json(headers) {
         return Err(Problem::not_an_object(String::from_utf8_lossy(body).into()));
     }
-    match serde_json::from_slice(body) {
+    match serde_json::from_slice(&mended_bytes(body)) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(other) => Err(Problem::not_an_object(other)),
         Err(error) => Err(Problem::not_json(position(body, &error), &error)),

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::WorkerId;
+use crate::gateway::wire::mended_bytes;
 
 /// Characters of an id, 256: as many as a JSON-RPC id may have bytes.
 const ID_CHARS: usize = 256;
@@ -25,8 +26,8 @@ pub(super) struct CancelMessage {
 impl CancelMessage {
     /// Reads a message, or says what is wrong with it.
     pub fn read(message: &[u8]) -> Result<Self, String> {
-        let fields: Map<String, Value> =
-            serde_json::from_slice(message).map_err(|error| format!("no JSON object: {error}"))?;
+        let fields: Map<String, Value> = serde_json::from_slice(&mended_bytes(message))
+            .map_err(|error| format!("no JSON object: {error}"))?;
         let Some(Value::String(run_id)) = fields.get("run_id") else {
             return Err("`run_id` is no string".into());
         };

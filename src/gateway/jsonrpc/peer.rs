@@ -20,7 +20,7 @@ use crate::gateway::router::{Client, Session};
 use crate::gateway::runs::Dialect;
 use crate::gateway::server::{Endpoint, Hub, Outbox, Pushed};
 use crate::gateway::tokens::Identity;
-use crate::gateway::wire::{Failure, Outgoing, Subject, check_bounds};
+use crate::gateway::wire::{Failure, Outgoing, Subject, check_bounds, read_value};
 
 /// One connection.
 pub(super) struct Peer {
@@ -150,7 +150,7 @@ impl Peer {
 
     fn receive(self: &Arc<Self>, text: &str) {
         let message = match check_bounds(text, &self.hub.limits) {
-            Ok(()) => serde_json::from_str::<Value>(text),
+            Ok(()) => read_value(text),
             Err(failure) => return self.refuse_text(text, failure),
         };
         let message = match message {

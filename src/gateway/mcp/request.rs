@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::refusal::Refusal;
+use crate::gateway::wire::check;
 
 /// A message, as far as it matters where it goes.
 #[derive(Debug, Deserialize)]
@@ -42,7 +43,12 @@ impl<'a> Message<'a> {
                 "No message of JSON-RPC: {error}"
             )))
         })?;
-        match message.objection() {
+        let unreadable = || {
+            let error = check(json.get()).err()?;
+            Some(format!("It cannot be read: {error}"))
+        };
+        let objection = message.objection().map(String::from);
+        match objection.or_else(unreadable) {
             None => Ok(message),
             Some(what) => {
                 let id = message.id.filter(|id| is_id(id));

@@ -1,5 +1,6 @@
 //! `/mcp` and `/mcp/<app id>`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
@@ -24,6 +25,7 @@ use super::request::Message;
 use super::session::{Manager, NotTaken, Sessions, keep};
 use crate::gateway::server::{Hub, authenticate};
 use crate::gateway::tokens::Role;
+use crate::gateway::wire::mended_bytes;
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
@@ -113,6 +115,10 @@ impl Mcp {
         let Ok(body) = to_bytes(body, max).await else {
             let message = format!("The body has more than {max} bytes, or broke off");
             return Refusal::status(StatusCode::PAYLOAD_TOO_LARGE, message).answer(None);
+        };
+        let body = match mended_bytes(&body) {
+            Cow::Borrowed(_) => body,
+            Cow::Owned(mended) => mended.into(),
         };
         let message = match Message::read(&body) {
             Ok(message) => message,

@@ -121,8 +121,8 @@ impl Relay {
     fn note_cancel<'a>(&mut self, peer: PeerId, payload: &'a str) -> Noted<'a> {
         let (mut call_id, mut reason) = (None, None);
         members(payload.as_bytes(), |key, value| match key {
-            b"callId" => call_id = text_of(value),
-            b"reason" => reason = text_of(value),
+            "callId" => call_id = text_of(value),
+            "reason" => reason = text_of(value),
             _ => {}
         });
         let (Some(agent), Some(call_id)) = (self.agents.get(&peer), call_id) else {
@@ -203,7 +203,7 @@ impl Relay {
         };
         let mut operation = None;
         members(payload.as_bytes(), |key, value| {
-            if key == b"operationId" {
+            if key == "operationId" {
                 operation = text_of(value);
             }
         });
@@ -234,13 +234,16 @@ impl Relay {
 fn read_call(payload: &str) -> Call<'_> {
     let (mut call, mut in_options) = (Call::default(), None);
     members(payload.as_bytes(), |key, value| match key {
-        b"capability" => call.capability = text_of(value),
-        b"callId" => call.call_id = text_of(value),
-        b"options" => members(value, |key, value| {
-            if key == b"callId" {
-                in_options = text_of(value);
-            }
-        }),
+        "capability" => call.capability = text_of(value),
+        "callId" => call.call_id = text_of(value),
+        "options" => {
+            in_options = None;
+            members(value, |key, value| {
+                if key == "callId" {
+                    in_options = text_of(value);
+                }
+            });
+        }
         _ => {}
     });
     call.call_id = in_options.or(call.call_id);
@@ -265,7 +268,9 @@ fn used_before() -> Failure {
 fn says_cancelled(payload: &str) -> bool {
     let mut cancelled = false;
     members(payload.as_bytes(), |key, value| {
-        cancelled |= key == b"cancelled" && value == b"true";
+        if key == "cancelled" {
+            cancelled = value == b"true";
+        }
     });
     cancelled
 }
@@ -273,12 +278,15 @@ fn says_cancelled(payload: &str) -> bool {
 fn ending_of(payload: &str) -> Ending {
     let (mut success, mut code) = (false, None);
     members(payload.as_bytes(), |key, value| match key {
-        b"success" => success = value == b"true",
-        b"error" => members(value, |key, value| {
-            if key == b"code" {
-                code = text_of(value);
-            }
-        }),
+        "success" => success = value == b"true",
+        "error" => {
+            code = None;
+            members(value, |key, value| {
+                if key == "code" {
+                    code = text_of(value);
+                }
+            });
+        }
         _ => {}
     });
     if success {
@@ -311,6 +319,23 @@ mod tests {
     }
 
     #[test]
+    fn a_call_id_is_the_one_that_everybody_reads() {
+        for (payload, id) in [
+            (r#"{"callId":"a"}"#, Some("a")),
+            (r#"{"callId":"a","options":{"callId":"b"}}"#, Some("b")),
+            (r#"{"options":{"call\u0049d":"b"}}"#, Some("b")),
+            (
+                r#"{"callId":"a","options":{"callId":"b"},"options":{}}"#,
+                Some("a"),
+            ),
+            (r#"{"callId":"a","callId":"b"}"#, Some("b")),
+            (r#"{"callId":"a","callId":7}"#, None),
+        ] {
+            assert_eq!(read_call(payload).call_id.as_deref(), id, "{payload}");
+        }
+    }
+
+    #[test]
     fn how_a_call_ended_is_read_off_its_response() {
         let failed = r#"{"success":false,"error":{"code":"TIMEOUT"}}"#;
         for (payload, ending) in [
@@ -325,6 +350,12 @@ mod tests {
             ),
             (failed, Ending::Failed("TIMEOUT".into())),
             (r#"{}"#, Ending::Failed("OPERATION_FAILED".into())),
+            (r#"{"succ\u0065ss":true}"#, Ending::Completed),
+            (r#"{"success":false,"success":true}"#, Ending::Completed),
+            (
+                r#"{"error":{"code":"A"},"error":{}}"#,
+                Ending::Failed("OPERATION_FAILED".into()),
+            ),
         ] {
             assert_eq!(ending_of(payload), ending, "{payload}");
         }

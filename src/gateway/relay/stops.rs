@@ -140,11 +140,11 @@ impl Relay {
 fn read_ended(payload: &str) -> Option<(Cow<'_, str>, LateEnd)> {
     let (mut is_it, mut call_id, mut ended) = (false, None, None);
     members(payload.as_bytes(), |key, value| match key {
-        b"event" => is_it = text_of(value).as_deref() == Some(CALL_ENDED),
-        b"data" => {
+        "event" => is_it = text_of(value).as_deref() == Some(CALL_ENDED),
+        "data" => {
             ended = stops::read_ended(value);
             members(value, |key, value| {
-                if key == b"callId" {
+                if key == "callId" {
                     call_id = text_of(value);
                 }
             });

@@ -14,6 +14,7 @@ use super::refusal::Refusal;
 use super::{BODY_BYTES, REASON_CHARS, viewer};
 use crate::gateway::server::Hub;
 use crate::gateway::stops;
+use crate::gateway::wire::mended_bytes;
 
 pub(super) async fn cancel(
     State(hub): State<Arc<Hub>>,
@@ -56,7 +57,7 @@ pub(super) fn reason(body: &[u8]) -> Result<Option<String>, Refusal> {
     if body.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let mut body: Map<String, Value> = serde_json::from_slice(body)
+    let mut body: Map<String, Value> = serde_json::from_slice(&mended_bytes(body))
         .map_err(|error| Refusal::invalid("", format!("The body is no JSON object: {error}")))?;
     match body.remove("reason") {
         None | Some(Value::Null) => Ok(None),

@@ -14,7 +14,7 @@ use crate::call::{Code, Error};
 use crate::gateway::cluster::Tunnel;
 use crate::gateway::relay::{Event, PeerId};
 use crate::gateway::tokens::{Identity, Role};
-use crate::gateway::wire::{Envelope, Failure, Refusal, Subject};
+use crate::gateway::wire::{Envelope, Failure, Incoming, Refusal, Subject};
 
 /// An app's connection.
 pub(super) struct AppPeer {
@@ -53,7 +53,9 @@ impl AppPeer {
 
     /// A message before there is a session; what the connection is now, if it is no longer the same.
     fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> Option<Stage> {
-        let event = match Envelope::read(text, Some(shared), &self.hub.limits) {
+        let limits = &self.hub.limits;
+        let incoming = Incoming::new(text, Some(shared), limits);
+        let event = match incoming.envelope(limits) {
             Ok(envelope) if envelope.kind == RESUME => {
                 return match self.resume(peer, &envelope) {
                     Ok(stage) => stage,

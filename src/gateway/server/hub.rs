@@ -20,7 +20,7 @@ use crate::gateway::relay::{Action, CloseCode, Counters, Event, Now, PeerId, Rel
 use crate::gateway::router::{CancelNotice, Shared};
 use crate::gateway::runs::RunId;
 use crate::gateway::tokens::Tokens;
-use crate::gateway::wire::Envelope;
+use crate::gateway::wire::Incoming;
 
 /// Notices kept for a session that does not read them at once.
 const NOTICES: usize = 256;
@@ -218,7 +218,8 @@ impl Hub {
     /// A peer has sent a text frame; `shared` is the buffer it lies in, `run` the run it begins if
     /// it is a call of an agent of the gateway's own.
     pub fn receive(&self, peer: PeerId, text: &str, shared: Option<&Bytes>, run: Option<RunId>) {
-        let event = match Envelope::read(text, shared, &self.limits) {
+        let incoming = Incoming::new(text, shared, &self.limits);
+        let event = match incoming.envelope(&self.limits) {
             Ok(envelope) => Event::Message {
                 peer,
                 envelope,

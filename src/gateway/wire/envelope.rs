@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Failure, Request, scan};
+use super::{Failure, Request, reading, scan};
 use crate::call::Error;
 use crate::gateway::limits::{Limits, MAX_DEPTH};
 
@@ -89,7 +89,7 @@ impl<'a> Envelope<'a> {
         shared: Option<&'a Bytes>,
         limits: &Limits,
     ) -> Result<Self, Box<Refusal>> {
-        Self::check(text, shared, limits).map_err(|fault| {
+        let envelope = Self::check(text, shared, limits).map_err(|fault| {
             let mut subject = Subject::peek(text, limits);
             if fault.not_an_object {
                 subject.kind = None;
@@ -98,7 +98,14 @@ impl<'a> Envelope<'a> {
                 subject,
                 error: fault.error,
             })
-        })
+        })?;
+        match reading::check(text) {
+            Ok(()) => Ok(envelope),
+            Err(error) => Err(Box::new(Refusal {
+                subject: envelope.subject(),
+                error: unreadable(&error),
+            })),
+        }
     }
 
     fn check(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Result<Self, Fault> {
@@ -135,6 +142,16 @@ impl<'a> Envelope<'a> {
         })
     }
 
+    /// The refusal of one whose `id` cannot be given back, as half a character is missing in it.
+    pub(super) fn half_an_id(&self) -> Box<Refusal> {
+        let subject = Subject {
+            id: None,
+            ..self.subject()
+        };
+        let error = wrong("id", "has half of a surrogate pair");
+        Box::new(Refusal { subject, error })
+    }
+
     /// The payload, if it is an object.
     pub fn object(&self) -> Result<&'a str, Failure> {
         match self.payload {
@@ -166,14 +183,14 @@ impl Subject {
             let text = || std::str::from_utf8(value).ok();
             let string = || text().and_then(|text| serde_json::from_str::<String>(text).ok());
             match key {
-                b"type" => found.kind = string(),
-                b"agent" => found.agent = string(),
-                b"id" => {
+                "type" => found.kind = string(),
+                "agent" => found.agent = string(),
+                "id" => {
                     let id = text().and_then(|text| serde_json::from_str(text).ok());
                     let id = id.and_then(|id| check_id(id, limits).ok());
                     found.id = id.map(str::to_string);
                 }
-                b"payload" => found.call_id = call_id(value),
+                "payload" => found.call_id = call_id(value),
                 _ => {}
             }
         });
@@ -202,6 +219,13 @@ pub(super) fn too_large(bytes: usize, limits: &Limits) -> Failure {
         "The message has {bytes} bytes; at most {max} are accepted"
     ))
     .with_details(Box::new(json!({ "limit": "messageBytes", "max": max })))
+}
+
+/// What is valid JSON, and more than can be read.
+fn unreadable(error: &serde_json::Error) -> Failure {
+    Error::invalid_params(format!("The message cannot be read: {error}")).with_details(Box::new(
+        json!({ "line": error.line(), "column": error.column() }),
+    ))
 }
 
 fn not_an_object(message: String) -> Fault {
@@ -233,7 +257,7 @@ fn check_id<'a>(id: &'a RawValue, limits: &Limits) -> Result<&'a str, Failure> {
 fn call_id(payload: &[u8]) -> Option<String> {
     let mut found = None;
     scan::members(payload, |key, value| {
-        if key == b"callId" && value.len() <= 1024 {
+        if key == "callId" && value.len() <= 1024 {
             let text = std::str::from_utf8(value).ok();
             found = text.filter(|text| serde_json::from_str::<Cow<str>>(text).is_ok());
         }

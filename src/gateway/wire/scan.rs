@@ -31,10 +31,10 @@ pub fn too_deep(text: &[u8], limit: usize) -> bool {
     false
 }
 
-/// Calls `member` with the raw key (without quotes) and the raw value of each member of the object
-/// `text` starts with, until the text ends or stops making sense. A value that is cut off is not
-/// reported.
-pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&'a [u8], &'a [u8])) {
+/// Calls `member` with the key and the raw value of each member of the object `text` starts with,
+/// until the text ends or stops making sense. A value that is cut off is not reported. Of several
+/// members with one key the last counts, as to every other reader.
+pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&str, &'a [u8])) {
     let mut at = skip_space(text, 0);
     if text.get(at) != Some(&b'{') {
         return;
@@ -45,7 +45,8 @@ pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&'a [u8], &'a [u8])) {
             return;
         }
         let key_end = end_of_string(text, at);
-        let Some(key) = text.get(at + 1..key_end) else {
+        // However it is escaped.
+        let Some(key) = text.get(at..=key_end).and_then(text_of) else {
             return;
         };
         at = skip_space(text, key_end + 1);
@@ -56,7 +57,7 @@ pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&'a [u8], &'a [u8])) {
         let Some(end) = end_of_value(text, start) else {
             return;
         };
-        member(key, &text[start..end]);
+        member(&key, &text[start..end]);
         at = skip_space(text, end);
         if text.get(at) != Some(&b',') {
             return;
@@ -134,7 +135,7 @@ mod tests {
         let mut found = Vec::new();
         members(text.as_bytes(), |key, value| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            found.push((text(key), text(value)));
+            found.push((key.to_string(), text(value)));
         });
         found
     }
@@ -160,6 +161,13 @@ mod tests {
             pairs,
             expected.map(|(key, value)| (key.to_string(), value.to_string()))
         );
+    }
+
+    #[test]
+    fn a_key_is_the_same_however_it_is_escaped() {
+        let pairs = found(r#"{"call\u0049d":1,"a\"b":2}"#);
+        let keys: Vec<_> = pairs.iter().map(|(key, _)| &**key).collect();
+        assert_eq!(keys, ["callId", "a\"b"]);
     }
 
     #[test]

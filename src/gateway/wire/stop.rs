@@ -19,9 +19,9 @@ pub struct Said {
 pub fn said(payload: &str) -> Said {
     let (mut said, mut success) = (Said::default(), false);
     members(payload.as_bytes(), |key, value| match key {
-        b"cancelled" => said.cancelled = value == b"true",
-        b"success" => success = value == b"true",
-        b"metadata" => (said.stop, said.ended) = of_metadata(value),
+        "cancelled" => said.cancelled = value == b"true",
+        "success" => success = value == b"true",
+        "metadata" => (said.stop, said.ended) = of_metadata(value),
         _ => {}
     });
     said.cancelled &= !success;
@@ -31,13 +31,13 @@ pub fn said(payload: &str) -> Said {
 fn of_metadata(metadata: &[u8]) -> (Option<Stop>, Option<LateEnd>) {
     let (mut stop, mut ended) = (None, None);
     members(metadata, |key, value| match key {
-        b"stop" => {
+        "stop" => {
             let word = text_of(value);
             stop = Stop::ALL
                 .into_iter()
                 .find(|it| word.as_deref() == Some(it.as_str()));
         }
-        b"ended" => ended = stops::read_ended(value),
+        "ended" => ended = stops::read_ended(value),
         _ => {}
     });
     (stop, ended)
@@ -48,10 +48,10 @@ pub fn with_stop(payload: &str, stop: Stop, ended: Option<LateEnd>) -> String {
     let mut written = String::with_capacity(payload.len() + 96);
     let mut metadata = String::new();
     members(payload.as_bytes(), |key, value| match key {
-        b"metadata" => {
+        "metadata" => {
             metadata.clear();
             members(value, |key, value| {
-                if !matches!(key, b"stop" | b"ended") {
+                if !matches!(key, "stop" | "ended") {
                     push(&mut metadata, key, value);
                 }
             });
@@ -59,25 +59,27 @@ pub fn with_stop(payload: &str, stop: Stop, ended: Option<LateEnd>) -> String {
         _ => push(&mut written, key, value),
     });
     let stop = format!("\"{}\"", stop.as_str());
-    push(&mut metadata, b"stop", stop.as_bytes());
+    push(&mut metadata, "stop", stop.as_bytes());
     if let Some(ended) = ended {
         let ended = stops::ended_json(ended).to_string();
-        push(&mut metadata, b"ended", ended.as_bytes());
+        push(&mut metadata, "ended", ended.as_bytes());
     }
     let metadata = format!("{{{metadata}}}");
-    push(&mut written, b"metadata", metadata.as_bytes());
+    push(&mut written, "metadata", metadata.as_bytes());
     format!("{{{written}}}")
 }
 
 /// Adds a member to the inside of an object.
-fn push(object: &mut String, key: &[u8], value: &[u8]) {
-    let (Ok(key), Ok(value)) = (std::str::from_utf8(key), std::str::from_utf8(value)) else {
+fn push(object: &mut String, key: &str, value: &[u8]) {
+    let Ok(value) = std::str::from_utf8(value) else {
         return;
     };
+    // It was read: it is escaped again.
+    let key = serde_json::Value::from(key).to_string();
     if !object.is_empty() {
         object.push(',');
     }
-    object.extend(["\"", key, "\":", value]);
+    object.extend([&key, ":", value]);
 }
 
 #[cfg(test)]

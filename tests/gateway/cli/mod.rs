@@ -123,7 +123,7 @@ async fn all(mut stream: impl AsyncRead + Unpin) -> String {
 }
 
 /// As an app: lets the command line in, and gives the call it makes.
-async fn called(app: &mut Peer) -> Value {
+pub async fn called(app: &mut Peer) -> Value {
     let hello = app.next().await;
     assert_eq!(hello["type"], "initialize");
     assert_eq!(hello["payload"]["agent"]["name"], "caphost");

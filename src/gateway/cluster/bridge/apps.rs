@@ -1,7 +1,6 @@
 //! Apps of other workers.
 
 use bytes::Bytes;
-use serde_json::json;
 
 use super::forwarding::forward;
 use crate::gateway::cluster::message::{AppKey, Message, Parcel};
@@ -10,7 +9,7 @@ use crate::gateway::cluster::{Cluster, WorkerId};
 use crate::gateway::relay::{Event, Offer, PeerId, Seat};
 use crate::gateway::server::STOPPING;
 use crate::gateway::tokens::Identity;
-use crate::gateway::wire::Envelope;
+use crate::gateway::wire::Incoming;
 
 /// A worker holds an app, or it offers something else now.
 pub(super) fn offered(cluster: &Cluster, worker: WorkerId, app: AppKey, offer: &Offer) {
@@ -18,8 +17,12 @@ pub(super) fn offered(cluster: &Cluster, worker: WorkerId, app: AppKey, offer: &
         Some(peer) => (peer, "app/update"),
         None => (join(cluster, worker, app), "app/register"),
     };
-    let message = json!({ "type": kind, "id": 0, "timestamp": 0, "payload": offer });
-    cluster.hub.receive(peer, &message.to_string(), None, None);
+    let Ok(offer) = serde_json::to_string(offer) else {
+        return;
+    };
+    // Its schemas stay the text they are.
+    let message = format!(r#"{{"type":"{kind}","id":0,"timestamp":0,"payload":{offer}}}"#);
+    cluster.hub.receive(peer, &message, None, None);
 }
 
 fn join(cluster: &Cluster, worker: WorkerId, app: AppKey) -> PeerId {
@@ -80,7 +83,8 @@ pub(super) fn said(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: Stri
     let Ok(message) = std::str::from_utf8(text) else {
         return;
     };
-    let event = match Envelope::read(message, Some(text), &hub.limits) {
+    let incoming = Incoming::new(message, Some(text), &hub.limits);
+    let event = match incoming.envelope(&hub.limits) {
         Ok(mut envelope) => {
             envelope.agent = Some(agent.into());
             Event::Message {

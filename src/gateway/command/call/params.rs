@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::gateway::wire::read_value;
+
 use crate::gateway::command::terminal::say;
 
 /// `JSON`, `@FILE`, or `-` for standard input.
@@ -56,7 +58,7 @@ impl Params {
 fn object(text: &str) -> Result<Value, String> {
     // Editors of some systems begin a file with a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
-    let found = match serde_json::from_str(text) {
+    let found = match read_value(text) {
         Ok(object @ Value::Object(_)) => return Ok(object),
         Ok(Value::Array(_)) => "an array",
         Ok(Value::String(_)) => "a string",

@@ -3,6 +3,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::gateway::wire::read_value;
+
 /// Where the version stands in a request that says its own.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
@@ -34,7 +36,7 @@ impl Message {
     /// Reads a line. The error is the answer to what is no message.
     pub fn read(line: &str) -> Result<Self, String> {
         let refuse = |code: i32, id: &Value, message: &str| Err(error(id, code, message, None));
-        let message: Value = match serde_json::from_str(line) {
+        let message = match read_value(line) {
             Ok(message) => message,
             Err(_) => return refuse(-32700, &Value::Null, "Not JSON"),
         };

@@ -24,6 +24,7 @@ use super::result::outcome;
 use crate::call::{Code, Error};
 use crate::gateway::rap::names::Identifier;
 use crate::gateway::rap::wire::{Callback, ToolResult};
+use crate::gateway::wire::mended_bytes;
 
 /// Where callbacks come in; a secret follows.
 pub const CALLBACK_PATH: &str = "/rap/callback";
@@ -94,7 +95,7 @@ async fn receive(
             return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
         }
     };
-    let input = match serde_json::from_slice(&body) {
+    let input = match serde_json::from_slice(&mended_bytes(&body)) {
         Ok(Callback::ToolResult(result)) => of_result(result),
         Ok(Callback::SubscriptionEvent(event)) => Input::Event(event),
         Err(error) => {

@@ -6,14 +6,15 @@ use serde_json::{Value, json};
 
 use crate::gateway::rap::names::is_tool_name;
 use crate::gateway::rap::wire::{Tool, Toolset};
+use crate::gateway::wire::mended_bytes;
 
 /// Characters of a toolset's name.
 const MAX_NAME_CHARS: usize = 128;
 
 /// Reads a toolset. One bad tool makes all of it unusable, as RAP demands.
 pub(super) fn read(text: &[u8]) -> Result<Toolset, String> {
-    let toolset: Toolset =
-        serde_json::from_slice(text).map_err(|error| format!("not a toolset: {error}"))?;
+    let toolset: Toolset = serde_json::from_slice(&mended_bytes(text))
+        .map_err(|error| format!("not a toolset: {error}"))?;
     let length = toolset.name.chars().count();
     if !(1..=MAX_NAME_CHARS).contains(&length) {
         return Err(format!("a name of {length} characters"));

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::refusal::Refusal;
 use crate::call::{Code, Error};
 use crate::gateway::server::content_type;
+use crate::gateway::wire::mended_bytes;
 
 /// Characters of what is told about a bad body.
 const MESSAGE_CHARS: usize = 300;
@@ -44,7 +45,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     if first.is_some_and(|byte| *byte != b'{') {
         return Err(Refusal::invalid("The body must be a JSON object"));
     }
-    serde_json::from_slice(bytes).map_err(|error| {
+    serde_json::from_slice(&mended_bytes(bytes)).map_err(|error| {
         // It may quote what was sent.
         let what: String = error.to_string().chars().take(MESSAGE_CHARS).collect();
         Refusal::invalid(format!("Bad body: {what}"))

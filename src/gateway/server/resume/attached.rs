@@ -13,7 +13,7 @@ use crate::call::{Code, Error};
 use crate::gateway::relay::{Event, PeerId};
 use crate::gateway::server::hub::Hub;
 use crate::gateway::server::outbox::{Outbox, Pushed};
-use crate::gateway::wire::{Envelope, Failure, Refusal, Subject};
+use crate::gateway::wire::{Envelope, Failure, Incoming, Refusal, Subject};
 
 /// A session on a connection, wherever that is: what the connection brings goes in with
 /// [`Attached::text`], what is to go out waits in [`Attached::outbox`]. Dropped, the connection was
@@ -56,7 +56,9 @@ impl Attached {
             return;
         }
         let peer = self.session.peer;
-        let read = Envelope::read(text, shared, &self.hub.limits);
+        let limits = &self.hub.limits;
+        let incoming = Incoming::new(text, shared, limits);
+        let read = incoming.envelope(limits);
         let kind = match &read {
             Ok(envelope) => Some(&*envelope.kind),
             Err(refusal) => refusal.subject.kind.as_deref(),

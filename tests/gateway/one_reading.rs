@@ -1,0 +1,206 @@
+//! Texts that one reader of JSON takes and another does not: whoever waits for one is answered.
+
+use serde_json::{Value, json};
+
+use crate::cli;
+use crate::mcp::app::called;
+use crate::mcp::client::{Client, rpc};
+use crate::rap_server::runtime::{Receiver, Runtime};
+use crate::request::Response;
+use crate::support::*;
+
+/// What `JSON.stringify` writes of a text that was cut inside an emoji.
+const CUT: &str = r#"{"text":"cut \ud83d"}"#;
+const TOO_LARGE: &str = r#"{"n":1e400}"#;
+
+/// An app whose only capability has that schema, as it wrote it.
+async fn app_with(gateway: &Gateway, schema: &str) -> Peer {
+    let mut app = gateway.peer("/abp/app").await;
+    app.text(registering(schema)).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    app
+}
+
+fn registering(schema: &str) -> String {
+    let mut message = register("demo");
+    message["payload"]["capabilities"][0]["inputSchema"] = json!("SCHEMA");
+    message.to_string().replace("\"SCHEMA\"", schema)
+}
+
+/// The app returns `data`, as it wrote it.
+async fn returns(app: &mut Peer, call: &Value, data: &str) {
+    let response = json!({ "success": true, "data": "DATA" });
+    let message = answer(call, "capabilities/call-result", response).to_string();
+    app.text(message.replace("\"DATA\"", data)).await;
+}
+
+async fn only_run(gateway: &Gateway) -> Value {
+    let list: Response = gateway.get("/api/runs", "").await;
+    list.json()["runs"][0].clone()
+}
+
+/// What each kind of caller is told of a result, and what the run says then.
+async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
+    let mut told = Vec::new();
+
+    let gateway = Gateway::start().await;
+    let mut app = app_with(&gateway, "{}").await;
+    let mut agent = gateway.agent().await;
+    agent.initialize(&mut app).await;
+    agent.send(call("1", "c")).await;
+    let calling = app.next().await;
+    returns(&mut app, &calling, data).await;
+    told.push(("abp", agent.next().await, only_run(&gateway).await));
+
+    let gateway = Gateway::start().await;
+    let mut app = app_with(&gateway, "{}").await;
+    let mut caller = gateway.peer("/jsonrpc").await;
+    let params = json!({ "capability": "a.b" });
+    caller.send(rpc(1, "_capabilities/call", params)).await;
+    let calling = called(&mut app).await;
+    returns(&mut app, &calling, data).await;
+    told.push(("json-rpc", caller.next().await, only_run(&gateway).await));
+
+    let gateway = Gateway::start().await;
+    let mut app = app_with(&gateway, "{}").await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let stream = client.call_tool(1, "a_b").await;
+    let calling = called(&mut app).await;
+    returns(&mut app, &calling, data).await;
+    told.push(("mcp", stream.last().await, only_run(&gateway).await));
+
+    let gateway = Gateway::start().await;
+    let mut app = app_with(&gateway, "{}").await;
+    let (runtime, receiver) = (Runtime::new(&gateway, ""), Receiver::start().await);
+    runtime.invoke(&receiver, "a_b", "t", "1", json!({})).await;
+    let calling = called(&mut app).await;
+    returns(&mut app, &calling, data).await;
+    told.push(("rap", receiver.result().await, only_run(&gateway).await));
+
+    let gateway = Gateway::start().await;
+    let mut app = app_with(&gateway, "{}").await;
+    let running = cli::Running::start(cli::caphost(&gateway, &["call", "a.b"]));
+    let calling = cli::called(&mut app).await;
+    returns(&mut app, &calling, data).await;
+    let ended = running.ended().await;
+    let said = json!(format!("{} {}", ended.out, ended.err));
+    told.push(("cli", said, only_run(&gateway).await));
+    told
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_cut_inside_an_emoji_reaches_every_caller() {
+    for (dialect, got, run) in told(CUT).await {
+        assert!(got.to_string().contains("cut \u{fffd}"), "{dialect}: {got}");
+        assert_eq!(run["state"], "completed", "{dialect}: {run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_with_a_number_out_of_range_is_an_error_to_every_caller() {
+    for (dialect, got, run) in told(TOO_LARGE).await {
+        let said = got.to_string();
+        assert!(said.contains("number out of range"), "{dialect}: {said}");
+        assert_eq!(run["state"], "unknown", "{dialect}: {run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_sends_what_cannot_be_read_is_told_so_and_goes_on() {
+    let gateway = Gateway::start().await;
+    let mut refused = gateway.peer("/abp/app").await;
+    refused.text(registering(TOO_LARGE)).await;
+    let told = refused.next().await;
+    assert_eq!(
+        (&told["type"], code(&told)),
+        (&json!("app/refused"), "INVALID_PARAMS")
+    );
+    let message = told["payload"]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("number out of range"), "{message}");
+
+    let (mut app, mut agent) = gateway.session().await;
+    agent.send(call("1", "c")).await;
+    let calling = app.next().await;
+    returns(&mut app, &calling, TOO_LARGE).await;
+    assert_eq!(code(&agent.next().await), "TRANSPORT_ERROR");
+    assert_eq!(code(&app.next().await), "INVALID_PARAMS");
+    agent.call_through(&mut app).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_cut_inside_an_emoji_is_a_schema_all_the_same() {
+    let gateway = Gateway::start().await;
+    let schema = r#"{"type":"object","properties":{"a":{"description":"cut \ud83d"}}}"#;
+    let _app = app_with(&gateway, schema).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let tools = client.ask(1, "tools/list", json!({})).await;
+    let shown = &tools["result"]["tools"][0]["inputSchema"]["properties"]["a"];
+    assert_eq!(shown["description"], "cut \u{fffd}", "{tools}");
+    let manifest = gateway.get("/abp.json?app=demo", "").await;
+    assert!(manifest.json()["capabilities"].is_array());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_callers_of_every_dialect_cut_inside_an_emoji_is_read() {
+    let gateway = Gateway::start().await;
+    let mut app = app_with(&gateway, "{}").await;
+    let arguments = |calling: &Value| calling["payload"]["params"]["text"].clone();
+
+    let mut caller = gateway.peer("/jsonrpc").await;
+    let message = rpc(
+        1,
+        "_capabilities/call",
+        json!({ "capability": "a.b", "params": "P" }),
+    );
+    caller.text(message.to_string().replace("\"P\"", CUT)).await;
+    let calling = called(&mut app).await;
+    assert_eq!(arguments(&calling), "cut \u{fffd}");
+
+    let client = Client::open(&gateway, "/mcp").await;
+    let message = rpc(1, "tools/call", json!({ "name": "a_b", "arguments": "P" }));
+    let body = message.to_string().replace("\"P\"", CUT);
+    let request = client.request(reqwest::Method::POST);
+    let request = request
+        .header("content-type", "application/json")
+        .body(body);
+    let _stream = client.send(request).await;
+    let calling = called(&mut app).await;
+    assert_eq!(arguments(&calling), "cut \u{fffd}");
+
+    let (runtime, receiver) = (Runtime::new(&gateway, ""), Receiver::start().await);
+    let message =
+        crate::rap_server::runtime::invocation(&receiver.url("/ok"), "a_b", "t", "1", json!("P"));
+    let body = message.to_string().replace("\"P\"", CUT);
+    let kind = Some("application/json");
+    assert_eq!(runtime.post_text("/invoke", kind, body).await.0, 200);
+    let calling = called(&mut app).await;
+    assert_eq!(arguments(&calling), "cut \u{fffd}");
+
+    let run = only_run(&gateway).await;
+    let reason = format!(r#"{{"requestId":{},"reason":"cut \ud83d"}}"#, run["runId"]);
+    let cancelling = gateway.post("/cancellation/cancel", "", &reason);
+    let asked = async {
+        let asked = app.next().await;
+        assert_eq!(asked["payload"]["reason"], "cut \u{fffd}");
+        let call_id = asked["payload"]["callId"].clone();
+        let confirmed = json!({ "callId": call_id, "cancelled": true });
+        app.send(answer(&asked, "capabilities/cancel-result", confirmed))
+            .await;
+        let ended = json!({ "success": false, "cancelled": true });
+        app.send(answer(&calling, "capabilities/call-result", ended))
+            .await;
+    };
+    let (cancelled, ()) = tokio::join!(cancelling, asked);
+    assert_eq!(cancelled.json()["status"], "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_id_is_found_however_its_key_is_escaped() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut agent) = gateway.session().await;
+    let escaped = r#"{"type":"capabilities/call","id":"1","payload":{"capability":"a.b","call\u0049d":"hidden"}}"#;
+    agent.text(escaped).await;
+    assert_eq!(app.next().await["payload"]["callId"], "hidden");
+    let run = gateway.get("/api/runs/hidden", "").await;
+    assert_eq!(run.status, 200, "{}", run.body);
+}
