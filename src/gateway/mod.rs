@@ -15,6 +15,7 @@
 //! | [`http_client`] | requests to other servers |
 //! | [`stops`] | how far a stop was seen, in JSON and in words |
 //! | [`tokens`] | bearer tokens and their roles |
+//! | [`background`] | tasks that are to go on for as long as the gateway does |
 //! | [`limits`] | every bound, its name and its default |
 //! | [`metrics`] | what is counted, for Prometheus |
 //! | [`command`] | the command line |
@@ -23,6 +24,7 @@
 //! passes it on as it came.
 
 pub mod agent;
+pub mod background;
 pub mod cancellation;
 pub mod cluster;
 pub mod command;

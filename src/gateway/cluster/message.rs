@@ -8,11 +8,28 @@ use super::question::{Answer, Question};
 use crate::gateway::relay::Offer;
 use crate::gateway::tokens::Identity;
 
+/// Bytes of a message that cannot be read which are shown in the log.
+const SHOWN_BYTES: usize = 64;
+
 /// Names an app by its connection to the worker that holds it.
 pub type AppKey = u64;
 
 /// Names the connection of an app that has come back to another worker, by that worker.
 pub type TunnelId = u64;
+
+/// The version of what workers say to each other. A later one may add messages, and fields that may be
+/// missing; it says what is new only to those that have greeted with a version that knows it. What it
+/// cannot say so needs another prefix in Redis: another cluster.
+pub const VERSION: u32 = 2;
+
+/// The first version, which greeted without one.
+const FIRST_VERSION: u32 = 1;
+/// The version that has brought [`Message::Written`].
+pub const SAYS_WRITTEN: u32 = 2;
+
+fn first_version() -> u32 {
+    FIRST_VERSION
+}
 
 /// One message.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -23,6 +40,9 @@ pub enum Message {
         name: String,
         /// What the tokens of its apps' sessions begin with.
         sessions: String,
+        /// The version it speaks: its [`VERSION`].
+        #[serde(default = "first_version")]
+        version: u32,
     },
     /// I hold an app, or it offers something else now.
     App {
@@ -92,6 +112,13 @@ pub enum Message {
         /// The connection.
         tunnel: TunnelId,
     },
+    /// So many more of what you said to the app have been written to it. Since version 2.
+    Written {
+        /// The connection.
+        tunnel: TunnelId,
+        /// How many.
+        messages: usize,
+    },
     /// The app's connection is over.
     ConnectionOver {
         /// The connection.
@@ -159,32 +186,38 @@ impl Parcel {
         Some(bytes.freeze())
     }
 
-    /// The parcels packed one after the other, up to the first that cannot be read.
+    /// The parcels packed one after the other. One that cannot be read, such as a message of a later
+    /// version, is an error, and those after it follow; only bytes that break off end it.
     pub fn unpack(mut bytes: Bytes) -> impl Iterator<Item = Result<Parcel, String>> {
-        let mut broken = false;
-        std::iter::from_fn(move || {
-            if broken || bytes.is_empty() {
-                return None;
-            }
-            let parcel = unpack_one(&mut bytes);
-            broken = parcel.is_err();
-            Some(parcel)
+        std::iter::from_fn(move || match bytes.is_empty() {
+            true => None,
+            false => Some(unpack_one(&mut bytes)),
         })
     }
 }
 
 fn unpack_one(bytes: &mut Bytes) -> Result<Parcel, String> {
-    if bytes.len() < 8 {
-        return Err("it ends in a length".into());
+    let Some((head, text)) = cut(bytes) else {
+        bytes.clear();
+        return Err("the frame breaks off".into());
+    };
+    match serde_json::from_slice(&head) {
+        Ok(message) => Ok(Parcel { message, text }),
+        Err(error) => {
+            let start = String::from_utf8_lossy(&head[..head.len().min(SHOWN_BYTES)]);
+            Err(format!("{start}: {error}"))
+        }
     }
-    let (head, text) = (bytes.get_u32() as usize, bytes.get_u32() as usize);
-    if bytes.len() < head + text {
-        return Err("it ends in a message".into());
+}
+
+/// Cuts off the next message and its text.
+fn cut(bytes: &mut Bytes) -> Option<(Bytes, Bytes)> {
+    let (head, text) = (bytes.try_get_u32().ok()?, bytes.try_get_u32().ok()?);
+    let whole = (head as usize).checked_add(text as usize)?;
+    if bytes.len() < whole {
+        return None;
     }
-    let head = bytes.split_to(head);
-    let text = bytes.split_to(text);
-    let message = serde_json::from_slice(&head).map_err(|error| error.to_string())?;
-    Ok(Parcel { message, text })
+    Some((bytes.split_to(head as usize), bytes.split_to(text as usize)))
 }
 
 #[cfg(test)]
@@ -214,17 +247,46 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_it() {
+    fn what_breaks_off_ends_it() {
         let packed = parcel(1, "text").pack().unwrap();
         for end in 1..packed.len() {
             let read: Vec<_> = Parcel::unpack(packed.slice(..end)).collect();
             assert!(matches!(&read[..], [Err(_)]), "{end}");
         }
-        let mut foreign = BytesMut::new();
-        foreign.put_u32(4);
-        foreign.put_u32(0);
-        foreign.put_slice(b"\"No\"");
-        assert!(Parcel::unpack(foreign.freeze()).next().unwrap().is_err());
+        let longest = Bytes::from_static(&[0xff; 9]);
+        let read: Vec<_> = Parcel::unpack(longest).collect();
+        assert!(matches!(&read[..], [Err(_)]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_passed_over_alone() {
+        for foreign in [
+            &b"\"No\""[..],
+            b"{",
+            b"\xff",
+            b"",
+            br#"{"ToApp":{"app":"x"}}"#,
+        ] {
+            let mut bytes = BytesMut::new();
+            bytes.put_u32(foreign.len() as u32);
+            bytes.put_u32(4);
+            bytes.put_slice(foreign);
+            bytes.put_slice(b"text");
+            bytes.put_slice(&parcel(2, "two").pack().unwrap());
+            let read: Vec<_> = Parcel::unpack(bytes.freeze()).collect();
+            assert!(matches!(&read[..], [Err(_), Ok(next)] if &next.text[..] == b"two"));
+        }
+    }
+
+    #[test]
+    fn a_greeting_without_a_version_is_of_the_first() {
+        let read = |text: &str| match serde_json::from_str(text).unwrap() {
+            Message::Hello { version, .. } => version,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(r#"{"Hello":{"name":"a","sessions":"b"}}"#), 1);
+        let later = r#"{"Hello":{"name":"a","sessions":"b","version":9,"more":{}}}"#;
+        assert_eq!(read(later), 9);
     }
 
     #[test]

@@ -255,6 +255,35 @@ impl Cluster {
         self.outgoing.notify_one();
     }
 
+    /// Whether that worker has greeted with that version, or a later one.
+    fn knows(&self, worker: WorkerId, version: u32) -> bool {
+        self.peers()
+            .peers
+            .get(&worker)
+            .is_some_and(|peer| peer.version >= version)
+    }
+
+    /// Whether there is room on the way to a worker, or it is gone.
+    fn has_room(&self, worker: WorkerId) -> bool {
+        let peers = self.peers();
+        peers
+            .peers
+            .get(&worker)
+            .is_none_or(|peer| peer.link.has_room())
+    }
+
+    /// Waits for room on the way to a worker.
+    async fn room(&self, worker: WorkerId) {
+        loop {
+            let room = match self.peers().peers.get(&worker) {
+                Some(peer) if !peer.link.has_room() => peer.room.clone(),
+                _ => return,
+            };
+            // It may have been told between the look and the wait.
+            let _ = timeout(LOOK, room.notified()).await;
+        }
+    }
+
     /// Sends as soon as there is room on the way to a worker, unless it is gone.
     async fn send_in_turn(&self, worker: WorkerId, parcel: &Parcel) {
         loop {

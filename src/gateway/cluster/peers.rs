@@ -42,6 +42,8 @@ impl Proxy {
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     pub name: String,
+    /// The version it has greeted with; 0 before that.
+    pub version: u32,
     /// What the tokens of its apps' sessions begin with.
     pub sessions: String,
     pub link: Link,

@@ -30,6 +30,8 @@ pub struct Traffic {
     pub bytes_sent: Count,
     /// Frames that came from other workers, repeated ones included.
     pub frames_received: Count,
+    /// Messages of other workers that could not be read, or made this one panic.
+    pub messages_unread: Count,
     /// Workers that were taken for dead.
     pub workers_lost: Count,
 }
@@ -63,6 +65,11 @@ pub const METRICS: &[ClusterMetric] = &[
         "caphost_cluster_frames_received_total",
         "Frames that came from other workers, repeated ones included.",
         |it| &it.frames_received,
+    ),
+    (
+        "caphost_cluster_messages_unread_total",
+        "Messages of other workers that were passed over: of a later version, or faulty.",
+        |it| &it.messages_unread,
     ),
     (
         "caphost_workers_lost_total",

@@ -14,6 +14,7 @@ use axum::routing::any;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::value::RawValue;
+use tokio::sync::Mutex;
 
 use super::caller::Caller;
 use super::early::early;
@@ -41,7 +42,12 @@ struct Mcp {
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
     let sessions = Arc::new(Sessions::new(hub.clone(), &options));
     if hub.cluster().is_some() {
-        tokio::spawn(keep(Arc::downgrade(&sessions), hub.from_others()));
+        let told = Arc::new(Mutex::new(hub.from_others()));
+        let (tasks, sessions) = (hub.tasks.clone(), Arc::downgrade(&sessions));
+        tokio::spawn(async move {
+            let keep = || keep(sessions.clone(), told.clone());
+            tasks.keep_going("mcp sessions", keep).await;
+        });
     }
     let mcp = Arc::new(Mcp {
         hub,

@@ -2,7 +2,7 @@
 
 use super::{Action, CloseCode, PeerId, Relay, Seat};
 use crate::call::{Code, Error};
-use crate::gateway::wire::{Failure, Header, Outgoing};
+use crate::gateway::wire::{AGENT_CLOSED, Failure, Header, Outgoing};
 
 const APP_GONE: &str = "The app disconnected before it confirmed";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
@@ -30,17 +30,19 @@ impl Relay {
         if let Some(app) = self.apps.get_mut(&bound) {
             app.agents.remove(&agent.handle);
         }
+        self.bid_farewell(bound, &agent.handle);
+    }
+
+    /// Tells an app that an agent is gone.
+    fn bid_farewell(&mut self, app: PeerId, handle: &str) {
         let header = Header {
-            kind: "agent/closed",
+            kind: AGENT_CLOSED,
             id: None,
-            agent: Some(&agent.handle),
+            agent: Some(handle),
             timestamp: &self.timestamp,
         };
         let message = Outgoing::new(header, "{}", None);
-        self.actions.push_back(Action::Send {
-            peer: bound,
-            message,
-        });
+        self.actions.push_back(Action::Send { peer: app, message });
     }
 
     fn app_gone(&mut self, peer: PeerId) {
@@ -52,6 +54,21 @@ impl Relay {
         agents.sort_unstable();
         for agent in agents {
             self.bereave(agent);
+        }
+    }
+
+    /// What waited for an app on another worker was dropped: to its agents here it is as if the app
+    /// had gone, and it is told that they are. It is there for others.
+    pub(super) fn emptied(&mut self, peer: PeerId) {
+        let Some(app) = self.apps.get_mut(&peer) else {
+            return;
+        };
+        app.congested = false;
+        let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
+        agents.sort_unstable_by_key(|(_, agent)| *agent);
+        for (handle, agent) in agents {
+            self.bereave(agent);
+            self.bid_farewell(peer, &handle);
         }
     }
 

@@ -122,6 +122,11 @@ pub enum Event<'a> {
         /// Which one.
         peer: PeerId,
     },
+    /// More waited for an app on another worker than there was room for, and all of it was dropped.
+    Emptied {
+        /// Which app.
+        peer: PeerId,
+    },
     /// An app on another worker has lost one of its agents.
     AgentLost {
         /// The app's connection.

@@ -134,6 +134,7 @@ impl Relay {
             }
             Event::RegisterTimeout { peer } => self.register_timeout(peer),
             Event::Gone { peer } => self.gone(peer),
+            Event::Emptied { peer } => self.emptied(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
             Event::Revoke { run, reason } => self.revoke(run, reason),
             Event::Drain => self.draining = true,

@@ -181,6 +181,26 @@ impl Endpoint for AppPeer {
         true
     }
 
+    fn has_room(&self) -> bool {
+        match &*self.stage() {
+            Stage::Elsewhere(_, tunnel) => tunnel.has_room(),
+            _ => true,
+        }
+    }
+
+    /// On the way to the worker that has its session.
+    fn room(&self) -> impl Future<Output = ()> + Send {
+        let room = match &*self.stage() {
+            Stage::Elsewhere(_, tunnel) => Some(tunnel.room()),
+            _ => None,
+        };
+        async move {
+            if let Some(room) = room {
+                room.await;
+            }
+        }
+    }
+
     /// An app has to register.
     fn deadline(&self) -> Option<Duration> {
         Some(self.hub.limits.register_timeout)

@@ -1,5 +1,6 @@
 //! What sits behind a WebSocket.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,15 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Whether the peer is read from although it does not read itself.
     fn is_urgent(&self) -> bool {
         false
+    }
+    /// Whether there is room for what the peer sends. While there is none it is not read from, and not
+    /// expected to show a sign of life.
+    fn has_room(&self) -> bool {
+        true
+    }
+    /// Waits for room.
+    fn room(&self) -> impl Future<Output = ()> + Send {
+        ready(())
     }
     /// How long the peer may take before [`Endpoint::late`].
     fn deadline(&self) -> Option<Duration> {

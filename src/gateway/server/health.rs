@@ -21,8 +21,8 @@ const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; versi
 
 /// `/healthz` says `ok` while the process lives; `/readyz` has status 200 while new calls are
 /// accepted and 503 from the signal to stop on, and counts who is connected; it says `degraded`
-/// while Redis does not answer. `/metrics` is for
-/// admins, where there are tokens.
+/// while Redis does not answer or a background task is `down`. `/metrics` is for admins, where there
+/// are tokens.
 pub(super) fn routes(
     hub: Arc<Hub>,
     lifecycle: Arc<Lifecycle>,
@@ -53,6 +53,13 @@ async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Re
         body["workers"] = (standing.others + 1).into();
         // What is here goes on: taking every worker out of service would stop that too.
         if !standing.connected && lifecycle.phase() == Phase::Serving {
+            body["status"] = "degraded".into();
+        }
+    }
+    let down = hub.tasks.down();
+    if !down.is_empty() {
+        body["down"] = json!(down);
+        if lifecycle.phase() == Phase::Serving {
             body["status"] = "degraded".into();
         }
     }

@@ -12,11 +12,14 @@ use uuid::Uuid;
 use super::outbox::{Outbox, Pushed};
 use super::resume::{Queues, registered};
 use super::runs::SessionKey;
+use crate::gateway::background::Tasks;
 use crate::gateway::cluster::{Cluster, Notice};
 use crate::gateway::limits::Limits;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::rap::runtime::Counters as ToolServerCounters;
-use crate::gateway::relay::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked};
+use crate::gateway::relay::{
+    Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked, Seat,
+};
 use crate::gateway::router::{CancelNotice, Shared};
 use crate::gateway::runs::RunId;
 use crate::gateway::tokens::Tokens;
@@ -33,6 +36,8 @@ pub struct Hub {
     pub tokens: Tokens,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// How the background tasks are.
+    pub tasks: Arc<Tasks>,
     state: Mutex<State>,
     started: Instant,
     last_peer: AtomicU64,
@@ -72,6 +77,7 @@ impl Hub {
             limits,
             tokens,
             metrics: Arc::default(),
+            tasks: Arc::default(),
             state: Mutex::new(State {
                 relay,
                 outboxes: Queues::default(),
@@ -106,10 +112,23 @@ impl Hub {
         joined: impl FnOnce(PeerId) -> Event<'static>,
     ) -> (PeerId, Arc<Outbox>, Connected) {
         let peer = PeerId(self.last_peer.fetch_add(1, Ordering::Relaxed) + 1);
-        let outbox = Arc::new(Outbox::new(self.limits.queued_bytes));
+        let event = joined(peer);
+        let limit = self.limits.queued_bytes;
+        // Its worker goes on telling of it, whatever became of what waited for it here.
+        let lasts = matches!(
+            event,
+            Event::AppJoined {
+                seat: Seat::Elsewhere,
+                ..
+            }
+        );
+        let outbox = Arc::new(match lasts {
+            true => Outbox::lasting(limit),
+            false => Outbox::new(limit),
+        });
         let connected = self.connected();
         self.state().outboxes.insert(peer, outbox.clone());
-        self.handle(joined(peer));
+        self.handle(event);
         (peer, outbox, connected)
     }
 
@@ -152,6 +171,15 @@ impl Hub {
                                 },
                                 now,
                             );
+                        }
+                        Pushed::Emptied => {
+                            let limit = self.limits.queued_bytes;
+                            tracing::warn!(
+                                peer = peer.0,
+                                limit,
+                                "an app of another worker does not keep up: its agents are given up"
+                            );
+                            relay.handle(Event::Emptied { peer }, now);
                         }
                         Pushed::Overflow => {
                             let limit = self.limits.queued_bytes;

@@ -33,10 +33,10 @@ mod tls;
 mod upgrade;
 mod writer;
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -220,7 +220,19 @@ impl Server {
         } = self;
         let _tool_servers = self.tool_servers.start(&hub)?;
         let cluster = hub.cluster().cloned();
-        let clustered = cluster.clone().map(|it| tokio::spawn(it.run()));
+        let clustered = cluster.clone().map(|cluster| {
+            let tasks = hub.tasks.clone();
+            tokio::spawn(async move {
+                let run = || {
+                    let cluster = cluster.clone();
+                    async move {
+                        cluster.run().await;
+                        ControlFlow::Continue(())
+                    }
+                };
+                tasks.keep_going("cluster", run).await;
+            })
+        });
         if let Some(cluster) = &cluster {
             cluster.met(MEET).await;
         }
@@ -232,10 +244,10 @@ impl Server {
             self.http_idle_timeout,
             lifecycle.clone(),
         ));
-        let mut summing_up = pin!(sum_up(&hub));
+        let mut summing_up = pin!(hub.tasks.keep_going("metrics", || sum_up(&hub)));
         tokio::select! {
             () = stop => {}
-            never = &mut summing_up => match never {},
+            () = &mut summing_up => {}
             ended = &mut serving => return ended.map_err(io::Error::other),
         }
         let served = async {
@@ -243,7 +255,7 @@ impl Server {
         };
         tokio::select! {
             () = stopping::stop(&hub, &lifecycle, drain, served) => {}
-            never = summing_up => match never {},
+            () = summing_up => {}
         }
         if let Some(cluster) = cluster {
             cluster.leave().await;
@@ -256,8 +268,8 @@ impl Server {
     }
 }
 
-/// Keeps what the metrics have recorded short.
-async fn sum_up(hub: &Hub) -> Infallible {
+/// Keeps what the metrics have recorded short, for ever.
+async fn sum_up(hub: &Hub) -> ControlFlow<()> {
     loop {
         sleep(SUM_UP).await;
         hub.metrics.sum_up();

@@ -28,6 +28,9 @@ pub enum Pushed {
     Congested,
     /// There was no room for it: the queue is over.
     Overflow,
+    /// There was no room for it in a queue that lasts: it is dropped, and with it what waited, but
+    /// for farewells.
+    Emptied,
 }
 
 /// What is to be written next.
@@ -43,8 +46,10 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Outbox {
     limit: usize,
+    lasts: bool,
     queue: Mutex<Queue>,
     wake: Notify,
+    drained: Notify,
     phase: watch::Sender<Phase>,
     congested: watch::Sender<bool>,
 }
@@ -54,6 +59,8 @@ struct Queue {
     messages: VecDeque<Outgoing>,
     bytes: usize,
     close: Option<(CloseCode, String)>,
+    /// Somebody waits for so few bytes to be left.
+    awaited: Option<usize>,
 }
 
 impl Outbox {
@@ -61,10 +68,20 @@ impl Outbox {
     pub fn new(limit: usize) -> Self {
         Outbox {
             limit,
+            lasts: false,
             queue: Mutex::default(),
             wake: Notify::new(),
+            drained: Notify::new(),
             phase: watch::Sender::new(Phase::Open),
             congested: watch::Sender::new(false),
+        }
+    }
+
+    /// One that is emptied, and goes on, when there is no room.
+    pub fn lasting(limit: usize) -> Self {
+        Outbox {
+            lasts: true,
+            ..Outbox::new(limit)
         }
     }
 
@@ -76,6 +93,12 @@ impl Outbox {
         }
         let cost = message.cost();
         if queue.bytes > 0 && queue.bytes + cost > self.limit {
+            if self.lasts {
+                queue.messages.retain(Outgoing::is_farewell);
+                queue.bytes = queue.messages.iter().map(Outgoing::cost).sum();
+                self.congested.send_replace(false);
+                return Pushed::Emptied;
+            }
             drop(queue);
             self.end();
             return Pushed::Overflow;
@@ -122,6 +145,7 @@ impl Outbox {
         });
         drop(queue);
         self.wake.notify_one();
+        self.drained.notify_one();
     }
 
     /// Drops what is queued: nothing more is written.
@@ -131,6 +155,7 @@ impl Outbox {
         queue.bytes = 0;
         self.phase.send_replace(Phase::Over);
         self.congested.send_replace(false);
+        self.drained.notify_one();
     }
 
     /// Takes out what is next, if there is anything.
@@ -163,6 +188,10 @@ impl Outbox {
     pub fn written(&self, cost: usize) -> bool {
         let mut queue = self.queue();
         queue.bytes = queue.bytes.saturating_sub(cost);
+        if queue.awaited.is_some_and(|few| queue.bytes <= few) {
+            queue.awaited = None;
+            self.drained.notify_one();
+        }
         queue.bytes < self.limit / 4 && self.congested.send_if_modified(std::mem::take)
     }
 
@@ -183,6 +212,20 @@ impl Outbox {
             .subscribe()
             .wait_for(|congested| !congested)
             .await;
+    }
+
+    /// Waits until at most `few` bytes are queued, or nothing is queued any more. For one at a time.
+    pub async fn drained(&self, few: usize) {
+        loop {
+            {
+                let mut queue = self.queue();
+                if queue.bytes <= few || *self.phase.borrow() != Phase::Open {
+                    return;
+                }
+                queue.awaited = Some(few);
+            }
+            self.drained.notified().await;
+        }
     }
 
     /// Waits until the connection has come as far as `phase`.
@@ -234,6 +277,42 @@ mod tests {
         assert_eq!(outbox.push(message(1)), Pushed::Overflow);
         assert!(outbox.pop().is_none());
         assert_eq!(*outbox.phase.borrow(), Phase::Over);
+    }
+
+    #[test]
+    fn a_queue_that_lasts_is_emptied_but_for_farewells() {
+        let outbox = Outbox::lasting(10_000);
+        let header = Header {
+            kind: "agent/closed",
+            id: None,
+            agent: Some("a1"),
+            timestamp: "0",
+        };
+        outbox.push(Outgoing::new(header, "{}", None));
+        assert_eq!(outbox.push(message(9_000)), Pushed::Congested);
+        assert_eq!(outbox.push(message(9_000)), Pushed::Emptied);
+        assert!(outbox.is_open() && !outbox.is_congested());
+        assert!(matches!(outbox.pop(), Some(Step::Message(farewell, _)) if farewell.is_farewell()));
+        assert!(outbox.pop().is_none());
+        assert_eq!(outbox.push(message(9_000)), Pushed::Congested);
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_for_a_short_queue_is_told() {
+        let outbox = Outbox::new(10_000);
+        outbox.push(message(4_000));
+        outbox.push(message(400));
+        let mut waiting = std::pin::pin!(outbox.drained(1_000));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        let Some(Step::Message(_, cost)) = outbox.pop() else {
+            panic!("no message");
+        };
+        outbox.written(cost);
+        waiting.await;
+        let mut waiting = std::pin::pin!(outbox.drained(0));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        outbox.close(CloseCode::NORMAL, String::new());
+        waiting.await;
     }
 
     #[test]

@@ -116,8 +116,9 @@ async fn read(
             (heard, at_once) = (Instant::now(), 0);
             yield_now().await;
         }
+        let has_room = endpoint.has_room();
         // Who sends faster than it reads waits.
-        let may_read = endpoint.is_urgent() || !outbox.is_congested();
+        let may_read = has_room && (endpoint.is_urgent() || !outbox.is_congested());
         // What has arrived already is taken without arming anything.
         let arrived = match may_read && outbox.is_open() {
             true => stream.next().now_or_never(),
@@ -133,6 +134,7 @@ async fn read(
                     if !endpoint.is_urgent() {
                         outbox.short().await;
                     }
+                    endpoint.room().await;
                     stream.next().await
                 };
                 tokio::select! {
@@ -145,6 +147,10 @@ async fn read(
                         continue;
                     }
                     () = &mut silence => {
+                        if !has_room {
+                            // Nobody has listened.
+                            heard = Instant::now();
+                        }
                         // What it says may wait unread, and pings behind what it has yet to take.
                         let until = heard.max(pulse.last()) + dead;
                         if until <= Instant::now() {

@@ -14,7 +14,7 @@ use crate::call::Error;
 pub use envelope::{Envelope, Refusal, Subject, check_bounds};
 pub use kind::Request;
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
-pub use reply::{Header, Outgoing, cancel_not_confirmed, error_json, failed};
+pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use scan::{members, text_of};
 pub use stop::{Said, said, with_stop};
 

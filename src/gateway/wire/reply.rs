@@ -8,6 +8,9 @@ use super::{Failure, Request, Subject};
 /// Payloads larger than this are kept in the buffer they came in until they are written.
 const SHARED_BYTES: usize = 64 << 10;
 
+/// Tells an app that an agent of it is gone.
+pub const AGENT_CLOSED: &str = "agent/closed";
+
 /// Everything of an envelope but its payload. `id` and `timestamp` are JSON text.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a> {
@@ -70,6 +73,13 @@ impl Outgoing {
             text,
             payload: None,
         }
+    }
+
+    /// Whether it tells an app that an agent is gone.
+    pub fn is_farewell(&self) -> bool {
+        let rest = self.text.strip_prefix(r#"{"type":""#);
+        let rest = rest.and_then(|rest| rest.strip_prefix(AGENT_CLOSED));
+        rest.is_some_and(|rest| rest.starts_with('"'))
     }
 
     /// About how many bytes it holds on to.

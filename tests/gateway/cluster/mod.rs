@@ -1,6 +1,7 @@
 //! Several workers on one Redis, which must be installed.
 
 mod adoption;
+mod behind;
 mod channel;
 mod early;
 mod failure;
@@ -8,6 +9,9 @@ mod proxy;
 mod redis;
 mod roaming;
 mod runs;
+mod simulated;
+mod unreadable;
+mod versions;
 
 use std::time::Duration;
 

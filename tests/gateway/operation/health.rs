@@ -145,3 +145,22 @@ async fn with_tokens_metrics_are_for_admins_and_health_is_for_all() {
         assert_eq!(challenge.is_some(), status == 401, "{path} {secret}");
     }
 }
+
+#[tokio::test]
+async fn a_background_task_that_is_down_is_named() {
+    let gateway = Gateway::start().await;
+    let ready = gateway.get("/readyz", "").await.json();
+    assert_eq!(
+        (&ready["status"], &ready["down"]),
+        (&json!("ready"), &json!(null))
+    );
+    let panicking = async { panic!("on purpose") };
+    gateway.hub.tasks.report("test", panicking).await;
+    let ready = gateway.get("/readyz", "").await;
+    assert_eq!(ready.status, 200, "what is connected here goes on");
+    let ready = ready.json();
+    assert_eq!(
+        (&ready["status"], &ready["down"]),
+        (&json!("degraded"), &json!(["test"]))
+    );
+}

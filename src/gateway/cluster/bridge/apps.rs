@@ -11,6 +11,9 @@ use crate::gateway::server::STOPPING;
 use crate::gateway::tokens::Identity;
 use crate::gateway::wire::Incoming;
 
+/// What the relay says to an app it does not take begins so.
+const REFUSED: &str = r#"{"type":"app/refused""#;
+
 /// A worker holds an app, or it offers something else now.
 pub(super) fn offered(cluster: &Cluster, worker: WorkerId, app: AppKey, offer: &Offer) {
     let (peer, kind) = match proxy_of(cluster, worker, app) {
@@ -34,8 +37,20 @@ fn join(cluster: &Cluster, worker: WorkerId, app: AppKey) -> PeerId {
     });
     let peer = joined.0;
     let cluster = cluster.shared();
-    let parcel = move |message: String| to_app(app, message);
-    let forwarder = forward(&cluster, worker, joined, parcel, |_| {});
+    let parcel = move |message: String| {
+        if message.starts_with(REFUSED) {
+            tracing::warn!(%worker, app, message, "an app of another worker is refused");
+        }
+        to_app(app, message)
+    };
+    // If it offers something else it may be taken.
+    let closed = move |cluster: &Cluster| {
+        cluster.of(worker, |other| {
+            let is_it = other.apps.get(&app).is_some_and(|it| it.peer == peer);
+            is_it.then(|| other.apps.remove(&app))
+        });
+    };
+    let forwarder = forward(&cluster, worker, joined, parcel, closed);
     if let Some(other) = cluster.peers().peers.get_mut(&worker) {
         other.apps.insert(app, Proxy { peer, forwarder });
     }

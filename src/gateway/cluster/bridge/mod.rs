@@ -3,12 +3,15 @@
 
 mod agents;
 mod apps;
+mod delivery;
 mod forwarding;
 mod local;
 mod tunnels;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::link::Frame;
-use super::message::{Message, Parcel};
+use super::message::{Message, Parcel, VERSION};
 use super::peers::Peer;
 use super::{Cluster, WorkerId};
 use crate::gateway::server::Resume;
@@ -23,7 +26,12 @@ pub(super) fn greet(cluster: &Cluster, worker: WorkerId) {
     let mut peers = cluster.peers();
     peers.peers.entry(worker).or_default();
     let sessions = cluster.hub.resume_prefix().to_string();
-    peers.push(worker, &Message::Hello { name, sessions }.into());
+    let greeting = Message::Hello {
+        name,
+        sessions,
+        version: VERSION,
+    };
+    peers.push(worker, &greeting.into());
     for (app, offer) in peers.announced.clone() {
         peers.push(worker, &Message::App { app, offer }.into());
     }
@@ -81,20 +89,34 @@ pub(super) fn receive(cluster: &Cluster, from: WorkerId, frame: Frame) {
     }
     let Some(body) = body else { return };
     for parcel in Parcel::unpack(body) {
-        match parcel {
-            Ok(Parcel { message, text }) => act(cluster, from, message, text),
-            Err(error) => tracing::error!(worker = %from, error, "cannot read what a worker sent"),
-        }
+        let error = match parcel {
+            // The frame is acknowledged: one message must not take the others with it.
+            Ok(Parcel { message, text }) => {
+                let act = AssertUnwindSafe(|| act(cluster, from, message, text));
+                match catch_unwind(act) {
+                    Ok(()) => continue,
+                    Err(_) => "it made this worker panic".into(),
+                }
+            }
+            Err(error) => error,
+        };
+        cluster.traffic.messages_unread.add(1);
+        tracing::error!(worker = %from, error, "a message of another worker is passed over");
     }
 }
 
 fn act(cluster: &Cluster, from: WorkerId, message: Message, text: bytes::Bytes) {
     match message {
-        Message::Hello { name, sessions } => {
-            tracing::info!(worker = %from, name, "another worker");
+        Message::Hello {
+            name,
+            sessions,
+            version,
+        } => {
+            tracing::info!(worker = %from, name, version, "another worker");
             if let Some(peer) = cluster.peers().peers.get_mut(&from) {
                 peer.name = name;
                 peer.sessions = sessions;
+                peer.version = version;
             }
         }
         Message::App { app, offer } => apps::offered(cluster, from, app, &offer),
@@ -120,6 +142,7 @@ fn act(cluster: &Cluster, from: WorkerId, message: Message, text: bytes::Bytes) 
         Message::NotTakenUp { tunnel } => tunnels::said(cluster, from, tunnel, &text, true),
         Message::ToConnection { tunnel } => tunnels::said(cluster, from, tunnel, &text, false),
         Message::FromConnection { tunnel } => tunnels::heard(cluster, from, tunnel, &text),
+        Message::Written { tunnel, messages } => tunnels::written(cluster, from, tunnel, messages),
         Message::ConnectionOver { tunnel, lost } => tunnels::over(cluster, from, tunnel, lost),
         Message::CloseConnection {
             tunnel,

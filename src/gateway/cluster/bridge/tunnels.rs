@@ -1,14 +1,16 @@
 //! Apps that come back to another worker: their session stays where it is, and the worker they came
 //! to passes its messages on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::gateway::cluster::message::{Message, Parcel, TunnelId};
+use super::delivery::{Said, deliver};
+use crate::gateway::cluster::message::{Message, Parcel, SAYS_WRITTEN, TunnelId};
 use crate::gateway::cluster::{Cluster, WorkerId};
 use crate::gateway::relay::CloseCode;
 use crate::gateway::server::{Attached, Outbox, OutboxStep, Resume};
@@ -27,14 +29,44 @@ pub(in crate::gateway::cluster) struct Tunnels {
 /// A connection, as far as its tunnel knows it.
 #[derive(Debug)]
 struct Connection {
-    outbox: Arc<Outbox>,
+    said: mpsc::UnboundedSender<Said>,
     refused: AtomicBool,
 }
 
 /// A session's hold on its connection.
 struct Held {
-    attached: Arc<Mutex<Option<Attached>>>,
+    end: Arc<End>,
     forwarder: AbortHandle,
+}
+
+/// A session's end of a tunnel.
+struct End {
+    attached: Mutex<Option<Attached>>,
+    /// What each message costs that is on its way and not written to the app, so that to the relay it
+    /// still waits.
+    unwritten: Mutex<VecDeque<usize>>,
+}
+
+impl End {
+    fn attached(&self) -> MutexGuard<'_, Option<Attached>> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unwritten(&self) -> MutexGuard<'_, VecDeque<usize>> {
+        self.unwritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Messages of that cost have been written to the app.
+    fn written(&self, costs: impl Iterator<Item = usize>) {
+        let attached = self.attached();
+        let Some(attached) = &*attached else { return };
+        let outbox = attached.outbox();
+        if costs.fold(false, |short, cost| outbox.written(cost) || short) {
+            attached.relieved();
+        }
+    }
 }
 
 impl std::fmt::Debug for Held {
@@ -63,8 +95,9 @@ impl Cluster {
         outbox: Arc<Outbox>,
     ) -> Option<Tunnel> {
         let (prefix, _) = resume.token.split_once('.')?;
+        let (said, to_say) = mpsc::unbounded_channel();
         let connection = Arc::new(Connection {
-            outbox,
+            said,
             refused: AtomicBool::new(false),
         });
         let mut peers = self.peers();
@@ -86,6 +119,7 @@ impl Cluster {
         peers.push(worker, &message.into());
         drop(peers);
         self.outgoing.notify_one();
+        tokio::spawn(deliver(self.shared(), worker, id, outbox, to_say));
         Some(Tunnel {
             cluster: self.shared(),
             worker,
@@ -108,6 +142,17 @@ impl Tunnel {
             text: message.to_string().into(),
         };
         self.cluster.send(self.worker, &parcel);
+    }
+
+    /// Whether there is room on the way for what the app sends.
+    pub fn has_room(&self) -> bool {
+        self.cluster.has_room(self.worker)
+    }
+
+    /// Waits for room on the way.
+    pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (cluster, worker) = (self.cluster.clone(), self.worker);
+        async move { cluster.room(worker).await }
     }
 
     /// The app has closed the connection, or broken a rule: the session is over.
@@ -141,7 +186,9 @@ impl Tunnels {
         }
         for connection in self.connections.into_values() {
             let reason = "The worker that held the session is gone";
-            connection.outbox.close(CloseCode::TRY_AGAIN, reason.into());
+            let close = Said::Close(CloseCode::TRY_AGAIN, reason.into());
+            // After what the session has said.
+            let _ = connection.said.send(close);
         }
     }
 }
@@ -155,8 +202,11 @@ pub(super) fn taken_up(
     by: &Identity,
 ) {
     let outbox = Arc::new(Outbox::new(cluster.hub.limits.queued_bytes));
-    let attached = match cluster.hub.resume(resume, by, outbox.clone()) {
-        Ok(attached) => Arc::new(Mutex::new(Some(attached))),
+    let end = match cluster.hub.resume(resume, by, outbox.clone()) {
+        Ok(attached) => Arc::new(End {
+            attached: Mutex::new(Some(attached)),
+            unwritten: Mutex::default(),
+        }),
         Err(why) => {
             let answer = cluster.hub.lost(resume.id, why).into_text();
             let parcel = Parcel {
@@ -167,12 +217,9 @@ pub(super) fn taken_up(
         }
     };
     let mut peers = cluster.peers();
-    let forwarder = forward(cluster, worker, tunnel, outbox, attached.clone());
+    let forwarder = forward(cluster, worker, tunnel, outbox, end.clone());
     if let Some(other) = peers.peers.get_mut(&worker) {
-        let held = Held {
-            attached,
-            forwarder,
-        };
+        let held = Held { end, forwarder };
         other.tunnels.sessions.insert(tunnel, held);
     }
 }
@@ -183,7 +230,7 @@ fn forward(
     worker: WorkerId,
     tunnel: TunnelId,
     outbox: Arc<Outbox>,
-    attached: Arc<Mutex<Option<Attached>>>,
+    end: Arc<End>,
 ) -> AbortHandle {
     let cluster = cluster.shared();
     let forwarding = tokio::spawn(async move {
@@ -195,10 +242,13 @@ fn forward(
                         message: Message::ToConnection { tunnel },
                         text: message.into_text().into(),
                     };
+                    let is_told = cluster.knows(worker, SAYS_WRITTEN);
+                    if is_told {
+                        end.unwritten().push_back(cost);
+                    }
                     cluster.send_in_turn(worker, &parcel).await;
-                    if outbox.written(cost) {
-                        let attached = attached.lock().unwrap_or_else(PoisonError::into_inner);
-                        attached.iter().for_each(Attached::relieved);
+                    if !is_told {
+                        end.written([cost].into_iter());
                     }
                 }
             }
@@ -216,16 +266,32 @@ fn forward(
 
 /// The app has sent something over its connection there.
 pub(super) fn heard(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
-    let attached = cluster.of(worker, |other| {
-        Some(other.tunnels.sessions.get(&tunnel)?.attached.clone())
-    });
-    let (Some(attached), Ok(message)) = (attached, std::str::from_utf8(text)) else {
+    let (Some(end), Ok(message)) = (end_of(cluster, worker, tunnel), std::str::from_utf8(text))
+    else {
         return;
     };
-    let attached = attached.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(attached) = &*attached {
+    if let Some(attached) = &*end.attached() {
         attached.text(message, Some(text));
     }
+}
+
+/// So many more messages have been written to the app there.
+pub(super) fn written(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, messages: usize) {
+    let Some(end) = end_of(cluster, worker, tunnel) else {
+        return;
+    };
+    let costs: Vec<_> = {
+        let mut unwritten = end.unwritten();
+        let count = messages.min(unwritten.len());
+        unwritten.drain(..count).collect()
+    };
+    end.written(costs.into_iter());
+}
+
+fn end_of(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId) -> Option<Arc<End>> {
+    cluster.of(worker, |other| {
+        Some(other.tunnels.sessions.get(&tunnel)?.end.clone())
+    })
 }
 
 /// The app's connection there is over.
@@ -233,8 +299,7 @@ pub(super) fn over(cluster: &Cluster, worker: WorkerId, tunnel: TunnelId, lost: 
     let held = cluster.of(worker, |other| other.tunnels.sessions.remove(&tunnel));
     let Some(held) = held else { return };
     held.forwarder.abort();
-    let attached = held.attached.lock();
-    let attached = attached.unwrap_or_else(PoisonError::into_inner).take();
+    let attached = held.end.attached().take();
     match attached {
         Some(attached) if !lost => attached.end(),
         lost => drop(lost),
@@ -258,7 +323,8 @@ pub(super) fn said(
     };
     // Before the app can answer.
     connection.refused.store(refused, Ordering::Release);
-    connection.outbox.push(Outgoing::text(message.to_string()));
+    let message = Outgoing::text(message.to_string());
+    let _ = connection.said.send(Said::Message(message));
 }
 
 /// The session there closes the connection here.
@@ -270,6 +336,6 @@ pub(super) fn closed(
 ) {
     let connection = cluster.of(worker, |other| other.tunnels.connections.remove(&tunnel));
     if let Some(connection) = connection {
-        connection.outbox.close(CloseCode(code), reason);
+        let _ = connection.said.send(Said::Close(CloseCode(code), reason));
     }
 }

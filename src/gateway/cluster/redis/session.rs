@@ -33,6 +33,7 @@ impl From<RedisError> for End {
 /// Connects, and connects again, for ever.
 pub async fn run(cluster: &Cluster) -> Infallible {
     let mut told = false;
+    let alone = Alone(cluster);
     loop {
         let end = {
             let mut session = pin!(session(cluster));
@@ -42,12 +43,7 @@ pub async fn run(cluster: &Cluster) -> Infallible {
                 never = &mut given_up => match never {},
             }
         };
-        cluster.records.end();
-        cluster.disconnected();
-        if cluster.connected.swap(false, Ordering::Relaxed) {
-            told = false;
-            cluster.hub.reaches_others(false);
-        }
+        told &= !alone.now();
         match end {
             End::Reborn => continue,
             End::Lost(error) if told => tracing::debug!(%error, "Redis"),
@@ -58,6 +54,29 @@ pub async fn run(cluster: &Cluster) -> Infallible {
             }
         }
         sleep(PAUSE).await;
+    }
+}
+
+/// Knows that this worker is alone when its session with Redis ends, however that ends.
+struct Alone<'a>(&'a Cluster);
+
+impl Alone<'_> {
+    /// Whether it was not before.
+    fn now(&self) -> bool {
+        let Alone(cluster) = self;
+        cluster.records.end();
+        cluster.disconnected();
+        let was_connected = cluster.connected.swap(false, Ordering::Relaxed);
+        if was_connected {
+            cluster.hub.reaches_others(false);
+        }
+        was_connected
+    }
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        self.now();
     }
 }
 

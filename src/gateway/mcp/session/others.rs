@@ -1,11 +1,13 @@
 //! Sessions that several workers have: whichever a message comes to takes the session up.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use rmcp::model::{InitializeRequestParams, RequestId};
 use rmcp::transport::streamable_http_server::{SessionId, SessionManager};
+use tokio::sync::Mutex;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
@@ -36,9 +38,13 @@ pub enum NotTaken {
 
 /// Does what the other workers tell, and lets them know which sessions are in use, as long as there
 /// are sessions.
-pub async fn keep(sessions: Weak<Sessions>, mut told: UnboundedReceiver<Notice>) {
+pub async fn keep(
+    sessions: Weak<Sessions>,
+    told: Arc<Mutex<UnboundedReceiver<Notice>>>,
+) -> ControlFlow<()> {
+    let mut told = told.lock().await;
     let Some(tick) = sessions.upgrade().map(|sessions| sessions.tick()) else {
-        return;
+        return ControlFlow::Break(());
     };
     let mut ticks = interval(tick);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -48,7 +54,7 @@ pub async fn keep(sessions: Weak<Sessions>, mut told: UnboundedReceiver<Notice>)
             _ = ticks.tick() => None,
         };
         let Some(sessions) = sessions.upgrade() else {
-            return;
+            return ControlFlow::Break(());
         };
         match notice {
             Some(notice) => sessions.obey(notice),

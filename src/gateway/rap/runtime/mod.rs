@@ -174,7 +174,10 @@ impl Runtime {
         let run = move || {
             let local = LocalSet::new();
             for parts in parts {
-                local.spawn_local(bridge::run(parts, told.clone()));
+                let (tasks, told) = (parts.hub.tasks.clone(), told.clone());
+                local.spawn_local(async move {
+                    tasks.report("tool server", bridge::run(parts, told)).await;
+                });
             }
             timers.block_on(local);
         };

@@ -28,13 +28,14 @@ mod thread;
 mod threads;
 mod toolset;
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{MissedTickBehavior, interval};
 
 pub use callback_url::AllowedHost;
@@ -104,10 +105,19 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
         closures: limiter(),
         options,
     });
-    tokio::spawn(sweep(Arc::downgrade(&server), server.options.thread_idle));
+    let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
+    let idle = server.options.thread_idle;
+    tokio::spawn(async move {
+        let sweep = || sweep(weak.clone(), idle);
+        tasks.keep_going("rap threads", sweep).await;
+    });
     if server.hub.cluster().is_some() {
-        let told = server.hub.from_others();
-        tokio::spawn(others::obey(Arc::downgrade(&server), told));
+        let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
+        let told = Arc::new(Mutex::new(server.hub.from_others()));
+        tokio::spawn(async move {
+            let obey = || others::obey(weak.clone(), told.clone());
+            tasks.keep_going("rap notifications", obey).await;
+        });
     }
     let mut router = Router::new();
     for base in ["", "/rap/{app}"] {
@@ -125,13 +135,13 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
 }
 
 /// Looks for threads that are no longer used, as long as there is a server.
-async fn sweep(server: Weak<ToolServer>, idle: Duration) {
+async fn sweep(server: Weak<ToolServer>, idle: Duration) -> ControlFlow<()> {
     let mut ticks = interval((idle / 4).max(Duration::from_millis(10)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         let Some(server) = server.upgrade() else {
-            return;
+            return ControlFlow::Break(());
         };
         server.threads.sweep();
     }

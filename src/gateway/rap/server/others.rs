@@ -1,17 +1,23 @@
 //! Notifications that have come to other workers: a cancel may arrive at any of them.
 
-use std::sync::Weak;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Weak};
 
+use tokio::sync::Mutex;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::ToolServer;
 use crate::gateway::cluster::Notice;
 
 /// Does what the others tell, as long as there is a server.
-pub(super) async fn obey(server: Weak<ToolServer>, mut told: UnboundedReceiver<Notice>) {
+pub(super) async fn obey(
+    server: Weak<ToolServer>,
+    told: Arc<Mutex<UnboundedReceiver<Notice>>>,
+) -> ControlFlow<()> {
+    let mut told = told.lock().await;
     while let Some(notice) = told.recv().await {
         let Some(server) = server.upgrade() else {
-            return;
+            break;
         };
         match notice {
             Notice::CancelToolCall {
@@ -26,4 +32,5 @@ pub(super) async fn obey(server: Weak<ToolServer>, mut told: UnboundedReceiver<N
             _ => {}
         }
     }
+    ControlFlow::Break(())
 }

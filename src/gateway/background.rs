@@ -1,0 +1,182 @@
+//! Tasks that are to go on for as long as the gateway does.
+//!
+//! One that panics would be missed by nobody: the runtime drops it, and whoever waits for it waits on.
+//! So it is logged, `/readyz` names it while it is down, and it begins again where it can.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::{Instant, sleep};
+
+/// Before a task begins again; twice as long each time it does not last, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A task that was up for so long has lasted.
+const LASTED: Duration = Duration::from_secs(60);
+
+/// How the background tasks are.
+#[derive(Debug)]
+pub struct Tasks {
+    first_pause: Duration,
+    down: Mutex<BTreeMap<&'static str, usize>>,
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Tasks {
+            first_pause: FIRST_PAUSE,
+            down: Mutex::default(),
+        }
+    }
+}
+
+impl Tasks {
+    /// The names of those that are down.
+    pub fn down(&self) -> Vec<&'static str> {
+        self.all().keys().copied().collect()
+    }
+
+    /// Runs what `begin` makes, until that says that it is over. Whatever panics or ends before is
+    /// logged, and begins again after a pause.
+    pub async fn keep_going<F: Future<Output = ControlFlow<()>>>(
+        &self,
+        name: &'static str,
+        mut begin: impl FnMut() -> F,
+    ) {
+        let mut pause = self.first_pause;
+        loop {
+            let began = Instant::now();
+            let why = match AssertUnwindSafe(begin()).catch_unwind().await {
+                Ok(ControlFlow::Break(())) => return,
+                Ok(ControlFlow::Continue(())) => "it has ended".into(),
+                Err(panic) => words(&*panic),
+            };
+            if began.elapsed() >= LASTED {
+                pause = self.first_pause;
+            }
+            let again = pause.as_millis() as u64;
+            tracing::error!(
+                task = name,
+                why,
+                again,
+                "a background task is down: it begins again"
+            );
+            let down = self.fell(name);
+            sleep(pause).await;
+            drop(down);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Runs a task that cannot begin again: if it panics that is logged, and it stays down.
+    pub async fn report(&self, name: &'static str, task: impl Future<Output = ()>) {
+        if let Err(panic) = AssertUnwindSafe(task).catch_unwind().await {
+            let why = words(&*panic);
+            tracing::error!(
+                task = name,
+                why,
+                "a background task is down until the gateway restarts"
+            );
+            std::mem::forget(self.fell(name));
+        }
+    }
+
+    fn fell(&self, name: &'static str) -> Down<'_> {
+        *self.all().entry(name).or_default() += 1;
+        Down(self, name)
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<&'static str, usize>> {
+        self.down.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A task is down until this is dropped.
+struct Down<'a>(&'a Tasks, &'static str);
+
+impl Drop for Down<'_> {
+    fn drop(&mut self) {
+        let mut all = self.0.all();
+        if let Some(count) = all.get_mut(self.1) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(self.1);
+            }
+        }
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "it has panicked".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_panics_or_ends_is_named_while_it_is_down_and_begins_again() {
+        let tasks = Tasks {
+            first_pause: Duration::from_millis(20),
+            ..Tasks::default()
+        };
+        let begun = AtomicUsize::new(0);
+        let task = tasks.keep_going("test", || {
+            let time = begun.fetch_add(1, Ordering::Relaxed);
+            async move {
+                match time {
+                    0 => panic!("once"),
+                    1 => ControlFlow::Continue(()),
+                    _ => std::future::pending().await,
+                }
+            }
+        });
+        let look = async {
+            let mut was_down = [false; 4];
+            loop {
+                let begun = begun.load(Ordering::Relaxed);
+                let is_down = tasks.down() == ["test"];
+                was_down[begun] |= is_down;
+                if begun == 3 && !is_down {
+                    return was_down;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let was_down = tokio::select! {
+            () = task => panic!("it is not over"),
+            was_down = look => was_down,
+        };
+        assert_eq!(
+            was_down[..3],
+            [false, true, true],
+            "after a panic, and after an end"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_task_that_is_over_does_not_begin_again() {
+        let tasks = Tasks::default();
+        let over = || async { ControlFlow::Break(()) };
+        tasks.keep_going("test", over).await;
+        assert!(tasks.down().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_task_that_cannot_begin_again_stays_down() {
+        let tasks = Tasks::default();
+        tasks.report("sound", async {}).await;
+        tasks.report("test", async { panic!("for good") }).await;
+        assert_eq!(tasks.down(), ["test"]);
+    }
+}

@@ -1,0 +1,148 @@
+//! A worker that only exists on the wire, for what none of this version would say.
+
+use std::collections::VecDeque;
+
+use ::redis::aio::MultiplexedConnection;
+use ::redis::streams::StreamReadReply;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A worker with one other, on frames packed by hand.
+pub struct Simulated {
+    id: String,
+    other: String,
+    connection: MultiplexedConnection,
+    sent: u64,
+    taken: u64,
+    read: String,
+    heard: VecDeque<(Value, String)>,
+}
+
+impl Simulated {
+    /// Joins `gateway`, which is the only other worker.
+    pub async fn join(redis: &Redis, gateway: &Gateway) -> Self {
+        let mut connection = redis.connection().await;
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        let mut join = ::redis::pipe();
+        let key = |kind: &str| format!("{{caphost}}:{kind}:{id}");
+        join.cmd("XADD").arg(key("to")).arg("*").arg("o").arg("");
+        join.cmd("SET").arg(key("worker")).arg("simulated");
+        join.cmd("SADD").arg("{caphost}:workers").arg(&id);
+        join.exec_async(&mut connection).await.unwrap();
+        others(gateway, 1).await;
+        Simulated {
+            id,
+            other: gateway.hub.cluster().unwrap().me().to_string(),
+            connection,
+            sent: 0,
+            taken: 0,
+            read: "0".into(),
+            heard: VecDeque::new(),
+        }
+    }
+
+    /// Sends messages in one frame.
+    pub async fn send(&mut self, parcels: &[(Value, &str)]) {
+        let mut body = Vec::new();
+        for (message, text) in parcels {
+            let message = message.to_string();
+            body.extend((message.len() as u32).to_be_bytes());
+            body.extend((text.len() as u32).to_be_bytes());
+            body.extend(message.bytes().chain(text.bytes()));
+        }
+        self.send_bytes(&body).await;
+    }
+
+    /// Sends a frame as it stands.
+    pub async fn send_bytes(&mut self, body: &[u8]) {
+        self.sent += 1;
+        let mut add = ::redis::cmd("XADD");
+        add.arg(format!("{{caphost}}:to:{}", self.other)).arg("*");
+        add.arg("f").arg(&self.id).arg("n").arg(self.sent);
+        add.arg("a").arg(self.taken).arg("m").arg(body);
+        add.exec_async(&mut self.connection).await.unwrap();
+    }
+
+    /// The next message and its text.
+    pub async fn next(&mut self) -> (Value, String) {
+        soon("a message for the simulated worker", async {
+            loop {
+                if let Some(heard) = self.heard.pop_front() {
+                    return heard;
+                }
+                self.read_frames().await;
+            }
+        })
+        .await
+    }
+
+    /// The next message of that kind, what comes before it passed over: its fields and its text.
+    pub async fn next_of(&mut self, kind: &str) -> (Value, String) {
+        loop {
+            let (message, text) = self.next().await;
+            if let Some(fields) = message.get(kind) {
+                return (fields.clone(), text);
+            }
+        }
+    }
+
+    /// The kinds of all that has come and was not asked for yet.
+    pub fn unread(&self) -> Vec<String> {
+        let kinds = self.heard.iter().map(|(message, _)| kind_of(message));
+        kinds.collect()
+    }
+
+    async fn read_frames(&mut self) {
+        let mut read = ::redis::cmd("XREAD");
+        read.arg("COUNT").arg(100).arg("STREAMS");
+        read.arg(format!("{{caphost}}:to:{}", self.id))
+            .arg(&self.read);
+        let reply: Option<StreamReadReply> = read.query_async(&mut self.connection).await.unwrap();
+        let entries = reply.into_iter().flat_map(|reply| reply.keys);
+        let entries: Vec<_> = entries.flat_map(|key| key.ids).collect();
+        if entries.is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        for entry in entries {
+            self.read.clone_from(&entry.id);
+            if entry.get::<String>("f").as_ref() != Some(&self.other) {
+                continue;
+            }
+            let number: u64 = entry.get("n").unwrap();
+            if number == self.taken + 1 {
+                self.taken = number;
+                self.take(&entry.get::<Vec<u8>>("m").unwrap());
+            }
+        }
+    }
+
+    fn take(&mut self, mut body: &[u8]) {
+        let length = |bytes: &[u8]| u32::from_be_bytes(bytes[..4].try_into().unwrap()) as usize;
+        while !body.is_empty() {
+            let (head, text) = (length(body), length(&body[4..]));
+            let message = serde_json::from_slice(&body[8..8 + head]).unwrap();
+            let text_of = String::from_utf8(body[8 + head..8 + head + text].into()).unwrap();
+            self.heard.push_back((message, text_of));
+            body = &body[8 + head + text..];
+        }
+    }
+}
+
+/// What a message is called by.
+pub fn kind_of(message: &Value) -> String {
+    let named = message.as_str().map(String::from);
+    named.unwrap_or_else(|| message.as_object().unwrap().keys().next().unwrap().clone())
+}
+
+/// What a worker of the first version says first.
+pub fn hello(sessions: &str) -> Value {
+    json!({ "Hello": { "name": "simulated", "sessions": sessions } })
+}
+
+/// What it says of an app it holds.
+pub fn app(key: u64, id: &str) -> Value {
+    let info = json!({ "id": id, "name": "Demo", "version": "1" });
+    let offer = json!({ "app": info, "capabilities": [{ "name": "a.b" }] });
+    json!({ "App": { "app": key, "offer": offer } })
+}
