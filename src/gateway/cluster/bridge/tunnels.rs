@@ -63,7 +63,11 @@ impl End {
         let attached = self.attached();
         let Some(attached) = &*attached else { return };
         let outbox = attached.outbox();
-        if costs.fold(false, |short, cost| outbox.written(cost) || short) {
+        let mut is_short = false;
+        for cost in costs {
+            is_short |= outbox.written(cost);
+        }
+        if is_short {
             attached.relieved();
         }
     }
