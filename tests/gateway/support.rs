@@ -153,8 +153,13 @@ impl Peer {
 
     /// The next message.
     pub async fn next(&mut self) -> Value {
+        // For the whole of it: pings come all the time.
+        soon("a message", self.message()).await
+    }
+
+    async fn message(&mut self) -> Value {
         loop {
-            match soon("a message", self.socket.next()).await {
+            match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 other => panic!("no message but {other:?}"),

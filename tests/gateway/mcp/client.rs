@@ -110,9 +110,14 @@ pub struct Events(pub Response);
 impl Events {
     /// The next message; none when the stream ends.
     pub async fn next(&mut self) -> Option<Value> {
+        // For the whole of it: comments come all the time.
+        soon("an event", self.message()).await
+    }
+
+    async fn message(&mut self) -> Option<Value> {
         let mut text = Vec::new();
         loop {
-            let chunk = soon("an event", self.0.chunk()).await.unwrap()?;
+            let chunk = self.0.chunk().await.unwrap()?;
             text.extend_from_slice(&chunk);
             if !text.ends_with(b"\n\n") {
                 continue;

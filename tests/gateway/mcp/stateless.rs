@@ -72,13 +72,22 @@ async fn closing_the_response_cancels_before_and_after_it_has_begun() {
     let gateway = Gateway::start().await;
     let mut app = demo(&gateway).await;
     let client = Client::new(&gateway, "/mcp");
-    // Before: nothing was answered yet, not even the headers.
+    // Before: nothing was said yet. The headers may be there or not, so what the task holds is let
+    // go as well.
     let asking = tokio::spawn({
         let client = client.clone();
         async move { post(&client, &call_tool(1, "echo", json!({}))).await }
     });
     let relayed = called(&mut app).await;
     asking.abort();
+    drop(asking.await);
+    let reason = confirm_cancel(&mut app, &relayed).await;
+    assert_eq!(reason, "The response stream was closed");
+
+    // The headers are there, and nothing else.
+    let response = post(&client, &call_tool(1, "echo", json!({}))).await;
+    let relayed = called(&mut app).await;
+    drop(response);
     let reason = confirm_cancel(&mut app, &relayed).await;
     assert_eq!(reason, "The response stream was closed");
 
