@@ -29,14 +29,22 @@ pub async fn run(
     let ticket = context.extensions.get::<Ticket>();
     let request_id = ticket.map_or(&context.id, |ticket| &ticket.id).to_string();
     let mut progress = context.meta.get_progress_token().map(Progress::new);
-    let mut call = handler.session(context.client_info()).call(NewCall {
+    let call = NewCall {
         capability: capability.name.clone(),
         params: Some(Value::Object(arguments.unwrap_or_default())),
         dialect_id: Some(request_id.clone()),
         thread: ticket.map(|ticket| ticket.thread.to_string()),
         progress: progress.is_some(),
         ..NewCall::default()
-    });
+    };
+    let mut stateless = None;
+    let mut call = match ticket {
+        Some(_) => handler.session(context.client_info()).call(call),
+        // Kept until the call has ended.
+        None => stateless
+            .insert(handler.stateless.session(&handler.caller))
+            .call(call),
+    };
 
     let tell = |info: &Value, progress: &mut Option<Progress>| {
         let said = progress.as_mut()?.read(info)?;

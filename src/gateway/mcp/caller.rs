@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::gateway::tokens::Identity;
 
 /// Who sends a request, and for which app.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub struct Caller {
     /// Who.
     pub identity: Identity,

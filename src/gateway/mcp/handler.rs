@@ -19,6 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::caller::Caller;
 use super::late::{LogLevel, SetLevel};
+use super::stateless::Stateless;
 use super::{call, late, result, tools, watch};
 use crate::call::Code;
 use crate::gateway::relay::CapabilityInfo;
@@ -34,6 +35,7 @@ const VERSIONS: &[ProtocolVersion] =
 pub struct Handler {
     pub(super) hub: Arc<Hub>,
     pub(super) caller: Caller,
+    pub(super) stateless: Arc<Stateless>,
     page_size: usize,
     session: OnceLock<Session>,
     watched: AtomicBool,
@@ -44,11 +46,12 @@ pub struct Handler {
 
 impl Handler {
     /// For one caller.
-    pub fn new(hub: Arc<Hub>, caller: Caller, page_size: usize) -> Self {
+    pub fn new(hub: Arc<Hub>, caller: Caller, stateless: Arc<Stateless>, page_size: usize) -> Self {
         let ended = CancellationToken::new();
         Handler {
             hub,
             caller,
+            stateless,
             page_size,
             session: OnceLock::new(),
             watched: AtomicBool::new(false),
@@ -58,7 +61,7 @@ impl Handler {
         }
     }
 
-    /// The way to the app, as the client introduced itself.
+    /// A session's way to the app, as its client introduced itself.
     pub(super) fn session(&self, client: Option<Implementation>) -> &Session {
         self.session.get_or_init(|| {
             let client = client.unwrap_or_else(|| Implementation::new("mcp", "unknown"));

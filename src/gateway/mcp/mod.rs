@@ -6,6 +6,7 @@
 //! | `routes`, `head`, `request`, `refusal`, `early` | HTTP: whom a request is from, what is no message, errors in JSON-RPC, heads before bodies |
 //! | [`session`] | sessions of versions before 2026-07-28, requests in flight, streams |
 //! | `handler` | what the SDK asks of a server |
+//! | `stateless` | the way to the app of requests without a session |
 //! | `call`, `progress`, `result`, [`content`] | a call, from `tools/call` to its result |
 //! | [`tools`], [`schema`] | capabilities as tools |
 //! | `watch`, `late` | what a client is told unasked |
@@ -26,6 +27,7 @@ mod result;
 mod routes;
 pub mod schema;
 pub mod session;
+mod stateless;
 pub mod stdio;
 pub mod tools;
 #[cfg(test)]

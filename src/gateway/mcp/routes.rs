@@ -24,6 +24,7 @@ use super::options::McpOptions;
 use super::refusal::{Refusal, in_json};
 use super::request::Message;
 use super::session::{Manager, NotTaken, Sessions, keep};
+use super::stateless::Stateless;
 use crate::gateway::server::{Hub, authenticate};
 use crate::gateway::tokens::Role;
 use crate::gateway::wire::mended_bytes;
@@ -36,11 +37,14 @@ struct Mcp {
     hub: Arc<Hub>,
     options: McpOptions,
     sessions: Arc<Sessions>,
+    stateless: Arc<Stateless>,
 }
 
 /// The routes of MCP.
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
+    let idle = options.mcp_session_idle;
     let sessions = Arc::new(Sessions::new(hub.clone(), &options));
+    let stateless = Arc::new(Stateless::new(hub.clone(), idle));
     if hub.cluster().is_some() {
         let told = Arc::new(Mutex::new(hub.from_others()));
         let (tasks, sessions) = (hub.tasks.clone(), Arc::downgrade(&sessions));
@@ -53,6 +57,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
         hub,
         options,
         sessions,
+        stateless,
     });
     let any_app = |State(mcp): State<Arc<Mcp>>, request: Request| async move {
         mcp.answer(None, request).await
@@ -205,7 +210,13 @@ impl Mcp {
     }
 
     fn handler(&self, caller: Caller) -> Handler {
-        Handler::new(self.hub.clone(), caller, self.options.mcp_page_size)
+        let stateless = self.stateless.clone();
+        Handler::new(
+            self.hub.clone(),
+            caller,
+            stateless,
+            self.options.mcp_page_size,
+        )
     }
 
     /// Lets the SDK answer. Its own checks of Host and Origin are off: the gateway has made them.
@@ -225,7 +236,16 @@ impl Mcp {
             caller: caller.clone(),
         };
         let (hub, page_size) = (self.hub.clone(), self.options.mcp_page_size);
-        let handler = move || Ok(Handler::new(hub.clone(), caller.clone(), page_size));
+        let stateless = self.stateless.clone();
+        let handler = move || {
+            let stateless = stateless.clone();
+            Ok(Handler::new(
+                hub.clone(),
+                caller.clone(),
+                stateless,
+                page_size,
+            ))
+        };
         let service = StreamableHttpService::new(handler, Arc::new(manager), config);
         async move {
             let response = service.handle(request).await;

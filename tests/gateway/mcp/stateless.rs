@@ -1,7 +1,14 @@
 //! Version 2026-07-28: no sessions, every request says which version it is of.
 
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use caphost::gateway::mcp::McpOptions;
+use caphost::gateway::server::Config;
+use caphost::gateway::tokens::Tokens;
 use reqwest::Response;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use super::app::{called, confirm_cancel, demo, progress, succeed};
 use super::client::*;
@@ -193,4 +200,110 @@ async fn what_is_wrong_with_a_request_has_its_status() {
         refused["error"]["data"]["supported"],
         json!([LEGACY, MODERN])
     );
+}
+
+/// The next call; `sessions` counts those the app was asked for before it came.
+async fn called_counting(app: &mut Peer, sessions: &mut usize) -> Value {
+    loop {
+        let message = app.next().await;
+        match message["type"].as_str() {
+            Some("initialize") => {
+                *sessions += 1;
+                let session = json!({ "sessionId": "s", "protocolVersion": "0.1" });
+                app.send(answer(&message, "initialize-result", session))
+                    .await;
+            }
+            Some("capabilities/call") => return message,
+            other => panic!("no call but {other:?}: {message}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_at_once_are_made_in_one_session_of_the_app() {
+    const CALLS: i64 = 100;
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp/demo");
+    let mut asking = JoinSet::new();
+    for id in 0..CALLS {
+        let client = client.clone();
+        asking.spawn(async move { ask(&client, &call_tool(id, "echo", json!({}))).await });
+    }
+    let (mut sessions, mut calls) = (0, Vec::new());
+    for _ in 0..CALLS {
+        calls.push(called_counting(&mut app, &mut sessions).await);
+    }
+    // None of them is taken for another, though clients use the same ids.
+    let ids: HashSet<_> = calls
+        .iter()
+        .map(|call| call["payload"]["options"]["callId"].to_string())
+        .collect();
+    assert_eq!(ids.len(), calls.len());
+    for call in &calls {
+        succeed(&mut app, call, json!({})).await;
+    }
+    while let Some(answer) = asking.join_next().await {
+        assert_eq!(answer.unwrap()["result"]["isError"], false);
+    }
+    assert_eq!(sessions, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_owner_has_a_session_of_its_own_whose_cancels_reach_no_other() {
+    let tokens = ["agent=a", "agent=b", "app=c"].map(|token| token.parse().unwrap());
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        ..config()
+    })
+    .await;
+    let mut app = gateway.peer("/abp/app?token=c").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let mut begin = async |token: &str| {
+        let client = Client {
+            token: Some(token.into()),
+            ..Client::new(&gateway, "/mcp/demo")
+        };
+        let asking =
+            tokio::spawn(async move { post(&client, &call_tool(1, "a.b", json!({}))).await });
+        (asking, called(&mut app).await)
+    };
+    let (of_a, call_of_a) = begin("a").await;
+    let (of_b, call_of_b) = begin("b").await;
+    let (more_of_b, another_of_b) = begin("b").await;
+    assert_ne!(call_of_a["agent"], call_of_b["agent"]);
+    assert_eq!(call_of_b["agent"], another_of_b["agent"]);
+    of_a.abort();
+    drop(of_a.await);
+    confirm_cancel(&mut app, &call_of_a).await;
+    more_of_b.abort();
+    drop(more_of_b.await);
+    confirm_cancel(&mut app, &another_of_b).await;
+    succeed(&mut app, &call_of_b, json!({})).await;
+    let answer = Events(of_b.await.unwrap()).last().await;
+    assert_eq!(answer["result"]["isError"], false);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_session_of_the_app_ends_when_it_was_not_used_for_long() {
+    let mcp = McpOptions {
+        mcp_session_idle: Duration::from_millis(500),
+        ..McpOptions::default()
+    };
+    let gateway = Gateway::with(Config { mcp, ..config() }).await;
+    let mut app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp/demo");
+    let asking = tokio::spawn(async move {
+        let answer = ask(&client, &call_tool(1, "echo", json!({}))).await;
+        assert_eq!(answer["result"]["isError"], false);
+        Instant::now()
+    });
+    let call = called(&mut app).await;
+    // A call may take longer than that.
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    succeed(&mut app, &call, json!({})).await;
+    let answered = asking.await.unwrap();
+    assert_eq!(app.next().await["type"], "shutdown");
+    assert!(answered.elapsed() >= Duration::from_millis(400));
 }
