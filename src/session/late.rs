@@ -44,8 +44,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         let calls = &mut self.abandoned;
         calls.insert(key, abandoned);
-        if calls.len() > MOST {
-            calls.remove_first();
+        if calls.len() > MOST
+            && let Some(oldest) = calls.remove_first()
+        {
+            // Nobody waits for its end any more, and nothing above it does.
+            self.ended_below(oldest.parent, now);
         }
     }
 
@@ -55,18 +58,22 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if let Some(call) = self.abandoned.get_mut(key) {
             call.runs = false;
             call.success = success;
-            self.report_if_over(key, now);
+            let parent = self.report_if_over(key, now);
+            self.ended_below(parent, now);
         }
     }
 
     /// Something that a call had started has ended.
     pub(super) fn ended_below(&mut self, parent: Option<CallKey>, now: Millis) {
-        let Some(parent) = parent else { return };
-        if let Some(call) = self.abandoned.get_mut(parent) {
-            call.below = call.below.saturating_sub(1);
-            self.report_if_over(parent, now);
-        } else if let Some(call) = self.calls.get_mut(parent) {
-            call.abandoned_below = call.abandoned_below.saturating_sub(1);
+        let mut next = parent;
+        while let Some(key) = next {
+            next = None;
+            if let Some(call) = self.abandoned.get_mut(key) {
+                call.below = call.below.saturating_sub(1);
+                next = self.report_if_over(key, now);
+            } else if let Some(call) = self.calls.get_mut(key) {
+                call.abandoned_below = call.abandoned_below.saturating_sub(1);
+            }
         }
     }
 
@@ -75,14 +82,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.abandoned.contains(key)
     }
 
-    fn report_if_over(&mut self, key: CallKey, now: Millis) {
+    /// The call that made it, if it is over.
+    fn report_if_over(&mut self, key: CallKey, now: Millis) -> Option<CallKey> {
         let calls = &mut self.abandoned;
         if calls.get(key).is_none_or(|it| it.runs || it.below > 0) {
-            return;
+            return None;
         }
-        let Some(call) = calls.remove(key) else {
-            return;
-        };
+        let call = calls.remove(key)?;
         let end = LateEnd {
             success: call.success,
             after: (now - call.since).max(0.0),
@@ -104,6 +110,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.actions
                 .push_back(Action::EndedLate { session, id, end });
         }
-        self.ended_below(call.parent, now);
+        call.parent
     }
 }

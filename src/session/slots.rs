@@ -54,6 +54,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let mut stuck: Vec<CallKey> = self
             .calls
             .keys_where(|call| call.phase == Phase::Waiting && call.parent.is_some());
+        if !self.is_blocked_by(key, &stuck) {
+            return false;
+        }
         // Whoever may get on is taken out, until none is left who may.
         loop {
             let before = stuck.len();

@@ -42,7 +42,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.tell(key, reason, now);
         }
         for key in keys {
-            self.finish_if_known(key, now);
+            let own = self.calls.get(key).and_then(|call| call.stopping.own);
+            if own == Some(Stop::Abandoned) {
+                // Nothing is waited for, not even what it has started.
+                self.grace_is_over(key, now);
+            } else {
+                self.finish_if_known(key, now);
+            }
         }
     }
 
@@ -147,14 +153,18 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     /// Ends a call whose handler has stopped, once everything below it has, too.
-    pub(super) fn finish_if_known(&mut self, key: CallKey, now: Millis) {
-        let call = self.calls.get(key);
-        if let Some(call) = call.filter(|it| it.phase == Phase::Stopping && it.children.is_empty())
-            && let Some(own) = call.stopping.own
-        {
-            let seen = call.stopping.below.map_or(own, |below| below.max(own));
+    fn finish_if_known(&mut self, key: CallKey, now: Millis) {
+        if let Some(seen) = self.known_stop(key) {
             self.finish(key, Outcome::Cancelled(seen), now);
         }
+    }
+
+    /// How far the stop of a call was seen, once nothing of it is waited for.
+    pub(super) fn known_stop(&self, key: CallKey) -> Option<Stop> {
+        let call = self.calls.get(key)?;
+        let waits = call.phase != Phase::Stopping || !call.children.is_empty();
+        let own = call.stopping.own.filter(|_| !waits)?;
+        Some(call.stopping.below.map_or(own, |below| below.max(own)))
     }
 
     /// A handler has been given all the time it gets: what was not seen to end by now is abandoned.
@@ -169,10 +179,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Waits for no handler any more, say because the page goes away: what is being stopped and
-    /// has not ended is abandoned.
-    pub fn give_up(&mut self, now: Millis) {
-        let keys = self.calls.keys_where(|call| call.phase == Phase::Stopping);
+    /// Waits for no handler any more, of one connection or of all, say because the page goes away:
+    /// what is being stopped and has not ended is abandoned.
+    pub fn give_up(&mut self, connection: Option<ConnectionId>, now: Millis) {
+        let keys = self.calls.keys_where(|call| {
+            call.phase == Phase::Stopping && connection.is_none_or(|it| it == call.connection)
+        });
         // In the order in which they were made: what a call has made comes after it.
         for key in keys.into_iter().rev() {
             self.grace_is_over(key, now);

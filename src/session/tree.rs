@@ -37,12 +37,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         order
     }
 
-    /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions,
-    /// answers those who cancelled it and then the one who made it.
+    /// Ends one call, and those above it that have waited for nothing else.
     pub(super) fn finish(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
-        let Some(mut call) = self.calls.remove(key) else {
-            return;
-        };
+        let mut parent = self.finish_one(key, outcome, now);
+        while let Some(key) = parent
+            && let Some(seen) = self.known_stop(key)
+        {
+            parent = self.finish_one(key, Outcome::Cancelled(seen), now);
+        }
+    }
+
+    /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions,
+    /// answers those who cancelled it and then the one who made it. The call that made it, if any.
+    fn finish_one(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) -> Option<CallKey> {
+        let mut call = self.calls.remove(key)?;
         let runs = matches!(call.stopping.own, None | Some(Stop::Abandoned));
         let (outcome, stop) = match outcome {
             Outcome::Cancelled(_) if call.abandoned_below > 0 => {
@@ -92,10 +100,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let to = call.reply.clone();
         self.actions
             .push_back(Action::Respond { key, to, response });
-        if let Some(parent) = call.parent.as_ref().map(|parent| parent.key) {
-            self.finish_if_known(parent, now);
-        }
         self.close_if_over(&call.session);
+        call.parent.map(|parent| parent.key)
     }
 
     /// Answers a cancel.

@@ -272,11 +272,13 @@ impl HostHandle {
         })
     }
 
-    /// Waits for no handler any more: the page, or the host, goes away.
+    /// Waits for no handler any more of a connection, or of all if it is 0: the page, or the host,
+    /// goes away.
     #[wasm_bindgen(js_name = giveUp)]
-    pub fn give_up(host: u32) {
+    pub fn give_up(host: u32, connection: u32) {
         if let Some(host) = Work::of(host) {
-            host.state().give_up(now());
+            let connection = (connection > 0).then_some(connection);
+            host.state().give_up(connection, now());
         }
     }
 

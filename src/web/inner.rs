@@ -25,6 +25,8 @@ pub(super) struct Inner {
     pub rust_calls: RustCalls,
     /// When the timer of the JavaScript object fires.
     pub armed: Cell<f64>,
+    /// A future is being dropped: nothing is said before all of it is.
+    pub dropping: Cell<bool>,
 }
 
 impl Inner {
@@ -37,6 +39,7 @@ impl Inner {
             js: JsHost::new(class, key, app, depth, size),
             rust_calls: RustCalls::new(key),
             armed: Cell::new(f64::INFINITY),
+            dropping: Cell::new(false),
         })
     }
 

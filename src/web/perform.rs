@@ -27,6 +27,9 @@ impl Inner {
     /// Does everything that is to be done, in order. No borrow is held while it does: what it
     /// calls may call back, and finds the queue where this left it.
     pub fn drive(&self) {
+        if self.dropping.get() {
+            return;
+        }
         loop {
             let action = self.state.borrow_mut().poll_action();
             match action {
@@ -67,7 +70,9 @@ impl Inner {
                 Handler::Rust(handler) => self.rust_calls.start(key, id, &handler, params),
             },
             Action::Stop { key, reason } => {
+                self.dropping.set(true);
                 self.rust_calls.stop(key, reason.as_deref());
+                self.dropping.set(false);
                 js.stop(key, reason.as_deref());
             }
             Action::Respond { key, to, response } => {

@@ -47,3 +47,15 @@ fn three_in_a_circle_are_noticed_by_the_last() {
         assert_eq!(refused, next == "single", "{id}");
     }
 }
+
+#[test]
+fn many_that_wait_for_one_are_lined_up_quickly() {
+    let (mut host, agent) = host();
+    let root = start(&mut host, agent, "root", "work");
+    for index in 0..2_000 {
+        host.call_from(root, request(&index.to_string(), "single"), 0.0);
+    }
+    let steps = drain(&mut host);
+    assert!(started(&steps).is_some());
+    assert_eq!((responses(&steps).len(), host.in_flight()), (0, 2_001));
+}

@@ -233,7 +233,7 @@ fn where_nothing_can_be_waited_for_it_is_abandoned_at_once() {
     host.call_from(root, request("leaf", "script"), 0.0);
     drain(&mut host);
     ask(&mut host, agent, "root", 1.0);
-    host.give_up(2.0);
+    host.give_up(None, 2.0);
     let steps = drain(&mut host);
     assert_eq!(answers(&steps), [ABANDONED]);
     let stops = responses(&steps).into_iter().map(|(_, outcome)| outcome);
@@ -389,4 +389,54 @@ fn what_a_handler_returns_after_its_end_was_seen_is_only_counted() {
     host.settle(key, Ok(2), true, 3.0);
     assert!(drain(&mut host).is_empty());
     assert_eq!(host.counters().late_results, 1);
+}
+
+#[test]
+fn of_two_agents_only_the_one_that_goes_gives_up() {
+    let (mut host, agent) = host();
+    let other = join(&mut host, "other");
+    let here = start(&mut host, agent, "a", "script");
+    start(&mut host, other, "a", "script");
+    ask(&mut host, agent, "a", 1.0);
+    ask(&mut host, other, "a", 1.0);
+    host.give_up(Some(other), 2.0);
+    assert_eq!(answers(&drain(&mut host)), [ABANDONED]);
+    host.settle(here, Ok(1), true, 3.0);
+    assert_eq!(answers(&drain(&mut host)), [returned()]);
+}
+
+#[test]
+fn without_grace_it_is_confirmed_at_once_although_its_child_has_some() {
+    let (mut host, agent) = host();
+    let root = start(&mut host, agent, "root", "hasty");
+    let leaf = host.call_from(root, request("leaf", "script"), 0.0);
+    drain(&mut host);
+    assert_eq!(answers(&ask(&mut host, agent, "root", 1.0)), [ABANDONED]);
+    host.settle(root, Ok(1), false, 2.0);
+    assert!(ended(&drain(&mut host)).is_empty());
+    host.settle(leaf, Ok(1), true, 4.0);
+    let end = LateEnd {
+        success: true,
+        after: 3.0,
+    };
+    assert_eq!(ended(&drain(&mut host)), [("root", end)]);
+}
+
+#[test]
+fn a_long_chain_of_calls_is_ended_without_a_long_stack() {
+    for capability in ["work", "hasty"] {
+        let (mut host, agent) = host();
+        let mut keys = vec![start(&mut host, agent, "root", capability)];
+        for depth in 0..9_000 {
+            let parent = *keys.last().unwrap();
+            keys.push(host.call_from(parent, request(&depth.to_string(), capability), 0.0));
+            drain(&mut host);
+        }
+        assert_eq!(ask(&mut host, agent, "root", 1.0).len(), 18_003);
+        for key in keys.into_iter().rev() {
+            host.settle(key, Ok(1), true, 2.0);
+        }
+        let ends = if capability == "hasty" { 9_001 } else { 0 };
+        assert_eq!(host.counters().ended_late, ends);
+    }
 }

@@ -133,7 +133,7 @@ export class Connection {
 
   /** The host goes away: a transport itself cannot say so everywhere. */
   leave() {
-    this.host.enter('giveUp');
+    this.host.enter('giveUp', this.number);
     this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
   }
 

@@ -16,6 +16,7 @@ import { get, isObject } from './read.js';
 import { Requests } from './requests.js';
 import { Shell } from './shell.js';
 import { underSignal } from './signal.js';
+import { copied } from './snapshot.js';
 
 /** @import { Context } from './context.js' */
 /** @import { GatewayLink } from './gateway/link.js' */
@@ -215,7 +216,7 @@ export class Host extends Shell {
     if (this.#closed) return;
     this.#closed = true;
     for (const connection of this.connections.values()) connection.giveUp('The host was closed');
-    this.enter('giveUp');
+    this.enter('giveUp', 0);
     for (const close of [...this.#closers]) close();
     this.#closers.clear();
     this.arm();
@@ -263,7 +264,15 @@ export class Host extends Shell {
         } catch (error) {
           return { success: false, error };
         }
-        return this.await((key) => (child = key), 'callFrom', parent, ...call);
+        const [callId, name, params, ...more] = call;
+        let given;
+        try {
+          // What passes the schema is what the handler gets.
+          given = copied(/** @type {object} */ (params));
+        } catch (error) {
+          return failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);
+        }
+        return this.await((key) => (child = key), 'callFrom', parent, callId, name, given, ...more);
       },
     );
   }

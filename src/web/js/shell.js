@@ -196,14 +196,19 @@ export class Shell extends Observed {
       features: { notifications, progress, elicitation, dynamicCapabilities: true },
       ...(life && { life: {} }),
     });
-    if (life) this.#watch(connection);
+    if (life) this.#watch(connection, life);
   }
 
-  /** @param {Connection} connection of an agent that shows that it lives */
-  #watch(connection) {
+  /**
+   * @param {Connection} connection of an agent that shows that it lives
+   * @param {any} life how, as it said when its session was opened
+   */
+  #watch(connection, life) {
     // Whoever has no such agents does not load it.
     this.#life ??= import('./life/of-agents.js').then(({ LifeOfAgents }) => new LifeOfAgents(this, newId()));
-    void this.#life.then((life) => life.watch(connection));
+    this.#life.then((agents) => agents.watch(connection, life?.lock)).catch((error) => {
+      console.warn('caphost: an agent cannot be watched:', error);
+    });
   }
 
   /**

@@ -93,7 +93,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
 test('a timeout stops the handler in the page and counts as cancelled', { timeout: 60_000 }, async () => {
   const call = ['call', 'export.archive', '--params', '{"megabytes":400}', '--call-id', 'timed-out', '--timeout', '400ms', '--json'];
   const { status, out } = await runCommand(demo.gateway, call);
-  assert.deepEqual([status, JSON.parse(out)], [130, { callId: 'timed-out', success: false, cancelled: true }]);
+  assert.deepEqual([status, JSON.parse(out)], [130, { callId: 'timed-out', success: false, cancelled: true, metadata: { stop: 'dropped' } }]);
   await becomes(demo.page, '.call[data-call-id="timed-out"]', 'cancelled');
   await idle();
 });

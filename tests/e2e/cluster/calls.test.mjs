@@ -76,7 +76,7 @@ test('a question whose call is cancelled is withdrawn', async () => {
     const response = asking.call('ask', { type: 'confirm' }, { callId: 'asked' });
     const withdrawn = await signal;
     const gone = new Promise((resolve) => withdrawn.addEventListener('abort', resolve, { once: true }));
-    assert.deepEqual(await asking.cancel('asked'), { callId: 'asked', cancelled: true });
+    assert.deepEqual(await asking.cancel('asked'), { callId: 'asked', cancelled: true, metadata: { stop: 'returned' } });
     assert.deepEqual(await answerOf(response), cancelled);
     if (!withdrawn.aborted) await gone;
     assert.equal(await page.evaluate(() => /** @type {any} */ (globalThis).host.stats().elicitations), 0);
@@ -151,7 +151,7 @@ test('5 000 calls at once: half are cancelled, half return, and each as it was t
   }));
   for (const [index, call] of calls.entries()) {
     const callId = ids[index];
-    if (index % 2) assert.deepEqual([told[index], await answerOf(call)], [{ callId, cancelled: true }, cancelled]);
+    if (index % 2) assert.deepEqual([told[index], await answerOf(call)], [{ callId, cancelled: true, metadata: { stop: 'returned' } }, cancelled]);
     else assert.deepEqual(await answerOf(call), { success: true, data: { released: true } });
   }
   assert.equal(await page.evaluate(() => /** @type {any} */ (globalThis).host.stats().inFlight), 0);

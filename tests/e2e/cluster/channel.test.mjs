@@ -106,8 +106,8 @@ for (const [how, fail, heal] of /** @type {const} */ ([
 test("a cancel through a worker's own API is published, and says who asked", { timeout: 60_000 }, async () => {
   const { held, runId, leave } = await agentWithCall(secrets.one, 'published');
   const heard = await cluster.redis.hearCancel();
-  const { json } = await ask(cluster.worker(1), '/cancellation/cancel', { token: secrets.admin, body: { requestId: runId, reason: 'told to all' } });
-  assert.deepEqual(json, { status: 'cancelled', requestId: runId, reason: 'told to all' });
+  const { json } = await ask(cluster.worker(1), '/cancellation/cancel', { token: secrets.admin, body: { requestId: runId, reason: 'told to all', stop: 'returned' } });
+  assert.deepEqual(json, { status: 'cancelled', requestId: runId, reason: 'told to all', stop: 'returned' });
   const { run_id, reason, requester } = JSON.parse(await heard.message);
   assert.deepEqual({ run_id, reason, requester }, { run_id: runId, reason: 'told to all', requester: 'admin-3' });
   await isCancelled(held);

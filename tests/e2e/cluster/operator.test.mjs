@@ -56,7 +56,7 @@ for (const count of [2, 4]) {
           assert.deepEqual(json.runs.filter((/** @type {any} */ it) => it.callId === callId), [run]);
         }
         const answer = await ask(worker, `/api/runs/${run.runId}/cancel`, { body: { reason: 'seen from afar' } });
-        assert.deepEqual(answer, { status: 200, json: { runId: run.runId, cancelled: true } });
+        assert.deepEqual(answer, { status: 200, json: { runId: run.runId, cancelled: true, stop: 'returned' } });
         await isCancelled(response);
         assert.deepEqual(await report(callId), { started: true, aborted: true, reason: 'seen from afar' });
         for (const other of cluster.workers) {
@@ -128,7 +128,7 @@ for (const count of [2, 4]) {
         assert.equal(JSON.parse(cancel.out).cancelled, true);
         const ended = await calling.ended;
         assert.equal(ended.status, 130, ended.err);
-        assert.deepEqual(JSON.parse(ended.out), { callId, success: false, cancelled: true });
+        assert.deepEqual(JSON.parse(ended.out), { callId, success: false, cancelled: true, metadata: { stop: 'returned' } });
         assert.equal((await report(callId)).reason, 'typed');
       }
     });

@@ -35,7 +35,7 @@ async function agentWithCall(app, callId, number = 1) {
 async function worksWithin(callId) {
   assert.deepEqual((await near.call('test.echo', { callId })).data, { callId });
   const { agent, held } = await agentWithCall('near', callId);
-  assert.deepEqual(await agent.cancel(callId), { callId, cancelled: true });
+  assert.deepEqual(await agent.cancel(callId), { callId, cancelled: true, metadata: { stop: 'returned' } });
   const { metadata: _, ...response } = await held;
   assert.deepEqual(response, cancelled);
   const { data } = await near.call('test.report', { callId });
@@ -139,7 +139,7 @@ test('a call outlasts a Redis that hangs for a moment', { timeout: 60_000 }, asy
   await worksWithin('while it hangs for a moment');
   cluster.redis.goOn();
   assert.deepEqual((await echo).data, { text: 'sent while it hangs' });
-  assert.deepEqual(await agent.cancel('outlasts'), { callId: 'outlasts', cancelled: true });
+  assert.deepEqual(await agent.cancel('outlasts'), { callId: 'outlasts', cancelled: true, metadata: { stop: 'returned' } });
   assert.equal((await held).cancelled, true);
   await agent.shutdown();
 });

@@ -92,10 +92,10 @@ test('a call of a remote agent is on the timeline, and is cancelled there', { ti
   await reaches(page, card, 2);
   await page.click(`${card} .cancel`);
   const { metadata: _, ...response } = await call;
-  assert.deepEqual(response, { success: false, cancelled: true });
+  assert.deepEqual(response, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
   await becomes(page, card, 'cancelled');
   await page.waitForSelector(`${card} .verdict[data-agree=true]`, { visible: true });
-  assert.deepEqual(await remote.cancel('remote-1'), { callId: 'remote-1', cancelled: true });
+  assert.deepEqual(await remote.cancel('remote-1'), { callId: 'remote-1', cancelled: true, metadata: { stop: 'dropped' } });
   await remote.shutdown();
   await page.waitForFunction(() => !document.querySelector('#agents')?.textContent?.includes('remote reviewer'));
 });

@@ -31,15 +31,14 @@ test("cancelling an agent's call over HTTP stops its handler in the page", { tim
 
   const body = { requestId: 'quarterly-orders', reason: 'wrong quarter' };
   const cancelled = await ask(demo.gateway, '/cancellation/cancel', { body });
-  assert.deepEqual(cancelled, { status: 200, json: { status: 'cancelled', ...body } });
-  const { metadata: _, ...answer } = await response;
-  assert.deepEqual(answer, { success: false, cancelled: true });
+  assert.deepEqual(cancelled, { status: 200, json: { status: 'cancelled', ...body, stop: 'dropped' } });
+  assert.deepEqual(await response, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
   await becomes(demo.page, '.call[data-call-id="quarterly-orders"]', 'cancelled');
   await idle();
 
   // Asked again, it says the same; so does the agent's own cancel.
   assert.deepEqual(await ask(demo.gateway, '/v1/cancellation/cancel', { body }), cancelled);
-  assert.deepEqual(await demo.agent.cancel('quarterly-orders'), { callId: 'quarterly-orders', cancelled: true });
+  assert.deepEqual(await demo.agent.cancel('quarterly-orders'), { callId: 'quarterly-orders', cancelled: true, metadata: { stop: 'dropped' } });
   const { json: ended } = await ask(demo.gateway, `/v1/cancellation/status/${running.json.run_id}`);
   assert.equal(ended.cancelled, true);
   assert.equal(ended.cancel_reason, 'wrong quarter');
@@ -53,8 +52,8 @@ test('a cancel that comes before its call keeps the call from the page', { timeo
   const body = { request_id: notYet };
   const queued = await ask(demo.gateway, '/cancellation/cancel', { body });
   assert.deepEqual(queued.json, { status: 'queued', requestId: notYet, reason: null });
-  const { metadata: _, ...answer } = await demo.agent.call('export.archive', export400, { callId: notYet });
-  assert.deepEqual(answer, { success: false, cancelled: true });
+  const answer = await demo.agent.call('export.archive', export400, { callId: notYet });
+  assert.deepEqual(answer, { success: false, cancelled: true, metadata: { stop: 'never-started' } });
   const again = await ask(demo.gateway, '/cancellation/cancel', { body });
   assert.equal(again.json.status, 'cancelled');
   assert.equal((await demo.agent.call('convert.markdownToHtml', { markdown: 'next' })).success, true);

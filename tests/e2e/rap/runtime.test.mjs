@@ -42,7 +42,7 @@ describe('the demo page on one gateway, which is the tool server of another one'
     return `.call[data-call-id="${await found.jsonValue()}"]`;
   }
 
-  const cancelled = { success: false, cancelled: true };
+  const cancelled = { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
   const long = { megabytes: 500 };
 
   test('a tool of the page is called through two gateways', async () => {
@@ -64,7 +64,7 @@ describe('the demo page on one gateway, which is the tool server of another one'
     let call;
     const card = await newCard(() => { call = agent.call('export_archive', long, { callId: 'long' }); });
     await reaches(demo.page, card, 1);
-    assert.deepEqual(await agent.cancel('long', 'enough'), { callId: 'long', cancelled: true });
+    assert.deepEqual(await agent.cancel('long', 'enough'), { callId: 'long', cancelled: true, metadata: { stop: 'abandoned' } });
     assert.deepEqual(await call, cancelled);
     await becomes(demo.page, card, 'cancelled');
     const shown = () => demo.page.$eval(card, (element) => /** @type {HTMLElement} */ (element).innerText);
@@ -73,7 +73,7 @@ describe('the demo page on one gateway, which is the tool server of another one'
     const next = await newCard(() => { call = agent.call('export_archive', long, { callId: 'next' }); });
     await reaches(demo.page, next, 5);
     assert.equal(await shown(), then);
-    assert.deepEqual(await agent.cancel('next'), { callId: 'next', cancelled: true });
+    assert.deepEqual(await agent.cancel('next'), { callId: 'next', cancelled: true, metadata: { stop: 'abandoned' } });
     assert.deepEqual(await call, cancelled);
     // The page has room for others again.
     assert.equal((await agent.call('export_pdf', { markdown: '# Next' })).success, true);

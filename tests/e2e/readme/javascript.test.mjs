@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { format } from 'node:util';
 import { root } from '../../../scripts/paths.mjs';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { blocks, commands } from './blocks.mjs';
@@ -27,7 +28,10 @@ for (const name of ['playwright.mjs', 'puppeteer.mjs']) {
 }
 
 test('evaluate.mjs cancels a call with nothing but window.abp', async () => {
-  assert.equal(await site.runAgent('evaluate.mjs'), "{ callId: 'first', cancelled: true } { success: false, cancelled: true }");
+  assert.equal(await site.runAgent('evaluate.mjs'), format(
+    { callId: 'first', cancelled: true, metadata: { stop: 'never-started' } },
+    { success: false, cancelled: true, metadata: { stop: 'never-started' } },
+  ));
 });
 
 test('parent.js calls the app in its frame, and is told the progress', async () => {
@@ -70,7 +74,7 @@ test('websocket.mjs and signal.mjs reach the app through the gateway', async (t)
   await page.waitForFunction(async () => (await (await fetch('/abp.json')).json()).app?.id === 'my-app');
   const answered = "My app [ { name: 'text.words', available: true } ]\n{ words: 5 }";
   assert.equal(await site.runAgent('websocket.mjs'), answered);
-  assert.equal(await site.runAgent('signal.mjs'), "stopped\n{ callId: 'mine', cancelled: true }");
+  assert.equal(await site.runAgent('signal.mjs'), format('stopped\n%O', { callId: 'mine', cancelled: true, metadata: { stop: 'returned' } }));
 });
 
 test('the commands of the README are scripts of the repository', () => {

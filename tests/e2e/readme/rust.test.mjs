@@ -79,8 +79,8 @@ for (const way of ['bundled', 'mapped']) {
     assert.equal(result.counted.data, 25);
     assert.equal(result.refused.error.code, 'INVALID_TYPE');
     assert.equal(result.refused.error.details.path, 'below');
-    assert.deepEqual(result.confirmed, { callId: 'long', cancelled: true });
-    assert.deepEqual(result.long, { success: false, cancelled: true });
+    assert.deepEqual(result.confirmed, { callId: 'long', cancelled: true, metadata: { stop: 'dropped' } });
+    assert.deepEqual(result.long, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
     assert.ok(result.reported > 0);
   });
 }

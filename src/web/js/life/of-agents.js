@@ -35,13 +35,16 @@ export class LifeOfAgents {
     this.#held = globalThis.document ? undefined : holdLock(id);
   }
 
-  /** @param {Connection} connection of an agent that has announced it */
-  async watch(connection) {
+  /**
+   * @param {Connection} connection of an agent that has announced it
+   * @param {unknown} lock the name of the one it holds, if it said so
+   */
+  async watch(connection, lock) {
     const { number, hear, close } = connection;
     const isOpen = () => this.#host.connections.get(number) === connection;
     if (!isOpen()) return;
     const watched = { heard: true, asked: 0, unanswered: 0 };
-    const stop = watchLock(connection.life.lock, () => connection.onlost?.());
+    const stop = watchLock(lock, () => connection.onlost?.());
     this.#watched.set(connection, watched);
     connection.hear = (message) => {
       watched.heard = true;
