@@ -29,11 +29,11 @@ test('window.abp before initialize, with a session, and after shutdown', async (
   assert.deepEqual(properties, { version: '0.1', app, initialized: false, sessionId: null });
   assert.deepEqual([call.code, call.retryable], ['NOT_INITIALIZED', true]);
   assert.deepEqual([cancel.callId, cancel.cancelled, cancel.error.code], ['x', false, 'NOT_INITIALIZED']);
-  assert.equal(list, 11);
+  assert.equal(list, 14);
   assert.deepEqual(open, { version: '0.1', app, initialized: true, sessionId: result.sessionId });
   const { sessionId, capabilities, ...rest } = result;
   assert.match(sessionId, /^[0-9a-f-]{36}$/);
-  assert.deepEqual(capabilities.map((/** @type {any} */ it) => it.available), Array(11).fill(true));
+  assert.deepEqual(capabilities.map((/** @type {any} */ it) => it.available), Array(14).fill(true));
   assert.deepEqual(rest, { protocolVersion: '0.1', app, features: { notifications: true, progress: true, elicitation: true, dynamicCapabilities: true } });
   assert.deepEqual([seen.twice.code, seen.twice.retryable, seen.same], ['ALREADY_INITIALIZED', false, true]);
   assert.equal(seen.shutdown, true);
@@ -205,5 +205,5 @@ test('the manifest link follows what is registered, and a page that has its own 
     other.close();
     return { first: first.names.length, added: added.names.includes('grüße/&?#%'), removed: removed.names.length, closed, own, kept: (await read()).links };
   });
-  assert.deepEqual(seen, { first: 11, added: true, removed: 11, closed: { links: 0 }, own: { links: 1, names: [] }, kept: 1 });
+  assert.deepEqual(seen, { first: 14, added: true, removed: 14, closed: { links: 0 }, own: { links: 1, names: [] }, kept: 1 });
 });

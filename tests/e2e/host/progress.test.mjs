@@ -113,5 +113,5 @@ test('notifications and capability changes reach every agent that takes them, on
     ['notification', { event: 'app/saved', data: { file: 'a' } }], ['notification', { event: 'app/idle' }], ['changed', added], ['changed', removed],
   ]);
   const { silent, called, known, refused, left, timestamps } = seen;
-  assert.deepEqual({ silent, called, known, refused, left, timestamps }, { silent: true, called: 'new', known: true, refused: 'UNKNOWN_CAPABILITY', left: 11, timestamps: true });
+  assert.deepEqual({ silent, called, known, refused, left, timestamps }, { silent: true, called: 'new', known: true, refused: 'UNKNOWN_CAPABILITY', left: 14, timestamps: true });
 });
