@@ -62,8 +62,9 @@ impl<P: Clone> AgentState<P> {
 
     fn refusal(&self, id: &CallId, sending: bool) -> Option<Error<P>> {
         // Another call under an id said to be cancelled could make that a lie.
-        let free = [Standing::Unknown, Standing::Ended(End::Completed)];
-        if !free.contains(&self.ledger.standing(id.as_str())) {
+        let ends = [End::Completed, End::Undecided].map(Standing::Ended);
+        let standing = self.ledger.standing(id.as_str());
+        if standing != Standing::Unknown && !ends.contains(&standing) {
             let message = ["The callId \"", id.as_str(), "\" has been used"];
             Some(Error::invalid_params(message.concat()))
         } else if let Some((code, message)) = self.closed.clone().filter(|_| sending) {
@@ -138,9 +139,6 @@ impl<P: Clone> AgentState<P> {
 
     /// Settles a call, and remembers how.
     pub(super) fn settle(&mut self, key: RequestKey, settled: Settled<P>) {
-        let Some(pending) = self.calls.remove(key) else {
-            return;
-        };
         let end = match &settled {
             Settled::Cancelled(stop) => Some(End::Cancelled(*stop)),
             Settled::Response(_) => Some(End::Completed),
@@ -152,6 +150,14 @@ impl<P: Clone> AgentState<P> {
                 }
                 _ => Some(End::Completed),
             },
+        };
+        self.settle_as(key, end, settled);
+    }
+
+    /// Settles a call, and remembers that it ended so; `None` for one that never was.
+    pub(super) fn settle_as(&mut self, key: RequestKey, end: Option<End>, settled: Settled<P>) {
+        let Some(pending) = self.calls.remove(key) else {
+            return;
         };
         match end {
             Some(end) => self.ledger.end(&pending.id, end),

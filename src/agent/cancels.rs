@@ -21,10 +21,12 @@ impl<P: Clone> AgentState<P> {
     pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Millis) -> RequestKey {
         if let Some((code, message)) = self.closed.clone() {
             let key = self.next_key();
-            let known = self.known_outcome(&call);
-            if let Some(known) =
-                known.filter(|known| code == Code::DISCONNECTED && known.error.is_none())
-            {
+            let undecided = Standing::Ended(End::Undecided);
+            let decided = self.ledger.standing(call.as_str()) != undecided;
+            let known = self
+                .known_outcome(&call)
+                .filter(|known| known.error.is_none());
+            if let Some(known) = known.filter(|_| code == Code::DISCONNECTED && decided) {
                 self.actions.push_back(Action::SettleCancel(key, known));
                 return key;
             }

@@ -1,7 +1,7 @@
 //! What comes back from the host.
 
 use super::{Action, AgentState, RequestKey, Settled};
-use crate::call::{Code, Error, LateEnd, Millis, Stop};
+use crate::call::{Code, End, Error, LateEnd, Millis, Stop};
 
 impl<P: Clone> AgentState<P> {
     /// Something, anything, was heard of the host.
@@ -27,6 +27,11 @@ impl<P: Clone> AgentState<P> {
             )),
         };
         self.settle(key, settled);
+    }
+
+    /// A call-result which says that nobody knows what became of the call.
+    pub fn called_undecided(&mut self, key: RequestKey, response: P) {
+        self.settle_as(key, Some(End::Undecided), Settled::Response(response));
     }
 
     /// The host has refused a request as no message of the protocol: the `ABPResponse` it said so

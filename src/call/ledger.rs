@@ -24,6 +24,9 @@ pub enum End {
     Completed,
     /// Nobody knows: only an agent's own record ever says so.
     Unknown,
+    /// Its response said that nobody knows, such as a gateway's when the app is gone: only an
+    /// agent's own record says so.
+    Undecided,
 }
 
 /// The answer to a cancel, in the words of the source document's edge-case table.
@@ -128,7 +131,7 @@ impl Ledger {
                 stop,
                 ended: self.ended.late(id),
             },
-            Some(End::Completed | End::Unknown) => CancelAnswer::AlreadyCompleted,
+            Some(End::Completed | End::Unknown | End::Undecided) => CancelAnswer::AlreadyCompleted,
             None => CancelAnswer::NotFound,
         }
     }

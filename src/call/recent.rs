@@ -206,7 +206,8 @@ fn bits_of(end: End) -> u64 {
     match end {
         End::Completed => 0,
         End::Unknown => 1,
-        End::Cancelled(stop) => 2 + stop as u64,
+        End::Undecided => 2,
+        End::Cancelled(stop) => 3 + stop as u64,
     }
 }
 
@@ -214,7 +215,8 @@ fn end_of(entry: u64) -> End {
     match entry & END {
         0 => End::Completed,
         1 => End::Unknown,
-        bits => End::Cancelled(Stop::ALL[bits as usize - 2]),
+        2 => End::Undecided,
+        bits => End::Cancelled(Stop::ALL[bits as usize - 3]),
     }
 }
 
@@ -223,9 +225,10 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    const ENDS: [End; 7] = [
+    const ENDS: [End; 8] = [
         End::Completed,
         End::Unknown,
+        End::Undecided,
         End::Cancelled(Stop::NeverStarted),
         End::Cancelled(Stop::Dropped),
         End::Cancelled(Stop::Returned),

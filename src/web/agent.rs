@@ -179,6 +179,14 @@ impl AgentHandle {
         get(agent).state.borrow_mut().called(key, response, None);
     }
 
+    /// The host has answered a call with a response that says that nobody knows what became of it.
+    pub fn undecided(agent: u32, key: RequestKey, response: JsValue) {
+        get(agent)
+            .state
+            .borrow_mut()
+            .called_undecided(key, response);
+    }
+
     /// The host has answered a call with a response that says it was cancelled.
     pub fn stopped(agent: u32, key: RequestKey, response: JsValue, stop: &JsValue) {
         let stop = Stop::of_peer(stop.as_string().as_deref());

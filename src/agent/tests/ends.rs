@@ -163,16 +163,20 @@ fn after_a_disconnect_a_known_outcome_is_still_told() {
         let key = agent.sent(call);
         agent.answer(key, response);
     }
+    let lost = agent.sent("e");
+    agent.state.called_undecided(lost, "DISCONNECTED");
     let unknown = agent.sent("c");
     agent.state.disconnected();
     agent.actions();
     let now = agent.now;
-    let [a, b, c, never] = ["a", "b", "c", "d"].map(|it| agent.state.cancel(id(it), None, now));
+    let [a, b, c, never, _] =
+        ["a", "b", "c", "d", "e"].map(|it| agent.state.cancel(id(it), None, now));
     let actions = agent.actions();
     assert_eq!(actions[0], confirmed(a));
     assert_eq!(actions[1], refused(b, "Operation already completed"));
     assert_eq!(failure(&actions[2]), Some("DISCONNECTED"));
     assert_eq!(failure(&actions[3]), Some("DISCONNECTED"));
+    assert_eq!(failure(&actions[4]), Some("DISCONNECTED"));
     assert!(unknown < c && c < never);
 }
 

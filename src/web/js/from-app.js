@@ -4,6 +4,8 @@
 import { CALL_ENDED } from './envelope.js';
 import { get, getA, isObject } from './read.js';
 
+/** Of these nobody knows what became of the call. */
+const UNDECIDED = ['DISCONNECTED', 'TIMEOUT'];
 const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
 
 /**
@@ -21,7 +23,8 @@ export function readFromApp(envelope) {
     case 'capabilities/call-result':
       // One that succeeded was not cancelled, whatever else it says.
       if (cancelled && success) return ['called', key, { ...payload, cancelled: false }];
-      return cancelled ? ['stopped', key, response, get(payload, 'metadata.stop')] : ['called', key, response];
+      if (cancelled) return ['stopped', key, response, get(payload, 'metadata.stop')];
+      return [success === false && UNDECIDED.includes(get(payload, 'error.code')) ? 'undecided' : 'called', key, response];
     case 'capabilities/cancel-result': {
       if (cancelled) return ['confirmed', key, get(payload, 'metadata.stop'), ...readEnd(get(payload, 'metadata.ended'))];
       const error = get(payload, 'error');
