@@ -248,6 +248,13 @@ impl HostHandle {
         })
     }
 
+    /// Has what follows wait, or done. For a call that is cancelled before anything comes of it.
+    pub fn hold(host: u32, on: bool) {
+        if let Some(host) = Work::of(host) {
+            host.0.held.set(on);
+        }
+    }
+
     /// Does what the last [`HostHandle::call_from`], `elicit` or `ask` has led to.
     pub fn drive(host: u32) {
         drop(Work::of(host));

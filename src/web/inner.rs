@@ -27,6 +27,8 @@ pub(super) struct Inner {
     pub armed: Cell<f64>,
     /// A future is being dropped: nothing is said before all of it is.
     pub dropping: Cell<bool>,
+    /// A call is made and cancelled in one: nothing is done before both are.
+    pub held: Cell<bool>,
 }
 
 impl Inner {
@@ -40,6 +42,7 @@ impl Inner {
             rust_calls: RustCalls::new(key),
             armed: Cell::new(f64::INFINITY),
             dropping: Cell::new(false),
+            held: Cell::new(false),
         })
     }
 

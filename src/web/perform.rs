@@ -27,7 +27,7 @@ impl Inner {
     /// Does everything that is to be done, in order. No borrow is held while it does: what it
     /// calls may call back, and finds the queue where this left it.
     pub fn drive(&self) {
-        if self.dropping.get() {
+        if self.dropping.get() || self.held.get() {
             return;
         }
         loop {

@@ -255,6 +255,7 @@ export class Host extends Shell {
   callFrom(parent, payload, signal) {
     let child = 0;
     return underSignal(
+      this,
       signal,
       (reason) => this.enter('cancelKey', child, reason),
       async () => {

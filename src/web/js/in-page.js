@@ -55,6 +55,7 @@ export function exposeAbp(host, target) {
       // A call that was refused at once may have the callId of another, which goes on.
       let open = true;
       return underSignal(
+        host,
         signal,
         (reason) => void (open && abp.cancel(rest.callId, reason)),
         () => request('capabilities/call', { capability, params, options: rest }, () => (open = false)),

@@ -8,12 +8,13 @@ import { reasonText } from './reason.js';
  * Makes a call that a signal may abort. With one that has fired already it is made and cancelled
  * before its start, so that its host remembers it.
  *
+ * @param {import('./shell.js').Shell} host
  * @param {any} signal
  * @param {(reason: string | undefined) => void} abort
  * @param {() => Promise<any>} call
  * @returns {Promise<any>} an ABPResponse
  */
-export async function underSignal(signal, abort, call) {
+export async function underSignal(host, signal, abort, call) {
   if (signal == null) return call();
   if (typeof signal.addEventListener !== 'function') {
     return failure('INVALID_PARAMS', 'Bad options.signal: it is an AbortSignal');
@@ -21,10 +22,26 @@ export async function underSignal(signal, abort, call) {
   const onAbort = () => abort(reasonText(signal.reason));
   signal.addEventListener('abort', onAbort);
   try {
-    const response = call();
-    if (signal.aborted) onAbort();
-    return await response;
+    return await (signal.aborted ? stillborn(host, onAbort, call) : call());
   } finally {
     signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/**
+ * Makes a call and cancels it, before even its parameters are looked at.
+ *
+ * @param {import('./shell.js').Shell} host
+ * @param {() => void} cancel
+ * @param {() => Promise<any>} call
+ */
+function stillborn(host, cancel, call) {
+  host.enter('hold', true);
+  try {
+    const response = call();
+    cancel();
+    return response;
+  } finally {
+    host.enter('hold', false);
   }
 }

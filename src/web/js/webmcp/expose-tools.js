@@ -70,6 +70,7 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
     execute: async (params, context) => {
       const callId = newId();
       const response = await underSignal(
+        requests.connection.host,
         context?.signal,
         (reason) => void requests.request('capabilities/cancel', { callId, reason }),
         () => requests.request('capabilities/call', { capability, params: params ?? {}, options: { callId } }),
