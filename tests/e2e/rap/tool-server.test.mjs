@@ -79,7 +79,7 @@ describe('the demo as a RAP tool server', () => {
     await runtime.cancel({ thread: 'long', id: 'call_2' });
     await reaches(demo.page, card, 4);
     await runtime.cancel(call);
-    assert.equal((await result).text, 'Error: Tool call cancelled: The runtime has cancelled the tool call');
+    assert.equal((await result).text, 'Error: Tool call cancelled: The runtime has cancelled the tool call. The work has ended (dropped).');
     await becomes(demo.page, card, 'cancelled');
     await runtime.cancel(call);
     // Its time is free for others.
@@ -93,7 +93,7 @@ describe('the demo as a RAP tool server', () => {
     const card = await cardOf('export.archive');
     await runtime.close('closed');
     await runtime.close('closed');
-    assert.equal((await result).text, 'Error: Tool call cancelled: The thread is closed');
+    assert.equal((await result).text, 'Error: Tool call cancelled: The thread is closed. The work has ended (dropped).');
     await becomes(demo.page, card, 'cancelled');
     assert.equal((await kept.result).content?.length, 2);
   });
