@@ -16,16 +16,10 @@
 //!
 //! The first five are sans-IO: events in, actions out, time passed in as an argument.
 
-#![cfg_attr(not(feature = "std"), no_std)]
-
-extern crate alloc;
-
 pub mod agent;
 pub mod call;
 pub mod capability;
 pub mod dialect;
-#[cfg(any(all(feature = "npm", target_arch = "wasm32"), test))]
-mod heap;
 pub mod session;
 mod text;
 pub mod transport;
@@ -35,6 +29,4 @@ pub mod gateway;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 #[cfg(target_arch = "wasm32")]
-pub use web::Error;
-#[cfg(all(target_arch = "wasm32", feature = "std"))]
-pub use web::{App, CallContext, Capability, Host, Progress};
+pub use web::{App, CallContext, Capability, Error, Host, Progress};

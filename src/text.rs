@@ -1,9 +1,6 @@
 //! Text without the standard library's formatting, which weighs more than all of this crate's
 //! messages together.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 /// A number in decimal digits.
 pub(crate) fn decimal(mut number: u32) -> String {
     let mut digits = Vec::new();

@@ -22,8 +22,6 @@ export async function buildPackage(wasmBindgen) {
     profile: 'wasm',
     out: glue,
     name: 'caphost',
-    // Only JavaScript uses it: it does without the standard library.
-    cargo: ['--no-default-features', '--features', 'npm'],
     // npm/wasm.js says where the module is.
     bindgen: ['--omit-default-module-path'],
     // Found by trial: what compresses best.

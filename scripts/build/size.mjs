@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
-/** Gzip bytes that host and agent may take together: the tests fail above it. */
-export const sizeBudget = 48_000;
+/** Gzip bytes that host and agent may take together. Generous: it catches a dependency that slipped in, no more. */
+export const sizeBudget = 66_000;
 
 const report = join(root, 'target', 'package-size.json');
 

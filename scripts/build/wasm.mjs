@@ -28,23 +28,22 @@ const features = [
  * @param {string} options.profile the cargo profile
  * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
  * @param {string} options.name
- * @param {string[]} [options.cargo] further arguments for cargo
  * @param {string[]} [options.bindgen] further arguments for wasm-bindgen
  * @param {string[]} [options.optimize] arguments for wasm-opt, which is left out without them
  * @param {string} options.wasmBindgen the folder that holds the program
  * @returns {Promise<boolean>} whether anything changed
  */
-export async function buildWasm({ crate, profile, out, name, cargo = [], bindgen = [], optimize = [], wasmBindgen }) {
+export async function buildWasm({ crate, profile, out, name, bindgen = [], optimize = [], wasmBindgen }) {
   // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
   await must('cargo', [
-    'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target, ...cargo,
+    'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
   ], { toStderr: true });
   const compiled = join(targetDir, target, profile, `${crate.replaceAll('-', '_')}.wasm`);
   const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
   return unlessDone({
     name: `wasm-${name}`,
     inputs: [compiled, join(root, 'package-lock.json'), join(root, 'scripts', 'build')],
-    settings: [wasmBindgen, ...cargo, ...bindgen, ...optimize],
+    settings: [wasmBindgen, ...bindgen, ...optimize],
     outputs: [join(out, `${name}.js`), join(out, `${name}_bg.wasm`)],
   }, async () => {
     const fresh = `${out}.fresh`;

@@ -58,11 +58,6 @@ export const suites = [
     run: () => check('cargo', 'clippy', '--locked', '--workspace', '--lib', '--tests', ...wasm, '--', '-D', 'warnings'),
   },
   {
-    name: 'clippy-npm',
-    about: "clippy for the npm package's module",
-    run: () => check('cargo', 'clippy', '--locked', '--lib', '--no-default-features', '--features', 'npm', ...wasm, '--', '-D', 'warnings'),
-  },
-  {
     name: 'rust',
     about: 'cargo test, every feature',
     run: async (filters) => {

@@ -2,7 +2,6 @@
 
 use super::RequestKey;
 use crate::call::{CallId, Code, Error, LateEnd, Millis, Stop};
-use alloc::string::String;
 
 /// A call to make.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,6 @@
 use super::state::DeadlineOf;
 use super::{Action, AgentState, Outgoing, Request, RequestKey, Settled};
 use crate::call::{CallId, Code, End, Error, Millis, Standing, Stop};
-use alloc::string::String;
 
 pub(super) struct Pending<P> {
     pub id: CallId,

@@ -3,7 +3,6 @@
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
 use crate::call::{CallId, CancelAnswer, Code, End, Error, LateEnd, Millis, Standing, Stop};
-use alloc::string::String;
 
 pub(super) struct PendingCancel {
     pub call: CallId,

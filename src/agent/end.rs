@@ -3,9 +3,8 @@
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
 use crate::call::{Code, Deadlines, Error, KeyMap, Millis};
-use alloc::collections::VecDeque;
-use alloc::string::String;
-use core::mem;
+use std::collections::VecDeque;
+use std::mem;
 
 const UNKNOWN: &str = "The app is disconnected: the outcome is unknown";
 

@@ -5,7 +5,7 @@ use super::cancels::PendingCancel;
 use super::liveness::Liveness;
 use super::{Action, RequestKey};
 use crate::call::{Code, Deadlines, KeyMap, Ledger, Millis};
-use alloc::collections::VecDeque;
+use std::collections::VecDeque;
 
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]

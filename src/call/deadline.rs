@@ -1,7 +1,5 @@
 //! Deadlines, so that one timer serves every call.
 
-use alloc::vec::Vec;
-
 use super::Millis;
 
 /// A set of deadlines, earliest first. Entries of things that have ended meanwhile are skipped

@@ -1,11 +1,8 @@
 //! The ABP error, shared by every dialect.
 
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
-use core::ops::{Deref, DerefMut};
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 #[cfg(test)]
 mod written;
@@ -175,7 +172,7 @@ impl<P> fmt::Display for Error<P> {
     }
 }
 
-impl<P: fmt::Debug> core::error::Error for Error<P> {}
+impl<P: fmt::Debug> std::error::Error for Error<P> {}
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,7 @@
 //! The identifier of a call: generated for every call that does not bring one.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use core::fmt;
+use std::fmt;
+use std::sync::Arc;
 
 /// The longest callId accepted, in characters.
 pub const MAX_CALL_ID_CHARS: usize = 128;
@@ -74,7 +73,7 @@ impl fmt::Display for CallId {
     }
 }
 
-impl alloc::borrow::Borrow<str> for CallId {
+impl std::borrow::Borrow<str> for CallId {
     fn borrow(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,6 @@
 //! What is known by callId.
 
-use alloc::vec::Vec;
-use core::mem;
+use std::mem;
 
 use super::CallId;
 

@@ -1,8 +1,5 @@
 //! What is known by the keys a host or an agent hands out.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
-
 /// Values by key, in the order of their keys.
 ///
 /// Keys are handed out in rising order, so a new one goes to the end, and a key is found by binary

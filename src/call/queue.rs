@@ -1,6 +1,6 @@
 //! The slots of one capability, and the calls that wait for one.
 
-use alloc::collections::VecDeque;
+use std::collections::VecDeque;
 
 use super::CallKey;
 

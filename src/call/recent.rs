@@ -1,8 +1,5 @@
 //! How the last calls ended, in memory whose size does not depend on what they were called.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::{End, LateEnd, Stop};
 
 /// So many are remembered in little memory, before the full ring is laid out.

@@ -1,8 +1,7 @@
 //! The capabilities a host offers.
 
-use alloc::rc::Rc;
-use alloc::vec::Vec;
-use core::cell::RefCell;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use crate::call::{Millis, Queue};
 

@@ -1,10 +1,9 @@
 //! The future of one call, which a cancel drops at once.
 
-use alloc::boxed::Box;
-use core::cell::{Cell, RefCell};
-use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 type LocalFuture<T> = Pin<Box<dyn Future<Output = T>>>;
 

@@ -1,7 +1,5 @@
 //! What a dialect needs to know of a value.
 
-use alloc::string::String;
-
 /// What stands at a path, as bits, so that several can be asked for at once.
 pub mod shape {
     #![allow(missing_docs)]

@@ -1,7 +1,6 @@
 //! What the host asks its shell to do.
 
-use alloc::rc::Rc;
-use alloc::vec::Vec;
+use std::rc::Rc;
 
 use super::{Agent, CancelKey, Cancelled, ConnectionId, ElicitationKey, Initialized};
 use crate::call::{CallId, CallKey, CancelAnswer, Error, LateEnd, Response};

@@ -1,8 +1,5 @@
 //! Calls from acceptance to their end.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
 use super::stopping::Stopping;
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo};

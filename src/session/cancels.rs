@@ -1,6 +1,6 @@
 //! Cancels, by agents, by the app and by capabilities.
 
-use alloc::rc::Rc;
+use std::rc::Rc;
 
 use super::state::not_initialized;
 use super::stopping::Asker;

@@ -1,8 +1,6 @@
 //! One agent's connection, and the session on it.
 
-use alloc::rc::Rc;
-use alloc::string::String;
-use alloc::vec::Vec;
+use std::rc::Rc;
 
 use super::limits::Rate;
 use super::state::not_initialized;

@@ -1,7 +1,7 @@
 //! Handlers that still run although their calls have been answered as abandoned: their ends are
 //! reported when they come.
 
-use alloc::rc::Rc;
+use std::rc::Rc;
 
 use super::state::Call;
 use super::{Action, ConnectionId, HostState};

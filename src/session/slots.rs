@@ -1,7 +1,6 @@
 //! Whose turn it is among the calls of a capability that takes only so many at once.
 
-use alloc::rc::Rc;
-use alloc::vec::Vec;
+use std::rc::Rc;
 
 use super::HostState;
 use super::state::{Call, Phase};

@@ -1,8 +1,7 @@
 //! The host's state, and how it is driven.
 
-use alloc::collections::VecDeque;
-use alloc::rc::Rc;
-use alloc::vec::Vec;
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 use super::connection::{Closing, Connection};
 use super::elicitation::Elicitation;

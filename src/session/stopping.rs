@@ -4,8 +4,7 @@
 //! end here and now. One that can only be told is given its settle grace to end; its call stays in
 //! flight until then, and everybody who cancels it meanwhile waits for the one outcome.
 
-use alloc::rc::Rc;
-use alloc::vec::Vec;
+use std::rc::Rc;
 
 use super::state::{DeadlineOf, Phase};
 use super::{CancelKey, ConnectionId, HostState};
@@ -80,7 +79,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             Some(grace) if grace <= 0.0 => Some(Stop::Abandoned),
             Some(_) => None,
         };
-        let questions = core::mem::take(&mut call.elicitations);
+        let questions = std::mem::take(&mut call.elicitations);
         self.stop_waiting(key);
         if let Some(call) = self.calls.get_mut(key) {
             call.phase = Phase::Stopping;

@@ -1,8 +1,6 @@
 //! Ending calls: what is remembered, freed and said of each.
 
-use alloc::rc::Rc;
-use alloc::vec;
-use alloc::vec::Vec;
+use std::rc::Rc;
 
 use super::state::{Call, Phase};
 use super::stopping::{Asker, parent_ended};
@@ -16,7 +14,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let children = self
             .calls
             .get_mut(key)
-            .map(|call| core::mem::take(&mut call.children));
+            .map(|call| std::mem::take(&mut call.children));
         for child in children.unwrap_or_default() {
             self.cancel_tree(child, Some(&parent_ended()), now);
         }
@@ -68,7 +66,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
         self.counters.cancelled += u64::from(stop.is_some());
         self.free_slot(&call);
-        for elicitation in core::mem::take(&mut call.elicitations) {
+        for elicitation in std::mem::take(&mut call.elicitations) {
             self.withdraw(elicitation);
         }
         for _ in 0..call.deadlines {
@@ -84,7 +82,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             }
         }
         let answer = stop.map_or(CancelAnswer::AlreadyCompleted, CancelAnswer::cancelled);
-        for asker in core::mem::take(&mut call.askers) {
+        for asker in std::mem::take(&mut call.askers) {
             self.confirm(&call, asker, answer);
         }
         let reason = call.stopping.reason.take();

@@ -1,8 +1,8 @@
 //! Two ends in one memory.
 
-use alloc::collections::VecDeque;
-use alloc::rc::Rc;
-use core::cell::RefCell;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 use super::Transport;
 

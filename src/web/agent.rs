@@ -1,8 +1,7 @@
 //! What the JavaScript glue of an agent calls.
 
-use alloc::rc::Rc;
-use alloc::string::String;
-use core::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 

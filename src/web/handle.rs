@@ -1,7 +1,7 @@
 //! What the JavaScript glue of a host calls.
 
-use alloc::rc::Rc;
-use core::cell::RefMut;
+use std::cell::RefMut;
+use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
@@ -151,7 +151,6 @@ impl HostHandle {
     }
 
     /// Polls a Rust capability's future.
-    #[cfg(feature = "std")]
     pub fn poll(host: u32, key: u32) {
         if let Some(host) = HOSTS.get(host) {
             host.rust_calls.poll(key);

@@ -1,9 +1,8 @@
 //! What JavaScript names by numbers: cheaper than objects of wasm-bindgen's, and without their
 //! counts of borrows.
 
-use alloc::rc::Rc;
-use alloc::vec::Vec;
-use core::cell::RefCell;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Things by their numbers. A number is given out once: whoever still has that of something that
 /// is gone finds nothing.

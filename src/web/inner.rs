@@ -1,6 +1,6 @@
 //! One host: its state, and the JavaScript object that belongs to it.
 
-use core::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell};
 
 use wasm_bindgen::JsValue;
 
@@ -13,7 +13,6 @@ use crate::session::{HostState, Limits};
 #[derive(Clone)]
 pub(super) enum Handler {
     Js(JsValue),
-    #[cfg(feature = "std")]
     Rust(super::executor::RustHandler),
 }
 
@@ -46,7 +45,6 @@ impl Inner {
         })
     }
 
-    #[cfg(feature = "std")]
     /// Works on the state, then does what follows from it.
     pub fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         let result = work(&mut self.state.borrow_mut());

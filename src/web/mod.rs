@@ -5,44 +5,29 @@
 //! in them comes to Rust flat, as arguments. Every call out of JavaScript into Rust goes through one
 //! guard, so that a trap settles what is pending instead of leaving it for ever.
 
-use alloc::string::String;
-
 use wasm_bindgen::JsValue;
 
 mod agent;
-#[cfg(feature = "npm")]
-mod bare;
-#[cfg(feature = "std")]
 mod builder;
-#[cfg(feature = "std")]
 mod checkpoint;
-#[cfg(feature = "std")]
 mod context;
-#[cfg_attr(not(feature = "std"), path = "no_executor.rs")]
 mod executor;
 mod files;
 mod handle;
 mod handles;
-#[cfg(feature = "std")]
 mod host;
 mod inner;
-#[cfg(feature = "std")]
 mod inspect;
-#[cfg(feature = "std")]
 mod object;
 mod perform;
-#[cfg(feature = "std")]
 mod random;
 mod receive;
 mod sys;
 
 pub use agent::AgentHandle;
-#[cfg(feature = "std")]
 pub use builder::{App, Capability, Progress};
-#[cfg(feature = "std")]
 pub use context::CallContext;
 pub use handle::HostHandle;
-#[cfg(feature = "std")]
 pub use host::Host;
 pub use sys::JsHost;
 

@@ -66,7 +66,6 @@ impl Inner {
                 ..
             } => match handler {
                 Handler::Js(handler) => js.start(key, id.as_str(), &handler, &params),
-                #[cfg(feature = "std")]
                 Handler::Rust(handler) => self.rust_calls.start(key, id, &handler, params),
             },
             Action::Stop { key, reason } => {
@@ -215,7 +214,6 @@ pub(super) fn error(error: &Error) -> JsValue {
     let after = or_nan(error.retry_after);
     let written = sys::error(code, &error.message, error.retryable, after, details);
     // Only capabilities written in Rust name any.
-    #[cfg(feature = "std")]
     super::object::name_alternatives(&written, &error.alternatives);
     written
 }
@@ -232,7 +230,7 @@ fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
     }
 }
 
-fn texts(texts: &[alloc::rc::Rc<str>]) -> JsValue {
+fn texts(texts: &[std::rc::Rc<str>]) -> JsValue {
     let array = sys::array();
     for text in texts {
         sys::push_text(&array, text);

@@ -1,6 +1,6 @@
 //! What the JavaScript glue of a host hands over: what agents send.
 
-use alloc::rc::Rc;
+use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 

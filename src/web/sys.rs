@@ -3,7 +3,6 @@
 //! What stands in an envelope crosses the boundary flat, as arguments: reading and writing the
 //! envelope itself is left to `js/envelope.js`.
 
-#[cfg(feature = "std")]
 use std::string::String;
 
 use wasm_bindgen::prelude::*;
@@ -154,7 +153,6 @@ extern "C" {
 }
 
 /// What only an app in Rust needs.
-#[cfg(feature = "std")]
 #[wasm_bindgen(module = "/src/web/js/host.js")]
 extern "C" {
     /// A capability written in Rust has been registered.
@@ -177,7 +175,6 @@ extern "C" {
     pub fn close(this: &JsHost);
 }
 
-#[cfg(feature = "std")]
 #[wasm_bindgen(module = "/src/web/js/descriptor.js")]
 extern "C" {
     /// What is wrong with an app's description of itself, if anything.
@@ -190,7 +187,6 @@ extern "C" {
     pub(super) fn describe(name: &str, options: &JsValue) -> JsValue;
 }
 
-#[cfg(feature = "std")]
 #[wasm_bindgen(module = "/src/web/js/platform.js")]
 extern "C" {
     /// A fresh UUID.
@@ -204,7 +200,6 @@ extern "C" {
     pub(super) fn in_next_task(callback: &JsValue);
 }
 
-#[cfg(feature = "std")]
 #[wasm_bindgen(module = "/src/web/js/inspect.js")]
 extern "C" {
     /// What is wrong with a value that is to be sent, if anything.

@@ -1,7 +1,6 @@
 //! The host's half: what an agent sends.
 
-use alloc::rc::Rc;
-use alloc::string::String;
+use std::rc::Rc;
 
 use super::{VERSION, kind};
 use crate::call::{CallId, Code, Error, Millis};

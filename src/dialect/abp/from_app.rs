@@ -4,7 +4,6 @@ use super::{CALL_ENDED, kind};
 use crate::call::{LateEnd, Stop};
 use crate::dialect::Value;
 use crate::text::decimal;
-use alloc::string::String;
 
 /// What an app can say. Payloads are handed to the caller as they are.
 #[derive(Clone, Debug, PartialEq)]

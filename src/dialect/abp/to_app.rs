@@ -1,7 +1,5 @@
 //! The agent's half: what an agent sends, and what it tells its caller.
 
-use alloc::string::String;
-
 use super::{envelope, error, kind, write};
 use crate::agent::{CancelOutcome, Request, RequestKey, Settled};
 use crate::call::Millis;

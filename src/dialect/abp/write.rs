@@ -1,6 +1,6 @@
 //! What both halves write.
 
-use alloc::rc::Rc;
+use std::rc::Rc;
 
 use super::{CALL_ENDED, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, VERSION, kind};
 use crate::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, Stop};

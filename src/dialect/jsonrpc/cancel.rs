@@ -1,7 +1,5 @@
 //! How a request is cancelled, and who is told what then: the one place that knows it.
 
-use alloc::string::String;
-
 use super::Id;
 use crate::dialect::Value;
 use crate::text::clipped;

@@ -1,7 +1,5 @@
 //! The id of a request.
 
-use alloc::string::String;
-
 use crate::dialect::Value;
 use crate::dialect::shape::{NUMBER, OTHER, TEXT};
 

@@ -1,7 +1,5 @@
 //! Reading messages.
 
-use alloc::string::String;
-
 use super::Id;
 use crate::dialect::Value;
 use crate::dialect::shape::{ARRAY, MISSING, OBJECT, OTHER, TEXT};

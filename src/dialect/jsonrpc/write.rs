@@ -1,7 +1,5 @@
 //! Writing messages.
 
-use alloc::string::String;
-
 use super::cancel::CANCELLED;
 use super::{code, method};
 use crate::call::{Code, Error, LateEnd, Stop};
