@@ -21,7 +21,6 @@ pub mod call;
 pub mod capability;
 pub mod dialect;
 pub mod session;
-mod text;
 pub mod transport;
 
 #[cfg(all(not(target_arch = "wasm32"), feature = "gateway"))]

@@ -34,7 +34,7 @@ impl<P: Clone> AgentState<P> {
             deadlines: 0,
             unsent: Some(call),
         };
-        self.calls.insert(key, pending);
+        self.calls.insert(key, Box::new(pending));
         self.unsent.push_back(key);
         if !self.waking {
             self.waking = true;
@@ -64,8 +64,8 @@ impl<P: Clone> AgentState<P> {
         let ends = [End::Completed, End::Undecided].map(Standing::Ended);
         let standing = self.ledger.standing(id.as_str());
         if standing != Standing::Unknown && !ends.contains(&standing) {
-            let message = ["The callId \"", id.as_str(), "\" has been used"];
-            Some(Error::invalid_params(message.concat()))
+            let message = format!("The callId \"{id}\" has been used");
+            Some(Error::invalid_params(message))
         } else if let Some((code, message)) = self.closed.clone().filter(|_| sending) {
             Some(Error::new(code, message))
         } else if sending && self.shutting_down.is_some() {
@@ -82,7 +82,7 @@ impl<P: Clone> AgentState<P> {
     pub fn flush(&mut self, now: Millis) {
         self.waking = false;
         while let Some(key) = self.unsent.pop_front() {
-            let pending = self.calls.get_mut(key);
+            let pending = self.calls.get_mut(&key);
             let Some(call) = pending.and_then(|pending| pending.unsent.take()) else {
                 continue;
             };
@@ -104,7 +104,7 @@ impl<P: Clone> AgentState<P> {
     /// The caller's signal has fired. What was not sent is cancelled at once; of what was sent the
     /// host decides, and has the grace to do so.
     pub fn abort(&mut self, key: RequestKey, reason: Option<String>, now: Millis) {
-        let Some(pending) = self.calls.get(key) else {
+        let Some(pending) = self.calls.get(&key) else {
             return;
         };
         if pending.unsent.is_some() {
@@ -116,7 +116,7 @@ impl<P: Clone> AgentState<P> {
     }
 
     fn deadline(&mut self, key: RequestKey, at: Millis, of: DeadlineOf) {
-        if let Some(pending) = self.calls.get_mut(key) {
+        if let Some(pending) = self.calls.get_mut(&key) {
             pending.deadlines += 1;
             self.deadlines.insert(at, of);
         }
@@ -124,7 +124,7 @@ impl<P: Clone> AgentState<P> {
 
     /// The request with that key could not be sent, say because its parameters cannot be cloned.
     pub fn unsendable(&mut self, key: RequestKey, error: Error<P>) {
-        if self.calls.contains(key) {
+        if self.calls.contains_key(&key) {
             self.settle(key, Settled::Failed(error));
         } else {
             self.cancel_failed(key, error);
@@ -155,7 +155,7 @@ impl<P: Clone> AgentState<P> {
 
     /// Settles a call, and remembers that it ended so; `None` for one that never was.
     pub(super) fn settle_as(&mut self, key: RequestKey, end: Option<End>, settled: Settled<P>) {
-        let Some(pending) = self.calls.remove(key) else {
+        let Some(pending) = self.calls.remove(&key) else {
             return;
         };
         match end {

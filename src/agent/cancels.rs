@@ -39,7 +39,7 @@ impl<P: Clone> AgentState<P> {
         }
         let of = self.ledger.key(call.as_str());
         let unsent = of
-            .and_then(|of| self.calls.get(of))
+            .and_then(|of| self.calls.get(&of))
             .is_some_and(|it| it.unsent.is_some());
         if unsent && let Some(of) = of {
             let key = self.next_key();
@@ -57,7 +57,7 @@ impl<P: Clone> AgentState<P> {
     pub(super) fn cancel_quietly(&mut self, of: RequestKey, reason: Option<String>, now: Millis) {
         let Some(pending) = self
             .calls
-            .get_mut(of)
+            .get_mut(&of)
             .filter(|pending| !pending.cancel_sent)
         else {
             return;
@@ -93,7 +93,7 @@ impl<P: Clone> AgentState<P> {
     }
 
     pub(super) fn cancel_unanswered(&mut self, key: RequestKey) {
-        let Some(cancel) = self.cancels.remove(key) else {
+        let Some(cancel) = self.cancels.remove(&key) else {
             return;
         };
         if cancel.wanted {
@@ -108,7 +108,7 @@ impl<P: Clone> AgentState<P> {
     }
 
     pub(super) fn cancel_failed(&mut self, key: RequestKey, error: Error<P>) {
-        let Some(cancel) = self.cancels.remove(key) else {
+        let Some(cancel) = self.cancels.remove(&key) else {
             return;
         };
         self.forget_deadlines(1);
@@ -147,7 +147,7 @@ impl<P: Clone> AgentState<P> {
             }
             return;
         }
-        let Some(cancel) = self.cancels.remove(key) else {
+        let Some(cancel) = self.cancels.remove(&key) else {
             return;
         };
         self.life.known_to_answer();
@@ -157,13 +157,13 @@ impl<P: Clone> AgentState<P> {
                 key,
                 PendingCancel {
                     overtaken,
-                    ..*cancel
+                    ..cancel
                 },
             );
             return;
         }
         self.forget_deadlines(1);
-        let of = cancel.of.and_then(|of| self.calls.get_mut(of));
+        let of = cancel.of.and_then(|of| self.calls.get_mut(&of));
         let said = of.as_ref().and_then(|pending| pending.refused.as_deref());
         let said = said.map(CancelOutcome::refused);
         // The first that tells how a call ended wins, whatever comes after it.
@@ -194,7 +194,7 @@ impl<P: Clone> AgentState<P> {
                 return;
             }
             // One that could not be carried out, which its error says, claims nothing.
-            if let Some(pending) = self.calls.get_mut(of)
+            if let Some(pending) = self.calls.get_mut(&of)
                 && cancel.wanted
                 && outcome.error.is_none()
             {
@@ -210,15 +210,20 @@ impl<P: Clone> AgentState<P> {
 
     /// A call has settled: what a shutdown has overtaken is answered by that.
     pub(super) fn answer_overtaken(&mut self, of: RequestKey) {
-        let overtaken = |it: &PendingCancel| it.overtaken && it.of == Some(of);
-        for key in self.cancels.keys_where(overtaken) {
+        if self.shutting_down.is_none() {
+            return;
+        }
+        let cancels = self.cancels.iter();
+        let overtaken = cancels.filter(|(_, it)| it.overtaken && it.of == Some(of));
+        let keys: Vec<_> = overtaken.map(|(key, _)| *key).collect();
+        for key in keys {
             self.cancel_unanswered(key);
             self.forget_deadlines(1);
         }
     }
 
     fn is_pending(&self, of: Option<RequestKey>) -> bool {
-        of.is_some_and(|of| self.calls.contains(of))
+        of.is_some_and(|of| self.calls.contains_key(&of))
     }
 
     /// The error of a call whose cancel was refused and which then counts as cancelled.

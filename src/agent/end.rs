@@ -2,7 +2,7 @@
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
-use crate::call::{Code, Deadlines, Error, KeyMap, Millis};
+use crate::call::{Code, Deadlines, Error, Millis};
 use std::collections::VecDeque;
 use std::mem;
 
@@ -64,29 +64,25 @@ impl<P: Clone> AgentState<P> {
             return;
         }
         self.closed = Some((code.clone(), message));
-        for key in self.cancels.keys_where(|cancel| cancel.wanted) {
-            let Some(cancel) = self.cancels.remove(key) else {
+        for (key, cancel) in mem::take(&mut self.cancels) {
+            if !cancel.wanted {
                 continue;
-            };
+            }
             let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
                 CancelOutcome::failed(UNKNOWN, Error::new(Code::DISCONNECTED, UNKNOWN))
             });
             self.actions.push_back(Action::SettleCancel(key, outcome));
         }
-        for key in self.calls.keys_where(|_| true) {
+        let pending: Vec<_> = self.calls.keys().copied().collect();
+        for key in pending {
             self.settle(
                 key,
                 Settled::Failed(Error::new(Code::DISCONNECTED, UNKNOWN)),
             );
         }
         // An agent whose session is over may be kept for long: what it still needs is little.
-        self.calls = KeyMap::default();
         self.ledger.shrink();
-        let mut waiting = mem::take(&mut self.actions);
-        while let Some(action) = waiting.pop_front() {
-            self.actions.push_back(action);
-        }
-        self.cancels = KeyMap::default();
+        self.actions.shrink_to_fit();
         self.shutting_down = None;
         self.unsent = VecDeque::new();
         self.life.end();

@@ -12,7 +12,7 @@ impl<P: Clone> AgentState<P> {
     /// A call-result. `response` is the host's, or `None` when it sent none that makes sense.
     /// `stop` is how far a stop was seen, of one that was cancelled.
     pub fn called(&mut self, key: RequestKey, response: Option<P>, stop: Option<Stop>) {
-        let Some(pending) = self.calls.get(key) else {
+        let Some(pending) = self.calls.get(&key) else {
             return;
         };
         let settled = match (response, stop) {
@@ -37,7 +37,7 @@ impl<P: Clone> AgentState<P> {
     /// The host has refused a request as no message of the protocol: the `ABPResponse` it said so
     /// with, if it is one.
     pub fn refused(&mut self, key: RequestKey, response: Option<P>) {
-        if self.calls.contains(key) {
+        if self.calls.contains_key(&key) {
             self.called(key, response, None);
         } else if !self.life.answered(key) {
             let message = "The app refused the message";

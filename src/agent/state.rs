@@ -4,8 +4,8 @@ use super::calls::Pending;
 use super::cancels::PendingCancel;
 use super::liveness::Liveness;
 use super::{Action, RequestKey};
-use crate::call::{Code, Deadlines, KeyMap, Ledger, Millis};
-use std::collections::VecDeque;
+use crate::call::{Code, Deadlines, Ledger, Millis};
+use std::collections::{BTreeMap, VecDeque};
 
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,9 +55,11 @@ pub(super) enum DeadlineOf {
 /// One agent on one transport. `P` is the payload type, opaque here.
 pub struct AgentState<P> {
     pub(super) options: AgentOptions,
-    pub(super) calls: KeyMap<Pending<P>>,
+    /// By their keys, which rise: in the order in which they were made. Boxed, because a tree moves
+    /// its values about.
+    pub(super) calls: BTreeMap<RequestKey, Box<Pending<P>>>,
     pub(super) unsent: VecDeque<RequestKey>,
-    pub(super) cancels: KeyMap<PendingCancel>,
+    pub(super) cancels: BTreeMap<RequestKey, PendingCancel>,
     /// Calls by their ids: those that are pending, and how the last ones ended.
     pub(super) ledger: Ledger,
     pub(super) deadlines: Deadlines<DeadlineOf>,
@@ -74,9 +76,9 @@ impl<P: Clone> AgentState<P> {
     pub fn new(options: AgentOptions) -> Self {
         AgentState {
             options,
-            calls: KeyMap::default(),
+            calls: BTreeMap::new(),
             unsent: VecDeque::new(),
-            cancels: KeyMap::default(),
+            cancels: BTreeMap::new(),
             ledger: Ledger::new(options.remembered),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
@@ -153,14 +155,14 @@ impl<P: Clone> AgentState<P> {
 }
 
 fn live<P>(
-    calls: &KeyMap<Pending<P>>,
-    cancels: &KeyMap<PendingCancel>,
+    calls: &BTreeMap<RequestKey, Box<Pending<P>>>,
+    cancels: &BTreeMap<RequestKey, PendingCancel>,
     closing: bool,
     key: DeadlineOf,
 ) -> bool {
     match key {
-        DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains(key),
-        DeadlineOf::Cancel(key) => cancels.contains(key),
+        DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains_key(&key),
+        DeadlineOf::Cancel(key) => cancels.contains_key(&key),
         DeadlineOf::Shutdown | DeadlineOf::Close => closing,
     }
 }

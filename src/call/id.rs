@@ -1,7 +1,10 @@
 //! The identifier of a call: generated for every call that does not bring one.
 
 use std::fmt;
+use std::hash::{BuildHasher, DefaultHasher, Hasher};
 use std::sync::Arc;
+
+use uuid::{Builder, Uuid};
 
 /// The longest callId accepted, in characters.
 pub const MAX_CALL_ID_CHARS: usize = 128;
@@ -33,24 +36,34 @@ impl CallId {
 
     /// Makes a UUID (version 4) out of sixteen random bytes, which the shell supplies.
     pub fn from_random(bytes: [u8; 16]) -> Self {
-        let uuid = uuid::Builder::from_random_bytes(bytes).into_uuid();
-        let mut text = String::new();
-        // The crate's own formatting is ten times the code.
-        for (index, byte) in uuid.as_bytes().iter().enumerate() {
-            if [4, 6, 8, 10].contains(&index) {
-                text.push('-');
-            }
-            for digit in [byte >> 4, byte & 15] {
-                let base = if digit < 10 { b'0' } else { b'a' - 10 };
-                text.push(char::from(base + digit));
-            }
-        }
-        CallId(text.into())
+        let uuid = Builder::from_random_bytes(bytes).into_uuid();
+        CallId((&*uuid.hyphenated().encode_lower(&mut [0; 36])).into())
     }
 
     /// The identifier as it stands on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// Hashes callIds under a secret of its own: strangers choose the ids, and whoever knew the hash
+/// could choose such as collide. The standard library's `RandomState` has fixed keys in wasm.
+#[derive(Clone, Debug)]
+pub(super) struct IdHashes(u128);
+
+impl Default for IdHashes {
+    fn default() -> Self {
+        IdHashes(Uuid::new_v4().as_u128())
+    }
+}
+
+impl BuildHasher for IdHashes {
+    type Hasher = DefaultHasher;
+
+    fn build_hasher(&self) -> DefaultHasher {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u128(self.0);
+        hasher
     }
 }
 

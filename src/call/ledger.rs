@@ -1,6 +1,8 @@
 //! What one session remembers of its calls.
 
-use super::id_map::IdMap;
+use std::collections::HashMap;
+
+use super::id::IdHashes;
 use super::recent::Recent;
 use super::{CallId, CallKey, LateEnd, Stop};
 
@@ -64,39 +66,39 @@ impl CancelAnswer {
 /// Calls in flight, and a bounded ring of those that ended.
 #[derive(Debug)]
 pub struct Ledger {
-    calls: IdMap<CallKey>,
+    calls: HashMap<CallId, CallKey, IdHashes>,
     ended: Recent,
-    in_flight: usize,
 }
 
 impl Ledger {
     /// `capacity` is how many ended calls are remembered.
     pub fn new(capacity: usize) -> Self {
+        let hashes = IdHashes::default();
         Ledger {
-            calls: IdMap::new(),
-            ended: Recent::new(capacity),
-            in_flight: 0,
+            ended: Recent::new(capacity, hashes.clone()),
+            calls: HashMap::with_hasher(hashes),
         }
     }
 
     /// Where `id` stands.
     pub fn standing(&self, id: &str) -> Standing {
-        match (self.key(id), self.ended.get(id)) {
-            (Some(key), _) => Standing::InFlight(key),
-            (None, Some(end)) => Standing::Ended(end),
-            (None, None) => Standing::Unknown,
+        match self.key(id) {
+            Some(key) => Standing::InFlight(key),
+            None => self
+                .ended
+                .get(id)
+                .map_or(Standing::Unknown, Standing::Ended),
         }
     }
 
     /// The key of a call in flight.
     pub fn key(&self, id: &str) -> Option<CallKey> {
-        self.calls.get(id).map(|entry| entry.1)
+        self.calls.get(id).copied()
     }
 
     /// Enters a call. The id must not be in flight; how it ended before counts no longer.
     pub fn enter(&mut self, id: CallId, key: CallKey) {
         debug_assert!(self.key(id.as_str()).is_none());
-        self.in_flight += 1;
         self.calls.insert(id, key);
     }
 
@@ -109,18 +111,13 @@ impl Ledger {
 
     /// Takes a call out that is in flight, as if it had never been. False when it is not.
     pub fn withdraw(&mut self, id: &CallId) -> bool {
-        let found = self.key(id.as_str()).is_some();
-        if found {
-            self.in_flight -= 1;
-            self.calls.remove(id.as_str());
-        }
-        found
+        self.calls.remove(id).is_some()
     }
 
     /// Lets go of the room for more calls, once nothing is in flight and not many will follow.
     pub fn shrink(&mut self) {
-        debug_assert!(self.in_flight == 0);
-        self.calls = IdMap::new();
+        debug_assert!(self.calls.is_empty());
+        self.calls.shrink_to_fit();
         self.ended.shrink();
     }
 
@@ -143,7 +140,7 @@ impl Ledger {
 
     /// How many calls are in flight.
     pub fn in_flight(&self) -> usize {
-        self.in_flight
+        self.calls.len()
     }
 
     /// How many ended calls are remembered.

@@ -3,8 +3,6 @@
 mod deadline;
 mod error;
 mod id;
-mod id_map;
-mod key_map;
 mod ledger;
 mod outcome;
 mod queue;
@@ -14,7 +12,6 @@ mod stop;
 pub use deadline::Deadlines;
 pub use error::{Code, Error, ErrorParts};
 pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
-pub use key_map::KeyMap;
 pub use ledger::{CancelAnswer, End, Ledger, Standing};
 pub use outcome::{Outcome, Response};
 pub use queue::Queue;

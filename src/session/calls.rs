@@ -39,7 +39,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if self.refuses(parent) {
             return self.cancelled_child();
         }
-        match self.calls.get(parent).map(|call| call.connection) {
+        match self.calls.get(&parent).map(|call| call.connection) {
             Some(to) => self.enter(to, ReplyTo::Parent, Some(parent), request, now),
             None => self.cancelled_child(),
         }
@@ -97,8 +97,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             return Err(error);
         }
         if session.ledger.standing(request.id.as_str()) != Standing::Unknown {
-            let message = ["The callId \"", request.id.as_str(), "\" was used before"];
-            return Err(Error::invalid_params(message.concat()));
+            let message = format!("The callId \"{}\" was used before", request.id);
+            return Err(Error::invalid_params(message));
         }
         if session.ledger.in_flight() >= limits.in_flight {
             return Err(Error::new(
@@ -114,14 +114,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .ok_or_else(|| {
                 Error::new(
                     Code::UNKNOWN_CAPABILITY,
-                    ["There is no capability \"", &request.capability, "\""].concat(),
+                    format!("There is no capability \"{}\"", request.capability),
                 )
             })?;
         let descriptor = &capability.descriptor;
         if !descriptor.available {
             return Err(Error::new(
                 Code::CAPABILITY_UNAVAILABLE,
-                ["\"", &request.capability, "\" is not available right now"].concat(),
+                format!("\"{}\" is not available right now", request.capability),
             ));
         }
         let checked = descriptor.checked;
@@ -134,7 +134,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.deadlines.insert(now + timeout, DeadlineOf::Call(key));
         }
         let parent = parent.and_then(|parent| {
-            let call = self.calls.get_mut(parent)?;
+            let call = self.calls.get_mut(&parent)?;
             call.children.push(key);
             let id = call.id.clone();
             Some(Parent { key: parent, id })
@@ -159,7 +159,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             deadlines: usize::from(request.timeout.is_some()),
             elicitations: Vec::new(),
         };
-        self.calls.insert(key, call);
+        self.calls.insert(key, Box::new(call));
         self.watch_call(key, CallState::Queued(params.clone()));
         if checked {
             self.actions.push_back(Action::Check {
@@ -177,7 +177,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn checked(&mut self, key: CallKey, result: Result<(), Error<P>>, now: Millis) {
         let Some(call) = self
             .calls
-            .get(key)
+            .get(&key)
             .filter(|call| call.phase == Phase::Checking)
         else {
             return;
@@ -195,7 +195,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         while let Some(key) = self.ready.pop_front() {
             let Some(call) = self
                 .calls
-                .get_mut(key)
+                .get_mut(&key)
                 .filter(|call| call.phase == Phase::Ready)
             else {
                 continue;
@@ -220,7 +220,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// [`Code::CANCELLED`] has stopped by itself. What comes after the end of its call is dropped,
     /// counted, and reported if the call was answered as abandoned.
     pub fn settle(&mut self, key: CallKey, result: Result<P, Error<P>>, told: bool, now: Millis) {
-        let Some(call) = self.calls.get(key) else {
+        let Some(call) = self.calls.get(&key) else {
             return self.settle_late(key, result.is_ok(), now);
         };
         match (call.phase, result) {
@@ -240,7 +240,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn progress(&mut self, key: CallKey, info: P) {
         let Some(call) = self
             .calls
-            .get(key)
+            .get(&key)
             .filter(|call| call.phase == Phase::Running)
         else {
             self.counters.late_progress += 1;
@@ -266,9 +266,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Progress of the running calls that `is_meant` picks by callId and token.
     pub fn progress_of(&mut self, info: P, is_meant: impl Fn(&CallId, Option<&P>) -> bool) {
-        let keys = self
-            .calls
-            .keys_where(|call| is_meant(&call.id, call.token.as_ref()));
+        let keys = self.calls_where(|call| is_meant(&call.id, call.token.as_ref()));
         if keys.is_empty() {
             self.counters.late_progress += 1;
         }
@@ -290,6 +288,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Whether a call is in flight.
     pub fn is_in_flight(&self, key: CallKey) -> bool {
-        self.calls.contains(key)
+        self.calls.contains_key(&key)
     }
 }

@@ -62,7 +62,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             None => self.stopping_without_session(connection, call),
         };
         if let Some(key) = in_flight {
-            if let Some(call) = self.calls.get_mut(key) {
+            if let Some(call) = self.calls.get_mut(&key) {
                 call.askers.push((asker, reason.clone()));
             }
             return self.cancel_tree(key, reason.as_ref(), now);

@@ -112,7 +112,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             ledger: Ledger::new(self.limits.remembered),
             rate: Rate::full(&self.limits, now),
         };
-        let Some(state) = self.connections.get_mut(connection) else {
+        let Some(state) = self.connections.get_mut(&connection) else {
             return Err(Error::new(Code::DISCONNECTED, "The connection is closed"));
         };
         state.session = Some(opened);
@@ -154,8 +154,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The transport is gone: what is in flight is cancelled, and nobody is answered. Handlers that
     /// make calls still get their answers, for which they may be waiting.
     pub fn disconnect(&mut self, connection: ConnectionId, now: Millis) {
-        for key in self.calls.keys_where(|call| call.connection == connection) {
-            if let Some(call) = self.calls.get_mut(key) {
+        for key in self.calls_where(|call| call.connection == connection) {
+            if let Some(call) = self.calls.get_mut(&key) {
                 call.askers
                     .retain(|(asker, _)| matches!(asker, super::stopping::Asker::App(_)));
                 if matches!(call.reply, ReplyTo::Agent(..)) {
@@ -169,7 +169,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let reason = Some("The agent disconnected".into());
         self.cancel_all(connection, reason.as_ref(), now);
         self.end_session(connection, None);
-        self.connections.remove(connection);
+        self.connections.remove(&connection);
     }
 
     /// The id of a connection's session.
@@ -180,12 +180,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The connection on which a session of that id is open.
     pub fn connection_of(&self, session: &str) -> Option<ConnectionId> {
         let is_meant = |it: &Connection| it.session.as_ref().is_some_and(|it| &*it.id == session);
-        self.connections.keys_where(is_meant).pop()
+        let found = self.connections.iter().find(|(_, it)| is_meant(it));
+        found.map(|(key, _)| *key)
     }
 
     /// How many sessions are open.
     pub fn sessions(&self) -> usize {
-        self.connections.keys_where(|it| it.session.is_some()).len()
+        self.connections
+            .values()
+            .filter(|it| it.session.is_some())
+            .count()
     }
 
     /// Sends every agent that takes notifications one of the app's.
@@ -210,11 +214,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     pub(super) fn session(&self, connection: ConnectionId) -> Option<&Session> {
-        self.connections.get(connection)?.session.as_ref()
+        self.connections.get(&connection)?.session.as_ref()
     }
 
     pub(super) fn session_mut(&mut self, connection: ConnectionId) -> Option<&mut Session> {
-        self.connections.get_mut(connection)?.session.as_mut()
+        self.connections.get_mut(&connection)?.session.as_mut()
     }
 
     pub(super) fn answer(&mut self, to: ConnectionId, id: Option<P>, answer: Answer<P>) {
@@ -222,14 +226,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     fn listeners(&self) -> Vec<ConnectionId> {
-        self.connections.keys_where(|connection| {
+        let listeners = self.connections.iter().filter(|(_, connection)| {
             let session = connection.session.as_ref();
             session.is_some_and(|session| session.features.notifications)
-        })
+        });
+        listeners.map(|(key, _)| *key).collect()
     }
 
     fn end_session(&mut self, connection: ConnectionId, asker: Option<(ConnectionId, Option<P>)>) {
-        let state = self.connections.get_mut(connection);
+        let state = self.connections.get_mut(&connection);
         let Some(session) = state.and_then(|state| state.session.take()) else {
             return;
         };
@@ -268,7 +273,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     fn next_connection(&mut self) -> ConnectionId {
         loop {
             let id = self.next_key();
-            if !self.connections.contains(id) {
+            if !self.connections.contains_key(&id) {
                 return id;
             }
         }

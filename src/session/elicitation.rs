@@ -21,7 +21,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if self.refuses(call) {
             return self.never_asked();
         }
-        match self.calls.get(call).map(|it| it.connection) {
+        match self.calls.get(&call).map(|it| it.connection) {
             Some(connection) => self.ask(connection, Some(call), request, timeout, now),
             None => self.never_asked(),
         }
@@ -55,7 +55,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
         self.elicitations
             .insert(key, Elicitation { connection, call });
-        if let Some(call) = call.and_then(|call| self.calls.get_mut(call)) {
+        if let Some(call) = call.and_then(|call| self.calls.get_mut(&call)) {
             call.elicitations.push(key);
         }
         if let Some(timeout) = timeout {
@@ -77,7 +77,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         key: ElicitationKey,
         result: Result<P, Error<P>>,
     ) {
-        let asked = self.elicitations.get(key);
+        let asked = self.elicitations.get(&key);
         if asked.is_some_and(|asked| asked.connection == connection) {
             self.remove(key);
             self.elicited(
@@ -118,10 +118,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// The session is over: nobody will answer any more.
     pub(super) fn disown_elicitations(&mut self, connection: ConnectionId) {
-        for key in self
-            .elicitations
-            .keys_where(|asked| asked.connection == connection)
-        {
+        let asked = self.elicitations.iter();
+        let asked = asked.filter(|(_, asked)| asked.connection == connection);
+        let keys: Vec<_> = asked.map(|(key, _)| *key).collect();
+        for key in keys {
             self.remove(key);
             let error = Error::new(Code::DISCONNECTED, "The agent is gone");
             self.elicited(key, Outcome::Failed(error));
@@ -129,12 +129,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     fn remove(&mut self, key: ElicitationKey) -> Option<Elicitation> {
-        let asked = self.elicitations.remove(key)?;
-        if let Some(call) = asked.call.and_then(|call| self.calls.get_mut(call)) {
+        let asked = self.elicitations.remove(&key)?;
+        if let Some(call) = asked.call.and_then(|call| self.calls.get_mut(&call)) {
             call.elicitations.retain(|it| *it != key);
         }
         self.forget_deadline();
-        Some(*asked)
+        Some(asked)
     }
 
     fn elicited(&mut self, key: ElicitationKey, outcome: Outcome<P>) {

@@ -1,11 +1,12 @@
 //! Handlers that still run although their calls have been answered as abandoned: their ends are
 //! reported when they come.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::state::Call;
 use super::{Action, ConnectionId, HostState};
-use crate::call::{CallId, CallKey, KeyMap, LateEnd, Millis};
+use crate::call::{CallId, CallKey, LateEnd, Millis};
 
 /// A call that was answered as abandoned and has not ended.
 pub(super) struct Abandoned {
@@ -25,8 +26,8 @@ pub(super) struct Abandoned {
 /// At most so many are waited for, however many handlers never end.
 const MOST: usize = 10_000;
 
-/// By their keys.
-pub(super) type AbandonedCalls = KeyMap<Abandoned>;
+/// By their keys, the oldest first.
+pub(super) type AbandonedCalls = BTreeMap<CallKey, Abandoned>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A call was answered as abandoned at `now`. `runs` says whether that is for its own handler,
@@ -45,7 +46,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let calls = &mut self.abandoned;
         calls.insert(key, abandoned);
         if calls.len() > MOST
-            && let Some(oldest) = calls.remove_first()
+            && let Some((_, oldest)) = calls.pop_first()
         {
             // Nobody waits for its end any more, and nothing above it does.
             self.ended_below(oldest.parent, now);
@@ -55,7 +56,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The handler of a call that has been answered has ended.
     pub(super) fn settle_late(&mut self, key: CallKey, success: bool, now: Millis) {
         self.counters.late_results += 1;
-        if let Some(call) = self.abandoned.get_mut(key) {
+        if let Some(call) = self.abandoned.get_mut(&key) {
             call.runs = false;
             call.success = success;
             let parent = self.report_if_over(key, now);
@@ -68,10 +69,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let mut next = parent;
         while let Some(key) = next {
             next = None;
-            if let Some(call) = self.abandoned.get_mut(key) {
+            if let Some(call) = self.abandoned.get_mut(&key) {
                 call.below = call.below.saturating_sub(1);
                 next = self.report_if_over(key, now);
-            } else if let Some(call) = self.calls.get_mut(key) {
+            } else if let Some(call) = self.calls.get_mut(&key) {
                 call.abandoned_below = call.abandoned_below.saturating_sub(1);
             }
         }
@@ -79,16 +80,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Whether a call was answered as abandoned and has not ended.
     pub(super) fn is_abandoned(&self, key: CallKey) -> bool {
-        self.abandoned.contains(key)
+        self.abandoned.contains_key(&key)
     }
 
     /// The call that made it, if it is over.
     fn report_if_over(&mut self, key: CallKey, now: Millis) -> Option<CallKey> {
         let calls = &mut self.abandoned;
-        if calls.get(key).is_none_or(|it| it.runs || it.below > 0) {
+        if calls.get(&key).is_none_or(|it| it.runs || it.below > 0) {
             return None;
         }
-        let call = calls.remove(key)?;
+        let call = calls.remove(&key)?;
         let end = LateEnd {
             success: call.success,
             after: (now - call.since).max(0.0),

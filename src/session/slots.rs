@@ -10,7 +10,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Gives a call a slot of its capability, or puts it in line. A child that would wait for what
     /// waits for it is refused: nobody could ever go on.
     pub(super) fn line_up(&mut self, key: CallKey, now: Millis) {
-        let Some(call) = self.calls.get(key) else {
+        let Some(call) = self.calls.get(&key) else {
             return;
         };
         // A capability that calls itself, however indirectly, runs within the slot its ancestor
@@ -18,7 +18,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let within_ancestor = self.has_ancestor_of_same_capability(call);
         let got_slot = !within_ancestor && call.capability.slots.borrow_mut().enter(key);
         let is_child = call.parent.is_some();
-        let Some(call) = self.calls.get_mut(key) else {
+        let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
         call.has_slot = got_slot;
@@ -38,7 +38,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     fn has_ancestor_of_same_capability(&self, call: &Call<P, H>) -> bool {
         let mut parent = call.parent.as_ref();
-        while let Some(ancestor) = parent.and_then(|parent| self.calls.get(parent.key)) {
+        while let Some(ancestor) = parent.and_then(|parent| self.calls.get(&parent.key)) {
             if Rc::ptr_eq(&ancestor.capability, &call.capability) {
                 return true;
             }
@@ -50,9 +50,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Whether a call in line can never have its turn: everyone who holds a slot it waits for
     /// has made a call that waits, directly or in turn, for the same.
     fn waits_for_ever(&self, key: CallKey) -> bool {
-        let mut stuck: Vec<CallKey> = self
-            .calls
-            .keys_where(|call| call.phase == Phase::Waiting && call.parent.is_some());
+        let mut stuck =
+            self.calls_where(|call| call.phase == Phase::Waiting && call.parent.is_some());
         if !self.is_blocked_by(key, &stuck) {
             return false;
         }
@@ -72,15 +71,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Whether each holder of a slot that `waiting` waits for is above one of `stuck`.
     fn is_blocked_by(&self, waiting: CallKey, stuck: &[CallKey]) -> bool {
-        let Some(call) = self.calls.get(waiting) else {
+        let Some(call) = self.calls.get(&waiting) else {
             return false;
         };
-        let holders = self
+        let mut holders = self
             .calls
-            .keys_where(|it| it.has_slot && Rc::ptr_eq(&it.capability, &call.capability));
-        holders
             .iter()
-            .all(|holder| stuck.iter().any(|it| self.is_above(*holder, *it)))
+            .filter(|(_, it)| it.has_slot && Rc::ptr_eq(&it.capability, &call.capability));
+        holders.all(|(holder, _)| stuck.iter().any(|it| self.is_above(*holder, *it)))
     }
 
     fn is_above(&self, ancestor: CallKey, key: CallKey) -> bool {
@@ -89,7 +87,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             if key == ancestor {
                 return true;
             }
-            let call = self.calls.get(key);
+            let call = self.calls.get(&key);
             next = call.and_then(|call| Some(call.parent.as_ref()?.key));
         }
         false

@@ -1,6 +1,6 @@
 //! The host's state, and how it is driven.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use super::connection::{Closing, Connection};
@@ -8,7 +8,7 @@ use super::elicitation::Elicitation;
 use super::late::AbandonedCalls;
 use super::stopping::{Asker, Stopping};
 use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo};
-use crate::call::{CallId, CallKey, Deadlines, Error, KeyMap, Millis};
+use crate::call::{CallId, CallKey, Deadlines, Error, Millis};
 use crate::capability::{Descriptor, Registered, Registry};
 
 /// What was counted since the host began.
@@ -82,12 +82,14 @@ const ROOMY: usize = 1_024;
 pub struct HostState<P, H> {
     pub(super) limits: Limits,
     pub(super) registry: Registry<P, H>,
-    pub(super) connections: KeyMap<Connection>,
-    pub(super) calls: KeyMap<Call<P, H>>,
+    pub(super) connections: BTreeMap<ConnectionId, Connection>,
+    /// By their keys, which rise: in the order in which they were made. Boxed, because a tree moves
+    /// its values about.
+    pub(super) calls: BTreeMap<CallKey, Box<Call<P, H>>>,
     pub(super) abandoned: AbandonedCalls,
     pub(super) closing: Vec<Closing<P>>,
     pub(super) ready: VecDeque<CallKey>,
-    pub(super) elicitations: KeyMap<Elicitation>,
+    pub(super) elicitations: BTreeMap<ElicitationKey, Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: VecDeque<Action<P, H>>,
     pub(super) counters: Counters,
@@ -102,12 +104,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         HostState {
             limits,
             registry: Registry::default(),
-            connections: KeyMap::default(),
-            calls: KeyMap::default(),
+            connections: BTreeMap::new(),
+            calls: BTreeMap::new(),
             abandoned: AbandonedCalls::default(),
             closing: Vec::new(),
             ready: VecDeque::new(),
-            elicitations: KeyMap::default(),
+            elicitations: BTreeMap::new(),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
             counters: Counters::default(),
@@ -175,8 +177,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.next(|key| match key {
-            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains(key),
-            DeadlineOf::Elicitation(key) => elicitations.contains(key),
+            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains_key(&key),
+            DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
         })
     }
 
@@ -191,9 +193,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
+    /// The keys of the calls that `is_meant` picks, in the order in which they were made.
+    pub(super) fn calls_where(&self, is_meant: impl Fn(&Call<P, H>) -> bool) -> Vec<CallKey> {
+        let calls = self.calls.iter().filter(|(_, call)| is_meant(call));
+        calls.map(|(key, _)| *key).collect()
+    }
+
     pub(super) fn next_key(&mut self) -> u32 {
         self.next = self.next.wrapping_add(1);
-        while self.calls.contains(self.next) || self.elicitations.contains(self.next) {
+        while self.calls.contains_key(&self.next) || self.elicitations.contains_key(&self.next) {
             self.next = self.next.wrapping_add(1);
         }
         self.next
@@ -202,13 +210,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn forget_deadline(&mut self) {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.forget(|key| match key {
-            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains(key),
-            DeadlineOf::Elicitation(key) => elicitations.contains(key),
+            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains_key(&key),
+            DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
         });
     }
 
     pub(super) fn watch_call(&mut self, key: CallKey, state: CallState<P>) {
-        if let Some(call) = self.calls.get(key).filter(|_| self.watched) {
+        if let Some(call) = self.calls.get(&key).filter(|_| self.watched) {
             let event = self.event(call, state);
             self.actions.push_back(Action::Call(event));
         }

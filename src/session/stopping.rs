@@ -41,7 +41,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.tell(key, reason, now);
         }
         for key in keys {
-            let own = self.calls.get(key).and_then(|call| call.stopping.own);
+            let own = self.calls.get(&key).and_then(|call| call.stopping.own);
             if own == Some(Stop::Abandoned) {
                 // Nothing is waited for, not even what it has started.
                 self.grace_is_over(key, now);
@@ -58,14 +58,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         reason: Option<&Rc<str>>,
         now: Millis,
     ) {
-        for key in self.calls.keys_where(|call| call.connection == connection) {
+        for key in self.calls_where(|call| call.connection == connection) {
             self.cancel_tree(key, reason, now);
         }
     }
 
     /// Has the handler of one call stopped, unless that is under way.
     fn tell(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
-        let Some(call) = self.calls.get_mut(key) else {
+        let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
         if call.phase == Phase::Stopping {
@@ -81,7 +81,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         let questions = std::mem::take(&mut call.elicitations);
         self.stop_waiting(key);
-        if let Some(call) = self.calls.get_mut(key) {
+        if let Some(call) = self.calls.get_mut(&key) {
             call.phase = Phase::Stopping;
             call.stopping = Stopping {
                 reason: reason.cloned(),
@@ -114,7 +114,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         told: bool,
         now: Millis,
     ) {
-        let Some(call) = self.calls.get_mut(key) else {
+        let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
         call.stopping.told |= told;
@@ -130,7 +130,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// A handler has stopped by itself: what it started is stopped with it.
     pub(super) fn stopped_itself(&mut self, key: CallKey, now: Millis) {
-        let Some(call) = self.calls.get_mut(key) else {
+        let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
         let ended_at_once = call.capability.descriptor.settle_grace.is_none();
@@ -160,7 +160,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// How far the stop of a call was seen, once nothing of it is waited for.
     pub(super) fn known_stop(&self, key: CallKey) -> Option<Stop> {
-        let call = self.calls.get(key)?;
+        let call = self.calls.get(&key)?;
         let waits = call.phase != Phase::Stopping || !call.children.is_empty();
         let own = call.stopping.own.filter(|_| !waits)?;
         Some(call.stopping.below.map_or(own, |below| below.max(own)))
@@ -168,7 +168,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// A handler has been given all the time it gets: what was not seen to end by now is abandoned.
     pub(super) fn grace_is_over(&mut self, key: CallKey, now: Millis) {
-        let call = self.calls.get(key);
+        let call = self.calls.get(&key);
         if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
             let own = call.stopping.own.unwrap_or(Stop::Abandoned);
             let waits = !call.children.is_empty();
@@ -181,10 +181,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Waits for no handler any more, of one connection or of all, say because the page goes away:
     /// what is being stopped and has not ended is abandoned.
     pub fn give_up(&mut self, connection: Option<ConnectionId>, now: Millis) {
-        let keys = self.calls.keys_where(|call| {
+        let keys = self.calls_where(|call| {
             call.phase == Phase::Stopping && connection.is_none_or(|it| it == call.connection)
         });
-        // In the order in which they were made: what a call has made comes after it.
+        // The last made first: what a call has made comes before it.
         for key in keys.into_iter().rev() {
             self.grace_is_over(key, now);
         }
@@ -192,7 +192,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// A call has ended, and `parent` had made it. Whether a call that is being stopped is told.
     pub(super) fn tell_parent(&mut self, key: CallKey, parent: CallKey, stop: Option<Stop>) {
-        let Some(call) = self.calls.get_mut(parent) else {
+        let Some(call) = self.calls.get_mut(&parent) else {
             return;
         };
         call.children.retain(|child| *child != key);
@@ -207,7 +207,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Whether a call is being stopped; then its handler is told by what it asked for being refused.
     pub(super) fn refuses(&mut self, key: CallKey) -> bool {
-        match self.calls.get_mut(key) {
+        match self.calls.get_mut(&key) {
             Some(call) if call.phase == Phase::Stopping => {
                 call.stopping.told = true;
                 true
@@ -217,24 +217,23 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The keys of the calls that are being stopped on a connection that has no session any more.
+    /// The last call of that id that is being stopped on a connection that has no session any more.
     pub(super) fn stopping_without_session(
         &self,
         connection: ConnectionId,
         id: &str,
     ) -> Option<CallKey> {
-        let is_meant = |call: &super::state::Call<P, H>| {
+        let mut calls = self.calls.iter().rev();
+        let found = calls.find(|(_, call)| {
             call.connection == connection && call.id.as_str() == id && call.phase == Phase::Stopping
-        };
-        self.calls.keys_where(is_meant).pop()
+        });
+        found.map(|(key, _)| *key)
     }
 
     /// Whether anything of a session has not ended.
     pub(super) fn has_calls_of(&self, session: &Rc<str>) -> bool {
-        let mut keys: Vec<CallKey> = self
-            .calls
-            .keys_where(|call| Rc::ptr_eq(&call.session, session));
-        keys.pop().is_some()
+        let mut calls = self.calls.values();
+        calls.any(|call| Rc::ptr_eq(&call.session, session))
     }
 }
 

@@ -13,7 +13,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn end(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
         let children = self
             .calls
-            .get_mut(key)
+            .get_mut(&key)
             .map(|call| std::mem::take(&mut call.children));
         for child in children.unwrap_or_default() {
             self.cancel_tree(child, Some(&parent_ended()), now);
@@ -26,7 +26,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let mut order = Vec::new();
         let mut stack = vec![root];
         while let Some(key) = stack.pop() {
-            if let Some(call) = self.calls.get(key) {
+            if let Some(call) = self.calls.get(&key) {
                 order.push(key);
                 stack.extend(&call.children);
             }
@@ -48,7 +48,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions,
     /// answers those who cancelled it and then the one who made it. The call that made it, if any.
     fn finish_one(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) -> Option<CallKey> {
-        let mut call = self.calls.remove(key)?;
+        let mut call = self.calls.remove(&key)?;
         let runs = matches!(call.stopping.own, None | Some(Stop::Abandoned));
         let (outcome, stop) = match outcome {
             Outcome::Cancelled(_) if call.abandoned_below > 0 => {
@@ -133,7 +133,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Takes a call out of the line for a slot.
     pub(super) fn stop_waiting(&mut self, key: CallKey) {
-        let call = self.calls.get(key);
+        let call = self.calls.get(&key);
         if let Some(call) = call.filter(|call| call.phase == Phase::Waiting) {
             call.capability.slots.borrow_mut().abandon(key);
         }
@@ -145,7 +145,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
         let next = call.capability.slots.borrow_mut().leave();
         if let Some(next) = next
-            && let Some(waiting) = self.calls.get_mut(next)
+            && let Some(waiting) = self.calls.get_mut(&next)
         {
             waiting.has_slot = true;
             waiting.phase = Phase::Ready;

@@ -8,8 +8,8 @@ use super::handle::{HOSTS, HostHandle, Work};
 use super::sys::now;
 use super::text;
 use crate::call::CallId;
+use crate::dialect::clipped;
 use crate::session::{Agent, CallRequest, Features, Initialize};
-use crate::text::clipped;
 
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)]

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use super::{VERSION, kind};
 use crate::call::{CallId, Code, Error, Millis};
 use crate::dialect::Value;
+use crate::dialect::clipped;
 use crate::dialect::shape::{ARRAY, BOOLEAN, MISSING, NUMBER, OBJECT, TEXT};
 use crate::session::{Agent, Features, Initialize};
-use crate::text::clipped;
 
 /// A message understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,8 +125,8 @@ pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Error<V>> {
             }
         }
         _ => {
-            let message = ["There is no message type \"", clipped(&kind, 64), "\""];
-            return Err(Error::new(Code::NOT_IMPLEMENTED, message.concat()));
+            let message = format!("There is no message type \"{}\"", clipped(&kind, 64));
+            return Err(Error::new(Code::NOT_IMPLEMENTED, message));
         }
     };
     Ok(Received {
@@ -142,14 +142,11 @@ fn initialize<V: Value>(params: &V) -> Result<FromAgent<V>, Error<V>> {
     let text = |path: &str| params.text_of(path).unwrap_or_default();
     let protocol = text("protocolVersion");
     if protocol != VERSION {
-        let message = [
-            "Protocol version \"",
+        let message = format!(
+            "Protocol version \"{}\" is not supported; this host speaks \"{VERSION}\"",
             clipped(&protocol, 64),
-            "\" is not supported; this host speaks \"",
-            VERSION,
-            "\"",
-        ];
-        return Err(Error::new(Code::NOT_SUPPORTED, message.concat()));
+        );
+        return Err(Error::new(Code::NOT_SUPPORTED, message));
     }
     let feature = |path: &str, default: bool| params.boolean_of(path).unwrap_or(default);
     Ok(FromAgent::Initialize(Initialize {
@@ -220,5 +217,5 @@ fn expect<V: Value>(object: &V, rules: &[Rule]) -> Result<(), Error<V>> {
 fn bad<V: Value>(path: &str, rule: &str) -> Error<V> {
     let mut details = V::object();
     details.put_text("path", path);
-    Error::invalid_params(["Bad ", path, ": ", rule].concat()).with_details(details)
+    Error::invalid_params(format!("Bad {path}: {rule}")).with_details(details)
 }

@@ -3,7 +3,6 @@
 use super::{CALL_ENDED, kind};
 use crate::call::{LateEnd, Stop};
 use crate::dialect::Value;
-use crate::text::decimal;
 
 /// What an app can say. Payloads are handed to the caller as they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +79,7 @@ pub fn read<V: Value>(envelope: &V) -> Option<(Option<V>, FromApp<V>)> {
         kind::PROGRESS => {
             // An app may turn a token of digits into a number.
             let number = payload.number_of("operationId");
-            let number = number.map(|number| decimal(number as u32));
+            let number = number.map(|number| (number as u32).to_string());
             FromApp::Progress(payload.text_of("operationId").or(number)?, payload)
         }
         kind::ELICITATION_REQUEST => FromApp::Elicitation(payload),

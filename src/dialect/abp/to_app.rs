@@ -4,7 +4,6 @@ use super::{envelope, error, kind, write};
 use crate::agent::{CancelOutcome, Request, RequestKey, Settled};
 use crate::call::Millis;
 use crate::dialect::Value;
-use crate::text::{decimal, parse_decimal};
 
 /// The envelope of a request. `timestamp` is Unix milliseconds.
 pub fn request<V: Value>(key: RequestKey, request: Request<V>, timestamp: Millis) -> V {
@@ -37,7 +36,7 @@ pub fn request<V: Value>(key: RequestKey, request: Request<V>, timestamp: Millis
             kind::SHUTDOWN
         }
     };
-    envelope(kind, Some(&V::text(&decimal(key))), timestamp, &payload)
+    envelope(kind, Some(&V::text(&key.to_string())), timestamp, &payload)
 }
 
 fn put_reason<V: Value>(written: &mut V, reason: Option<String>) {
@@ -73,7 +72,9 @@ pub fn settled_cancel<V: Value>(given: &V, outcome: CancelOutcome<V>) -> V {
 
 /// The request an envelope's id names, as far as it is one of ours.
 pub fn request_key<V: Value>(id: &V) -> Option<RequestKey> {
-    parse_decimal(&id.as_text()?)
+    let text = id.as_text()?;
+    // A number may be parsed with a sign; ours are written without.
+    text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
 #[cfg(test)]
@@ -151,6 +152,10 @@ mod tests {
             json!("x"),
             json!(null),
             json!("-1"),
+            json!("+1"),
+            json!(" 1"),
+            json!("1.0"),
+            json!(""),
             json!("99999999999"),
         ] {
             assert_eq!(request_key(&id), None, "{id}");

@@ -2,7 +2,7 @@
 
 use super::Id;
 use crate::dialect::Value;
-use crate::text::clipped;
+use crate::dialect::clipped;
 
 /// A protocol that runs over JSON-RPC, as far as its cancels differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,7 +64,7 @@ pub fn cancelled<V: Value>(id: &V, capability: &str, request_id: &str, stop: Sto
     data.put_text("requestId", request_id);
     data.put_boolean("partial", false);
     data.put_text("stop", stop.as_str());
-    let text: String = ["Tool execution cancelled: ", capability].concat();
+    let text = format!("Tool execution cancelled: {capability}");
     error(id, &error_object(code::CANCELLED, &text, &data))
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::call::Error;
 use crate::dialect::Value as _;
-use crate::text::clipped;
+use crate::dialect::clipped;
 
 /// The only version of ACP there is for what is ours.
 const ACP_VERSION: u32 = 1;

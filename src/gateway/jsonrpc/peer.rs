@@ -202,7 +202,10 @@ impl Peer {
             method::CALL => self.call(id, params.as_ref()),
             method::SHUTDOWN => self.begin_shutdown(id),
             _ => {
-                let message = format!("There is no method {:?}", crate::text::clipped(method, 64));
+                let message = format!(
+                    "There is no method {:?}",
+                    crate::dialect::clipped(method, 64)
+                );
                 let error = Error::new(Code::NOT_IMPLEMENTED, message);
                 self.refuse(Some(id.value()), code::METHOD_NOT_FOUND, &error);
             }

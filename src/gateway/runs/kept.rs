@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::text::clipped;
+use crate::dialect::clipped;
 
 /// Characters of a name, an id or an error code, 256.
 const NAME_CHARS: usize = 256;
