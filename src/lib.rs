@@ -16,6 +16,8 @@
 //!
 //! The first five are sans-IO: events in, actions out, time passed in as an argument.
 
+#![forbid(unsafe_code)]
+
 pub mod agent;
 pub mod call;
 pub mod capability;

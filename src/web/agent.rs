@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use super::handles::Handles;
+use super::handles::{Handles, Table};
 use super::perform::error;
 use super::sys::{self, now};
 use super::{Error, some, text};
@@ -66,7 +66,11 @@ struct Agent {
     armed: Cell<f64>,
 }
 
-static AGENTS: Handles<Agent> = Handles::new();
+thread_local! {
+    static TABLE: Table<Agent> = const { Table::new() };
+}
+
+static AGENTS: Handles<Agent> = Handles(&TABLE);
 
 fn get(agent: u32) -> Rc<Agent> {
     AGENTS

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use super::handles::Handles;
+use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
 use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
@@ -19,7 +19,11 @@ use crate::session::Limits;
 #[wasm_bindgen]
 pub struct HostHandle;
 
-pub(super) static HOSTS: Handles<Inner> = Handles::new();
+thread_local! {
+    static TABLE: Table<Inner> = const { Table::new() };
+}
+
+pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
 
 /// Makes a host, and gives its JavaScript object, which works with this class of functions. A
 /// limit that is NaN is the default one.
