@@ -2,7 +2,9 @@
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
-use crate::call::{CallId, CancelAnswer, Code, End, Error, LateEnd, Millis, Standing, Stop};
+use crate::call::{
+    CallId, CancelAnswer, Code, End, Error, LateEnd, Millis, Standing, Stop, in_order,
+};
 
 pub(super) struct PendingCancel {
     pub call: CallId,
@@ -215,8 +217,7 @@ impl<P: Clone> AgentState<P> {
         }
         let cancels = self.cancels.iter();
         let overtaken = cancels.filter(|(_, it)| it.overtaken && it.of == Some(of));
-        let keys: Vec<_> = overtaken.map(|(key, _)| *key).collect();
-        for key in keys {
+        for key in in_order(overtaken.map(|(key, _)| *key)) {
             self.cancel_unanswered(key);
             self.forget_deadlines(1);
         }

@@ -2,9 +2,10 @@
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
-use crate::call::{Code, Deadlines, Error, Millis};
+use crate::call::{Code, Deadlines, Error, Millis, in_order};
 use std::collections::VecDeque;
-use std::mem;
+
+use rustc_hash::FxHashMap;
 
 const UNKNOWN: &str = "The app is disconnected: the outcome is unknown";
 
@@ -64,23 +65,25 @@ impl<P: Clone> AgentState<P> {
             return;
         }
         self.closed = Some((code.clone(), message));
-        for (key, cancel) in mem::take(&mut self.cancels) {
-            if !cancel.wanted {
+        let wanted = self.cancels.iter().filter(|(_, cancel)| cancel.wanted);
+        for key in in_order(wanted.map(|(key, _)| *key)) {
+            let Some(cancel) = self.cancels.remove(&key) else {
                 continue;
-            }
+            };
             let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
                 CancelOutcome::failed(UNKNOWN, Error::new(Code::DISCONNECTED, UNKNOWN))
             });
             self.actions.push_back(Action::SettleCancel(key, outcome));
         }
-        let pending: Vec<_> = self.calls.keys().copied().collect();
-        for key in pending {
+        for key in in_order(self.calls.keys().copied()) {
             self.settle(
                 key,
                 Settled::Failed(Error::new(Code::DISCONNECTED, UNKNOWN)),
             );
         }
         // An agent whose session is over may be kept for long: what it still needs is little.
+        self.calls = FxHashMap::default();
+        self.cancels = FxHashMap::default();
         self.ledger.shrink();
         self.actions.shrink_to_fit();
         self.shutting_down = None;

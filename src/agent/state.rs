@@ -5,7 +5,9 @@ use super::cancels::PendingCancel;
 use super::liveness::Liveness;
 use super::{Action, RequestKey};
 use crate::call::{Code, Deadlines, Ledger, Millis};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
 
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,11 +57,10 @@ pub(super) enum DeadlineOf {
 /// One agent on one transport. `P` is the payload type, opaque here.
 pub struct AgentState<P> {
     pub(super) options: AgentOptions,
-    /// By their keys, which rise: in the order in which they were made. Boxed, because a tree moves
-    /// its values about.
-    pub(super) calls: BTreeMap<RequestKey, Box<Pending<P>>>,
+    /// Boxed, so that room for many takes little once they have settled.
+    pub(super) calls: FxHashMap<RequestKey, Box<Pending<P>>>,
     pub(super) unsent: VecDeque<RequestKey>,
-    pub(super) cancels: BTreeMap<RequestKey, PendingCancel>,
+    pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
     /// Calls by their ids: those that are pending, and how the last ones ended.
     pub(super) ledger: Ledger,
     pub(super) deadlines: Deadlines<DeadlineOf>,
@@ -76,9 +77,9 @@ impl<P: Clone> AgentState<P> {
     pub fn new(options: AgentOptions) -> Self {
         AgentState {
             options,
-            calls: BTreeMap::new(),
+            calls: FxHashMap::default(),
             unsent: VecDeque::new(),
-            cancels: BTreeMap::new(),
+            cancels: FxHashMap::default(),
             ledger: Ledger::new(options.remembered),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
@@ -155,8 +156,8 @@ impl<P: Clone> AgentState<P> {
 }
 
 fn live<P>(
-    calls: &BTreeMap<RequestKey, Box<Pending<P>>>,
-    cancels: &BTreeMap<RequestKey, PendingCancel>,
+    calls: &FxHashMap<RequestKey, Box<Pending<P>>>,
+    cancels: &FxHashMap<RequestKey, PendingCancel>,
     closing: bool,
     key: DeadlineOf,
 ) -> bool {

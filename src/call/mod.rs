@@ -23,3 +23,10 @@ pub type Millis = f64;
 
 /// Names one call inside a host. Never reused while the host lives, and never shown to a peer.
 pub type CallKey = u32;
+
+/// Keys rise: in the order in which they were given out.
+pub(crate) fn in_order(keys: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut keys: Vec<u32> = keys.collect();
+    keys.sort_unstable();
+    keys
+}

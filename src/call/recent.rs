@@ -1,7 +1,9 @@
 //! How the last calls ended, in memory whose size does not depend on what they were called.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::IdHashes;
 use super::{End, LateEnd, Stop};
@@ -15,11 +17,11 @@ use super::{End, LateEnd, Stop};
 pub(super) struct Recent {
     capacity: usize,
     hashes: IdHashes,
-    ended: HashSet<Entry, BuildHasherDefault<AsItIs>>,
+    ended: FxHashSet<Entry>,
     /// The oldest first.
     order: VecDeque<Entry>,
     /// How the handlers of abandoned calls have ended since, by their digests.
-    late: HashMap<u64, LateEnd, BuildHasherDefault<AsItIs>>,
+    late: FxHashMap<u64, LateEnd>,
 }
 
 /// A digest, whose lowest bits say how the call ended. Entries of one digest are equal.
@@ -58,33 +60,14 @@ impl Hash for Entry {
     }
 }
 
-/// The hash of a digest is the digest, which is a hash already. Its lowest bits are always zero,
-/// and where an entry goes depends on the lowest: so the halves change places.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write_u64(&mut self, digest: u64) {
-        self.0 = digest.rotate_left(32);
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("digests only");
-    }
-}
-
 impl Recent {
     pub fn new(capacity: usize, hashes: IdHashes) -> Self {
         Recent {
             capacity,
             hashes,
-            ended: HashSet::default(),
+            ended: FxHashSet::default(),
             order: VecDeque::new(),
-            late: HashMap::default(),
+            late: FxHashMap::default(),
         }
     }
 

@@ -13,7 +13,7 @@ pub use value::{Value, shape};
 /// At most so many characters of what a peer has written, from its beginning.
 pub(crate) fn clipped(text: &str, characters: usize) -> &str {
     let end = text.char_indices().nth(characters);
-    end.map_or(text, |(at, _)| &text[..at])
+    end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::limits::Rate;
 use super::state::not_initialized;
 use super::{Action, Answer, ConnectionId, HostState, ReplyTo};
-use crate::call::{Code, Error, Ledger, Millis};
+use crate::call::{Code, Error, Ledger, Millis, in_order};
 
 /// Who the agent says it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             let session = connection.session.as_ref();
             session.is_some_and(|session| session.features.notifications)
         });
-        listeners.map(|(key, _)| *key).collect()
+        in_order(listeners.map(|(key, _)| *key))
     }
 
     fn end_session(&mut self, connection: ConnectionId, asker: Option<(ConnectionId, Option<P>)>) {

@@ -2,7 +2,7 @@
 
 use super::state::DeadlineOf;
 use super::{Action, ConnectionId, ElicitationKey, HostState};
-use crate::call::{CallKey, Code, Error, Millis, Outcome, Response, Stop};
+use crate::call::{CallKey, Code, Error, Millis, Outcome, Response, Stop, in_order};
 
 pub(super) struct Elicitation {
     pub connection: ConnectionId,
@@ -120,8 +120,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn disown_elicitations(&mut self, connection: ConnectionId) {
         let asked = self.elicitations.iter();
         let asked = asked.filter(|(_, asked)| asked.connection == connection);
-        let keys: Vec<_> = asked.map(|(key, _)| *key).collect();
-        for key in keys {
+        for key in in_order(asked.map(|(key, _)| *key)) {
             self.remove(key);
             let error = Error::new(Code::DISCONNECTED, "The agent is gone");
             self.elicited(key, Outcome::Failed(error));

@@ -1,8 +1,9 @@
 //! Handlers that still run although their calls have been answered as abandoned: their ends are
 //! reported when they come.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::state::Call;
 use super::{Action, ConnectionId, HostState};
@@ -26,8 +27,8 @@ pub(super) struct Abandoned {
 /// At most so many are waited for, however many handlers never end.
 const MOST: usize = 10_000;
 
-/// By their keys, the oldest first.
-pub(super) type AbandonedCalls = BTreeMap<CallKey, Abandoned>;
+/// By their keys.
+pub(super) type AbandonedCalls = FxHashMap<CallKey, Abandoned>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A call was answered as abandoned at `now`. `runs` says whether that is for its own handler,
@@ -46,7 +47,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let calls = &mut self.abandoned;
         calls.insert(key, abandoned);
         if calls.len() > MOST
-            && let Some((_, oldest)) = calls.pop_first()
+            && let Some(oldest) = calls.keys().min().copied()
+            && let Some(oldest) = calls.remove(&oldest)
         {
             // Nobody waits for its end any more, and nothing above it does.
             self.ended_below(oldest.parent, now);

@@ -1,14 +1,16 @@
 //! The host's state, and how it is driven.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::connection::{Closing, Connection};
 use super::elicitation::Elicitation;
 use super::late::AbandonedCalls;
 use super::stopping::{Asker, Stopping};
 use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo};
-use crate::call::{CallId, CallKey, Deadlines, Error, Millis};
+use crate::call::{CallId, CallKey, Deadlines, Error, Millis, in_order};
 use crate::capability::{Descriptor, Registered, Registry};
 
 /// What was counted since the host began.
@@ -74,7 +76,7 @@ pub(super) enum DeadlineOf {
     Elicitation(ElicitationKey),
 }
 
-/// More room than this is given back when the line of actions is empty.
+/// More room than this is given back when there is nothing in it.
 const ROOMY: usize = 1_024;
 
 /// A host of capabilities and the agents on it. `P` is the payload type, opaque here: a `JsValue`
@@ -82,14 +84,13 @@ const ROOMY: usize = 1_024;
 pub struct HostState<P, H> {
     pub(super) limits: Limits,
     pub(super) registry: Registry<P, H>,
-    pub(super) connections: BTreeMap<ConnectionId, Connection>,
-    /// By their keys, which rise: in the order in which they were made. Boxed, because a tree moves
-    /// its values about.
-    pub(super) calls: BTreeMap<CallKey, Box<Call<P, H>>>,
+    pub(super) connections: FxHashMap<ConnectionId, Connection>,
+    /// Boxed, so that room for many takes little once they have ended.
+    pub(super) calls: FxHashMap<CallKey, Box<Call<P, H>>>,
     pub(super) abandoned: AbandonedCalls,
     pub(super) closing: Vec<Closing<P>>,
     pub(super) ready: VecDeque<CallKey>,
-    pub(super) elicitations: BTreeMap<ElicitationKey, Elicitation>,
+    pub(super) elicitations: FxHashMap<ElicitationKey, Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: VecDeque<Action<P, H>>,
     pub(super) counters: Counters,
@@ -104,12 +105,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         HostState {
             limits,
             registry: Registry::default(),
-            connections: BTreeMap::new(),
-            calls: BTreeMap::new(),
+            connections: FxHashMap::default(),
+            calls: FxHashMap::default(),
             abandoned: AbandonedCalls::default(),
             closing: Vec::new(),
             ready: VecDeque::new(),
-            elicitations: BTreeMap::new(),
+            elicitations: FxHashMap::default(),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
             counters: Counters::default(),
@@ -124,6 +125,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let action = self.actions.pop_front();
         if action.is_none() && self.actions.capacity() > ROOMY {
             self.actions = VecDeque::new();
+        }
+        if self.calls.is_empty() && self.calls.capacity() > ROOMY {
+            self.calls = FxHashMap::default();
         }
         action
     }
@@ -196,7 +200,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The keys of the calls that `is_meant` picks, in the order in which they were made.
     pub(super) fn calls_where(&self, is_meant: impl Fn(&Call<P, H>) -> bool) -> Vec<CallKey> {
         let calls = self.calls.iter().filter(|(_, call)| is_meant(call));
-        calls.map(|(key, _)| *key).collect()
+        in_order(calls.map(|(key, _)| *key))
     }
 
     pub(super) fn next_key(&mut self) -> u32 {

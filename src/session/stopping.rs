@@ -223,11 +223,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         connection: ConnectionId,
         id: &str,
     ) -> Option<CallKey> {
-        let mut calls = self.calls.iter().rev();
-        let found = calls.find(|(_, call)| {
+        let mut calls = self.calls_where(|call| {
             call.connection == connection && call.id.as_str() == id && call.phase == Phase::Stopping
         });
-        found.map(|(key, _)| *key)
+        calls.pop()
     }
 
     /// Whether anything of a session has not ended.

@@ -1,10 +1,11 @@
 //! Runs the futures of Rust capabilities.
 //!
-//! An executor of our own, of a few lines, for two reasons: a cancel must drop the future at
-//! once, and every poll must enter through the guard that turns a trap into answers.
+//! An executor of our own, for two reasons. A cancel must drop the future before it is confirmed;
+//! the `abortable` of the futures crate only marks it, to be dropped at its next poll. And every
+//! poll must enter through the guard that turns a trap into answers; `spawn_local` of
+//! wasm-bindgen-futures polls in a microtask of its own, past the guard.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::channel::oneshot;
+use rustc_hash::FxHashMap;
 use wasm_bindgen::JsValue;
 use web_sys::AbortController;
 
@@ -39,10 +41,10 @@ struct Running {
 pub(super) struct RustCalls {
     /// The number of the host.
     host: u32,
-    tasks: RefCell<HashMap<u32, Rc<Running>>>,
-    pub controllers: RefCell<HashMap<u32, AbortController>>,
+    tasks: RefCell<FxHashMap<u32, Rc<Running>>>,
+    pub controllers: RefCell<FxHashMap<u32, AbortController>>,
     /// Handlers that wait for the answer to a call or a question of theirs.
-    pub waiting: RefCell<HashMap<u32, oneshot::Sender<Response<JsValue>>>>,
+    pub waiting: RefCell<FxHashMap<u32, oneshot::Sender<Response<JsValue>>>>,
 }
 
 /// Names the task to wake; the task itself cannot be in a waker, which could go anywhere.

@@ -2,9 +2,10 @@
 //! counts of borrows.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::thread::LocalKey;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Things by their numbers, those of one thread. A number is given out once: whoever still has that
 /// of something that is gone finds nothing.
@@ -12,14 +13,14 @@ pub(super) struct Handles<T: 'static>(pub &'static LocalKey<Table<T>>);
 
 pub(super) struct Table<T> {
     next: Cell<u32>,
-    things: RefCell<BTreeMap<u32, Rc<T>>>,
+    things: RefCell<FxHashMap<u32, Rc<T>>>,
 }
 
 impl<T> Table<T> {
     pub const fn new() -> Self {
         Table {
             next: Cell::new(0),
-            things: RefCell::new(BTreeMap::new()),
+            things: RefCell::new(FxHashMap::with_hasher(FxBuildHasher)),
         }
     }
 }
@@ -38,7 +39,8 @@ impl<T> Handles<T> {
 
     #[inline(never)]
     pub fn get(&self, key: u32) -> Option<Rc<T>> {
-        self.0.with(|table| table.things.borrow().get(&key).cloned())
+        self.0
+            .with(|table| table.things.borrow().get(&key).cloned())
     }
 
     /// Lets go of what has that number.
