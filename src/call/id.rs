@@ -34,9 +34,17 @@ impl CallId {
         Ok(CallId(text.into()))
     }
 
+    /// A fresh UUID (version 4).
+    pub fn random() -> Self {
+        CallId::of(Uuid::new_v4())
+    }
+
     /// Makes a UUID (version 4) out of sixteen random bytes, which the shell supplies.
     pub fn from_random(bytes: [u8; 16]) -> Self {
-        let uuid = Builder::from_random_bytes(bytes).into_uuid();
+        CallId::of(Builder::from_random_bytes(bytes).into_uuid())
+    }
+
+    fn of(uuid: Uuid) -> Self {
         CallId((&*uuid.hyphenated().encode_lower(&mut [0; 36])).into())
     }
 

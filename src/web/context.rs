@@ -8,12 +8,12 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 use web_sys::{AbortController, AbortSignal};
 
+use super::Error;
 use super::builder::Progress;
 use super::executor::Stopped;
 use super::inner::{Inner, State};
 use super::object::get;
 use super::sys::{self, now};
-use super::{Error, random};
 use crate::call::{CallId, Code, Millis, Outcome, Response};
 use crate::session::CallRequest;
 
@@ -79,7 +79,7 @@ impl CallContext {
             .serialize(&serializer)
             .map_err(|error| Error::invalid_params(error.to_string()))?;
         let request = CallRequest {
-            id: random::call_id(),
+            id: CallId::random(),
             capability: capability.into(),
             params,
             timeout,

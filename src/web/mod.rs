@@ -20,7 +20,6 @@ mod inner;
 mod inspect;
 mod object;
 mod perform;
-mod random;
 mod receive;
 mod sys;
 

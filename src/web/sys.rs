@@ -189,9 +189,6 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/web/js/platform.js")]
 extern "C" {
-    /// A fresh UUID.
-    #[wasm_bindgen(js_name = newId)]
-    pub(super) fn new_id() -> String;
     /// Fires an `AbortController` with the reason a caller gave, if any.
     #[wasm_bindgen(js_name = abortWith)]
     pub(super) fn abort_with(controller: &web_sys::AbortController, reason: Option<&str>);

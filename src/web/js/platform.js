@@ -6,21 +6,20 @@ import { enter } from './guard.js';
 /** Milliseconds that never go back. */
 export const now = () => performance.now();
 
-const pool = new Uint8Array(4096);
-let drawn = pool.length;
+/** @returns {string} a UUID (version 4) */
+export const newId = () => crypto.randomUUID?.() ?? uuidOf(crypto.getRandomValues(new Uint8Array(16)));
 
-/** @returns {string} a UUID (version 4), made from a pool: one draw from the platform serves many */
-export function newId() {
-  if (drawn === pool.length) {
-    crypto.getRandomValues(pool);
-    drawn = 0;
-  }
-  const bytes = pool.subarray(drawn, (drawn += 16));
-  bytes[6] = ((bytes[6] ?? 0) & 15) | 64;
-  bytes[8] = ((bytes[8] ?? 0) & 63) | 128;
-  let id = '';
-  for (const byte of bytes) id += (byte + 256).toString(16).slice(1);
-  return id.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+/**
+ * For a page that was not loaded over TLS: only a secure context has `randomUUID`.
+ *
+ * @param {Uint8Array} bytes 16 random ones
+ */
+export function uuidOf(bytes) {
+  const digits = [...bytes].map((byte, index) => {
+    const fixed = index === 6 ? (byte & 15) | 64 : index === 8 ? (byte & 63) | 128 : byte;
+    return ([4, 6, 8, 10].includes(index) ? '-' : '') + fixed.toString(16).padStart(2, '0');
+  });
+  return digits.join('');
 }
 
 /** @returns {unknown[]} */
