@@ -10,7 +10,6 @@
 //! | [`session`] | agents on a host: initialize, calls, cancels, shutdown |
 //! | [`agent`] | the caller's half: pending calls, cancels awaiting confirmation |
 //! | [`dialect`] | how a peer writes it: values to events and back |
-//! | [`transport`] | the seam between a wire and the rest, and an in-memory pair |
 //! | `web` | wasm32 only: JavaScript API, AbortSignal bridge, browser transports |
 //! | `gateway` | native only, feature `gateway`: `caphost serve` |
 //!
@@ -23,7 +22,6 @@ pub mod call;
 pub mod capability;
 pub mod dialect;
 pub mod session;
-pub mod transport;
 
 #[cfg(all(not(target_arch = "wasm32"), feature = "gateway"))]
 pub mod gateway;

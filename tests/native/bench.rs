@@ -7,9 +7,9 @@ use caphost::call::{CallId, CallKey, Code, Error, Outcome, Stop};
 use caphost::capability::Descriptor;
 use caphost::dialect::abp::{self, FromAgent, FromApp, Received};
 use caphost::session::{Action, Answer, CallRequest, ConnectionId, HostState, Limits, ReplyTo};
-use caphost::transport::Transport;
-use caphost::transport::memory::{End, pair};
 use serde_json::{Value as Json, json};
+
+use crate::wire::{End, pair};
 
 pub const CAPABILITIES: [&str; 11] = [
     "echo",

@@ -4,3 +4,4 @@
 mod bench;
 mod race;
 mod vectors;
+mod wire;
