@@ -1,11 +1,12 @@
 //! The end of a session: asked for, or suffered.
 
-use super::state::DeadlineOf;
-use super::{Action, AgentState, CancelOutcome, Request, Settled};
-use crate::call::{Code, Deadlines, Error, Millis, in_order};
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
+
+use super::state::DeadlineOf;
+use super::{Action, AgentState, CancelOutcome, Request, Settled};
+use crate::call::{Code, Deadlines, Error, Millis, in_order};
 
 const UNKNOWN: &str = "The app is disconnected: the outcome is unknown";
 

@@ -1,13 +1,14 @@
 //! The agent's state.
 
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
 use super::calls::Pending;
 use super::cancels::PendingCancel;
 use super::liveness::Liveness;
 use super::{Action, RequestKey};
 use crate::call::{Code, Deadlines, Ledger, Millis};
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
 
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
