@@ -37,10 +37,14 @@ impl<T> Handles<T> {
         })
     }
 
+    /// # Panics
+    /// For a number that was never given out.
     #[inline(never)]
     pub fn get(&self, key: u32) -> Option<Rc<T>> {
-        self.0
-            .with(|table| table.things.borrow().get(&key).cloned())
+        self.0.with(|table| {
+            assert!(key < table.next.get(), "the number was given out");
+            table.things.borrow().get(&key).cloned()
+        })
     }
 
     /// Lets go of what has that number.
