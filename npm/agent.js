@@ -32,8 +32,9 @@ export async function connect(messenger, options) {
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 async function connectNearby(messenger, options) {
-  const alive = import('../src/web/js/life/of-agent.js').then(({ lifeOfAgent }) => lifeOfAgent(newId()));
-  const [show] = await Promise.all([alive, load()]);
+  const [{ lifeOfAgent }] = await Promise.all([import('../src/web/js/life/of-agent.js'), load()]);
+  // Last: it holds a lock, which nobody would let go of had the module not been loaded.
+  const show = await lifeOfAgent(newId());
   return connect(() => show(messenger), { liveness: LIVENESS, ...options });
 }
 

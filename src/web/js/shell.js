@@ -206,7 +206,7 @@ export class Shell extends Observed {
   #watch(connection, life) {
     // Whoever has no such agents does not load it.
     this.#life ??= import('./life/of-agents.js').then(({ LifeOfAgents }) => new LifeOfAgents(this, newId()));
-    this.#life.then((agents) => agents.watch(connection, life?.lock)).catch((error) => {
+    this.#life.then((agents) => agents.watch(connection, life)).catch((error) => {
       console.warn('caphost: an agent cannot be watched:', error);
     });
   }

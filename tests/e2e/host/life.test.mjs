@@ -22,6 +22,31 @@ test('an agent whose worker is terminated is noticed by its lock, and its calls 
   assert.deepEqual(seen, { callId: 'held', reason: 'The agent disconnected', inFlight: 0, sessions: 0, connections: 0 });
 });
 
+test('a worker that computes for long keeps its calls, for its lock says that it lives', async () => {
+  const seen = await lab.run(async ({ newHost, running, event }) => {
+    const liveness = 200;
+    const host = await newHost({ liveness });
+    const runs = running(host, 'held');
+    const worker = new Worker('/worker/agent.js', { type: 'module' });
+    host.acceptPort(worker);
+    await runs;
+    while (!(await navigator.locks.query()).pending?.length);
+    let lost = false;
+    const cancelled = event(host, (/** @type {any} */ it) => it.state === 'cancelled').then(() => (lost = true));
+    worker.postMessage({ compute: 5 * liveness });
+    // What it says next it says when it is done.
+    await new Promise((resolve) => {
+      worker.addEventListener('message', resolve, { once: true });
+      worker.postMessage({ type: 'notification', payload: { event: 'notifications/life/asked' } });
+    });
+    const kept = !lost;
+    worker.terminate();
+    await cancelled;
+    return { kept, inFlight: host.stats().inFlight };
+  });
+  assert.deepEqual(seen, { kept: true, inFlight: 0 });
+});
+
 test('a host whose worker is terminated is noticed by its lock, and its calls settle', async () => {
   const seen = await lab.run(async ({ agents }) => {
     const worker = new Worker('/worker/worker.js', { type: 'module' });
@@ -125,6 +150,26 @@ test('a host in a worker that dies before its first answer to a call is noticed 
   });
   assert.equal(seen.held, 'DISCONNECTED');
   assert.ok(seen.took < 2_000, `${seen.took} ms`);
+});
+
+test('an agent whose module cannot be loaded holds no lock', async () => {
+  const seen = await lab.run(async ({ agents, rejection }) => {
+    const { fetch } = globalThis;
+    globalThis.fetch = async () => {
+      // Whoever asks for a lock before it has the module has got it by now.
+      await navigator.locks.request('of the app', () => {});
+      throw new TypeError('No such file');
+    };
+    const messages = [];
+    // What else it needs is there the second time.
+    for (let round = 0; round < 2; round += 1) {
+      messages.push((await rejection(agents.connectPort(new MessageChannel().port1))).message);
+    }
+    globalThis.fetch = fetch;
+    await navigator.locks.request('of the app', () => {});
+    return { messages, held: (await navigator.locks.query()).held?.length };
+  });
+  assert.deepEqual(seen, { messages: ['No such file', 'No such file'], held: 0 });
 });
 
 test('what a session was watched with goes with it', async () => {

@@ -29,9 +29,10 @@ export function holdLock(id) {
  *
  * @param {unknown} name as it was told
  * @param {() => void} gone
+ * @param {() => void} [found] it is held, so that its end will be told
  * @returns {() => void} stops it
  */
-export function watchLock(name, gone) {
+export function watchLock(name, gone, found) {
   const stop = new AbortController();
   const { signal } = stop;
   const watch = async () => {
@@ -39,6 +40,7 @@ export function watchLock(name, gone) {
     const { held } = await locks.query();
     // The locks of another origin are others: they do not show, and one could be had at once.
     if (!held?.some((it) => it.name === name)) return;
+    found?.();
     await locks.request(/** @type {string} */ (name), { mode: 'shared', signal }, () => signal.aborted || gone());
   };
   // There may be no locks, and one that is not waited for any more rejects.

@@ -13,7 +13,8 @@ import { ANSWER, ASKED, LOCK } from './words.js';
  */
 export async function lifeOfAgent(id) {
   const held = await holdLock(id);
-  const life = held ? { lock: held.name } : {};
+  // A page may close its port and live on; the end of a worker's lock is the one to be told of.
+  const life = held ? { lock: held.name, worker: !globalThis.document } : {};
   return (make) => {
     const ends = [() => held?.release()];
     const end = () => ends.splice(0).forEach((it) => it());

@@ -1,6 +1,7 @@
 /**
  * How a host knows that its agents live: those that have announced how they show it. They are asked
- * while something of theirs is in flight.
+ * while something of theirs is in flight, but for workers that hold a lock: one may compute for long,
+ * and its end is told.
  */
 import { holdLock, watchLock } from './lock.js';
 import { ANSWER, ASKED, LOCK } from './words.js';
@@ -37,15 +38,16 @@ export class LifeOfAgents {
 
   /**
    * @param {Connection} connection of an agent that has announced it
-   * @param {unknown} lock the name of the one it holds, if it said so
+   * @param {any} life what it has announced: the name of the lock it holds, and whether it is a worker
    */
-  async watch(connection, lock) {
+  async watch(connection, { lock, worker }) {
     const { number, hear, close } = connection;
     const isOpen = () => this.#host.connections.get(number) === connection;
     if (!isOpen()) return;
     const watched = { heard: true, asked: 0, unanswered: 0 };
-    const stop = watchLock(lock, () => connection.onlost?.());
     this.#watched.set(connection, watched);
+    const unasked = () => worker === true && this.#watched.delete(connection);
+    const stop = watchLock(lock, () => connection.onlost?.(), unasked);
     connection.hear = (message) => {
       watched.heard = true;
       if (message?.type !== ANSWER) hear.call(connection, message);
