@@ -143,12 +143,8 @@ impl<P: Clone> AgentState<P> {
             Settled::Response(_) => Some(End::Completed),
             // Refused here, and never seen by the host.
             Settled::Failed(error) if error.code == Code::INVALID_PARAMS => None,
-            Settled::Failed(error) => match error.code {
-                ref code if [Code::TIMEOUT, Code::DISCONNECTED].contains(code) => {
-                    Some(End::Unknown)
-                }
-                _ => Some(End::Completed),
-            },
+            Settled::Failed(error) if error.code.leaves_open() => Some(End::Unknown),
+            Settled::Failed(_) => Some(End::Completed),
         };
         self.settle_as(key, end, settled);
     }

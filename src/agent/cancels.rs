@@ -22,12 +22,10 @@ impl<P: Clone> AgentState<P> {
     pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Millis) -> RequestKey {
         if let Some((code, message)) = self.closed.clone() {
             let key = self.next_key();
-            let undecided = Standing::Ended(End::Undecided);
-            let decided = self.ledger.standing(call.as_str()) != undecided;
             let known = self
-                .known_outcome(&call)
+                .decided_outcome(&call)
                 .filter(|known| known.error.is_none());
-            if let Some(known) = known.filter(|_| code == Code::DISCONNECTED && decided) {
+            if let Some(known) = known.filter(|_| code == Code::DISCONNECTED) {
                 self.actions.push_back(Action::SettleCancel(key, known));
                 return key;
             }
@@ -131,6 +129,13 @@ impl<P: Clone> AgentState<P> {
             }),
             Standing::InFlight(_) | Standing::Unknown => None,
         }
+    }
+
+    /// The same, but for a call whose response left open what became of it.
+    pub(super) fn decided_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
+        let undecided = Standing::Ended(End::Undecided);
+        let decided = self.ledger.standing(call.as_str()) != undecided;
+        decided.then(|| self.known_outcome(call))?
     }
 
     /// A cancel-result. `confirmed` is how far the stop was seen, of one that was cancelled, and how

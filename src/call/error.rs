@@ -58,6 +58,11 @@ codes! {
 }
 
 impl Code {
+    /// Whether nobody knows what became of a call that has failed so.
+    pub(crate) fn leaves_open(&self) -> bool {
+        [Code::TIMEOUT, Code::DISCONNECTED].contains(self)
+    }
+
     /// The code as it stands on the wire.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -165,9 +165,12 @@ fn after_a_disconnect_a_known_outcome_is_still_told() {
     }
     let lost = agent.sent("e");
     agent.state.called_undecided(lost, "DISCONNECTED");
+    agent.actions();
+    let pending = agent.cancel("e");
     let unknown = agent.sent("c");
     agent.state.disconnected();
-    agent.actions();
+    assert_eq!(failure(&agent.actions()[0]), Some("DISCONNECTED"));
+    assert!(pending < unknown);
     let now = agent.now;
     let [a, b, c, never, _] =
         ["a", "b", "c", "d", "e"].map(|it| agent.state.cancel(id(it), None, now));

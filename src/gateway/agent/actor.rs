@@ -171,6 +171,13 @@ impl Actor {
             {
                 self.initialized(payload);
             }
+            (
+                abp::FromApp::Called {
+                    response: Some(response),
+                    stop: None,
+                },
+                Some(key),
+            ) if leaves_open(&response) => self.state.called_undecided(key, response),
             (abp::FromApp::Called { response, stop }, Some(key)) => {
                 self.state.called(key, response, stop)
             }
@@ -228,14 +235,19 @@ impl Actor {
         self.state.flush(self.now());
     }
 
-    /// Settles what was asked for too late.
-    fn turn_away(&self, command: Command) {
+    /// Settles what was asked for too late. Of a call that has ended it is still told how.
+    fn turn_away(&mut self, command: Command) {
         let error = match &*self.session.borrow() {
             Some(Err(error)) => error.clone(),
             _ => AbpError::disconnected(),
         };
         match command {
             Command::Call(_, _, caller) => caller.step(Step::Ended(Outcome::Failed(error))),
+            Command::Cancel(id, reason, confirm) if self.open => {
+                let key = self.state.cancel(id, reason, self.now());
+                self.cancels.insert(key, confirm);
+                self.perform();
+            }
             Command::Cancel(_, _, confirm) => {
                 let _ = confirm.send(Confirmation::failed(error));
             }
@@ -318,6 +330,12 @@ fn millis(at: Millis) -> Duration {
 fn unix() -> Millis {
     let unix = SystemTime::now().duration_since(UNIX_EPOCH);
     unix.unwrap_or_default().as_millis() as Millis
+}
+
+/// Whether a response says that nobody knows what became of its call.
+fn leaves_open(response: &Value) -> bool {
+    let code = response["error"]["code"].as_str();
+    response["success"] == false && code.is_some_and(|it| Code::from(it.to_string()).leaves_open())
 }
 
 fn says_no_session(error: &Value) -> bool {

@@ -42,10 +42,13 @@ impl AbpError {
     /// Reads an error as an app wrote it.
     pub fn read(body: Value) -> Self {
         let text = |key: &str| body[key].as_str().map(str::to_string);
+        let code = text("code").unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
         AbpError {
-            code: text("code").unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into()),
             message: text("message").unwrap_or_else(|| "The app did not say what failed".into()),
-            retryable: body["retryable"] == true,
+            retryable: body["retryable"]
+                .as_bool()
+                .unwrap_or_else(|| Code::from(code.clone()).retryable()),
+            code,
             body,
         }
     }

@@ -128,3 +128,45 @@ async fn a_bad_call_id_is_refused_here() {
     assert!(matches!(outcome, Outcome::Failed(error) if error.code == "INVALID_PARAMS"));
     assert!(!agent.cancel("", None).await.cancelled);
 }
+
+#[test]
+fn an_error_that_does_not_say_whether_it_is_retryable_is_as_its_code() {
+    let retryable = |body| AbpError::read(body).retryable;
+    assert!(retryable(json!({ "code": "TIMEOUT" })));
+    assert!(retryable(
+        json!({ "code": "RATE_LIMITED", "retryable": "yes" })
+    ));
+    assert!(!retryable(json!({ "code": "TIMEOUT", "retryable": false })));
+    assert!(!retryable(json!({ "code": "OPERATION_FAILED" })));
+    assert!(!retryable(json!({ "code": "OF_THE_APP" })));
+    assert!(retryable(
+        json!({ "code": "OF_THE_APP", "retryable": true })
+    ));
+}
+
+#[tokio::test]
+async fn a_cancel_that_a_disconnect_overtakes_is_told_how_its_call_has_ended_if_that_is_known() {
+    let failed = |code| json!({ "success": false, "error": { "code": code, "message": "" } });
+    let completed = Some("Operation already completed".to_string());
+    for (payload, reason, code) in [
+        (json!({ "success": true }), completed.clone(), None),
+        (failed("OPERATION_FAILED"), completed, None),
+        (json!({ "success": false, "cancelled": true }), None, None),
+        (failed("DISCONNECTED"), None, Some("DISCONNECTED")),
+        (failed("TIMEOUT"), None, Some("DISCONNECTED")),
+    ] {
+        let (agent, inlet, sent) = start(Patience::default());
+        open(&inlet);
+        let calling = agent.call(call());
+        let id = nth(&sent, 1).await["id"].clone();
+        let result = json!({ "type": "capabilities/call-result", "id": id, "payload": payload });
+        inlet.receive(result.to_string());
+        // On a runtime of one thread all of this has come before any of it is looked at.
+        let cancelling = agent.cancel(&calling.call_id, None);
+        drop(inlet);
+        let it = cancelling.await;
+        assert_eq!(it.cancelled, payload["cancelled"] == true, "{payload}");
+        assert_eq!(it.error.map(|it| it.code).as_deref(), code, "{payload}");
+        assert_eq!(it.reason.filter(|_| code.is_none()), reason, "{payload}");
+    }
+}
