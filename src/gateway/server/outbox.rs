@@ -28,8 +28,8 @@ pub enum Pushed {
     Congested,
     /// There was no room for it: the queue is over.
     Overflow,
-    /// There was no room for it in a queue that lasts: it is dropped, and with it what waited, but
-    /// for farewells.
+    /// There was no room for it in a queue that lasts: it and what waited are dropped, but for
+    /// farewells.
     Emptied,
 }
 
@@ -95,8 +95,13 @@ impl Outbox {
         if queue.bytes > 0 && queue.bytes + cost > self.limit {
             if self.lasts {
                 queue.messages.retain(Outgoing::is_farewell);
+                queue
+                    .messages
+                    .extend(Some(message).filter(Outgoing::is_farewell));
                 queue.bytes = queue.messages.iter().map(Outgoing::cost).sum();
                 self.congested.send_replace(false);
+                drop(queue);
+                self.wake.notify_one();
                 return Pushed::Emptied;
             }
             drop(queue);
@@ -295,6 +300,36 @@ mod tests {
         assert!(matches!(outbox.pop(), Some(Step::Message(farewell, _)) if farewell.is_farewell()));
         assert!(outbox.pop().is_none());
         assert_eq!(outbox.push(message(9_000)), Pushed::Congested);
+    }
+
+    #[test]
+    fn a_farewell_that_finds_no_room_in_a_queue_that_lasts_is_kept() {
+        let outbox = Outbox::lasting(10_000);
+        let farewell = |agent| {
+            let header = Header {
+                kind: "agent/closed",
+                id: None,
+                agent: Some(agent),
+                timestamp: "0",
+            };
+            Outgoing::new(header, "{}", None)
+        };
+        outbox.push(farewell("a1"));
+        outbox.push(message(9_000));
+        while outbox.push(farewell("a2")) != Pushed::Emptied {}
+        let mut left = 0;
+        while let Some(Step::Message(farewell, cost)) = outbox.pop() {
+            assert!(farewell.is_farewell());
+            outbox.written(cost);
+            left += 1;
+        }
+        let cost = farewell("a2").cost();
+        assert_eq!(left, 1 + (10_000 - message(9_000).cost() - cost) / cost + 1);
+        assert_eq!(
+            outbox.push(message(5_000)),
+            Pushed::Congested,
+            "nothing is counted twice"
+        );
     }
 
     #[tokio::test]

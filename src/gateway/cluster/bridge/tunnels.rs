@@ -225,6 +225,9 @@ pub(super) fn taken_up(
     if let Some(other) = peers.peers.get_mut(&worker) {
         let held = Held { end, forwarder };
         other.tunnels.sessions.insert(tunnel, held);
+    } else {
+        // Nobody would ever end it.
+        forwarder.abort();
     }
 }
 
