@@ -128,6 +128,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
+    /// The shell knows, now that it was told to stop a handler, how far that is seen to.
+    pub fn stopped(&mut self, key: CallKey, stop: Stop, now: Millis) {
+        let call = self.calls.get_mut(&key);
+        let Some(call) = call.filter(|it| it.phase == Phase::Stopping) else {
+            return;
+        };
+        call.stopping.own.get_or_insert(stop);
+        if stop == Stop::Abandoned {
+            self.grace_is_over(key, now);
+        } else {
+            self.finish_if_known(key, now);
+        }
+    }
+
     /// A handler has stopped by itself: what it started is stopped with it.
     pub(super) fn stopped_itself(&mut self, key: CallKey, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {

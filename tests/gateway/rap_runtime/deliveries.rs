@@ -76,6 +76,24 @@ async fn a_server_that_never_acknowledges_delays_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_callback_that_cannot_be_read_ends_its_call() {
+    let mut tools = Tools::start("t").await;
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let mut agent = agent(&gateway, "t").await;
+    for (id, more) in [("no number", r#""size":1e400"#), ("no text", r#""text":7"#)] {
+        agent.send(work(id, json!({}))).await;
+        let invoked = tools.invoked().await;
+        let other = json!({ "type": "oauth", "url": 7 });
+        assert_eq!(post(invoked.callback(), other).await, 400, "{id}");
+        let result = invoked.result(json!({})).to_string();
+        let result = result.replacen('{', &format!("{{{more},"), 1);
+        assert_eq!(post(invoked.callback(), result).await, 400, "{id}");
+        let error = outcome(&mut agent, id).await["error"].take();
+        assert_eq!(error["code"], "TRANSPORT_ERROR", "{id}: {error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_public_url_is_a_name_of_the_gateway() {
     let mut tools = Tools::start("t").await;
     let tool_servers = RuntimeConfig {

@@ -164,6 +164,42 @@ async fn a_cancel_that_comes_with_its_call_leaves_nothing_running() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_cancelled_before_its_invocation_was_sent_never_started() {
+    let mut tools = Tools::start("t").await;
+    // Whoever has not been answered holds the one turn there is.
+    tools.wish("/invoke", [0]);
+    let limits = RuntimeLimits {
+        invocations_at_once: 1,
+        invoke_timeout: Duration::from_secs(600),
+        ..quick()
+    };
+    let (gateway, _) = gateway(&[&tools.base], limits).await;
+    let mut agent = agent(&gateway, "t").await;
+    agent.send(work("sent", json!({}))).await;
+    tools.invoked().await;
+    for id in ["one", "two"] {
+        agent.send(work(id, json!({}))).await;
+        agent.send(cancel("x", id)).await;
+        let confirmed = agent.next().await["payload"].take();
+        assert_eq!(confirmed, stopped(json!({ "callId": id }), "never-started"));
+        assert_eq!(
+            outcome(&mut agent, id).await,
+            stopped(json!({ "success": false }), "never-started")
+        );
+    }
+    // What comes next is no late end of theirs.
+    agent.send(cancel("y", "sent")).await;
+    assert_eq!(
+        agent.next().await["payload"]["metadata"]["stop"],
+        "abandoned"
+    );
+    assert_eq!(
+        outcome(&mut agent, "sent").await,
+        stopped(json!({ "success": false }), "abandoned")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_can_be_cancelled_by_an_operator() {
     let mut tools = Tools::start("t").await;
     let (gateway, _) = gateway(&[&tools.base], quick()).await;

@@ -13,6 +13,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::StreamExt;
+use serde::Deserialize;
 use subtle::ConstantTimeEq;
 use tokio::sync::mpsc;
 use url::Url;
@@ -45,6 +46,16 @@ impl Receiver {
     pub fn url(&self, public: &str, call: &Identifier) -> Result<Url, url::ParseError> {
         let base = public.trim_end_matches('/');
         Url::parse(&format!("{base}{CALLBACK_PATH}/{}/{call}", self.secret))
+    }
+}
+
+impl Receiver {
+    /// A callback for that call cannot be read.
+    async fn unreadable(&self, call: &str, code: Code, message: String) {
+        let error = Error::new(code, message);
+        if let Ok(id) = Identifier::new(call) {
+            let _ = self.inbox.send(Input::Unreadable { id, error }).await;
+        }
     }
 }
 
@@ -88,10 +99,9 @@ async fn receive(
         Err(Unread::TooLarge) => {
             receivers.counters.callbacks_refused.add();
             let message = format!("The tool's result has more than {max} bytes");
-            let error = Error::new(Code::OPERATION_FAILED, message.clone());
-            if let Ok(id) = Identifier::new(&call) {
-                let _ = receiver.inbox.send(Input::Unreadable { id, error }).await;
-            }
+            receiver
+                .unreadable(&call, Code::OPERATION_FAILED, message.clone())
+                .await;
             return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
         }
     };
@@ -100,6 +110,13 @@ async fn receive(
         Ok(Callback::SubscriptionEvent(event)) => Input::Event(event),
         Err(error) => {
             receivers.counters.callbacks_refused.add();
+            if is_result_of(&call, &body) {
+                // It will not be sent again: the call would wait for ever.
+                let message = format!("The tool's result cannot be read: {error}");
+                receiver
+                    .unreadable(&call, Code::TRANSPORT_ERROR, message)
+                    .await;
+            }
             return (StatusCode::BAD_REQUEST, format!("not a callback: {error}")).into_response();
         }
     };
@@ -126,6 +143,20 @@ async fn read(body: Body, max: usize) -> Result<Vec<u8>, Unread> {
         read.extend_from_slice(&chunk);
     }
     Ok(read)
+}
+
+/// Whether what cannot be read says that it is the result of that call.
+fn is_result_of(call: &str, body: &[u8]) -> bool {
+    let named = serde_json::from_slice::<Named>(&mended_bytes(body));
+    named.is_ok_and(|it| it.kind == "tool_result" && it.id == call)
+}
+
+/// What every result says of itself.
+#[derive(Deserialize)]
+struct Named {
+    #[serde(rename = "type")]
+    kind: String,
+    id: String,
 }
 
 fn of_result(result: ToolResult) -> Input {

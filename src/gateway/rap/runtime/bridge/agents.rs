@@ -1,6 +1,6 @@
 //! The agents on one tool server, and their threads.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
@@ -22,7 +22,12 @@ pub struct Agent {
 pub struct Agents {
     connections: HashMap<String, ConnectionId>,
     agents: HashMap<ConnectionId, Agent>,
+    /// The names of the last that have left: their runs may still be told of.
+    left: VecDeque<(ConnectionId, String)>,
 }
+
+/// Agents that have left and are remembered, 1 024.
+const LEFT: usize = 1_024;
 
 impl Agents {
     /// The connection of the agent with that name; `connect` makes one for an agent that is new.
@@ -74,7 +79,20 @@ impl Agents {
     pub fn remove(&mut self, connection: ConnectionId) -> Option<Agent> {
         let agent = self.agents.remove(&connection)?;
         self.connections.remove(&agent.handle);
+        if self.left.len() >= LEFT {
+            self.left.pop_front();
+        }
+        self.left.push_back((connection, agent.handle.clone()));
         Some(agent)
+    }
+
+    /// The name of the agent that is, or was, on a connection.
+    pub fn handle(&self, connection: ConnectionId) -> Option<&str> {
+        let left = || self.left.iter().find(|(it, _)| *it == connection);
+        match self.agents.get(&connection) {
+            Some(agent) => Some(&agent.handle),
+            None => left().map(|(_, handle)| &**handle),
+        }
     }
 }
 

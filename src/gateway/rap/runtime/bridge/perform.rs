@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::agents::unguessable;
 use super::calls::Running;
 use super::{Bridge, Input};
-use crate::call::{CallId, CallKey, Code, Error};
+use crate::call::{CallId, CallKey, Code, Error, Stop};
 use crate::dialect::abp;
 use crate::gateway::rap::runtime::delivery::deliver;
 use crate::gateway::rap::runtime::errand::Errand;
@@ -131,14 +131,15 @@ impl Bridge<'_> {
     /// The call is over for its agent. Whether the tool stops is up to its server, which is told, as
     /// are all others; unless it was never told of the call.
     fn stop(&mut self, key: CallKey) {
+        let now = self.now();
         let Some(running) = self.calls.remove(key) else {
-            return;
+            return self.state.stopped(key, Stop::Abandoned, now);
         };
         if !running.errand.end() {
-            // It was never sent: no tool goes on.
-            let now = self.now();
-            return self.state.settle(key, Err(Error::cancelled()), true, now);
+            // No tool goes on.
+            return self.state.stopped(key, Stop::NeverStarted, now);
         }
+        self.state.stopped(key, Stop::Abandoned, now);
         self.calls.abandon(key, &running);
         let underway = Underway {
             server: self.parts.index,
@@ -192,9 +193,8 @@ impl Bridge<'_> {
 
     /// Sends an agent a message.
     pub fn post(&self, to: ConnectionId, kind: &str, id: Option<Value>, payload: Value) {
-        if let Some(agent) = self.agents.get(to) {
-            self.link
-                .send(Some(&agent.handle), kind, id.as_ref(), payload);
+        if let Some(handle) = self.agents.handle(to) {
+            self.link.send(Some(handle), kind, id.as_ref(), payload);
         }
     }
 }

@@ -60,8 +60,9 @@ impl Bridge<'_> {
                 name: name.as_str().into(),
                 concurrency: None,
                 available: true,
-                // Somebody else's server never confirms that it has stopped.
-                settle_grace: Some(0.0),
+                // Nobody waits that long: `stop` knows at once. Somebody else's server never
+                // confirms that it has stopped; one that was never told has not begun.
+                settle_grace: Some(1_000.0),
                 checked: false,
                 document: capabilities.get(name).cloned().unwrap_or_default(),
             };
