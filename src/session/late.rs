@@ -98,15 +98,18 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         self.counters.ended_late += 1;
         let (to, id) = (call.connection, call.id);
-        if let Some(session) = self
-            .session_mut(to)
-            .filter(|session| Rc::ptr_eq(&session.id, &call.session))
-        {
-            session.ledger.ended_late(id.as_str(), end);
-            if session.features.notifications {
-                let id = id.clone();
-                self.actions.push_back(Action::CallEnded { to, id, end });
+        let wanted = match self.session_mut(to) {
+            Some(session) if Rc::ptr_eq(&session.id, &call.session) => {
+                session.ledger.ended_late(id.as_str(), end);
+                session.features.notifications
             }
+            Some(_) => false,
+            // Its agent has left. Whoever carried its messages may have others to tell.
+            None => !self.connections.contains_key(&to),
+        };
+        if wanted {
+            let id = id.clone();
+            self.actions.push_back(Action::CallEnded { to, id, end });
         }
         if self.watched {
             let session = call.session;

@@ -124,3 +124,35 @@ async fn the_late_end_of_an_abandoned_call_reaches_the_agent_and_the_operator() 
     let line = r#"caphost_late_ends_total{dialect="abp"} 1"#;
     assert!(metrics.lines().any(|it| it == line), "{metrics}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_late_end_of_an_abandoned_call_reaches_the_operator_although_its_agent_has_left() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut agent) = gateway.session().await;
+    agent.send(call("c", "c")).await;
+    let calling = app.next().await;
+    agent.send(cancel("cancel", "c")).await;
+    let cancelling = app.next().await;
+    let confirmed = stopped(json!({ "callId": "c" }), "abandoned");
+    app.send(answer(&cancelling, "capabilities/cancel-result", confirmed))
+        .await;
+    let response = stopped(json!({ "success": false }), "abandoned");
+    app.send(answer(&calling, "capabilities/call-result", response))
+        .await;
+    agent.next().await;
+    agent.next().await;
+    drop(agent);
+    assert_eq!(app.next().await["type"], "agent/closed");
+    app.send(ended(&calling, &json!("c"), true, 200.0)).await;
+    soon("the end", async {
+        while run(&gateway, "c").await["ended"].is_null() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    let metrics = gateway.get("/metrics", "").await.body;
+    assert!(
+        metrics.contains(r#"caphost_late_ends_total{dialect="abp"} 1"#),
+        "{metrics}"
+    );
+}

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::manifest::Registration;
 use super::pending::issued_id;
+use super::stops::LeftBehind;
 use super::{Action, PeerId, Relay, Seat};
 use crate::call::{Code, Error};
 use crate::dialect::abp::ELICITATION_WITHDRAWN;
@@ -26,6 +27,8 @@ pub(super) struct App {
     pub registration: Option<Registration>,
     /// The agents bound to it, by their names on its wire.
     pub agents: HashMap<String, PeerId>,
+    /// Calls of agents that have left it, which it may still work on.
+    pub left_behind: LeftBehind,
     /// Whether much waits to be written to it.
     pub congested: bool,
     /// Where it is.
@@ -52,6 +55,7 @@ impl Relay {
             id: None,
             registration: None,
             agents: HashMap::new(),
+            left_behind: LeftBehind::default(),
             congested: false,
             seat,
             suspended: false,
@@ -89,7 +93,9 @@ impl Relay {
             return self.refuse(peer, &envelope.subject(), &error);
         };
         let Some(agent) = app.agents.get(handle).copied() else {
-            self.counters.strays_dropped += 1;
+            if !self.note_ended_of_left(peer, handle, envelope) {
+                self.counters.strays_dropped += 1;
+            }
             return;
         };
         match &*envelope.kind {

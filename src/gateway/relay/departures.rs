@@ -29,6 +29,7 @@ impl Relay {
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
             app.agents.remove(&agent.handle);
+            app.left_behind.keep(&agent.handle, agent.stopped);
         }
         self.bid_farewell(bound, &agent.handle);
     }

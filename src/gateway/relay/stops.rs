@@ -16,7 +16,7 @@ use crate::gateway::runs::RunId;
 use crate::gateway::stops;
 use crate::gateway::wire::{Envelope, Request, members, said, text_of, with_stop};
 
-/// Cancelled calls of one agent that are remembered, 1 024.
+/// Cancelled calls that are remembered, of one agent and of those that have left one app, 1 024.
 const REMEMBERED: usize = 1_024;
 
 /// No notification of an end is longer.
@@ -59,6 +59,43 @@ impl Stopped {
             *told = new;
         }
         told
+    }
+}
+
+/// Abandoned calls of agents that have left an app: what becomes of them is still news of their runs.
+#[derive(Debug, Default)]
+pub(super) struct LeftBehind {
+    /// By the agents' names on the app's wire and the callIds.
+    runs: HashMap<(String, Arc<str>), RunId>,
+    order: VecDeque<(String, Arc<str>)>,
+}
+
+impl LeftBehind {
+    /// An agent has left.
+    pub fn keep(&mut self, handle: &str, stopped: Stopped) {
+        let Stopped { calls, order } = stopped;
+        for call_id in order {
+            let told = calls.get(&call_id);
+            let Some(told) = told.filter(|it| it.stop == Stop::Abandoned && it.ended.is_none())
+            else {
+                continue;
+            };
+            if self.order.len() >= REMEMBERED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.runs.remove(&oldest);
+            }
+            let key = (handle.to_string(), call_id);
+            self.order.push_back(key.clone());
+            self.runs.insert(key, told.run);
+        }
+    }
+
+    fn take(&mut self, handle: &str, call_id: &str) -> Option<RunId> {
+        let key = (handle.to_string(), call_id.into());
+        let run = self.runs.remove(&key)?;
+        self.order.retain(|it| *it != key);
+        Some(run)
     }
 }
 
@@ -118,10 +155,7 @@ impl Relay {
 
     /// Notes that the handler of an abandoned call has ended, if that is what a notification says.
     pub(super) fn note_ended(&mut self, agent: PeerId, envelope: &Envelope<'_>) {
-        debug_assert_eq!(envelope.kind, NOTIFICATION);
-        let payload = envelope.payload;
-        let payload = payload.filter(|it| it.len() <= MAX_NOTIFICATION_BYTES);
-        let ended = payload.and_then(read_ended);
+        let ended = read_ended(envelope);
         let (Some(agent), Some((call_id, ended))) = (self.agents.get_mut(&agent), ended) else {
             return;
         };
@@ -136,8 +170,30 @@ impl Relay {
     }
 }
 
+impl Relay {
+    /// The same of an agent that has left. Whether it was that.
+    pub(super) fn note_ended_of_left(
+        &mut self,
+        app: PeerId,
+        handle: &str,
+        envelope: &Envelope<'_>,
+    ) -> bool {
+        let ended = read_ended(envelope);
+        let (Some(app), Some((call_id, ended))) = (self.apps.get_mut(&app), ended) else {
+            return false;
+        };
+        let Some(run) = app.left_behind.take(handle, &call_id) else {
+            return false;
+        };
+        self.runs.ended_late(run, ended);
+        true
+    }
+}
+
 /// The callId, and how its handler has ended.
-fn read_ended(payload: &str) -> Option<(Cow<'_, str>, LateEnd)> {
+fn read_ended<'a>(envelope: &Envelope<'a>) -> Option<(Cow<'a, str>, LateEnd)> {
+    let payload = envelope.payload.filter(|_| envelope.kind == NOTIFICATION);
+    let payload = payload.filter(|it| it.len() <= MAX_NOTIFICATION_BYTES)?;
     let (mut is_it, mut call_id, mut ended) = (false, None, None);
     members(payload.as_bytes(), |key, value| match key {
         "event" => is_it = text_of(value).as_deref() == Some(CALL_ENDED),

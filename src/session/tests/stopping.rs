@@ -227,6 +227,21 @@ fn a_session_that_follows_is_told_nothing_of_the_one_before() {
 }
 
 #[test]
+fn the_end_of_a_call_whose_agent_has_left_is_told_to_whoever_carried_its_messages() {
+    let (mut host, agent) = host();
+    let key = start(&mut host, agent, "a", "hasty");
+    ask(&mut host, agent, "a", 1.0);
+    host.disconnect(agent, 2.0);
+    drain(&mut host);
+    host.settle(key, Ok(1), true, 9.0);
+    let end = LateEnd {
+        success: true,
+        after: 8.0,
+    };
+    assert_eq!(ended(&drain(&mut host)), [("a", end)]);
+}
+
+#[test]
 fn where_nothing_can_be_waited_for_it_is_abandoned_at_once() {
     let (mut host, agent) = host();
     let root = start(&mut host, agent, "root", "script");

@@ -18,6 +18,8 @@ import { Validators } from './validators.js';
 export class Shell extends Observed {
   /** @type {Map<number, Connection>} */
   connections = new Map();
+  /** Of agents that have left a gateway. @type {Map<number, Connection>} */
+  left = new Map();
   /** @type {Map<number, Context>} */
   contexts = new Map();
   /** @type {Map<number, (response: any) => void>} */
@@ -173,7 +175,7 @@ export class Shell extends Observed {
    */
   post(to, type, id, payload) {
     const envelope = { type, ...(id !== undefined && { id }), timestamp: Date.now(), payload };
-    this.connections.get(to)?.deliver(envelope);
+    (this.connections.get(to) ?? this.left.get(to))?.deliver(envelope);
   }
 
   /**

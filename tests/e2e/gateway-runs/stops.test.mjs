@@ -73,6 +73,9 @@ describe('a handler that never looks at its signal', () => {
     assert.match((await runCommand(lab.gateway, ['runs', '--limit', '1'])).out, /cancelled after .*, not seen to stop/);
     await goOn();
     assert.equal((await counts()).posted, before.posted + 1, 'it did go on');
+    // Nobody is left to hear it but the operator.
+    const { ended } = await newestRun((it) => it.ended !== null);
+    assert.equal(ended.success, true);
   });
 
   for (const kind of kinds.filter(({ era }) => era === 'legacy')) {

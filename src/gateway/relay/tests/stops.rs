@@ -27,7 +27,7 @@ fn with(metadata: Option<Value>, mut payload: Value) -> Value {
     payload
 }
 
-/// Agent 2 calls and cancels. What it gets when the app answers with these metadata.
+/// An agent calls and cancels. What it gets when the app answers with these metadata.
 fn cancelled(
     bench: &mut Bench,
     call_id: &str,
@@ -220,6 +220,55 @@ fn no_agent_has_the_relay_remember_without_bounds() {
     let relayed = bench.relayed(2, call("x", "other"));
     for (id, known) in [("0", false), ("1099", true)] {
         bench.send(1, answer(&relayed, "notification", ended(id, true, 5.0)));
+        assert_eq!(run(&bench, id).ended.is_some(), known, "{id}");
+    }
+}
+
+#[test]
+fn a_late_end_reaches_the_run_although_its_agent_has_left() {
+    let mut bench = Bench::session();
+    let relayed = bench.relayed(2, call("0", "other"));
+    cancelled(&mut bench, "c", None, None);
+    cancelled(&mut bench, "over", Some(json!({ "stop": "dropped" })), None);
+    let it = run(&bench, "c");
+    bench.gone(2);
+    bench.relay.runs_mut().take_news();
+    let mut say = |payload: Value| bench.send(1, answer(&relayed, "notification", payload));
+    assert!(say(ended("c", true, 200.0)).is_empty());
+    assert!(say(ended("c", false, 900.0)).is_empty());
+    assert!(say(ended("over", false, 900.0)).is_empty());
+    let late = LateEnd {
+        success: true,
+        after: 200.0,
+    };
+    assert_eq!(bench.relay.runs().get(it.id).unwrap().ended, Some(late));
+    let news = bench.relay.runs_mut().take_news();
+    assert!(
+        matches!(news[..], [News::EndedLate(id, _, end)] if (id, end) == (it.id, late)),
+        "{news:?}"
+    );
+    // What it says of those that have ended, and anything else, finds nobody.
+    assert_eq!(bench.relay.counters().strays_dropped, 2);
+}
+
+#[test]
+fn an_app_has_the_relay_remember_so_many_calls_of_agents_that_have_left() {
+    let mut bench = Bench::session();
+    let mut rounds = Vec::new();
+    for round in 0..2 {
+        for id in 0..600 {
+            cancelled(&mut bench, &format!("{round} {id}"), None, None);
+        }
+        rounds.push(bench.relayed(2, call("x", &format!("other {round}"))));
+        bench.gone(2);
+        bench.agent(2, None);
+        let relayed = bench.relayed(2, request("initialize", "i", json!({})));
+        let session = json!({ "sessionId": "s" });
+        bench.send(1, answer(&relayed, "initialize-result", session));
+    }
+    for (id, known) in [("0 175", false), ("0 176", true), ("1 599", true)] {
+        let round = &rounds[usize::from(id.starts_with('1'))];
+        bench.send(1, answer(round, "notification", ended(id, true, 5.0)));
         assert_eq!(run(&bench, id).ended.is_some(), known, "{id}");
     }
 }

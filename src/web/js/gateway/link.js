@@ -18,6 +18,8 @@ const TRIES = 5;
 const IDLE = 1_000;
 /** Characters that the gateway has not acknowledged, past which a session cannot be resumed. */
 const MOST_KEPT = 1 << 26;
+/** Agents that have left and are remembered. */
+const MOST_LEFT = 1_000;
 /** How a socket ends that was not closed. */
 const BROKEN = 1006;
 
@@ -178,7 +180,7 @@ export class GatewayLink {
     this.#stop('told');
     this.#session = undefined;
     for (const connection of this.#agents.values()) connection.close();
-    this.#agents.clear();
+    this.#agents = new Map();
   }
 
   /** @param {string} data */
@@ -242,19 +244,31 @@ export class GatewayLink {
     if (typeof agent !== 'string' || envelope.type === 'error') {
       console.warn('caphost: the gateway says', envelope);
     } else if (envelope.type === 'agent/closed') {
-      this.#agents.get(agent)?.close();
+      this.#left(this.#agents.get(agent));
       this.#agents.delete(agent);
     } else {
       this.#agent(agent).receive(envelope);
     }
   }
 
+  /** The gateway is still told how the work that an agent has left behind ends. @param {Connection} [connection] */
+  #left(connection) {
+    if (!connection) return;
+    const { left } = this.host;
+    connection.close();
+    left.set(connection.number, connection);
+    for (const [oldest] of left) if (left.size > MOST_LEFT) left.delete(oldest);
+  }
+
   /** @param {string} agent */
   #agent(agent) {
-    let connection = this.#agents.get(agent);
+    const agents = this.#agents;
+    let connection = agents.get(agent);
     if (!connection) {
-      connection = new this.tools.Connection(this.host, (envelope) => this.#send({ agent, ...envelope }));
-      this.#agents.set(agent, connection);
+      // The next session may give its name to another.
+      const send = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
+      connection = new this.tools.Connection(this.host, send);
+      agents.set(agent, connection);
     }
     return connection;
   }
