@@ -528,7 +528,7 @@ async fn turned_off_there_is_nothing_and_nothing_is_kept() {
     for prefix in ["", "/v1"] {
         let cancel = format!("{prefix}/cancellation/cancel");
         let refused = gateway
-            .post(&cancel, "", r#"{"requestId":"through"}"#)
+            .post(&cancel, "", &json!({ "requestId": SEVEN }).to_string())
             .await;
         assert_eq!(
             (refused.status, refused.json()),
@@ -542,12 +542,15 @@ async fn turned_off_there_is_nothing_and_nothing_is_kept() {
     let status = gateway.get("/cancellation/status/through", "").await;
     assert_eq!(status.status, 404);
     // Nor is anything kept that comes another way.
-    gateway.hub.cancel_early(SEVEN, None, &Identity::anyone());
-    agent.send(call("2", SEVEN)).await;
-    let called = app.next().await;
-    assert_eq!(called["payload"]["options"]["callId"], SEVEN);
-    succeed(&mut app, &called).await;
-    assert_eq!(agent.next().await["payload"]["success"], true);
+    let eight = SEVEN.replace('7', "8");
+    gateway.hub.cancel_early(&eight, None, &Identity::anyone());
+    for id in [SEVEN, &eight] {
+        agent.send(call(id, id)).await;
+        let called = app.next().await;
+        assert_eq!(called["payload"]["options"]["callId"], id);
+        succeed(&mut app, &called).await;
+        assert_eq!(agent.next().await["payload"]["success"], true);
+    }
     // The runs API stays.
     assert_eq!(gateway.get("/api/runs/through", "").await.status, 200);
 }

@@ -153,13 +153,19 @@ async fn an_unused_session_ends_and_one_with_a_stream_does_not() {
     };
     let gateway = Gateway::with(Config { mcp, ..config() }).await;
     let mut app = demo(&gateway).await;
-    let unused = Client::open(&gateway, "/mcp").await;
-    let listening = Client::open(&gateway, "/mcp").await;
+    let mut other = offer(&gateway, "other", json!([{ "name": "echo" }])).await;
+    let listening = Client::open(&gateway, "/mcp/demo").await;
     let mut events = listening.listen().await;
-    let calling = Client::open(&gateway, "/mcp").await;
+    let calling = Client::open(&gateway, "/mcp/demo").await;
     let running = calling.call_tool(1, "echo").await;
     let relayed = called(&mut app).await;
-    tokio::time::sleep(Duration::from_millis(900)).await;
+    // Used last, it ends last.
+    let unused = Client::open(&gateway, "/mcp/other").await;
+    let answered = unused.call_tool(1, "echo").await;
+    let call = called(&mut other).await;
+    succeed(&mut other, &call, json!(1)).await;
+    answered.last().await;
+    assert_eq!(other.next().await["type"], "shutdown");
     let status = |client: Client| async move {
         client
             .post(&rpc(5, "ping", json!({})))

@@ -10,7 +10,7 @@ use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::app::{called, confirm_cancel, demo, progress, succeed};
+use super::app::{called, confirm_cancel, demo, offer, progress, succeed};
 use super::client::*;
 use crate::support::*;
 
@@ -294,16 +294,25 @@ async fn the_session_of_the_app_ends_when_it_was_not_used_for_long() {
     let gateway = Gateway::with(Config { mcp, ..config() }).await;
     let mut app = demo(&gateway).await;
     let client = Client::new(&gateway, "/mcp/demo");
-    let asking = tokio::spawn(async move {
-        let answer = ask(&client, &call_tool(1, "echo", json!({}))).await;
-        assert_eq!(answer["result"]["isError"], false);
-        Instant::now()
-    });
+    let mut other = offer(&gateway, "other", json!([{ "name": "echo" }])).await;
+    let elsewhere = Client::new(&gateway, "/mcp/other");
+    let asking = |client: Client| {
+        tokio::spawn(async move {
+            let answer = ask(&client, &call_tool(1, "echo", json!({}))).await;
+            assert_eq!(answer["result"]["isError"], false);
+            Instant::now()
+        })
+    };
+    let long = asking(client);
     let call = called(&mut app).await;
-    // A call may take longer than that.
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    // A call may take longer than that: a session that was used later ends before.
+    let short = asking(elsewhere);
+    let shorter = called(&mut other).await;
+    succeed(&mut other, &shorter, json!({})).await;
+    short.await.unwrap();
+    assert_eq!(other.next().await["type"], "shutdown");
     succeed(&mut app, &call, json!({})).await;
-    let answered = asking.await.unwrap();
+    let answered = long.await.unwrap();
     assert_eq!(app.next().await["type"], "shutdown");
     assert!(answered.elapsed() >= Duration::from_millis(400));
 }
