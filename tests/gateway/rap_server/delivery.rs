@@ -79,14 +79,15 @@ async fn a_server_that_is_down_gets_the_result_when_it_is_back_though_the_app_is
     let app = App::start(&gateway, "demo").await;
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    drop(listener);
     let message = invocation(&format!("http://{address}/ok"), "echo", "t", "1", json!({}));
     assert_eq!(
         Runtime::new(&gateway, "").post("/invoke", &message).await.0,
         200
     );
     app.saw(1).await;
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    // It goes down with the first attempt under way.
+    drop(soon("an attempt", listener.accept()).await.unwrap());
+    drop(listener);
     drop(app);
     let receiver = Receiver::on(TcpListener::bind(address).await.unwrap());
     assert_eq!(receiver.result().await["text"], "{}");
