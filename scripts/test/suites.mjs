@@ -78,7 +78,7 @@ export const suites = [
   { name: 'build', about: 'package, demo and gateway', run: () => succeeds(() => build()) },
   {
     name: 'size',
-    about: `host + agent within ${sizeBudget} bytes of gzip`,
+    about: `what each part of the package weighs; host + agent within ${sizeBudget} bytes of gzip`,
     needsBuild: true,
     run: () => succeeds(async () => {
       const parts = lastMeasure();
