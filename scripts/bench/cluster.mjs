@@ -6,7 +6,7 @@ import { launchPuppeteer } from '../../tests/e2e/support/browsers.mjs';
 import { startRedis } from '../../tests/e2e/support/redis.mjs';
 import { serveFiles } from '../../tests/e2e/support/static-server.mjs';
 import { agentOf, startWorkers } from '../../tests/e2e/support/workers.mjs';
-import { setUpPage } from './page.mjs';
+import { setUpPage } from './transports-page.mjs';
 import { perCall } from './rounds.mjs';
 import { perCancel } from './transports.mjs';
 

@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { launchPuppeteer } from '../../tests/e2e/support/browsers.mjs';
 import { startGateway } from '../../tests/e2e/support/gateway.mjs';
 import { serveFiles } from '../../tests/e2e/support/static-server.mjs';
-import { echoSocket, setUpPage } from './page.mjs';
+import { echoSocket, setUpPage } from './transports-page.mjs';
 import { perCall } from './rounds.mjs';
 
 const params = { value: 1 };
@@ -81,7 +81,7 @@ export async function perCancel(agent, count = 30) {
  *
  * @param {import('puppeteer-core').Page} page
  */
-async function rawSockets(page) {
+export async function rawSockets(page) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

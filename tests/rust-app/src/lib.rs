@@ -3,6 +3,8 @@
 
 #![cfg(target_arch = "wasm32")]
 
+mod bare;
+
 use caphost::{App, CallContext, Capability, Error, Host, Progress};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;

@@ -1,0 +1,56 @@
+import { oneByOne, same } from '../sampling.mjs';
+import { echo, hold, params, seen } from './handlers.mjs';
+
+/** @typedef {import('../sampling.mjs').Contender} Contender */
+
+/** @param {string} name @param {(given: any) => Promise<any>} work @param {string} [note] @returns {Contender} something that answers with what it is given */
+export function echoes(name, work, note) {
+  return { name, ...(note && { note }), measure: oneByOne(() => work(params)), check: async () => same(await work(params), params, 'the answer') };
+}
+
+export const asyncFunction = () => echoes('an async function', echo);
+
+/** One message there and one back. @param {{ postMessage(message: any): void, onmessage: any }} near */
+export function postAndWait(near) {
+  let resolve = (/** @type {any} */ _) => {};
+  near.onmessage = (/** @type {MessageEvent} */ { data }) => resolve(data);
+  return (/** @type {any} */ given) => new Promise((settle) => {
+    resolve = settle;
+    near.postMessage(given);
+  });
+}
+
+export function rawPort() {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => port1.postMessage(data);
+  return echoes('raw MessagePort', postAndWait(port2));
+}
+
+/** `abort()` of a controller whose signal the handler listens to, until its promise has settled. @returns {Contender} */
+export function abortWithListener() {
+  const start = () => {
+    const controller = new AbortController();
+    // Waited for from the start, as a caller does: a late listener of a rejection costs extra.
+    return { controller, stopped: hold({}, controller).then(() => false, () => true) };
+  };
+  /** @param {ReturnType<typeof start>} held */
+  const stop = async ({ controller, stopped }) => {
+    controller.abort();
+    if (!await stopped) throw new Error('it was not stopped');
+  };
+  return {
+    name: '`abort()` with a listener',
+    most: 64,
+    async measure(count) {
+      const held = Array.from({ length: count }, start);
+      const from = performance.now();
+      for (const it of held) await stop(it);
+      return performance.now() - from;
+    },
+    async check() {
+      const before = seen.stopped;
+      await stop(start());
+      same(seen.stopped - before, 1, 'handlers stopped');
+    },
+  };
+}

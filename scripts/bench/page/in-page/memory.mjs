@@ -1,0 +1,80 @@
+import { inPage, load, newHost } from './caphost.mjs';
+import { newCallId } from './abp-calls.mjs';
+import { occupy } from './growth.mjs';
+import { attentive, echo, forever, hold, params } from './handlers.mjs';
+import { plainAgent, plainHost } from './plain-abp.mjs';
+import { publishedSample } from './sample.mjs';
+
+/**
+ * Whoever's memory is looked at, and what it is to do. What is made is kept on the window, or the
+ * collector would take it.
+ *
+ * @typedef {{ way: 'page' | 'port', at?: string | undefined }} Kind without `at`: the sample
+ */
+
+const handlers = { echo, attentive, hold, forever };
+/** @type {any[]} */
+const kept = [];
+
+/** @type {(() => Promise<import('./abp-calls.mjs').Caller>) | undefined} opens one more session on the same host */
+let open;
+/** @type {import('./abp-calls.mjs').Caller[]} */
+const sessions = [];
+
+/** @param {Kind} kind */
+export async function setUp({ way, at }) {
+  if (at === undefined) {
+    open = async () => {
+      if (way === 'page') {
+        const abp = publishedSample(handlers);
+        await abp.initialize();
+        return abp;
+      }
+      const { port1, port2 } = new MessageChannel();
+      kept.push(port1, port2);
+      plainHost(port1, handlers);
+      return plainAgent(port2);
+    };
+  } else {
+    const library = await load(at);
+    const host = await newHost(library);
+    kept.push(host);
+    open = async () => {
+      if (way === 'page') return inPage(host);
+      const { port1, port2 } = new MessageChannel();
+      kept.push(port1, port2);
+      host.acceptPort(port1);
+      return library.connectPort(port2);
+    };
+  }
+  await openSessions(1);
+  // Whatever is made once for all.
+  await call(1);
+}
+
+/** @param {number} count */
+export async function openSessions(count) {
+  for (let i = 0; i < count; i += 1) if (open) sessions.push(await open());
+}
+
+/** Leaves calls in flight, in the first session. @param {number} count */
+export async function fly(count) {
+  if (sessions[0]) await occupy(sessions[0], count);
+}
+
+/** Calls that end, in the first session. @param {number} count */
+export async function call(count) {
+  const caller = sessions[0];
+  if (!caller) return;
+  const slice = 100;
+  for (let i = 0; i < count; i += slice) {
+    await Promise.all(Array.from({ length: Math.min(slice, count - i) }, () => caller.call('echo', params, { callId: newCallId() })));
+  }
+}
+
+/** Calls that end, in every session but the first. @param {number} each */
+export async function callInAll(each) {
+  for (const caller of sessions.slice(1)) {
+    for (let i = 0; i < each; i += 1) await caller.call('echo', params, { callId: newCallId() });
+  }
+}

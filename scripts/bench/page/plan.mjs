@@ -1,0 +1,62 @@
+/**
+ * What is measured, and what is wanted of it.
+ *
+ * @typedef {object} Group
+ * @property {string} id
+ * @property {string} title
+ * @property {string} base the contender that the others are compared with
+ * @property {'page' | 'sockets' | 'puppeteer'} from where the calls come from
+ *
+ * @typedef {{ what: string, group: string, row: string, limit: number }} Target of a ratio; `row`: its name, `name|base` or `beginning*`
+ */
+
+/** @type {Group[]} */
+export const groups = [
+  { id: 'inPage', from: 'page', base: 'published sample', title: 'A call in the page' },
+  { id: 'inPageFull', from: 'page', base: 'published sample', title: 'A call in the page with an id, a signal and a timeout, whose handler takes its signal' },
+  { id: 'inPageRust', from: 'page', base: 'a bare wasm async export', title: 'A call in the page of a handler in Rust' },
+  { id: 'port', from: 'page', base: 'raw MessagePort', title: 'A round trip over a MessagePort' },
+  { id: 'iframe', from: 'page', base: 'raw iframe', title: 'A round trip to an iframe' },
+  { id: 'sockets', from: 'sockets', base: 'raw echo through a relay', title: 'A round trip over WebSocket, from Node to the page' },
+  { id: 'puppeteer', from: 'puppeteer', base: '`page.evaluate` of a function', title: 'A call through Puppeteer' },
+  { id: 'cancelInPage', from: 'page', base: '`abort()` with a listener', title: 'A cancel in the page, until its call has stopped and answered' },
+  { id: 'cancelPort', from: 'page', base: 'ABP by hand, both ends', title: 'A cancel over a MessagePort, until its call has stopped and answered' },
+  { id: 'manyCancels', from: 'page', base: '', title: 'Cancels at once: the time of each' },
+  { id: 'crowds', from: 'page', base: '', title: 'A call in a crowd' },
+];
+
+/** @type {Target[]} */
+export const targets = [
+  { what: 'a call in the page, against the published sample', group: 'inPage', row: 'caphost', limit: 2 },
+  { what: 'the same with id, signal and timeout', group: 'inPageFull', row: 'caphost', limit: 2 },
+  { what: 'a handler in Rust, against a bare wasm async export', group: 'inPageRust', row: 'caphost', limit: 1.5 },
+  { what: 'the same, against an export that reads the same types', group: 'inPageRust', row: 'caphost|a bare wasm async export with serde', limit: 1.5 },
+  { what: 'a plain agent over a MessagePort, against raw', group: 'port', row: 'caphost: a plain agent, our host', limit: 1.6 },
+  { what: 'our agent over a MessagePort, against raw', group: 'port', row: 'caphost: our agent, our host', limit: 1.35 },
+  { what: 'through the gateway, against a raw relay', group: 'sockets', row: 'caphost, through the gateway', limit: 1.2 },
+  { what: 'through Puppeteer, against `page.evaluate`', group: 'puppeteer', row: 'caphost, agent of `attach`', limit: 1.1 },
+  { what: 'a cancel in the page, against `abort()`', group: 'cancelInPage', row: 'caphost', limit: 1.5 },
+  { what: 'the largest crowd of cancels in the page, against each alone', group: 'manyCancels', row: 'caphost, in the page: *', limit: 1.2 },
+  { what: 'the same over a MessagePort', group: 'manyCancels', row: 'caphost, over a MessagePort: *', limit: 1.2 },
+  { what: 'a call in the page in a crowd, against alone', group: 'crowds', row: 'caphost, in the page*', limit: 1.5 },
+  { what: 'the same over a MessagePort', group: 'crowds', row: 'caphost, over a MessagePort*', limit: 1.5 },
+];
+
+/**
+ * @typedef {{ what: string, limit: number, ratio: number, met: boolean }} Verdict
+ *
+ * @param {Record<string, { rows: import('./statistics.mjs').Row[] }>} results by group
+ * @returns {Verdict[]} of what was measured
+ */
+export function verdicts(results) {
+  return targets.flatMap(({ what, group, row, limit }) => {
+    const rows = results[group]?.rows ?? [];
+    const [name = '', against] = row.split('|');
+    const ours = rows.filter((it) => (name.endsWith('*') ? it.name.startsWith(name.slice(0, -1)) && it.ratio !== undefined : it.name === name));
+    const other = rows.find((it) => it.name === against);
+    const found = ours.map((it) => (other ? it.median / other.median : it.ratio)).filter((ratio) => ratio !== undefined);
+    if (found.length === 0) return [];
+    const ratio = Math.max(...found);
+    return [{ what, limit, ratio, met: ratio <= limit }];
+  });
+}
