@@ -19,7 +19,7 @@ import { transports } from './transports.mjs';
  */
 export async function benchmarkWays(rounds, write) {
   const [start, end] = ['<!-- measured -->', '<!-- /measured -->'];
-  /** One browser at a time: another that idles still takes its share of the machine. @type {import('./bench/rounds.mjs').Result[]} */
+  /** One browser at a time: another that idles still takes its share of the machine. @type {import('./rounds.mjs').Result[]} */
   const results = [];
   let version = '';
   let costs = '';

@@ -11,14 +11,18 @@ import { at, ratios } from './statistics.mjs';
 
 /**
  * @param {Fresh[]} contenders
- * @param {number} rounds
+ * @param {number} rounds that are counted
+ * @param {number} [warmUps] that are not
  * @returns {Promise<Row[]>}
  */
-async function inFreshPages(contenders, rounds) {
+async function inFreshPages(contenders, rounds, warmUps = 1) {
   const taken = contenders.map(() => /** @type {number[][]} */ ([]));
-  for (let round = 0; round < rounds; round += 1) {
-    const order = contenders.map((_, i) => i);
-    for (const i of round % 2 === 0 ? order : order.toReversed()) taken[i]?.push([await contenders[i]?.measure() ?? NaN]);
+  for (let round = -warmUps; round < rounds; round += 1) {
+    const order = contenders.map((contender, i) => ({ contender, i }));
+    for (const { contender, i } of round % 2 === 0 ? order : order.toReversed()) {
+      const time = await contender.measure();
+      if (round >= 0) taken[i]?.push([time]);
+    }
   }
   return contenders.map(({ name, base }, i) => {
     const values = (taken[i] ?? []).flat();
@@ -50,14 +54,9 @@ export async function firstAnswers(bench) {
     name: `${name}: ${names[step]}`,
     base: name === 'before' ? undefined : `before: ${names[step]}`,
     async measure() {
-      const seen = last.get(name);
-      if (seen?.[step] !== undefined) {
-        const { [step]: time, ...others } = seen;
-        last.set(name, others);
-        return time;
-      }
-      const all = /** @type {Record<string, number>} */ (await bench.inFreshPage('first-answer', 'firstAnswer', path));
-      const { [step]: time = NaN, ...others } = all;
+      const left = last.get(name);
+      const times = left?.[step] === undefined ? await bench.inFreshPage('first-answer', 'firstAnswer', path) : left;
+      const { [step]: time, ...others } = times;
       last.set(name, others);
       return time;
     },
@@ -102,7 +101,7 @@ export async function registrations(bench) {
     const measure = (/** @type {boolean} */ exposed) => () => bench.inFreshPage('growth', 'registering', path, count, exposed);
     // Another build may take half a minute for one of them.
     const rounds = name === 'before' ? 1 : 3;
-    rows.push(...await inFreshPages([{ name: before, base: undefined, measure: measure(false) }, { name: after, base: before, measure: measure(true) }], rounds));
+    rows.push(...await inFreshPages([{ name: before, base: undefined, measure: measure(false) }, { name: after, base: before, measure: measure(true) }], rounds, 0));
   }
   return rows;
 }

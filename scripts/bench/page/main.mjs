@@ -37,7 +37,7 @@ export async function benchmarkPage({ quick, against, only, out }) {
   const bench = await openBench({ quick, against });
   const wanted = (/** @type {string} */ id) => only.length === 0 || only.includes(id);
   const sampling = quick ? { rounds: 7, roundMs: 8 } : { rounds: 31, roundMs: 20 };
-  const crowd = quick ? { inFlight: 20_000, capabilities: 2000, cancels: [100, 2000] } : { inFlight: 100_000, capabilities: 10_000, cancels: [100, 10_000] };
+  const crowd = quick ? { inFlight: 20_000, capabilities: 2000, cancels: [100, 1000] } : { inFlight: 100_000, capabilities: 10_000, cancels: [100, 10_000] };
   const setting = { builds: bench.builds.map(({ name, at }) => ({ name, at })), peers: bench.peers, rust: bench.rust, crowd };
   /** @type {Report} */
   const report = {
@@ -53,7 +53,7 @@ export async function benchmarkPage({ quick, against, only, out }) {
     for (const { id, title, base, from } of groups.filter((group) => wanted(group.id))) {
       progress(title);
       // Crowds have many contenders, and each sample of them is long.
-      const own = base === '' ? { rounds: Math.ceil(sampling.rounds / 3), roundMs: sampling.roundMs } : sampling;
+      const own = base === '' ? { ...sampling, rounds: Math.min(7, sampling.rounds), collect: id === 'manyCancels' } : sampling;
       const samples = from === 'sockets' ? await overSockets(bench, own)
         : from === 'puppeteer' ? await throughPuppeteer(bench, own)
           : await bench.inFreshPage('groups', 'measureGroup', id, setting, own);
@@ -96,5 +96,7 @@ function write(report, out) {
 /** Where the figures of the documentation are. */
 export const documented = join(root, 'docs', 'benchmarks');
 
+const started = performance.now();
+
 /** @param {string} what */
-const progress = (what) => console.error(`bench: ${what} …`);
+const progress = (what) => console.error(`bench: ${Math.round((performance.now() - started) / 1000)} s: ${what}`);

@@ -19,15 +19,17 @@ export async function memory(bench) {
   const kinds = ways.flatMap((way) => [{ name: way === 'page' ? 'published sample' : 'ABP by hand', way }, ...builds.map(({ name, at }) => ({ name, way, at }))]
     .map((kind) => ({ ...kind, name: `${kind.name}, ${way === 'page' ? 'in the page' : 'over a MessagePort, both ends'}` })));
   const many = quick ? 100_000 : 1_000_000;
+  const remembering = quick ? 1 : 4;
   const ring = 10_000;
+  /** By then it has all that it remembers. */
   const settled = 20_000;
+  const crowd = quick ? 50 : 200;
   /** @type {{ title: string, each: number, before?: Step[], steps: Step[] }[]} */
   const scenarios = [
     { title: 'a call in flight', each: 10_000, steps: [['fly', 10_000]] },
-    // A thousand more than it can remember would tell nothing more.
-    { title: 'a call that has ended and is remembered', each: ring - 1, steps: [['call', ring - 1]] },
-    { title: 'an idle session', each: 200, steps: [['openSessions', 200]] },
-    { title: 'a session after 65 calls, beyond the idle one', each: 200, before: [['openSessions', 200]], steps: [['callInAll', 65]] },
+    { title: 'a call that has ended and is remembered', each: remembering * ring, before: [['openSessions', remembering]], steps: [['callInAll', ring]] },
+    { title: 'an idle session', each: crowd, steps: [['openSessions', crowd]] },
+    { title: 'a session after 65 calls, beyond the idle one', each: crowd, before: [['openSessions', crowd]], steps: [['callInAll', 65]] },
     { title: `all growth from ${settled.toLocaleString('en')} to ${many.toLocaleString('en')} calls`.replaceAll(',', ' '), each: 1, before: [['call', settled]], steps: [['call', many - settled]] },
   ];
   const results = [];

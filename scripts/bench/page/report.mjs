@@ -21,14 +21,15 @@ function groupText(id, { title, rows }) {
   const unit = ['start', 'apps', 'register'].includes(id) ? 'ms' : 'µs';
   const isBase = (/** @type {Row} */ row) => rows.some(({ base }) => base === row.name);
   const lines = rows.map((row) => [
-    row.name,
+    row.note ? `${row.name} (${row.note})` : row.name,
     row.ratio === undefined ? (isBase(row) ? 'base' : '') : times(row.ratio),
     row.low === undefined ? '' : `${digits(row.low)} to ${digits(row.high)}`,
+    row.quiet === undefined ? '' : times(row.quiet),
     row.p99Ratio === undefined ? '' : times(row.p99Ratio),
     `${digits(row.median)} ${unit}`,
     `${digits(row.p99)} ${unit}`,
   ]);
-  return table(`${title} [${id}]`, ['', 'ratio', 'middle half', 'of p99', 'median', 'p99'], lines);
+  return table(`${title} [${id}]`, ['', 'ratio', 'middle half', 'quickest tenth', 'of p99', 'median', 'p99'], lines);
 }
 
 /** @param {Report} report */

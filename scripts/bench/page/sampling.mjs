@@ -13,6 +13,7 @@
  * @typedef {object} Sampling
  * @property {number} rounds that are counted
  * @property {number} roundMs for each contender in each round
+ * @property {boolean} [collect] collects the garbage before each of them, where that can be asked for
  *
  * @typedef {object} Samples
  * @property {string} name
@@ -24,6 +25,8 @@
 
 /** A sample lasts at least this long: the clock of a page has steps of 5 µs. */
 const SAMPLE_MS = 0.25;
+/** A round of fewer samples may be all pause. */
+const LEAST = 5;
 const WARM_UP_MS = 40;
 const WARM_UPS = 2;
 
@@ -34,7 +37,7 @@ const WARM_UPS = 2;
  * @param {Sampling} sampling
  * @returns {Promise<Samples[]>}
  */
-export async function inTurns(contenders, { rounds, roundMs }) {
+export async function inTurns(contenders, { rounds, roundMs, collect = false }) {
   for (const { name, check } of contenders) {
     try {
       await check();
@@ -46,13 +49,14 @@ export async function inTurns(contenders, { rounds, roundMs }) {
   for (const contender of contenders) all.push({ contender, perSample: await sampleSize(contender), rounds: /** @type {number[][]} */ ([]) });
   for (let round = -WARM_UPS; round < rounds; round += 1) {
     for (const { contender, perSample, rounds: taken } of round % 2 === 0 ? all : all.toReversed()) {
-      const samples = [];
-      const until = performance.now() + roundMs;
-      do samples.push(((await contender.measure(perSample)) * 1000) / perSample);
-      while (performance.now() < until);
-      if (round >= 0) taken.push(samples);
       // What one has left behind is not the next one's time.
       await new Promise((resolve) => setTimeout(resolve));
+      if (collect) /** @type {any} */ (globalThis).gc?.();
+      const samples = [];
+      const until = performance.now() + roundMs;
+      const least = contender.exactly === undefined ? LEAST : 1;
+      while (samples.length < least || performance.now() < until) samples.push(((await contender.measure(perSample)) * 1000) / perSample);
+      if (round >= 0) taken.push(samples);
     }
   }
   return all.map(({ contender: { name, note, base }, perSample, rounds: taken }) => ({ name, note, base, perSample, rounds: taken }));

@@ -62,7 +62,8 @@ export async function openBench({ quick, against }) {
     pages: { '/empty': { body: empty, headers: isolated } },
     headers: isolated,
   });
-  const launched = await launchPuppeteer({ args: ['--enable-features=WebMCP'] });
+  // Compiled code stays: whose turn comes late would otherwise be compiled again in each round.
+  const launched = await launchPuppeteer({ args: ['--enable-features=WebMCP', '--js-flags=--expose-gc --no-flush-bytecode'] });
   const newPage = async (/** @type {{ watchMemory?: boolean }} */ options = {}) => {
     const page = await launched.newPage();
     if (options.watchMemory) await page.evaluateOnNewDocument(watchMemory);
@@ -70,7 +71,7 @@ export async function openBench({ quick, against }) {
     return page;
   };
   const first = await newPage();
-  if (!(await first.evaluate(() => 'modelContext' in document))) missing.push('native WebMCP is not there in this browser');
+  if (!(await first.evaluate("'modelContext' in document"))) missing.push('native WebMCP is not there in this browser');
   await first.close();
   return {
     quick, builds, missing, apps, newPage,

@@ -9,6 +9,7 @@
  * @property {number} [ratio] median of the rounds' ratios to the base
  * @property {number} [low] a quarter of the rounds' ratios are below
  * @property {number} [high] a quarter are above
+ * @property {number} [quiet] the quickest tenth of its samples against the base's: what is left when others use the machine
  * @property {number} [p99Ratio] its p99 against the base's
  * @property {number} [samples]
  * @property {number} [perSample] operations whose mean is one sample
@@ -29,7 +30,8 @@ export function summarise(all, base) {
     const row = { name, median: at(values, 0.5), p99: at(values, 0.99), samples: values.length, perSample, ...(note && { note }) };
     const other = all.find((it) => it.name === own);
     if (other === undefined || own === name) return row;
-    return { ...row, base: own, ...ratios(rounds, other.rounds), p99Ratio: at(values, 0.99) / at(other.rounds.flat(), 0.99) };
+    const others = other.rounds.flat();
+    return { ...row, base: own, ...ratios(rounds, other.rounds), quiet: at(values, 0.1) / at(others, 0.1), p99Ratio: at(values, 0.99) / at(others, 0.99) };
   });
 }
 

@@ -105,7 +105,7 @@ const groups = {
     const list = [echoes('raw iframe', postAndWait(target))];
     for (const { name, at } of builds) {
       const agent = await (await load(at)).connectWindow(await frame(`caphost=${at}`));
-      list.push(calls(name, agent));
+      list.push({ ...calls(name, agent), note: 'over a MessagePort of its own' });
     }
     if (peers.includes('comlink')) {
       const { windowEndpoint, wrap } = await import(/** @type {any} */ ('/peers/comlink.js'));
@@ -115,7 +115,7 @@ const groups = {
     if (peers.includes('penpal')) {
       const { connect, WindowMessenger } = await import(/** @type {any} */ ('/peers/penpal.js'));
       const remote = await connect({ messenger: new WindowMessenger({ remoteWindow: await frame('penpal') }) }).promise;
-      list.push(echoes('penpal', (given) => remote.echo(given)));
+      list.push(echoes('penpal', (given) => remote.echo(given), 'over a MessagePort of its own'));
     }
     return list;
   },

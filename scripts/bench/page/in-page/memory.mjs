@@ -1,5 +1,4 @@
 import { inPage, load, newHost } from './caphost.mjs';
-import { newCallId } from './abp-calls.mjs';
 import { occupy } from './growth.mjs';
 import { attentive, echo, forever, hold, params } from './handlers.mjs';
 import { plainAgent, plainHost } from './plain-abp.mjs';
@@ -63,18 +62,17 @@ export async function fly(count) {
 }
 
 /** Calls that end, in the first session. @param {number} count */
-export async function call(count) {
-  const caller = sessions[0];
-  if (!caller) return;
-  const slice = 100;
-  for (let i = 0; i < count; i += slice) {
-    await Promise.all(Array.from({ length: Math.min(slice, count - i) }, () => caller.call('echo', params, { callId: newCallId() })));
-  }
-}
+export const call = (count) => callIn(sessions.slice(0, 1), count);
 
 /** Calls that end, in every session but the first. @param {number} each */
-export async function callInAll(each) {
-  for (const caller of sessions.slice(1)) {
-    for (let i = 0; i < each; i += 1) await caller.call('echo', params, { callId: newCallId() });
+export const callInAll = (each) => callIn(sessions.slice(1), each);
+
+/** @param {import('./abp-calls.mjs').Caller[]} callers @param {number} each */
+async function callIn(callers, each) {
+  const slice = 100;
+  for (const caller of callers) {
+    for (let i = 0; i < each; i += slice) {
+      await Promise.all(Array.from({ length: Math.min(slice, each - i) }, () => caller.call('echo', params)));
+    }
   }
 }
