@@ -1,7 +1,8 @@
-import { digits } from './report.mjs';
+import { times } from './report.mjs';
 
 /**
- * The chart of the README: a bar per contender, as long as its ratio to the base of its group.
+ * The chart of the README: a bar per contender, as long as its ratio to the base of its group. All
+ * panels have one scale.
  *
  * @typedef {import('./main.mjs').Report} Report
  * @typedef {{ name: string, ratio: number, ours: boolean, base: boolean }} Bar
@@ -18,6 +19,7 @@ const PAD = 20;
 /** The panels, the rows that are shown, and what they are called there. @type {[id: string, unit: string, names: Record<string, string>][]} */
 const shown = [
   ['inPageFull', 'times the protocol\'s published sample', { 'published sample': 'published sample', 'caphost': 'caphost' }],
+  ['inPageRust', 'times a bare wasm async export', { 'a bare wasm async export': 'bare export', 'a bare wasm async export with serde': 'bare export with serde', 'caphost': 'caphost' }],
   ['port', 'times a raw MessagePort', {
     'raw MessagePort': 'raw MessagePort',
     'ABP by hand, both ends': 'ABP envelopes by hand',
@@ -34,9 +36,11 @@ const shown = [
 export function chart(report) {
   const panels = shown.flatMap(([id, unit, names]) => panel(report, id, unit, names));
   const height = panels.reduce((sum, { bars }) => sum + TITLE + bars.length * ROW + 10, PAD + 26);
+  const longest = Math.max(...panels.flatMap(({ bars }) => bars.map(({ ratio }) => ratio)));
+  const scale = (WIDTH - NAMES - NUMBERS - PAD) / longest;
   let y = PAD;
   const parts = panels.map((it) => {
-    const drawn = draw(it, y);
+    const drawn = draw(it, y, scale);
     y += TITLE + it.bars.length * ROW + 10;
     return drawn;
   });
@@ -81,10 +85,8 @@ function panel({ groups }, id, unit, names) {
   return [{ title: group.title, unit, bars: bars.toSorted((a, b) => a.ratio - b.ratio) }];
 }
 
-/** @param {Panel} panel @param {number} top */
-function draw({ title, unit, bars }, top) {
-  const longest = Math.max(...bars.map(({ ratio }) => ratio));
-  const scale = (WIDTH - NAMES - NUMBERS - PAD) / longest;
+/** @param {Panel} panel @param {number} top @param {number} scale */
+function draw({ title, unit, bars }, top, scale) {
   const first = top + TITLE;
   const one = NAMES + scale;
   return [
@@ -95,7 +97,7 @@ function draw({ title, unit, bars }, top) {
       const length = Math.max(2, ratio * scale);
       return `<text x="${NAMES - 10}" y="${y + 14}" text-anchor="end">${escape(name)}</text>`
         + `<rect class="${ours ? 'ours' : base ? 'base' : 'other'}" x="${NAMES}" y="${y + 2}" width="${length.toFixed(1)}" height="${ROW - 6}" rx="3"/>`
-        + `<text class="small" x="${(NAMES + length + 8).toFixed(1)}" y="${y + 14}">${base ? '1' : `× ${digits(ratio)}`}</text>`;
+        + `<text class="small" x="${(NAMES + length + 8).toFixed(1)}" y="${y + 14}">${base ? '1' : times(ratio)}</text>`;
     }),
     `<line class="line" x1="${one.toFixed(1)}" x2="${one.toFixed(1)}" y1="${first - 2}" y2="${first + bars.length * ROW}"/>`,
   ].join('\n');

@@ -23,7 +23,7 @@ function groupText(id, { title, rows }) {
   const lines = rows.map((row) => [
     row.note ? `${row.name} (${row.note})` : row.name,
     row.ratio === undefined ? (isBase(row) ? 'base' : '') : times(row.ratio),
-    row.low === undefined ? '' : `${digits(row.low)} to ${digits(row.high)}`,
+    row.low === undefined ? '' : `${times(row.low)} to ${times(row.high ?? NaN)}`,
     row.quiet === undefined ? '' : times(row.quiet),
     row.p99Ratio === undefined ? '' : times(row.p99Ratio),
     `${digits(row.median)} ${unit}`,
@@ -53,7 +53,7 @@ function table(title, head, lines) {
 }
 
 /** @param {number} ratio */
-const times = (ratio) => `× ${digits(ratio)}`;
+export const times = (ratio) => `× ${ratio < 10 ? Number(ratio.toPrecision(3)) : digits(ratio)}`;
 
 /** @param {number} value */
 const whole = (value) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
