@@ -80,7 +80,7 @@ export async function benchmarkPage({ quick, against, only, out }) {
   } finally {
     await bench.close();
   }
-  report.targets = verdicts(report.groups);
+  report.targets = verdicts(report.groups, report.memory);
   console.log(text(report));
   if (out !== undefined) write(report, out);
 }

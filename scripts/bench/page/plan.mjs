@@ -40,23 +40,46 @@ export const targets = [
   { what: 'the same over a MessagePort', group: 'manyCancels', row: 'caphost, over a MessagePort: *', limit: 1.2 },
   { what: 'a call in the page in a crowd, against alone', group: 'crowds', row: 'caphost, in the page*', limit: 1.5 },
   { what: 'the same over a MessagePort', group: 'crowds', row: 'caphost, over a MessagePort*', limit: 1.5 },
+  // 30 ms where the build of November 2026 takes 46.
+  { what: 'the first answer in a fresh page, against the build before', group: 'start', row: 'caphost: … and register, expose, initialize, first answer', limit: 0.65 },
+];
+
+/** Bytes at most. @type {{ what: string, title: string, row: string, limit: number }[]} */
+const memoryTargets = [
+  { what: 'bytes of a call in flight in the page', title: 'a call in flight', row: 'caphost, in the page', limit: 600 },
+  { what: 'bytes of a call in flight over a MessagePort, both ends', title: 'a call in flight', row: 'caphost, over a MessagePort, both ends', limit: 600 },
+  { what: 'bytes of a remembered call in the page', title: 'a call that has ended and is remembered', row: 'caphost, in the page', limit: 60 },
+  { what: 'bytes of a remembered call over a MessagePort, both ends', title: 'a call that has ended and is remembered', row: 'caphost, over a MessagePort, both ends', limit: 60 },
 ];
 
 /**
- * @typedef {{ what: string, limit: number, ratio: number, met: boolean }} Verdict
+ * @typedef {{ what: string, limit: number, value: number, bytes: boolean, met: boolean }} Verdict `value`: a ratio, or bytes
  *
  * @param {Record<string, { rows: import('./statistics.mjs').Row[] }>} results by group
+ * @param {import('./memory.mjs').Memory[]} memory
  * @returns {Verdict[]} of what was measured
  */
-export function verdicts(results) {
-  return targets.flatMap(({ what, group, row, limit }) => {
-    const rows = results[group]?.rows ?? [];
-    const [name = '', against] = row.split('|');
-    const ours = rows.filter((it) => (name.endsWith('*') ? it.name.startsWith(name.slice(0, -1)) && it.ratio !== undefined : it.name === name));
-    const other = rows.find((it) => it.name === against);
-    const found = ours.map((it) => (other ? it.median / other.median : it.ratio)).filter((ratio) => ratio !== undefined);
-    if (found.length === 0) return [];
-    const ratio = Math.max(...found);
-    return [{ what, limit, ratio, met: ratio <= limit }];
-  });
+export function verdicts(results, memory) {
+  return [
+    ...targets.flatMap(({ what, group, row, limit }) => verdict(what, limit, ratiosOf(results[group]?.rows ?? [], row), false)),
+    ...memoryTargets.flatMap(({ what, title, row, limit }) => {
+      const rows = memory.find((it) => it.title === title)?.rows ?? [];
+      return verdict(what, limit, rows.filter(({ name }) => name === row).map(({ bytes }) => bytes), true);
+    }),
+  ];
+}
+
+/** @param {import('./statistics.mjs').Row[]} rows @param {string} row */
+function ratiosOf(rows, row) {
+  const [name = '', against] = row.split('|');
+  const ours = rows.filter((it) => (name.endsWith('*') ? it.name.startsWith(name.slice(0, -1)) : it.name === name));
+  const other = rows.find((it) => it.name === against);
+  return ours.map((it) => (other ? it.median / other.median : it.ratio)).filter((ratio) => ratio !== undefined);
+}
+
+/** The worst of them counts. @param {string} what @param {number} limit @param {number[]} values @param {boolean} bytes @returns {Verdict[]} */
+function verdict(what, limit, values, bytes) {
+  if (values.length === 0) return [];
+  const value = Math.max(...values);
+  return [{ what, limit, value, bytes, met: value <= limit }];
 }

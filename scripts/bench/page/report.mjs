@@ -12,7 +12,7 @@ export function text(report) {
     ...Object.entries(report.groups).map(([id, group]) => groupText(id, group)),
     sizesText(report),
     ...report.memory.map(memoryText),
-    targets.length > 0 ? table('Targets', ['', 'ratio', 'at most', ''], targets.map(({ what, ratio, limit, met }) => [what, times(ratio), times(limit), met ? 'met' : 'missed'])) : '',
+    targets.length > 0 ? table('Targets', ['', 'measured', 'at most', ''], targets.map(targetLine)) : '',
   ].filter(Boolean).join('\n\n');
 }
 
@@ -43,6 +43,12 @@ function sizesText({ sizes }) {
 function memoryText({ title, rows }) {
   const lines = rows.map(({ name, bytes, js, wasm, note = '' }) => [note ? `${name} (${note})` : name, whole(bytes), whole(js), whole(wasm)]);
   return table(`Memory of ${title}, bytes`, ['', 'together', 'JavaScript', 'wasm'], lines);
+}
+
+/** @param {import('./plan.mjs').Verdict} verdict */
+function targetLine({ what, value, limit, bytes, met }) {
+  const show = bytes ? whole : times;
+  return [what, show(value), show(limit), met ? 'met' : 'missed'];
 }
 
 /** @param {string} title @param {string[]} head @param {string[][]} lines */

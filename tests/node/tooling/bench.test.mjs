@@ -38,10 +38,11 @@ describe('the figures of the page benchmark', () => {
   });
 
   const port = { title: 'A round trip', base: 'raw MessagePort', rows: [{ name: 'raw MessagePort', median: 10 }, { name: 'caphost: our agent, our host', base: 'raw MessagePort', median: 12, ratio: 1.2 }] };
-  const report = { machine: { rounds: 1, browser: 'A & B', cores: 2, node: '20', quick: false }, versions: {}, missing: ['the rest'], groups: { port }, sizes: [], memory: [], targets: verdicts({ port }) };
+  const memory = [{ title: 'a call in flight', rows: [{ name: 'caphost, in the page', js: 500, wasm: 300, bytes: 800 }] }];
+  const report = { machine: { rounds: 1, browser: 'A & B', cores: 2, node: '20', quick: false }, versions: {}, missing: ['the rest'], groups: { port }, sizes: [], memory, targets: verdicts({ port }, memory) };
 
   test('a target is met or missed, and left out where nothing was measured', () => {
-    assert.deepEqual(report.targets.map(({ ratio, met }) => [ratio, met]), [[1.2, true]]);
+    assert.deepEqual(report.targets.map(({ value, met }) => [value, met]), [[1.2, true], [800, false]]);
     assert.match(text(report), /Not measured: the rest/);
     assert.match(text(report), /our agent over a MessagePort, against raw +× 1.2 +× 1.35 +met/);
   });
