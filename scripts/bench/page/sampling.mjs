@@ -27,7 +27,7 @@
 const SAMPLE_MS = 0.25;
 /** A round of fewer samples may be all pause. */
 const LEAST = 5;
-const WARM_UP_MS = 40;
+const WARM_UP_MS = 150;
 const WARM_UPS = 2;
 
 /**
