@@ -12,8 +12,19 @@ const exports = { AgentHandle, HostHandle, newHost };
 /** @typedef {typeof exports} Exports */
 /** @typedef {URL | BufferSource} Source where the bytes are, or the bytes */
 
+/**
+ * A page fetches the module while the rest of it is still being loaded: who imports this package
+ * will need it. Elsewhere, say on a server that only imports it, nothing is fetched.
+ *
+ * @type {Promise<ArrayBuffer | undefined> | undefined}
+ */
+let early = 'document' in globalThis || 'WorkerGlobalScope' in globalThis
+  // Whoever needs it tries again, and is told.
+  ? read(beside()).catch(() => undefined)
+  : undefined;
+
 /** @type {() => Source | Promise<Source>} */
-let source = () => new URL('./caphost_bg.wasm', import.meta.url);
+let source = beside;
 
 /** @type {Promise<Exports> | undefined} */
 let loading;
@@ -25,6 +36,7 @@ let loading;
  */
 export function loadFrom(from) {
   source = from;
+  early = undefined;
 }
 
 /**
@@ -41,10 +53,21 @@ export function load() {
 }
 
 async function instantiate() {
-  const from = await source();
-  const { instance } = await WebAssembly.instantiate(from instanceof URL ? await read(from) : from, imports());
+  const fetched = await early;
+  // Once: the bytes are not kept.
+  early = undefined;
+  const { instance } = await WebAssembly.instantiate(fetched ?? (await bytesOf(await source())), imports());
   start(instance);
   return exports;
+}
+
+function beside() {
+  return new URL('./caphost_bg.wasm', import.meta.url);
+}
+
+/** @param {Source} from */
+async function bytesOf(from) {
+  return from instanceof URL ? read(from) : from;
 }
 
 /** @param {URL} url */

@@ -8,11 +8,11 @@ use wasm_bindgen::prelude::*;
 use super::handles::{Handles, Table};
 use super::perform::error;
 use super::sys::{self, now};
-use super::{Error, some, text};
+use super::{Error, some};
 use crate::agent::{
     Action, AgentOptions, AgentState, CancelOutcome, Outgoing, Request, RequestKey, Settled,
 };
-use crate::call::{CallId, Code, LateEnd, Stop};
+use crate::call::{CallId, Code, LateEnd, Millis, Stop};
 
 #[wasm_bindgen]
 extern "C" {
@@ -20,10 +20,9 @@ extern "C" {
     /// these methods throws.
     pub type AgentShell;
 
+    /// Has [`AgentHandle::tick`] called at that time, or a little before; at infinity for never.
     #[wasm_bindgen(method)]
-    fn wake(this: &AgentShell);
-    #[wasm_bindgen(method)]
-    fn arm(this: &AgentShell, milliseconds: f64);
+    fn arm(this: &AgentShell, at: Millis);
     /// The shell keeps what was called. What cannot be sent it reports with
     /// [`AgentHandle::unsendable`].
     #[wasm_bindgen(method, js_name = sendCall)]
@@ -54,16 +53,16 @@ extern "C" {
 }
 
 /// An agent whose session is open, from JavaScript's side: a class of functions, which take the
-/// number of the agent. What they lead to is done by [`AgentHandle::drive`], with the shell handed
-/// in each time: a reference kept here would keep both alive for ever.
+/// number of the agent. Those that may lead to something take the shell, too, which does it: a
+/// reference kept here would keep both alive for ever.
 #[wasm_bindgen]
 pub struct AgentHandle;
 
 struct Agent {
     state: RefCell<AgentState<JsValue>>,
     driving: Cell<bool>,
-    /// When the shell's timer fires.
-    armed: Cell<f64>,
+    /// For when the shell was last asked for a call of [`AgentHandle::tick`].
+    armed: Cell<Millis>,
 }
 
 thread_local! {
@@ -78,11 +77,48 @@ fn get(agent: u32) -> Rc<Agent> {
         .expect("it is freed when nobody has its number")
 }
 
+/// Works on an agent's state, then does what follows from it.
+fn with(agent: u32, shell: &AgentShell, work: impl FnOnce(&mut AgentState<JsValue>)) {
+    let agent = get(agent);
+    work(&mut agent.state.borrow_mut());
+    agent.drive(shell);
+}
+
+/// Takes something the host has said.
+fn hear(agent: u32, shell: &AgentShell, take: impl FnOnce(&mut AgentState<JsValue>)) {
+    with(agent, shell, |state| {
+        state.heard(now());
+        take(state);
+    });
+}
+
+impl Agent {
+    /// Does what is to be done, in order, with nothing borrowed: all of it may call back into here.
+    fn drive(&self, shell: &AgentShell) {
+        if self.driving.replace(true) {
+            return;
+        }
+        loop {
+            let action = self.state.borrow_mut().poll_action();
+            let Some(action) = action else {
+                break;
+            };
+            perform(shell, action);
+        }
+        self.driving.set(false);
+        let next = self.state.borrow_mut().next_deadline();
+        let next = next.unwrap_or(f64::INFINITY);
+        if next != self.armed.replace(next) {
+            shell.arm(next);
+        }
+    }
+}
+
 #[wasm_bindgen]
 impl AgentHandle {
     /// A new agent's number. Times in milliseconds; an infinite `liveness` is none. `answers` says
     /// that the host has announced to answer when it is asked for a sign of life.
-    pub fn open(grace: f64, liveness: f64, answers: bool) -> u32 {
+    pub fn open(grace: Millis, liveness: Millis, answers: bool) -> u32 {
         let options = AgentOptions {
             grace,
             liveness: Some(liveness).filter(|it| it.is_finite()),
@@ -101,10 +137,10 @@ impl AgentHandle {
         AGENTS.remove(agent);
     }
 
-    /// Makes a call; `aborted` says that its signal has fired already. Its key, or 0 if `id` can be
-    /// no callId.
-    pub fn call(agent: u32, id: &JsValue, timeout: f64, aborted: bool) -> RequestKey {
-        let Ok(id) = CallId::parse(&text(id)) else {
+    /// Makes a call, which is sent with the next flush; `aborted` says that its signal has fired
+    /// already. Its key, or 0 if `id` can be no callId.
+    pub fn call(agent: u32, id: &str, timeout: Millis, aborted: bool) -> RequestKey {
+        let Ok(id) = CallId::parse(id) else {
             return 0;
         };
         let agent = get(agent);
@@ -122,161 +158,148 @@ impl AgentHandle {
         })
     }
 
-    /// Cancels a call. The key of the confirmation, or 0 if `id` can be no callId.
-    pub fn cancel(agent: u32, id: &JsValue, reason: &JsValue) -> RequestKey {
-        CallId::parse(&text(id)).map_or(0, |id| {
+    /// Sends the calls made since the last flush.
+    pub fn flush(agent: u32, shell: &AgentShell) {
+        with(agent, shell, |state| state.flush(now()));
+    }
+
+    /// Cancels a call. The key of the confirmation, or 0 if `id` can be no callId. What follows is
+    /// done by [`AgentHandle::drive`], when the shell knows the key.
+    pub fn cancel(agent: u32, id: &str, reason: Option<String>) -> RequestKey {
+        CallId::parse(id).map_or(0, |id| {
             let agent = get(agent);
             let mut state = agent.state.borrow_mut();
-            state.cancel(id, reason.as_string(), now())
+            state.cancel(id, reason, now())
         })
     }
 
-    /// A caller's signal has fired.
-    pub fn abort(agent: u32, key: RequestKey, reason: &JsValue) {
-        let reason = reason.as_string();
-        get(agent).state.borrow_mut().abort(key, reason, now());
+    /// Does what the last cancel has led to.
+    pub fn drive(agent: u32, shell: &AgentShell) {
+        get(agent).drive(shell);
     }
 
-    /// Sends what has been called since the last flush.
-    pub fn flush(agent: u32) {
-        get(agent).state.borrow_mut().flush(now());
+    /// A caller's signal has fired.
+    pub fn abort(agent: u32, shell: &AgentShell, key: RequestKey, reason: Option<String>) {
+        with(agent, shell, |state| state.abort(key, reason, now()));
     }
 
     /// A request could not be sent.
-    pub fn unsendable(agent: u32, key: RequestKey, problem: &JsValue) {
-        let error = Error::new(Code::INVALID_PARAMS, text(problem));
-        get(agent).state.borrow_mut().unsendable(key, error);
+    pub fn unsendable(agent: u32, shell: &AgentShell, key: RequestKey, problem: String) {
+        let error = Error::new(Code::INVALID_PARAMS, problem);
+        with(agent, shell, |state| state.unsendable(key, error));
     }
 
     /// The timer has fired.
-    pub fn tick(agent: u32) {
-        let agent = get(agent);
-        agent.armed.set(f64::INFINITY);
-        agent.state.borrow_mut().handle_timeout(now());
+    pub fn tick(agent: u32, shell: &AgentShell) {
+        get(agent).armed.set(f64::INFINITY);
+        with(agent, shell, |state| state.handle_timeout(now()));
     }
 
     /// Asks for a sign of life; `sure` if the host is known to give it.
-    pub fn probe(agent: u32, within: f64, sure: bool) {
-        get(agent).state.borrow_mut().probe(within, sure, now());
+    pub fn probe(agent: u32, shell: &AgentShell, within: Millis, sure: bool) {
+        with(agent, shell, |state| state.probe(within, sure, now()));
     }
 
     /// Ends the session.
-    pub fn shutdown(agent: u32, reason: &JsValue) {
-        let reason = reason.as_string();
-        get(agent).state.borrow_mut().shutdown(reason, now());
+    pub fn shutdown(agent: u32, shell: &AgentShell, reason: Option<String>) {
+        with(agent, shell, |state| state.shutdown(reason, now()));
     }
 
     /// The transport is gone.
-    pub fn disconnected(agent: u32) {
-        get(agent).state.borrow_mut().disconnected();
+    pub fn disconnected(agent: u32, shell: &AgentShell) {
+        with(agent, shell, AgentState::disconnected);
     }
 
-    /// The host says something, of whatever kind.
-    pub fn heard(agent: u32) {
-        get(agent).state.borrow_mut().heard(now());
+    /// The host says something that has nothing to do with calls.
+    pub fn heard(agent: u32, shell: &AgentShell) {
+        hear(agent, shell, |_| {});
     }
 
     /// The host has answered a call; with no `ABPResponse` if `response` is undefined.
-    pub fn called(agent: u32, key: RequestKey, response: JsValue) {
-        let response = some(response);
-        get(agent).state.borrow_mut().called(key, response, None);
+    pub fn called(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
+        hear(agent, shell, |state| {
+            state.called(key, some(response), None)
+        });
     }
 
     /// The host has answered a call with a response that says that nobody knows what became of it.
-    pub fn undecided(agent: u32, key: RequestKey, response: JsValue) {
-        get(agent)
-            .state
-            .borrow_mut()
-            .called_undecided(key, response);
+    pub fn undecided(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
+        hear(agent, shell, |state| state.called_undecided(key, response));
     }
 
     /// The host has answered a call with a response that says it was cancelled.
-    pub fn stopped(agent: u32, key: RequestKey, response: JsValue, stop: &JsValue) {
-        let stop = Stop::of_peer(stop.as_string().as_deref());
-        let agent = get(agent);
-        let mut state = agent.state.borrow_mut();
-        state.called(key, some(response), Some(stop));
+    pub fn stopped(
+        agent: u32,
+        shell: &AgentShell,
+        key: RequestKey,
+        response: JsValue,
+        stop: Option<String>,
+    ) {
+        let stop = Stop::of_peer(stop.as_deref());
+        hear(agent, shell, |state| {
+            state.called(key, some(response), Some(stop));
+        });
     }
 
     /// The host has confirmed a cancel. `after` is NaN unless it says how the handler has ended
     /// since.
-    pub fn confirmed(agent: u32, key: RequestKey, stop: &JsValue, success: bool, after: f64) {
-        let stop = Stop::of_peer(stop.as_string().as_deref());
+    pub fn confirmed(
+        agent: u32,
+        shell: &AgentShell,
+        key: RequestKey,
+        stop: Option<String>,
+        success: bool,
+        after: Millis,
+    ) {
+        let stop = Stop::of_peer(stop.as_deref());
         let ended = (after >= 0.0).then_some(LateEnd { success, after });
-        let agent = get(agent);
-        let mut state = agent.state.borrow_mut();
-        state.cancelled(key, Some((stop, ended)), None, None, false);
+        hear(agent, shell, |state| {
+            state.cancelled(key, Some((stop, ended)), None, None, false);
+        });
     }
 
     /// The host has refused a cancel; `lost_session` when it says that there is no session.
     #[wasm_bindgen(js_name = refusedCancel)]
     pub fn refused_cancel(
         agent: u32,
+        shell: &AgentShell,
         key: RequestKey,
-        reason: &JsValue,
+        reason: Option<String>,
         error: JsValue,
         lost_session: bool,
     ) {
-        let (reason, error) = (reason.as_string(), some(error));
-        let agent = get(agent);
-        let mut state = agent.state.borrow_mut();
-        state.cancelled(key, None, reason, error, lost_session);
+        hear(agent, shell, |state| {
+            state.cancelled(key, None, reason, some(error), lost_session);
+        });
     }
 
     /// The handler of a call that was abandoned has ended.
-    pub fn ended(agent: u32, call: &JsValue, success: bool, after: f64) {
+    pub fn ended(agent: u32, shell: &AgentShell, call: &str, success: bool, after: Millis) {
         let end = LateEnd { success, after };
-        get(agent).state.borrow_mut().ended(&text(call), end);
+        hear(agent, shell, |state| state.ended(call, end));
     }
 
     /// The host has refused a request as no message of the protocol.
-    pub fn refused(agent: u32, key: RequestKey, response: JsValue) {
-        let response = some(response);
-        get(agent).state.borrow_mut().refused(key, response);
+    pub fn refused(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
+        hear(agent, shell, |state| state.refused(key, some(response)));
     }
 
     /// The host has ended the session.
     #[wasm_bindgen(js_name = shutDown)]
-    pub fn shut_down(agent: u32) {
-        get(agent).state.borrow_mut().shut_down();
+    pub fn shut_down(agent: u32, shell: &AgentShell) {
+        hear(agent, shell, AgentState::shut_down);
     }
 
     /// The host says how far a call is.
-    pub fn progress(agent: u32, operation: &JsValue, info: JsValue) {
-        let operation = text(operation);
-        get(agent).state.borrow_mut().progress(&operation, info);
-    }
-
-    /// Does what is to be done, in order, with nothing borrowed: all of it may call back into here.
-    pub fn drive(agent: u32, shell: &AgentShell) {
-        let agent = get(agent);
-        if agent.driving.replace(true) {
-            return;
-        }
-        loop {
-            let action = agent.state.borrow_mut().poll_action();
-            let Some(action) = action else {
-                break;
-            };
-            perform(shell, action);
-        }
-        agent.driving.set(false);
-        let next = agent
-            .state
-            .borrow_mut()
-            .next_deadline()
-            .unwrap_or(f64::INFINITY);
-        // A timer that fires early sets itself again, which costs less than moving it each time.
-        if next < agent.armed.get() || next == f64::INFINITY && agent.armed.get() != next {
-            agent.armed.set(next);
-            shell.arm(next - now());
-        }
+    pub fn progress(agent: u32, shell: &AgentShell, operation: &str, info: JsValue) {
+        hear(agent, shell, |state| state.progress(operation, info));
     }
 }
 
 fn perform(shell: &AgentShell, action: Action<JsValue>) {
     match action {
-        Action::Wake => shell.wake(),
+        // The shell flushes soon after each call it makes.
+        Action::Wake => {}
         Action::Send(key, Request::Call(_)) => shell.send_call(key),
         Action::Send(key, Request::Cancel { call, reason }) => {
             shell.send_cancel(key, call.as_str(), reason.as_deref());

@@ -12,7 +12,7 @@ use super::Error;
 use super::builder::Progress;
 use super::executor::Stopped;
 use super::inner::{Inner, State};
-use super::object::get;
+use super::object::{get, object, put};
 use super::sys::{self, now};
 use crate::call::{CallId, Code, Millis, Outcome, Response};
 use crate::session::CallRequest;
@@ -78,10 +78,14 @@ impl CallContext {
         let params = params
             .serialize(&serializer)
             .map_err(|error| Error::invalid_params(error.to_string()))?;
+        let id = CallId::random();
+        let given = object();
+        put(&given, "callId", id.as_str());
+        put(&given, "params", params);
         let request = CallRequest {
-            id: CallId::random(),
+            id,
             capability: capability.into(),
-            params,
+            params: given,
             timeout,
             token: None,
         };

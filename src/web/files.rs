@@ -52,9 +52,10 @@ ship! {
     report from "/src/web/js/report.js";
     Requests from "/src/web/js/requests.js";
     Shell from "/src/web/js/shell.js";
+    announcing from "/src/web/js/short.js";
     underSignal from "/src/web/js/signal.js";
     snapshot from "/src/web/js/snapshot.js";
-    startTimer from "/src/web/js/timer.js";
+    Timer from "/src/web/js/timer.js";
     transferables from "/src/web/js/transfer.js";
     Validators from "/src/web/js/validators.js";
     exposeTools from "/src/web/js/webmcp/expose-tools.js";

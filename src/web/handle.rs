@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
+use super::error_from;
 use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
 use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
-use super::{error_from, text};
 use crate::capability::Descriptor;
 use crate::session::Limits;
 
@@ -83,7 +83,7 @@ impl HostHandle {
     /// stop is given `settle_grace` milliseconds to end.
     pub fn register(
         host: u32,
-        name: &JsValue,
+        name: &str,
         concurrency: u32,
         settle_grace: f64,
         available: bool,
@@ -93,7 +93,7 @@ impl HostHandle {
     ) -> bool {
         Work::of(host).is_some_and(|host| {
             let descriptor = Descriptor {
-                name: text(name).into(),
+                name: name.into(),
                 concurrency: (concurrency > 0).then_some(concurrency as usize),
                 available,
                 settle_grace: Some(settle_grace),
@@ -104,8 +104,8 @@ impl HostHandle {
         })
     }
 
-    pub fn unregister(host: u32, name: &JsValue) -> bool {
-        Work::of(host).is_some_and(|host| host.state().unregister(&text(name)))
+    pub fn unregister(host: u32, name: &str) -> bool {
+        Work::of(host).is_some_and(|host| host.state().unregister(name))
     }
 
     /// An array of the `Capability` documents, by name.
@@ -125,13 +125,13 @@ impl HostHandle {
     pub fn call_from(
         host: u32,
         parent: u32,
-        call: &JsValue,
-        capability: &JsValue,
-        params: JsValue,
+        call: &str,
+        capability: String,
+        given: JsValue,
         timeout: f64,
         token: JsValue,
     ) -> u32 {
-        let request = request(call, capability, params, timeout, token);
+        let request = request(call, capability, given, timeout, token);
         match (request, HOSTS.get(host)) {
             (Some(request), Some(host)) => {
                 host.state.borrow_mut().call_from(parent, request, now())
@@ -182,19 +182,13 @@ impl HostHandle {
         connection: u32,
         key: u32,
         checking: bool,
-        code: &JsValue,
-        message: &JsValue,
-        retryable: &JsValue,
+        code: String,
+        message: String,
+        retryable: Option<bool>,
         retry_after: f64,
         details: JsValue,
     ) {
-        let error = error_from(
-            text(code),
-            text(message),
-            retryable.as_bool(),
-            retry_after,
-            details,
-        );
+        let error = error_from(code, message, retryable, retry_after, details);
         if let Some(host) = Work::of(host) {
             let mut state = host.state();
             if connection != 0 {
@@ -227,9 +221,10 @@ impl HostHandle {
 
     /// A handler cancels a call it has made.
     #[wasm_bindgen(js_name = cancelKey)]
-    pub fn cancel_key(host: u32, key: u32, reason: &JsValue) {
+    pub fn cancel_key(host: u32, key: u32, reason: Option<String>) {
         if let Some(host) = Work::of(host) {
-            host.state().cancel_child(key, shortened(reason), now());
+            host.state()
+                .cancel_child(key, shortened(reason.as_deref()), now());
         }
     }
 
@@ -263,21 +258,21 @@ impl HostHandle {
         drop(Work::of(host));
     }
 
-    pub fn notify(host: u32, event: &JsValue, data: JsValue) {
+    pub fn notify(host: u32, event: &str, data: JsValue) {
         if let Some(host) = Work::of(host) {
-            host.state().notify(text(event).into(), Some(data));
+            host.state().notify(event.into(), Some(data));
         }
     }
 
     /// The app cancels a call of one of its agents: the key the answer will come under; 0 when the
     /// host is closed or has no such session.
     #[wasm_bindgen(js_name = cancelCall)]
-    pub fn cancel_call(host: u32, session: &JsValue, given: &JsValue, reason: &JsValue) -> u32 {
+    pub fn cancel_call(host: u32, session: &str, given: &str, reason: Option<String>) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
             let mut state = host.state.borrow_mut();
-            let connection = state.connection_of(&text(session));
+            let connection = state.connection_of(session);
             connection.map_or(0, |connection| {
-                state.cancel_here(connection, &text(given), shortened(reason), now())
+                state.cancel_here(connection, given, shortened(reason.as_deref()), now())
             })
         })
     }

@@ -54,9 +54,3 @@ fn error_from(
 fn some(value: JsValue) -> Option<JsValue> {
     (!value.is_undefined()).then_some(value)
 }
-
-/// The text of what is known to be a string: passed as a value, it needs less glue.
-#[inline(never)]
-fn text(value: &JsValue) -> String {
-    value.as_string().unwrap_or_default()
-}

@@ -2,9 +2,9 @@
 
 use wasm_bindgen::JsValue;
 
-use super::Error;
 use super::inner::{Handler, Inner};
-use super::sys::{self, now};
+use super::sys;
+use super::{Error, object};
 use crate::call::{CancelAnswer, Millis, Outcome, Response};
 use crate::dialect::abp::CALL_ENDED;
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
@@ -45,7 +45,7 @@ impl Inner {
         let next = self.state.borrow_mut().next_deadline();
         let next = next.unwrap_or(f64::INFINITY);
         if next != self.armed.replace(next) {
-            self.js.arm(next - now());
+            self.js.arm(next);
         }
     }
 
@@ -65,8 +65,11 @@ impl Inner {
                 params,
                 ..
             } => match handler {
-                Handler::Js(handler) => js.start(key, id.as_str(), &handler, &params),
-                Handler::Rust(handler) => self.rust_calls.start(key, id, &handler, params),
+                Handler::Js(handler) => js.start(key, &handler, &params),
+                Handler::Rust(handler) => {
+                    let params = object::get(&params, "params");
+                    self.rust_calls.start(key, id, &handler, params);
+                }
             },
             Action::Stop { key, reason } => {
                 self.dropping.set(true);
@@ -214,7 +217,7 @@ pub(super) fn error(error: &Error) -> JsValue {
     let after = or_nan(error.retry_after);
     let written = sys::error(code, &error.message, error.retryable, after, details);
     // Only capabilities written in Rust name any.
-    super::object::name_alternatives(&written, &error.alternatives);
+    object::name_alternatives(&written, &error.alternatives);
     written
 }
 

@@ -6,7 +6,6 @@ use wasm_bindgen::prelude::*;
 
 use super::handle::{HOSTS, HostHandle, Work};
 use super::sys::now;
-use super::text;
 use crate::call::CallId;
 use crate::dialect::clipped;
 use crate::session::{Agent, CallRequest, Features, Initialize};
@@ -36,19 +35,16 @@ impl HostHandle {
         host: u32,
         connection: u32,
         id: JsValue,
-        session: &JsValue,
-        name: &JsValue,
-        version: &JsValue,
+        session: &str,
+        name: String,
+        version: String,
         notifications: bool,
         progress: bool,
         elicitation: bool,
     ) {
         if let Some(host) = Work::of(host) {
             let params = Initialize {
-                agent: Agent {
-                    name: text(name),
-                    version: text(version),
-                },
+                agent: Agent { name, version },
                 features: Features {
                     notifications,
                     progress,
@@ -56,7 +52,7 @@ impl HostHandle {
                 },
             };
             host.state()
-                .initialize(connection, Some(id), params, text(session).into(), now());
+                .initialize(connection, Some(id), params, session.into(), now());
         }
     }
 
@@ -65,13 +61,13 @@ impl HostHandle {
         host: u32,
         connection: u32,
         id: JsValue,
-        call: &JsValue,
-        capability: &JsValue,
-        params: JsValue,
+        call: &str,
+        capability: String,
+        given: JsValue,
         timeout: f64,
         token: JsValue,
     ) -> bool {
-        let Some(request) = request(call, capability, params, timeout, token) else {
+        let Some(request) = request(call, capability, given, timeout, token) else {
             return true;
         };
         if let Some(host) = Work::of(host) {
@@ -85,26 +81,25 @@ impl HostHandle {
         host: u32,
         connection: u32,
         id: JsValue,
-        given: JsValue,
-        reason: &JsValue,
+        call: &str,
+        reason: Option<String>,
     ) -> bool {
-        let call = text(&given);
-        if CallId::parse(&call).is_err() {
+        if CallId::parse(call).is_err() {
             return true;
         }
         if let Some(host) = Work::of(host) {
-            let reason = shortened(reason);
+            let (given, reason) = (JsValue::from_str(call), shortened(reason.as_deref()));
             host.state()
-                .cancel(connection, Some(id), given, &call, reason, now());
+                .cancel(connection, Some(id), given, call, reason, now());
         }
         false
     }
 
     /// An agent ends its session.
-    pub fn shutdown(host: u32, connection: u32, id: JsValue, reason: &JsValue) {
+    pub fn shutdown(host: u32, connection: u32, id: JsValue, reason: Option<String>) {
         if let Some(host) = Work::of(host) {
             host.state()
-                .shutdown(connection, Some(id), shortened(reason), now());
+                .shutdown(connection, Some(id), shortened(reason.as_deref()), now());
         }
     }
 
@@ -116,17 +111,18 @@ impl HostHandle {
     }
 }
 
+/// A call, whose parameters are what JavaScript has given with it: `{ callId, params }`.
 pub(super) fn request(
-    call: &JsValue,
-    capability: &JsValue,
-    params: JsValue,
+    call: &str,
+    capability: String,
+    given: JsValue,
     timeout: f64,
     token: JsValue,
 ) -> Option<CallRequest<JsValue>> {
     Some(CallRequest {
-        id: CallId::parse(&text(call)).ok()?,
-        capability: text(capability),
-        params,
+        id: CallId::parse(call).ok()?,
+        capability,
+        params: given,
         timeout: timeout_of(timeout),
         token: Some(token),
     })
@@ -138,6 +134,6 @@ pub(super) fn timeout_of(timeout: f64) -> Option<f64> {
 }
 
 /// A reason is kept to a length fit for a log line.
-pub(super) fn shortened(reason: &JsValue) -> Option<Rc<str>> {
-    Some(clipped(&reason.as_string()?, 1_024).into())
+pub(super) fn shortened(reason: Option<&str>) -> Option<Rc<str>> {
+    Some(clipped(reason?, 1_024).into())
 }

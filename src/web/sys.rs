@@ -22,11 +22,11 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn wake(this: &JsHost);
     #[wasm_bindgen(method)]
-    pub(super) fn arm(this: &JsHost, milliseconds: f64);
+    pub(super) fn arm(this: &JsHost, at: f64);
     #[wasm_bindgen(method)]
-    pub(super) fn check(this: &JsHost, key: u32, name: &str, params: &JsValue);
+    pub(super) fn check(this: &JsHost, key: u32, name: &str, given: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn start(this: &JsHost, key: u32, id: &str, handler: &JsValue, params: &JsValue);
+    pub(super) fn start(this: &JsHost, key: u32, handler: &JsValue, given: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn stop(this: &JsHost, key: u32, reason: Option<&str>);
     /// A call is over: to the agent on that connection, or, if it is 0, to the handler that waits.

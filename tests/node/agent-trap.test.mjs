@@ -24,6 +24,7 @@ const handle = {
   forget: count,
   call: () => (count(), (key += 1)),
   cancel: () => (count(), (key += 1)),
+  flush: count,
   drive: count,
   heard: trap,
   shutdown: count,

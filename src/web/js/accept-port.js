@@ -6,6 +6,7 @@
  */
 import { Connection, UNREADABLE } from './connection.js';
 import { asJson } from './json.js';
+import { longCall, shortResult, takesShort } from './short.js';
 import { transferables } from './transfer.js';
 
 /**
@@ -24,8 +25,10 @@ export function acceptPort(host, port, hold, initialize) {
   const connect = () => {
     /** @type {Connection} */
     const made = new Connection(host, (envelope) => {
-      if (extension) port.postMessage(asJson(envelope));
-      else port.postMessage(envelope, transferables(/** @type {any} */ (envelope.payload), made.wantsTransfer(envelope)));
+      if (extension) return port.postMessage(asJson(envelope));
+      const moved = transferables(envelope.payload, made.wantsTransfer(envelope));
+      const message = made.short ? shortResult(envelope) : envelope;
+      return moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
     });
     // That of a host that is closed only says so.
     if (!made.number) return made;
@@ -80,10 +83,17 @@ export function acceptPort(host, port, hold, initialize) {
     connection?.giveUp(UNREADABLE);
     onHide();
   };
-  /** @param {unknown} message */
-  const hear = (message) => (connection ??= connect()).hear(message);
-  /** @param {{ data: unknown }} event */
-  const onMessage = ({ data }) => hear(data);
+  /** @param {any} message */
+  const hear = (message) => {
+    connection ??= connect();
+    if (!extension && message?.type === 'initialize') connection.short = takesShort(message.payload);
+    connection.hear(message);
+  };
+  /** @param {{ data: any }} event */
+  const onMessage = ({ data }) => {
+    if (connection?.short) hear(longCall(data));
+    else hear(data);
+  };
 
   if (extension) {
     port.onMessage.addListener(hear);

@@ -5,22 +5,22 @@
 import { problemWith } from './call-options.js';
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
 import { BAD_CALL_ID, failure, problem, text } from './errors.js';
-import { readFromApp } from './from-app.js';
-import { Guard, enter, oneWay } from './guard.js';
+import { receiveFromApp } from './from-app.js';
+import { Guard, guarded, oneWay } from './guard.js';
 import { newId } from './platform.js';
 import { Questions } from './questions.js';
 import { getA } from './read.js';
 import { reasonText } from './reason.js';
 import { report } from './report.js';
 import { snapshot } from './snapshot.js';
-import { startTimer } from './timer.js';
+import { Timer } from './timer.js';
 
 /**
  * @typedef {object} Pending
  * @property {(response: any) => void} resolve
  * @property {object} [payload] of a call, until it is sent
  * @property {string} [callId] of a cancel
- * @property {Transferable[]} [transfer]
+ * @property {Transferable[]} [transfer] of a call, until it is sent
  * @property {(info: any) => void} [onProgress]
  * @property {() => void} [release] removes the listener on the caller's signal
  */
@@ -28,17 +28,18 @@ import { startTimer } from './timer.js';
 /** How long a peer that may be gone has to show that it is not. */
 const SIGN_OF_LIFE = 2000;
 /** What it is given must not lead to the agent, as a closure made in its constructor would. @type {FinalizationRegistry<[any, number]>} */
-const unreachable = new FinalizationRegistry(([handle, number]) => enter(() => handle.forget(number)));
+const unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
 const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
 
 export class Agent {
-  #handle;
+  #rust;
   #number;
   #guard = new Guard(() => this.#lost());
   /** @type {Map<number, Pending>} */
   #pending = new Map();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
+  #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
+  /** Calls have been made that are sent with the next microtask. */
+  #flushing = false;
   #messenger;
   #options;
   #questions;
@@ -47,8 +48,6 @@ export class Agent {
 
   /** What Rust calls. None of these throws. */
   #shell = {
-    wake: () => queueMicrotask(() => this.#enter('flush')),
-
     /** @param {number} key */
     sendCall: (key) => {
       const pending = this.#pending.get(key);
@@ -88,11 +87,8 @@ export class Agent {
     /** @param {number} key @param {any} info */
     progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
 
-    /** @param {number} milliseconds until the earliest deadline; infinite for none */
-    arm: (milliseconds) => {
-      clearTimeout(this.#timer);
-      this.#timer = startTimer(milliseconds, () => this.#enter('tick'));
-    },
+    /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
+    arm: (at) => this.#timer.arm(at),
 
     /** @param {boolean} disconnected rather than shut down */
     ended: (disconnected) => this.#end(disconnected ? 'disconnected' : 'shutdown'),
@@ -105,11 +101,11 @@ export class Agent {
    * @param {{ onNotification?: (event: string, data: any) => void, onElicitation?: (request: any, context: { signal: AbortSignal }) => any, grace?: number, liveness?: number }} options
    */
   constructor(handle, messenger, session, options) {
-    this.#handle = handle;
+    this.#rust = guarded(handle);
     const { grace = 5000, liveness = Infinity } = options;
-    this.#number = enter(() => handle.open(grace, liveness, session.life !== undefined));
+    this.#number = this.#rust.open(grace, liveness, session.life !== undefined);
     oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendShutdown', 'progress', 'ended']);
-    unreachable.register(this, [handle, this.#number]);
+    unreachable.register(this, [this.#rust, this.#number]);
     this.#messenger = messenger;
     this.#options = options;
     this.#questions = new Questions(messenger, options.onElicitation);
@@ -124,9 +120,9 @@ export class Agent {
       this.#close = resolve;
     });
     messenger.onmessage = (envelope) => this.#receive(envelope);
-    messenger.onclose = () => this.#disconnected();
+    messenger.onclose = this.#disconnected;
     globalThis.addEventListener?.('pagehide', this.#leave);
-    messenger.onsuspect = (certain) => this.#enter('probe', SIGN_OF_LIFE, certain);
+    messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
     // It was lost before.
     if (this.#guard.trap !== undefined) this.#lost();
   }
@@ -160,29 +156,32 @@ export class Agent {
     const unfit = problemWith(capability, params, options);
     if (unfit) return resolve(failure('INVALID_PARAMS', unfit));
     const aborted = signal?.aborted ?? false;
-    const list = Array.isArray(transfer) ? transfer : [];
-    const sent = aborted ? { params } : snapshot(params, list);
-    const key = this.#do('call', callId, timeout, aborted);
+    const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : undefined);
+    const key = this.#rust.call(this.#number, callId.slice(0, 256), timeout, aborted);
     if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST });
-    const payload = {
-      capability,
-      params: sent.params,
-      options: {
-        callId,
-        ...(timeout !== Infinity && { timeout }),
-        ...(onProgress && { progressToken: callId }),
-        ...(transfer && { transfer: true }),
-      },
-    };
+    /** @type {Record<string, unknown>} */
+    const asked = { callId };
+    if (timeout !== Infinity) asked.timeout = timeout;
+    if (onProgress) asked.progressToken = callId;
+    if (transfer) asked.transfer = true;
+    const payload = { capability, params: sent.params, options: asked };
     /** @type {Pending} */
-    const pending = { resolve, payload, onProgress, transfer: sent.transfer };
+    const pending = { resolve, payload, transfer: sent.transfer, onProgress, release: undefined };
     if (signal && !aborted) {
-      const abort = () => this.#enter('abort', key, reasonText(signal.reason));
+      const abort = () => this.#rust.abort(this.#number, this.#shell, key, reasonText(signal.reason));
       signal.addEventListener('abort', abort, { once: true });
       pending.release = () => signal.removeEventListener('abort', abort);
     }
-    this.#await(key, pending);
+    this.#pending.set(key, pending);
+    if (this.#flushing) return undefined;
+    this.#flushing = true;
+    return queueMicrotask(this.#flush);
   }
+
+  #flush = () => {
+    this.#flushing = false;
+    this.#rust.flush(this.#number, this.#shell);
+  };
 
   /**
    * Cancels a call, whoever made it on this session. Never rejects.
@@ -193,9 +192,10 @@ export class Agent {
    */
   cancel(callId, reason) {
     return new Promise((resolve) => {
-      const key = typeof callId === 'string' ? this.#do('cancel', callId, reasonText(reason)) : 0;
-      if (key) this.#await(key, { resolve, callId });
-      else resolve(refusal(callId, key === 0 ? BAD_CALL_ID : LOST));
+      const key = typeof callId === 'string' ? this.#rust.cancel(this.#number, callId.slice(0, 256), reasonText(reason)) : 0;
+      if (!key) return resolve(refusal(callId, key === 0 ? BAD_CALL_ID : LOST));
+      this.#pending.set(key, { resolve, callId });
+      return this.#rust.drive(this.#number, this.#shell);
     });
   }
 
@@ -206,17 +206,8 @@ export class Agent {
    * @returns {Promise<void>} when nothing is pending any more
    */
   async shutdown(params) {
-    this.#enter('shutdown', reasonText(params?.reason));
+    this.#rust.shutdown(this.#number, this.#shell, reasonText(params?.reason));
     await this.closed;
-  }
-
-  /**
-   * @param {number} key
-   * @param {Pending} pending
-   */
-  #await(key, pending) {
-    this.#pending.set(key, pending);
-    this.#do('drive', this.#shell);
   }
 
   /**
@@ -229,37 +220,15 @@ export class Agent {
     try {
       this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
     } catch (error) {
-      this.#do('unsendable', key, `The message cannot be sent: ${text(error)}`);
+      this.#rust.unsendable(this.#number, this.#shell, key, `The message cannot be sent: ${text(error)}`);
     }
-  }
-
-  /**
-   * Calls into Rust, and has done what that leads to.
-   *
-   * @param {string} method
-   * @param {unknown[]} args
-   */
-  #enter(method, ...args) {
-    this.#do(method, ...args);
-    this.#do('drive', this.#shell);
-  }
-
-  /**
-   * @param {string} method
-   * @param {unknown[]} args
-   * @returns {any} undefined when the wasm instance is lost
-   */
-  #do(method, ...args) {
-    return enter(() => this.#handle[method](this.#number, ...args));
   }
 
   /** @param {any} envelope */
   #receive(envelope) {
-    const read = readFromApp(envelope);
-    this.#do('heard');
-    if (read) this.#enter(...read);
+    receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
     if (envelope?.type === 'elicitation/request') this.#questions.ask(envelope.id, envelope.payload);
-    else if (envelope?.type === 'notification') this.#notified(getA('string', envelope, 'payload.event'), envelope.payload?.data);
+    else if (envelope?.type === 'notification') this.#notified(getA('string', envelope.payload, 'event'), envelope.payload?.data);
   }
 
   /** @param {string | undefined} event @param {any} data */
@@ -276,16 +245,14 @@ export class Agent {
     return report(this.#options.onNotification, event, data);
   }
 
-  #disconnected() {
-    this.#enter('disconnected');
-  }
+  #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
 
   /** The page goes, and nothing else would tell the app: a port just falls silent. */
   #leave = () => void this.shutdown({ reason: 'The agent has left' });
 
   /** @param {string} how */
   #end(how) {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     globalThis.removeEventListener?.('pagehide', this.#leave);
     this.sessionId = null;
     this.#questions.close();

@@ -27,6 +27,8 @@ export class Connection {
   #opener;
   /** Its agent is in the page itself. */
   local = false;
+  /** The two ends have agreed on short messages. */
+  short = false;
   /** Called when its session was shut down. @type {(() => void) | undefined} */
   onover;
   /** Called when its agent is gone without a word. @type {(() => void) | undefined} */
@@ -44,7 +46,7 @@ export class Connection {
   constructor(host, send) {
     this.host = host;
     this.send = send;
-    this.number = host.enter('connect') ?? 0;
+    this.number = host.rust.connect(host.number) ?? 0;
     // A host that is closed has no numbers.
     this.#open = this.number > 0;
     if (this.#open) host.connections.set(this.number, this);
@@ -58,23 +60,27 @@ export class Connection {
 
   /** @param {any} envelope an agent's message of ABP, whatever it is */
   receive(envelope) {
-    const type = envelope?.type;
-    if (type === 'initialize') this.life = get(envelope, 'payload.life');
-    if (type === 'initialize' && isUuid(envelope.id)) {
+    if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
+    if (this.host.guard.trap) return this.#answerAtOnce(envelope, LOST);
+    if (envelope?.type === 'initialize') {
+      this.life = get(get(envelope, 'payload'), 'life');
       // Asked again because the host was slow to start; the answer to the first is on its way.
-      if (envelope.id === this.#opener) return;
+      if (isUuid(envelope.id) && envelope.id === this.#opener) return undefined;
       this.#opener = envelope.id;
     }
-    if (REQUESTS.includes(type) && ['string', 'number'].includes(typeof envelope.id)) {
-      this.#pending.set(envelope.id, {
-        type,
-        callId: get(envelope, 'payload.callId'),
-        transfer: get(envelope, 'payload.options.transfer') === true,
-      });
-    }
-    if (this.#open && !this.host.guard.trap) receive(this.host, this.number, envelope, this.local);
-    if (this.host.guard.trap) this.#answerAll(LOST);
-    else if (!this.#open) this.#answerAll(CLOSED);
+    return receive(this, envelope);
+  }
+
+  /**
+   * A request is handed to Rust, which answers it unless the instance is lost.
+   *
+   * @param {string | number | undefined} id
+   * @param {string} type
+   * @param {string} [callId]
+   * @param {boolean} [transfer] whether the data of the answer is moved rather than copied
+   */
+  expect(id, type, callId, transfer = false) {
+    if (id !== undefined) this.#pending.set(id, { type, callId, transfer });
   }
 
   /** @param {Envelope} envelope the host's message */
@@ -133,7 +139,7 @@ export class Connection {
 
   /** The host goes away: a transport itself cannot say so everywhere. */
   leave() {
-    this.host.enter('giveUp', this.number);
+    this.host.rust.giveUp(this.host.number, this.number);
     this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
   }
 
@@ -164,10 +170,28 @@ export class Connection {
   #answerAll(error) {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) {
-      const [kind, payload] = type === 'shutdown' ? [`${type}-result`, { error }] : refusal(type, callId, error);
-      this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
-    }
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, error);
+  }
+
+  /**
+   * @param {any} envelope
+   * @param {typeof LOST} error
+   */
+  #answerAtOnce(envelope, error) {
+    const { type, id, payload } = envelope ?? {};
+    const answered = typeof id === 'string' || typeof id === 'number';
+    if (answered && REQUESTS.includes(type)) this.#refuse(type, id, get(payload, 'callId'), error);
+  }
+
+  /**
+   * @param {string} type
+   * @param {unknown} id
+   * @param {unknown} callId
+   * @param {typeof LOST} error
+   */
+  #refuse(type, id, callId, error) {
+    const [kind, payload] = type === 'shutdown' ? [`${type}-result`, { error }] : refusal(type, callId, error);
+    this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
   }
 
   /** The transport is gone. */
@@ -175,7 +199,7 @@ export class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.#pending.clear();
-    this.host.enter('disconnect', this.number);
+    this.host.rust.disconnect(this.host.number, this.number);
     this.host.connections.delete(this.number);
   }
 }

@@ -38,33 +38,36 @@ export class Context {
     return this.#controller.signal;
   }
 
-  /** @param {object} info a ProgressInfo without its operationId */
-  progress = (info) => {
-    if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
-    const copy = { ...info };
-    this.#host.enter('progress', this.#key, copy);
-  };
+  // Functions rather than methods, so that a handler can take them out of the context. Made when
+  // they are asked for: most handlers never do.
 
-  /**
-   * Calls another capability as a child of this call.
-   *
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {{ timeout?: number, callId?: string, signal?: AbortSignal }} [options]
-   * @returns {Promise<any>} an ABPResponse
-   */
-  call = (capability, params = {}, options) => {
-    const { signal, ...rest } = options ?? {};
-    return this.#host.callFrom(this.#key, { capability, params, options: rest }, signal);
-  };
+  /** Takes a ProgressInfo without its operationId. */
+  get progress() {
+    return (/** @type {object} */ info) => {
+      if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
+      const copy = { ...info };
+      this.#host.rust.progress(this.#host.number, this.#key, copy);
+    };
+  }
 
-  /**
-   * Asks the agent.
-   *
-   * @param {object} request
-   * @returns {Promise<any>} an ABPResponse
-   */
-  elicit = (request) => this.#host.ask(request, 'elicit', this.#key);
+  /** Calls another capability as a child of this call; gives the promise of an ABPResponse. */
+  get call() {
+    /**
+     * @param {string} capability
+     * @param {object} [params]
+     * @param {{ timeout?: number, callId?: string, signal?: AbortSignal }} [options]
+     * @returns {Promise<any>}
+     */
+    return (capability, params = {}, options) => {
+      const { signal, ...rest } = options ?? {};
+      return this.#host.callFrom(this.#key, { capability, params, options: rest }, signal);
+    };
+  }
+
+  /** Asks the agent; gives the promise of an ABPResponse. */
+  get elicit() {
+    return (/** @type {object} */ request) => this.#host.ask(request, this.#host.rust.elicit, this.#key);
+  }
 
   /**
    * The call was cancelled.

@@ -62,13 +62,18 @@ export const errorOf = (code, message, retryable, retryAfter, details) => ({
  * @param {number} duration in milliseconds; NaN for a call that was refused
  */
 export function response(state, value, duration) {
-  const name = stateName(state);
-  if (name === 'cancelled') return cancelled(value);
-  return {
-    ...(name === 'failed' ? { success: false, error: value } : { success: true, data: value }),
-    ...(duration >= 0 && { metadata: { duration: Math.round(duration * 1000) / 1000 } }),
-  };
+  switch (stateName(state)) {
+    case 'cancelled':
+      return cancelled(value);
+    case 'failed':
+      return duration >= 0 ? { success: false, error: value, metadata: { duration: rounded(duration) } } : { success: false, error: value };
+    default:
+      return duration >= 0 ? { success: true, data: value, metadata: { duration: rounded(duration) } } : { success: true, data: value };
+  }
 }
+
+/** @param {number} milliseconds */
+const rounded = (milliseconds) => Math.round(milliseconds * 1000) / 1000;
 
 /**
  * A CancelResponse of a call that was cancelled.

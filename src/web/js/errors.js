@@ -26,6 +26,14 @@ export const invalid = (message) => problem('INVALID_PARAMS', message);
  */
 export const failure = (code, message) => ({ success: false, error: problem(code, message) });
 
+/** Thrown for what somebody else got wrong. */
+export class Refusal {
+  /** @param {AbpError} error what is said of it */
+  constructor(error) {
+    this.error = error;
+  }
+}
+
 /**
  * An error to throw.
  *

@@ -1,28 +1,25 @@
 /**
  * How a host reads the Agentic Browser Protocol. What a message must look like stands here, in the
  * words of `src/dialect/abp/from_agent.rs`; what is to come of it is decided in Rust.
+ *
+ * Each property is read once: what was looked at is what is used. Reading a stranger's object may
+ * throw anything; what is thrown for what the object says is a [`Refusal`].
  */
-import { BAD_CALL_ID, invalid, problem } from './errors.js';
-import { failureOf } from './failure-of.js';
+import { BAD_CALL_ID, Refusal, invalid, problem } from './errors.js';
 import { newId } from './platform.js';
-import { get, getA, kindOf } from './read.js';
+import { isObject } from './read.js';
 
 /**
- * What a property must be, and how that is said to whoever got it wrong.
+ * A well-formed call.
  *
- * @typedef {[path: string, kinds: string, rule: string]} Rule
- *
- * @typedef {[method: string, ...args: unknown[]]} Message as Rust takes it, after the connection
+ * @typedef {object} Call
+ * @property {string} callId the agent's, or a new one
+ * @property {string} capability
+ * @property {object} params
+ * @property {number} timeout milliseconds; infinite for none
+ * @property {unknown} token of its progress, if the agent gave one
+ * @property {boolean} transfer the data of the response is moved rather than copied
  */
-
-/** @type {Rule[]} */
-const ENVELOPE = [
-  ['type', 'string', 'a message has a type, which is a string'],
-  ['id', 'undefined string number', 'an id is a string or a number'],
-];
-
-/** @type {Rule[]} */
-const PAYLOAD = [['payload', 'object', 'the payload is an object']];
 
 /**
  * A capability has no longer name, and what is longer is not copied into the memory of Rust: a
@@ -32,130 +29,109 @@ const MAX_NAME = 256;
 
 const TEXT = 'it is a string';
 const FLAG = 'it is a boolean';
-
-/** @type {Rule[]} */
-const INITIALIZE = [
-  ['agent', 'object', 'the agent is {name, version}'],
-  ['agent.name', 'string', TEXT],
-  ['agent.version', 'string', TEXT],
-  ['protocolVersion', 'string', TEXT],
-  ['features', 'undefined object', 'it is an object of booleans'],
-  ['features.notifications', 'undefined boolean', FLAG],
-  ['features.progress', 'undefined boolean', FLAG],
-  ['features.elicitation', 'undefined boolean', FLAG],
-  ['requestedCapabilities', 'undefined array', 'it is an array of names'],
-];
-
 const TIMEOUT = 'it is a number of milliseconds, not negative';
 
-/** @type {Rule[]} */
-const CALL = [
-  ['capability', 'string', 'it is the name of one'],
-  ['options', 'undefined object', 'it is an object'],
-  ['options.timeout', 'undefined number', TIMEOUT],
-  ['options.progressToken', 'undefined string number', TEXT],
-  ['params', 'undefined object', 'parameters are an object'],
-];
-
 /**
- * Reads one envelope.
- *
  * @param {unknown} envelope
- * @returns {Message}
- * @throws {import('./errors.js').AbpError} for what is no message
+ * @returns {{ type: string, id: string | number | undefined, payload: any }}
+ * @throws {Refusal} for what is no message
  */
-export function readFromAgent(envelope) {
-  if (kindOf(envelope) !== 'object') throw invalid('A message is an object {type, id, timestamp, payload}');
-  const [type, id] = expect(envelope, ENVELOPE);
-  if (type === 'shutdown') {
-    return ['shutdown', id, reasonOf(envelope, 'payload.reason')];
-  }
-  const read = READERS.get(type);
-  if (!read) throw problem('NOT_IMPLEMENTED', `There is no message type "${clipped(type)}"`);
-  return read(expect(envelope, PAYLOAD)[0], id);
+export function readEnvelope(envelope) {
+  if (!isObject(envelope)) throw new Refusal(invalid('A message is an object {type, id, timestamp, payload}'));
+  const { type, id, payload } = envelope;
+  if (typeof type !== 'string') throw bad('type', 'a message has a type, which is a string');
+  if (id !== undefined && !isName(id)) throw bad('id', 'an id is a string or a number');
+  if (type !== 'shutdown' && TYPES.has(type) && !isObject(payload)) throw bad('payload', 'the payload is an object');
+  return { type, id, payload };
 }
 
-/** @type {Map<string, (payload: any, id: any) => Message>} */
-const READERS = new Map([
-  ['initialize', initialize],
-  ['capabilities/call', (payload, id) => ['call', id, ...readCall(payload)]],
-  ['capabilities/cancel', (payload, id) => ['cancel', id, textOf(payload, 'callId'), reasonOf(payload, 'reason')]],
-  ['elicitation/response', answer],
-]);
+/** What an agent may send. */
+const TYPES = new Set(['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response']);
+
+/** @param {string} type that is none of those */
+export const unknownType = (type) => new Refusal(problem('NOT_IMPLEMENTED', `There is no message type "${clipped(type)}"`));
 
 /**
  * Features that are not mentioned are taken as wished for, except questions: an agent must say that
  * it answers those.
  *
- * @param {any} params
- * @param {unknown} id
- * @returns {Message}
+ * @param {any} payload
+ * @throws {Refusal}
  */
-function initialize(params, id) {
-  const [, name, ofAgent, version, , ...features] = expect(params, INITIALIZE);
-  if (version !== '0.1') {
-    throw problem('NOT_SUPPORTED', `Protocol version "${clipped(version)}" is not supported; this host speaks "0.1"`);
+export function readInitialize(payload) {
+  const { agent, protocolVersion, features = {}, requestedCapabilities = [] } = payload;
+  if (!isObject(agent)) throw bad('agent', 'the agent is {name, version}');
+  const { name, version } = agent;
+  if (typeof name !== 'string') throw bad('agent.name', TEXT);
+  if (typeof version !== 'string') throw bad('agent.version', TEXT);
+  if (typeof protocolVersion !== 'string') throw bad('protocolVersion', TEXT);
+  if (!isObject(features)) throw bad('features', 'it is an object of booleans');
+  const { notifications = true, progress = true, elicitation = false } = features;
+  for (const [feature, on] of Object.entries({ notifications, progress, elicitation })) {
+    if (typeof on !== 'boolean') throw bad(`features.${feature}`, FLAG);
   }
-  const [notifications = true, progress = true, elicitation = false] = features;
-  return ['initialize', id, newId(), name.slice(0, MAX_NAME), ofAgent.slice(0, MAX_NAME), notifications, progress, elicitation];
+  if (!Array.isArray(requestedCapabilities)) throw bad('requestedCapabilities', 'it is an array of names');
+  if (protocolVersion !== '0.1') {
+    throw new Refusal(problem('NOT_SUPPORTED', `Protocol version "${clipped(protocolVersion)}" is not supported; this host speaks "0.1"`));
+  }
+  return { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_NAME), notifications, progress, elicitation };
 }
 
 /**
- * @param {any} payload of a call
- * @returns {[callId: string, capability: string, params: object, timeout: number, token: unknown]} as Rust takes it
- * @throws {import('./errors.js').AbpError}
+ * @param {any} payload
+ * @returns {Call}
+ * @throws {Refusal}
  */
 export function readCall(payload) {
-  const [capability, , timeout = Infinity, token, params = {}] = expect(payload, CALL);
-  if (capability.length > MAX_NAME) throw problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`);
-  const path = get(payload, 'options.callId') === undefined ? 'callId' : 'options.callId';
-  const callId = get(payload, path) === undefined ? newId() : textOf(payload, path);
-  if (!(timeout >= 0)) throw bad('options.timeout', TIMEOUT);
-  return [callId, capability, params, timeout, token];
+  const { capability, options = NONE, params = {}, callId: beside } = payload;
+  if (typeof capability !== 'string') throw bad('capability', 'it is the name of one');
+  if (!isObject(options)) throw bad('options', 'it is an object');
+  const { timeout = Infinity, progressToken: token, callId = beside, transfer } = options;
+  if (!(typeof timeout === 'number' && timeout >= 0)) throw bad('options.timeout', TIMEOUT);
+  if (token !== undefined && !isName(token)) throw bad('options.progressToken', TEXT);
+  if (!isObject(params)) throw bad('params', 'parameters are an object');
+  if (capability.length > MAX_NAME) throw new Refusal(problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`));
+  return { callId: callId === undefined ? newId() : callIdOf(callId), capability, params, timeout, token, transfer: transfer === true };
 }
 
+/** @type {any} */
+const NONE = Object.freeze({});
+
 /**
- * The answer to a question, which has an id of ours.
- *
  * @param {any} payload
- * @param {unknown} id
- * @returns {Message}
+ * @returns {{ callId: string, reason: string | undefined }}
+ * @throws {Refusal}
  */
-function answer(payload, id) {
+export function readCancel(payload) {
+  const { callId, reason } = payload;
+  return { callId: callIdOf(callId), reason: reasonOf(reason) };
+}
+
+/** @param {any} reason @returns {string | undefined} which Rust shortens further */
+export const reasonOf = (reason) => (typeof reason === 'string' ? reason.slice(0, 4096) : undefined);
+
+/**
+ * The key of the question that an answer is to, whose id is one of ours.
+ *
+ * @param {unknown} id
+ */
+export function questionOf(id) {
   const number = Number(/^elicitation-(\d{1,10})$/.exec(String(id))?.[1]);
   // Nobody waits for an answer to 0.
-  const key = number < 2 ** 32 ? number : 0;
-  if (get(payload, 'success') === true) return ['answered', key, get(payload, 'data')];
-  const cancelled = get(payload, 'cancelled') === true && { code: 'CANCELLED' };
-  const error = cancelled || (get(payload, 'error') ?? { message: 'The agent did not answer the question' });
-  return ['fail', key, false, ...failureOf(error)];
+  return number < 2 ** 32 ? number : 0;
 }
 
-/**
- * @param {unknown} object
- * @param {Rule[]} rules
- * @returns {any[]} what stands there, each read once
- */
-function expect(object, rules) {
-  return rules.map(([path, kinds, rule]) => {
-    const value = get(object, path);
-    if (!kinds.split(' ').includes(kindOf(value))) throw bad(path, rule);
-    return value;
-  });
-}
-
-/** @param {unknown} payload @param {string} path of a callId */
-function textOf(payload, path) {
-  const callId = getA('string', payload, path);
-  if (callId === undefined || callId.length > MAX_NAME) throw BAD_CALL_ID;
+/** @param {unknown} callId */
+function callIdOf(callId) {
+  if (typeof callId !== 'string' || callId.length > MAX_NAME) throw new Refusal(BAD_CALL_ID);
   return callId;
 }
 
-/** @param {unknown} object @param {string} path of a reason, which Rust shortens further */
-const reasonOf = (object, path) => getA('string', object, path)?.slice(0, 4096);
+/** @param {unknown} value */
+const isName = (value) => typeof value === 'string' || typeof value === 'number';
 
 /** @param {string} path @param {string} rule */
-const bad = (path, rule) => ({ ...invalid(`Bad ${path}: ${rule}`), details: { path } });
+const bad = (path, rule) => new Refusal({ ...invalid(`Bad ${path}: ${rule}`), details: { path } });
 
 /** @param {string} text of anybody's, as far as it fits into a message */
 const clipped = (text) => text.slice(0, 64);

@@ -9,55 +9,86 @@ const UNDECIDED = ['DISCONNECTED', 'TIMEOUT'];
 const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
 
 /**
- * @param {unknown} envelope
- * @returns {[method: string, ...args: any[]] | undefined} as Rust takes it; none for what has
- *   nothing to do with calls
+ * Hands what an app says to the wasm half; what has nothing to do with calls is a sign of life.
+ *
+ * @param {any} rust the functions of the wasm half
+ * @param {number} agent
+ * @param {any} shell what they call
+ * @param {any} envelope
  */
-export function readFromApp(envelope) {
+export function receiveFromApp(rust, agent, shell, envelope) {
   const payload = get(envelope, 'payload');
-  const key = keyOf(get(envelope, 'id'));
-  const cancelled = get(payload, 'cancelled') === true;
-  const success = getA('boolean', payload, 'success');
-  const response = success === undefined ? undefined : payload;
   switch (get(envelope, 'type')) {
     case 'capabilities/call-result':
-      // One that succeeded was not cancelled, whatever else it says.
-      if (cancelled && success) return ['called', key, { ...payload, cancelled: false }];
-      if (cancelled) return ['stopped', key, response, get(payload, 'metadata.stop')];
-      return [success === false && UNDECIDED.includes(get(payload, 'error.code')) ? 'undecided' : 'called', key, response];
-    case 'capabilities/cancel-result': {
-      if (cancelled) return ['confirmed', key, get(payload, 'metadata.stop'), ...readEnd(get(payload, 'metadata.ended'))];
-      const error = get(payload, 'error');
-      const lost = NO_SESSION.includes(get(error, 'code'));
-      return ['refusedCancel', key, getA('string', payload, 'reason')?.slice(0, 4096), isObject(error) ? error : undefined, lost];
-    }
+      return callResult(rust, agent, shell, keyOf(get(envelope, 'id')), payload);
+    case 'capabilities/cancel-result':
+      return cancelResult(rust, agent, shell, keyOf(get(envelope, 'id')), payload);
     case 'error':
-      return ['refused', key, response];
+      return rust.refused(agent, shell, keyOf(get(envelope, 'id')), responseOf(payload));
     case 'shutdown-result':
-      return ['shutDown'];
+      return rust.shutDown(agent, shell);
     case 'progress': {
-      // An app may turn a token of digits into a number.
       const operation = get(payload, 'operationId');
-      return ['string', 'number'].includes(typeof operation) ? ['progress', String(operation).slice(0, 257), payload] : undefined;
+      // An app may turn a token of digits into a number.
+      const named = typeof operation === 'string' || typeof operation === 'number';
+      return named ? rust.progress(agent, shell, String(operation).slice(0, 257), payload) : rust.heard(agent, shell);
     }
     case 'notification': {
-      const callId = getA('string', payload, 'data.callId');
-      const [success, after] = readEnd(get(payload, 'data'));
-      const ended = get(payload, 'event') === CALL_ENDED && callId !== undefined && after >= 0;
-      return ended ? ['ended', callId, success, after] : undefined;
+      const data = get(payload, 'data');
+      const callId = getA('string', data, 'callId');
+      const { success, after } = readEnd(data);
+      if (get(payload, 'event') !== CALL_ENDED || callId === undefined || !(after >= 0)) return rust.heard(agent, shell);
+      return rust.ended(agent, shell, callId, success, after);
     }
     default:
-      return undefined;
+      return rust.heard(agent, shell);
   }
 }
 
-/** @param {unknown} end @returns {[success: boolean, after: number]} NaN for what is none */
-function readEnd(end) {
-  return [get(end, 'success') === true, getA('number', end, 'after') ?? NaN];
+/**
+ * @param {any} rust @param {number} agent @param {any} shell
+ * @param {number} key
+ * @param {any} payload
+ */
+function callResult(rust, agent, shell, key, payload) {
+  const response = responseOf(payload);
+  const cancelled = get(payload, 'cancelled') === true;
+  // One that succeeded was not cancelled, whatever else it says.
+  if (response?.success) return rust.called(agent, shell, key, cancelled ? { ...payload, cancelled: false } : response);
+  if (cancelled) return rust.stopped(agent, shell, key, response, stopOf(get(payload, 'metadata')));
+  const undecided = response !== undefined && UNDECIDED.includes(get(get(payload, 'error'), 'code'));
+  return undecided ? rust.undecided(agent, shell, key, response) : rust.called(agent, shell, key, response);
 }
+
+/**
+ * @param {any} rust @param {number} agent @param {any} shell
+ * @param {number} key
+ * @param {any} payload
+ */
+function cancelResult(rust, agent, shell, key, payload) {
+  if (get(payload, 'cancelled') === true) {
+    const metadata = get(payload, 'metadata');
+    const { success, after } = readEnd(get(metadata, 'ended'));
+    return rust.confirmed(agent, shell, key, stopOf(metadata), success, after);
+  }
+  const error = get(payload, 'error');
+  const lost = NO_SESSION.includes(get(error, 'code'));
+  const reason = getA('string', payload, 'reason')?.slice(0, 4096);
+  return rust.refusedCancel(agent, shell, key, reason, isObject(error) ? error : undefined, lost);
+}
+
+/** @param {any} payload @returns {any} undefined for what is no ABPResponse */
+const responseOf = (payload) => (typeof get(payload, 'success') === 'boolean' ? payload : undefined);
+
+/** @param {unknown} end `after` is NaN for what is none */
+const readEnd = (end) => ({ success: get(end, 'success') === true, after: getA('number', end, 'after') ?? NaN });
 
 /** @param {unknown} id @returns {number} the key of the request it names; 0 for one that is not ours */
 function keyOf(id) {
-  const key = typeof id === 'string' && /^\d{1,10}$/.test(id) ? Number(id) : 0;
+  if (typeof id !== 'string' || id.length > 10) return 0;
+  const key = /^\d+$/.test(id) ? Number(id) : 0;
   return key < 2 ** 32 ? key : 0;
 }
+
+/** @param {unknown} metadata @returns {string | undefined} how far a stop was seen; Rust knows the words */
+const stopOf = (metadata) => getA('string', metadata, 'stop')?.slice(0, 32);

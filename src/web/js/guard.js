@@ -33,6 +33,27 @@ export function enter(work) {
   }
 }
 
+/** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
+const known = new WeakMap();
+
+/**
+ * The functions of the wasm half, each of which gives undefined once the instance is lost.
+ *
+ * @param {any} handle a class of wasm-bindgen's that has nothing but static methods
+ * @returns {any}
+ */
+export function guarded(handle) {
+  let functions = known.get(handle);
+  if (functions) return functions;
+  functions = {};
+  for (const name of Object.getOwnPropertyNames(handle)) {
+    const inner = handle[name];
+    if (typeof inner === 'function') functions[name] = (/** @type {any[]} */ ...args) => enter(() => inner(...args));
+  }
+  known.set(handle, functions);
+  return functions;
+}
+
 /** @param {unknown} error */
 function lose(error) {
   // A frame further out, which has been left because of it.

@@ -6,7 +6,7 @@ import { acceptPort } from './accept-port.js';
 import { Connection } from './connection.js';
 import { describe, problemWithCapability } from './descriptor.js';
 import { cancelResponse } from './envelope.js';
-import { BAD_CALL_ID, failure, invalid, problem, text, thrown } from './errors.js';
+import { BAD_CALL_ID, Refusal, failure, invalid, problem, text, thrown } from './errors.js';
 import { readCall } from './from-agent.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
@@ -55,7 +55,7 @@ export class Host extends Shell {
       refuseIf(`${name}: the description is no JSON: ${text(error)}`);
     }
     refuseIf(this.validators.problemWith(document));
-    const added = this.enter('register', name, concurrency, settleGrace, available !== false, inputSchema !== undefined, document, handler);
+    const added = this.rust.register(this.number, name, concurrency, settleGrace, available !== false, inputSchema !== undefined, document, handler);
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));
     this.registered(document);
   }
@@ -68,7 +68,7 @@ export class Host extends Shell {
 
   /** @param {string} name */
   unregister(name) {
-    const removed = Boolean(this.enter('unregister', String(name)));
+    const removed = Boolean(this.rust.unregister(this.number, String(name)));
     if (removed) {
       this.validators.delete(name);
       this.changed();
@@ -158,7 +158,7 @@ export class Host extends Shell {
 
   /** @returns {any[]} the Capability objects of what is registered */
   documents() {
-    return this.enter('documents') ?? [];
+    return this.rust.documents(this.number) ?? [];
   }
 
   /**
@@ -168,7 +168,7 @@ export class Host extends Shell {
    * @param {unknown} [data]
    */
   notify(event, data) {
-    this.enter('notify', String(event), data);
+    this.rust.notify(this.number, String(event), data);
   }
 
   /**
@@ -181,10 +181,10 @@ export class Host extends Shell {
   async cancelCall(sessionId, callId, reason) {
     const why = typeof reason === 'string' ? reason : undefined;
     return new Promise((resolve) => {
-      const key = this.enter('cancelCall', String(sessionId), callId, why);
+      const key = this.rust.cancelCall(this.number, String(sessionId), callId, why);
       if (!key) return resolve(cancelResponse(callId, undefined, this.#noSuchSession()));
       this.waiting.set(key, (response) => resolve({ ...response, callId }));
-      return this.enter('drive');
+      return this.rust.drive(this.number);
     });
   }
 
@@ -199,16 +199,16 @@ export class Host extends Shell {
    */
   observe(listener) {
     this.observers.add(listener);
-    this.enter('watch', true);
+    this.rust.watch(this.number, true);
     return () => {
       this.observers.delete(listener);
-      if (this.observers.size === 0) this.enter('watch', false);
+      if (this.observers.size === 0) this.rust.watch(this.number, false);
     };
   }
 
   /** What is held and what was counted. */
   stats() {
-    return { ...this.enter('stats'), contexts: this.contexts.size };
+    return { ...this.rust.stats(this.number), contexts: this.contexts.size };
   }
 
   /** Ends every session: what is in flight is cancelled and answered. */
@@ -216,11 +216,11 @@ export class Host extends Shell {
     if (this.#closed) return;
     this.#closed = true;
     for (const connection of this.connections.values()) connection.giveUp('The host was closed');
-    this.enter('giveUp', 0);
+    this.rust.giveUp(this.number, 0);
     for (const close of [...this.#closers]) close();
     this.#closers.clear();
-    this.arm();
-    this.enter('release');
+    this.stopTimer();
+    this.rust.release(this.number);
   }
 
   // What the transports and contexts call.
@@ -229,21 +229,20 @@ export class Host extends Shell {
    * Waits for the answer that comes under the key a method gives: 0 when the callId cannot be one,
    * or the host is closed.
    *
-   * @param {((key: number) => void) | undefined} asked
-   * @param {string} method
-   * @param {unknown[]} args
+   * @param {((key: number) => void) | undefined} asked told the key
+   * @param {() => number | undefined} ask
    * @returns {Promise<any>}
    */
-  await(asked, method, ...args) {
+  await(asked, ask) {
     return new Promise((resolve) => {
-      const key = this.enter(method, ...args);
+      const key = ask();
       if (!key) {
         const lost = problem('INTERNAL_ERROR', 'The host has failed or is closed');
         return resolve({ success: false, error: key === 0 && !this.#closed ? BAD_CALL_ID : lost });
       }
       this.waiting.set(key, resolve);
       asked?.(key);
-      return this.enter('drive');
+      return this.rust.drive(this.number);
     });
   }
 
@@ -257,23 +256,23 @@ export class Host extends Shell {
     return underSignal(
       this,
       signal,
-      (reason) => this.enter('cancelKey', child, reason),
+      (reason) => this.rust.cancelKey(this.number, child, reason),
       async () => {
+        /** @type {import('./from-agent.js').Call} */
         let call;
         try {
           call = readCall(payload);
-        } catch (error) {
-          return { success: false, error };
-        }
-        const [callId, name, params, ...more] = call;
-        let given;
-        try {
           // What passes the schema is what the handler gets.
-          given = copied(/** @type {object} */ (params));
+          call.params = copied(call.params);
         } catch (error) {
+          if (error instanceof Refusal) return { success: false, error: error.error };
           return failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);
         }
-        return this.await((key) => (child = key), 'callFrom', parent, callId, name, given, ...more);
+        const { callId, capability, timeout, token } = call;
+        return this.await(
+          (key) => (child = key),
+          () => this.rust.callFrom(this.number, parent, callId, capability, call, timeout, token),
+        );
       },
     );
   }
@@ -282,7 +281,7 @@ export class Host extends Shell {
    * Asks an agent.
    *
    * @param {any} request
-   * @param {string} method
+   * @param {(host: number, of: number, request: any, timeout: number) => number | undefined} method
    * @param {number} of whom: the call or the connection
    */
   async ask(request, method, of) {
@@ -293,7 +292,7 @@ export class Host extends Shell {
         ? 'has a bad timeout: it is a number of milliseconds, not negative'
         : inspect(request, DEPTH, SIZE);
     if (unfit) return failure('INVALID_PARAMS', `The request ${unfit}`);
-    return this.await(undefined, method, of, request, timeout);
+    return this.await(undefined, () => method(this.number, of, request, timeout));
   }
 
   /** The set of capabilities has changed. */

@@ -24,7 +24,7 @@ export function exposeAbp(host, target) {
     protocolVersion: '0.1',
     app: host.app,
     get sessionId() {
-      return host.enter('sessionId', connection.number) ?? null;
+      return host.rust.sessionId(host.number, connection.number) ?? null;
     },
     get initialized() {
       return this.sessionId !== null;
@@ -47,7 +47,7 @@ export function exposeAbp(host, target) {
      * @param {object} [params]
      * @param {{ timeout?: number, progressToken?: string, callId?: string, signal?: AbortSignal }} [options]
      */
-    async call(capability, params, options) {
+    call(capability, params, options) {
       const signal = get(options, 'signal');
       if (signal == null) return request('capabilities/call', { capability, params, options });
       const { signal: _, ...rest } = /** @type {any} */ (options);
@@ -100,12 +100,12 @@ export function exposeAbp(host, target) {
     notifyProgress(info) {
       const operation = get(info, 'operationId');
       const copy = { ...info };
-      if (operation !== undefined) host.enter('notifyProgress', operation, copy);
+      if (operation !== undefined) host.rust.notifyProgress(host.number, operation, copy);
     },
 
     /** @param {object} request */
     elicit(request) {
-      return host.ask(request, 'ask', connection.number);
+      return host.ask(request, host.rust.ask, connection.number);
     },
   };
   Object.freeze(abp);

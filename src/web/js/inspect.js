@@ -2,6 +2,14 @@
  * Whether a value can be sent, and how much it is.
  */
 
+/** Why a value cannot be sent: the end of a sentence that begins with what it is. */
+class Unfit {
+  /** @param {string} why */
+  constructor(why) {
+    this.why = why;
+  }
+}
+
 /**
  * What is wrong with a value that is to be sent, if anything. The limits hold for whatever a
  * structured clone carries, and nothing is expanded before it is counted: a sparse array of
@@ -14,71 +22,105 @@
  * @returns {string | undefined} the end of a sentence that begins with what the value is
  */
 export function inspect(value, depth, size) {
-  let left = size;
-  let level = 0;
-  /** @type {string | undefined} */
-  let wrong;
-  /** Objects that are still to be looked into, each followed by its level. @type {any[]} */
-  const stack = [];
-
-  /** @param {unknown} item */
-  const count = (item) => {
-    const type = typeof item;
-    if (type === 'string') left -= /** @type {string} */ (item).length + 2;
-    else if (type === 'function' || type === 'symbol') wrong = `holds a ${type}`;
-    else left -= type === 'bigint' ? digitsOf(/** @type {bigint} */ (item), left) : 1;
-    if (type === 'object' && item !== null) stack.push(item, level);
-  };
-
-  /** @param {any} item @param {string[]} keys */
-  const countProperties = (item, keys) => {
-    for (const key of keys) {
-      left -= key.length + 3;
-      count(item[key]);
-    }
-  };
-
   try {
-    count(value);
-    while (stack.length > 0 && !wrong && left >= 0) {
-      level = stack.pop() + 1;
-      const item = stack.pop();
-      if (Array.isArray(item)) {
-        const { length } = item;
-        if (length <= left && isWhole(item)) for (let at = 0; at < length; at += 1) count(item[at]);
-        else if ((left -= length) >= 0) countProperties(item, Object.keys(item));
-      } else if (isPlain(item)) countProperties(item, Object.keys(item));
-      else if (ArrayBuffer.isView(item)) continue;
-      else lookInto(item, count, countProperties);
-      if (level > depth + 1) wrong = `is cyclic, or nested more than ${depth} levels deep`;
-    }
-  } catch {
-    return 'cannot be read';
+    if (weigh(value, depth + 1, size) >= 0) return undefined;
+    return `is larger than ${size} characters`;
+  } catch (error) {
+    if (!(error instanceof Unfit)) return 'cannot be read';
+    return error === TOO_DEEP ? `is cyclic, or nested more than ${depth} levels deep` : error.why;
   }
-  return wrong ?? (left < 0 ? `is larger than ${size} characters` : undefined);
+}
+
+const TOO_DEEP = new Unfit('is nested too deep');
+
+/**
+ * @param {unknown} value
+ * @param {number} levels that objects may still be nested
+ * @param {number} left characters
+ * @returns {number} what is left of them then; negative if they were too few
+ */
+function weigh(value, levels, left) {
+  switch (typeof value) {
+    case 'string':
+      return left - value.length - 2;
+    case 'object':
+      return value === null ? left - 1 : weighObject(value, levels, left - 1);
+    case 'function':
+    case 'symbol':
+      throw new Unfit(`holds a ${typeof value}`);
+    case 'bigint':
+      return left - digitsOf(value, left);
+    default:
+      return left - 1;
+  }
+}
+
+/**
+ * @param {any} object
+ * @param {number} levels
+ * @param {number} left
+ */
+function weighObject(object, levels, left) {
+  if (levels === 0) throw TOO_DEEP;
+  if (Array.isArray(object)) return weighArray(object, levels - 1, left);
+  if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
+  return ArrayBuffer.isView(object) ? left : weighOther(object, levels - 1, left);
+}
+
+/**
+ * @param {any} object
+ * @param {string[]} keys
+ * @param {number} levels
+ * @param {number} left
+ */
+function weighProperties(object, keys, levels, left) {
+  for (let at = 0; at < keys.length && left >= 0; at += 1) {
+    const key = /** @type {string} */ (keys[at]);
+    left = weigh(object[key], levels, left - key.length - 3);
+  }
+  return left;
+}
+
+/**
+ * @param {any[]} array
+ * @param {number} levels
+ * @param {number} left
+ */
+function weighArray(array, levels, left) {
+  const { length } = array;
+  if (length <= left && isWhole(array)) {
+    for (let at = 0; at < length && left >= 0; at += 1) left = weigh(array[at], levels, left);
+    return left;
+  }
+  return length <= left ? weighProperties(array, Object.keys(array), levels, left - length) : -1;
 }
 
 /**
  * What neither is an array nor looks like an object of JSON.
  *
- * @param {any} item
- * @param {(inner: unknown) => void} count
- * @param {(item: any, keys: string[]) => void} countProperties
+ * @param {any} object
+ * @param {number} levels
+ * @param {number} left
  */
-function lookInto(item, count, countProperties) {
-  const kind = Object.prototype.toString.call(item).slice(8, -1);
+function weighOther(object, levels, left) {
+  const kind = Object.prototype.toString.call(object).slice(8, -1);
   if (kind === 'Map') {
-    Map.prototype.forEach.call(item, (value, key) => {
-      count(key);
-      count(value);
+    Map.prototype.forEach.call(object, (value, key) => {
+      if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
     });
-  } else if (kind === 'Set') Set.prototype.forEach.call(item, count);
-  else if (kind === 'Error' || kind === 'DOMException') countProperties(item, ['name', 'message', 'stack', 'cause', 'errors']);
-  else if (kind === 'RegExp') count(item.source);
-  else if (kind === 'String' || kind === 'BigInt') count(item.valueOf());
+  } else if (kind === 'Set') {
+    Set.prototype.forEach.call(object, (value) => {
+      if (left >= 0) left = weigh(value, levels, left);
+    });
+  } else if (kind === 'Error' || kind === 'DOMException') return weighProperties(object, OF_ERRORS, levels, left);
+  else if (kind === 'RegExp') return weigh(object.source, levels, left);
+  else if (kind === 'String' || kind === 'BigInt') return weigh(object.valueOf(), levels, left);
   // Of a class of the app's: a clone is a plain object.
-  else if (kind === 'Object') countProperties(item, Object.keys(item));
+  else if (kind === 'Object') return weighProperties(object, Object.keys(object), levels, left);
+  return left;
 }
+
+const OF_ERRORS = ['name', 'message', 'stack', 'cause', 'errors'];
 
 /** Up to so many elements it costs little to ask for the keys. */
 const SHORT = 1024;
@@ -109,8 +151,8 @@ function digitsOf(number, left) {
   return bits / 4;
 }
 
-/** @param {object} item */
+/** Whether it is an object as JSON has it, of this realm or another. @param {object} item */
 export function isPlain(item) {
   const prototype = Object.getPrototypeOf(item);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -14,7 +14,7 @@ export class Observed {
    * @param {string | undefined} parentCallId
    * @param {string} capability
    * @param {number} number
-   * @param {unknown} value
+   * @param {any} value what the call was made with, or how it has ended
    * @param {number} duration
    * @param {string} [reason]
    */
@@ -26,7 +26,7 @@ export class Observed {
       capability,
       sessionId,
       ...(parentCallId !== undefined && { parentCallId }),
-      ...(state === 'queued' ? { params: value } : state !== 'running' && { response: response(number, value, duration) }),
+      ...(state === 'queued' ? { params: value.params } : state !== 'running' && { response: response(number, value, duration) }),
       ...(reason !== undefined && { reason }),
       state,
     });

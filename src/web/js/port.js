@@ -3,16 +3,28 @@
  */
 import { abpError } from './errors.js';
 import { asJson } from './json.js';
+import { announcing, longResult, shortCall, takesShort } from './short.js';
 
 /**
  * @param {any} port
  * @param {boolean} [ours] it was made here, and is closed when the session is over
+ * @param {boolean} [short] its other end has said that it takes short messages
  * @returns {import('./messenger.js').Messenger}
  */
-export function portMessenger(port, ours = false) {
+export function portMessenger(port, ours = false, short = false) {
   const extension = typeof port?.onMessage?.addListener === 'function';
   if (typeof port?.postMessage !== 'function') throw abpError('INVALID_PARAMS', 'That is no port');
   const stop = new AbortController();
+
+  /**
+   * @param {import('./messenger.js').Envelope} envelope
+   * @param {Transferable[]} [transfer]
+   */
+  const post = (envelope, transfer) => {
+    const message = envelope.type === 'initialize' ? announcing(envelope) : short ? shortCall(envelope) : envelope;
+    if (transfer && transfer.length > 0) port.postMessage(message, transfer);
+    else port.postMessage(message);
+  };
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
@@ -20,15 +32,18 @@ export function portMessenger(port, ours = false) {
     forgetful: !extension && !port.start,
     onmessage: undefined,
     onclose: undefined,
-    post: extension ? (envelope) => port.postMessage(asJson(envelope)) : (envelope, transfer = []) => port.postMessage(envelope, transfer),
+    post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
     close() {
       stop.abort();
       messenger.onmessage = messenger.onclose = undefined;
       if (ours) port.close();
     },
   };
-  /** @param {unknown} envelope */
-  const receive = (envelope) => messenger.onmessage?.(envelope);
+  /** @param {any} message */
+  const receive = (message) => {
+    if (message?.type === 'initialize-result') short = takesShort(message.payload);
+    messenger.onmessage?.(short ? longResult(message) : message);
+  };
   const gone = () => messenger.onclose?.();
 
   if (extension) {

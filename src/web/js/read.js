@@ -2,28 +2,23 @@
  * Reading what somebody else has made: a message, an error, options. Nothing here throws.
  */
 
-/** @param {unknown} value @returns {string} its type; `null`, `array` and `revoked` are no objects */
-export function kindOf(value) {
+/** @param {unknown} value @returns {value is Record<string, any>} false for null, an array, and a proxy that was revoked */
+export function isObject(value) {
   try {
-    return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
   } catch {
-    // A proxy that was revoked.
-    return 'revoked';
+    return false;
   }
 }
 
-/** @param {unknown} value */
-export const isObject = (value) => kindOf(value) === 'object';
-
 /**
  * @param {any} value
- * @param {string} path such as `options.callId`
+ * @param {string} key
  * @returns {any} undefined too for what cannot be read
  */
-export function get(value, path) {
+export function get(value, key) {
   try {
-    for (const key of path.split('.')) value = isObject(value) ? value[key] : undefined;
-    return value;
+    return isObject(value) ? value[key] : undefined;
   } catch {
     return undefined;
   }
@@ -33,11 +28,11 @@ export function get(value, path) {
  * @template {keyof Types} T
  * @param {T} type
  * @param {any} value
- * @param {string} path
+ * @param {string} key
  * @returns {Types[T] | undefined} what stands there, if it is of that type
  */
-export function getA(type, value, path) {
-  const found = get(value, path);
+export function getA(type, value, key) {
+  const found = get(value, key);
   return typeof found === type ? found : undefined;
 }
 

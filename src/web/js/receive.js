@@ -2,46 +2,118 @@
  * What an agent sends, from its connection to Rust.
  */
 import { refusal } from './envelope.js';
-import { BAD_CALL_ID, invalid, problem, text } from './errors.js';
-import { readFromAgent } from './from-agent.js';
+import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
+import { failureOf } from './failure-of.js';
+import { questionOf, readCall, readCancel, readEnvelope, readInitialize, reasonOf, unknownType } from './from-agent.js';
 import { inspect } from './inspect.js';
+import { newId } from './platform.js';
 import { get } from './read.js';
 import { copied } from './snapshot.js';
 
+/** @import { Connection } from './connection.js' */
+
+const NO_SESSION = problem('NOT_INITIALIZED', 'There is no session: call initialize first');
+
 /**
- * @param {import('./shell.js').Shell} host
- * @param {number} connection
+ * @param {Connection} connection that is open
  * @param {unknown} envelope
- * @param {boolean} local it comes from the page itself: nothing has copied it
  */
-export function receive(host, connection, envelope, local) {
-  /** @param {any} error */
-  const refuse = (error) => {
-    const type = get(envelope, 'type');
-    const needsSession = ['capabilities/call', 'capabilities/cancel'].includes(type);
-    // That there is no session comes before what else is wrong.
-    const first = needsSession && !host.enter('sessionId', connection) ? NO_SESSION : error;
-    const [kind, payload] = refusal(type, get(envelope, 'payload.callId') ?? null, first);
-    host.post(connection, kind, get(envelope, 'id') ?? null, payload);
-  };
-  let message;
+export function receive(connection, envelope) {
   try {
-    message = readFromAgent(envelope);
+    const message = readEnvelope(envelope);
+    take(connection, envelope, message);
   } catch (error) {
-    return refuse(error);
+    const why = error instanceof Refusal ? error.error : invalid(`The message cannot be read: ${text(error)}`);
+    refuse(connection, envelope, why);
   }
-  const unfit = inspect(envelope, host.depth, host.size);
-  if (unfit) return refuse(invalid(`The message ${unfit}`));
-  if (local && message[0] === 'call') {
-    try {
-      message[PARAMS] = copied(/** @type {object} */ (message[PARAMS]));
-    } catch (error) {
-      return refuse(invalid(`The call cannot be made: ${text(error)}`));
-    }
-  }
-  if (host.enter(message[0], connection, ...message.slice(1))) refuse(BAD_CALL_ID);
 }
 
-/** Where they stand in a call, as it is read. */
-const PARAMS = 4;
-const NO_SESSION = problem('NOT_INITIALIZED', 'There is no session: call initialize first');
+/**
+ * @param {Connection} connection
+ * @param {unknown} envelope
+ * @param {{ type: string, id: any, payload: any }} message what it says
+ * @throws {Refusal}
+ */
+function take(connection, envelope, { type, id, payload }) {
+  const { host, number } = connection;
+  const { rust } = host;
+  switch (type) {
+    case 'capabilities/call': {
+      const call = readCall(payload);
+      check(connection, envelope);
+      // Nothing has copied it yet: what passes the schema is what the handler gets.
+      if (connection.local) call.params = copyOf(call.params);
+      connection.expect(id, type, call.callId, call.transfer);
+      // True for a callId that cannot be one.
+      if (rust.call(host.number, number, id, call.callId, call.capability, call, call.timeout, call.token)) throw new Refusal(BAD_CALL_ID);
+      break;
+    }
+    case 'capabilities/cancel': {
+      const { callId, reason } = readCancel(payload);
+      check(connection, envelope);
+      connection.expect(id, type, callId);
+      if (rust.cancel(host.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
+      break;
+    }
+    case 'initialize': {
+      const it = readInitialize(payload);
+      check(connection, envelope);
+      connection.expect(id, type);
+      rust.initialize(host.number, number, id, newId(), it.name, it.version, it.notifications, it.progress, it.elicitation);
+      break;
+    }
+    case 'shutdown':
+      check(connection, envelope);
+      connection.expect(id, type);
+      rust.shutdown(host.number, number, id, reasonOf(get(payload, 'reason')));
+      break;
+    case 'elicitation/response':
+      check(connection, envelope);
+      answer(connection, questionOf(id), payload);
+      break;
+    default:
+      throw unknownType(type);
+  }
+}
+
+/**
+ * @param {Connection} connection
+ * @param {number} question
+ * @param {any} payload
+ */
+function answer({ host, number }, question, payload) {
+  if (get(payload, 'success') === true) return host.rust.answered(host.number, number, question, get(payload, 'data'));
+  const cancelled = get(payload, 'cancelled') === true && { code: 'CANCELLED' };
+  const error = cancelled || (get(payload, 'error') ?? { message: 'The agent did not answer the question' });
+  return host.rust.fail(host.number, number, question, false, ...failureOf(error));
+}
+
+/** @param {Connection} connection @param {unknown} envelope */
+function check({ host }, envelope) {
+  const unfit = inspect(envelope, host.depth, host.size);
+  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
+}
+
+/** @param {object} params */
+function copyOf(params) {
+  try {
+    return copied(params);
+  } catch (error) {
+    throw new Refusal(invalid(`The call cannot be made: ${text(error)}`));
+  }
+}
+
+/**
+ * @param {Connection} connection
+ * @param {unknown} envelope
+ * @param {{ code: string, message: string }} error
+ */
+function refuse(connection, envelope, error) {
+  const { host, number } = connection;
+  const type = get(envelope, 'type');
+  const needsSession = type === 'capabilities/call' || type === 'capabilities/cancel';
+  // That there is no session comes before what else is wrong.
+  const first = needsSession && !host.rust.sessionId(host.number, number) ? NO_SESSION : error;
+  const [kind, payload] = refusal(type, get(get(envelope, 'payload'), 'callId') ?? null, first);
+  host.post(number, kind, get(envelope, 'id') ?? null, payload);
+}

@@ -6,14 +6,17 @@ import { Context } from './context.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
 import { failure } from './errors.js';
 import { failureOf } from './failure-of.js';
-import { Guard, enter, oneWay } from './guard.js';
+import { Guard, guarded, oneWay } from './guard.js';
 import { Observed } from './observed.js';
 import { inspect } from './inspect.js';
 import { newId } from './platform.js';
-import { startTimer } from './timer.js';
+import { SHORT } from './short.js';
+import { Timer } from './timer.js';
 import { Validators } from './validators.js';
 
 /** @import { Connection } from './connection.js' */
+
+/** @typedef {{ callId: string, params: any }} Given what a call was made with, which Rust hands back as it is */
 
 export class Shell extends Observed {
   /** @type {Map<number, Connection>} */
@@ -28,8 +31,7 @@ export class Shell extends Observed {
   liveness = 30_000;
   /** @type {Promise<import('./life/of-agents.js').LifeOfAgents> | undefined} */
   #life;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
+  #timer = new Timer(() => this.rust.tick(this.number));
 
   /**
    * @param {any} handle the functions of the wasm half
@@ -40,7 +42,8 @@ export class Shell extends Observed {
    */
   constructor(handle, number, app, depth, size) {
     super();
-    this.handle = handle;
+    /** The functions of the wasm half, which take the number. */
+    this.rust = guarded(handle);
     this.number = number;
     this.app = Object.freeze({ ...app });
     this.depth = depth;
@@ -48,64 +51,60 @@ export class Shell extends Observed {
     this.guard = new Guard(() => this.#lost());
     this.validators = new Validators((key, verdict) => {
       if (verdict) this.#fail(key, true, verdict);
-      else this.enter('checked', key);
+      else this.rust.checked(this.number, key);
     });
   }
 
-  /**
-   * Calls into Rust; gives undefined when the wasm instance is lost.
-   *
-   * @param {string} method
-   * @param {unknown[]} args
-   * @returns {any}
-   */
-  enter(method, ...args) {
-    return enter(() => this.handle[method](this.number, ...args));
-  }
-
   wake() {
-    queueMicrotask(() => this.enter('runReady'));
+    queueMicrotask(this.#runReady);
   }
 
-  /** @param {number} [milliseconds] until the earliest deadline; infinite for none */
-  arm(milliseconds = Infinity) {
-    clearTimeout(this.#timer);
-    this.#timer = startTimer(milliseconds, () => this.enter('tick'));
+  #runReady = () => void this.rust.runReady(this.number);
+
+  /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
+  arm(at) {
+    this.#timer.arm(at);
+  }
+
+  stopTimer() {
+    this.#timer.stop();
   }
 
   /**
    * @param {number} key
    * @param {string} name
-   * @param {unknown} params
+   * @param {Given} given
    */
-  check(key, name, params) {
-    this.validators.check(key, name, params);
+  check(key, name, given) {
+    this.validators.check(key, name, given.params);
   }
 
   /**
    * @param {number} key
-   * @param {string} callId
    * @param {(params: any, context: Context) => unknown} handler
-   * @param {unknown} params
+   * @param {Given} given
    */
-  start(key, callId, handler, params) {
-    const context = new Context(this, key, callId);
+  start(key, handler, given) {
+    const context = new Context(this, key, given.callId);
     this.contexts.set(key, context);
-    /** @param {unknown} data */
-    const settle = (data) => {
-      const unfit = inspect(data, this.depth, this.size);
-      if (unfit) this.#fail(key, false, `The capability returned data that cannot be sent: it ${unfit}`);
-      else this.enter('settle', key, data, context.told);
-    };
-    /** @param {unknown} error */
-    const fail = (error) => this.#fail(key, false, error);
     try {
-      const result = handler(params, context);
-      if (isThenable(result)) Promise.resolve(result).then(settle, fail);
-      else settle(result);
+      const result = handler(given.params, context);
+      if (isThenable(result)) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, false, error));
+      else this.#settle(key, context, result);
     } catch (error) {
-      fail(error);
+      this.#fail(key, false, error);
     }
+  }
+
+  /**
+   * @param {number} key
+   * @param {Context} context
+   * @param {unknown} data
+   */
+  #settle(key, context, data) {
+    const unfit = inspect(data, this.depth, this.size);
+    if (unfit) this.#fail(key, false, `The capability returned data that cannot be sent: it ${unfit}`);
+    else this.rust.settle(this.number, key, data, context.told);
   }
 
   /**
@@ -114,7 +113,7 @@ export class Shell extends Observed {
    * @param {unknown} error
    */
   #fail(key, checking, error) {
-    this.enter('fail', 0, key, checking, ...failureOf(error));
+    this.rust.fail(this.number, 0, key, checking, ...failureOf(error));
   }
 
   /**
@@ -174,8 +173,8 @@ export class Shell extends Observed {
    * @param {object} payload
    */
   post(to, type, id, payload) {
-    const envelope = { type, ...(id !== undefined && { id }), timestamp: Date.now(), payload };
-    (this.connections.get(to) ?? this.left.get(to))?.deliver(envelope);
+    const timestamp = Date.now();
+    (this.connections.get(to) ?? this.left.get(to))?.deliver(id === undefined ? { type, timestamp, payload } : { type, id, timestamp, payload });
   }
 
   /**
@@ -197,6 +196,7 @@ export class Shell extends Observed {
       capabilities: summaries(documents),
       features: { notifications, progress, elicitation, dynamicCapabilities: true },
       ...(life && { life: {} }),
+      ...(connection?.short && { short: SHORT }),
     });
     if (life) this.#watch(connection, life);
   }
@@ -282,12 +282,12 @@ export class Shell extends Observed {
 
   /** @param {number} key a Rust capability whose future is to be polled */
   schedule(key) {
-    queueMicrotask(() => this.enter('poll', key));
+    queueMicrotask(() => this.rust.poll(this.number, key));
   }
 
   /** The wasm instance is lost. */
   #lost() {
-    this.arm();
+    this.#timer.stop();
     for (const context of this.contexts.values()) context.stop('The host has failed');
     this.contexts.clear();
     for (const resolve of this.waiting.values()) resolve(failure('INTERNAL_ERROR', 'The host has failed'));
@@ -297,7 +297,7 @@ export class Shell extends Observed {
 }
 
 // The rest is called by JavaScript, or runs nothing but this file.
-const others = ['constructor', 'enter', 'arm', 'post', 'emit'];
+const others = ['constructor', 'arm', 'stopTimer', 'post', 'emit'];
 for (const { prototype } of [Shell, Observed]) {
   oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
 }

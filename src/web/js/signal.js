@@ -11,21 +11,21 @@ import { reasonText } from './reason.js';
  * @param {import('./shell.js').Shell} host
  * @param {any} signal
  * @param {(reason: string | undefined) => void} abort
- * @param {() => Promise<any>} call
+ * @param {() => Promise<any>} call which never rejects
  * @returns {Promise<any>} an ABPResponse
  */
-export async function underSignal(host, signal, abort, call) {
+export function underSignal(host, signal, abort, call) {
   if (signal == null) return call();
   if (typeof signal.addEventListener !== 'function') {
-    return failure('INVALID_PARAMS', 'Bad options.signal: it is an AbortSignal');
+    return Promise.resolve(failure('INVALID_PARAMS', 'Bad options.signal: it is an AbortSignal'));
   }
   const onAbort = () => abort(reasonText(signal.reason));
   signal.addEventListener('abort', onAbort);
-  try {
-    return await (signal.aborted ? stillborn(host, onAbort, call) : call());
-  } finally {
+  const response = signal.aborted ? stillborn(host, onAbort, call) : call();
+  return response.then((it) => {
     signal.removeEventListener('abort', onAbort);
-  }
+    return it;
+  });
 }
 
 /**
@@ -36,12 +36,12 @@ export async function underSignal(host, signal, abort, call) {
  * @param {() => Promise<any>} call
  */
 function stillborn(host, cancel, call) {
-  host.enter('hold', true);
+  host.rust.hold(host.number, true);
   try {
     const response = call();
     cancel();
     return response;
   } finally {
-    host.enter('hold', false);
+    host.rust.hold(host.number, false);
   }
 }

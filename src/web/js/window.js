@@ -7,6 +7,7 @@
  */
 import { abpError } from './errors.js';
 import { portMessenger } from './port.js';
+import { announcing, takesShort } from './short.js';
 
 /** How often to look whether the window is still there: nothing announces its end. */
 const LOOK_EVERY = 300;
@@ -61,7 +62,7 @@ export function windowMessenger(win, origin) {
     const { port1, port2 } = new MessageChannel();
     offered.push(port1);
     port1.onmessage = ({ data }) => adopt(port1, data);
-    win.postMessage(initialize, { targetOrigin: target, transfer: [port2] });
+    win.postMessage(announcing(initialize), { targetOrigin: target, transfer: [port2] });
   };
 
   /** @param {MessagePort} [kept] */
@@ -69,12 +70,12 @@ export function windowMessenger(win, origin) {
     for (const other of offered.splice(0)) if (other !== kept) other.close();
   };
 
-  /** @param {MessagePort} answered @param {unknown} envelope */
+  /** @param {MessagePort} answered @param {any} envelope */
   const adopt = (answered, envelope) => {
     if (port || plain) return;
     answered.onmessage = null;
     retract(answered);
-    port = portMessenger(answered, true);
+    port = portMessenger(answered, true, takesShort(envelope?.payload));
     port.onmessage = (next) => messenger.onmessage?.(next);
     port.onclose = gone;
     watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));

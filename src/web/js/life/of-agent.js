@@ -7,6 +7,9 @@ import { ANSWER, ASKED, LOCK } from './words.js';
 
 /** @import { Messenger } from '../messenger.js' */
 
+/** @type {{ event?: string, data?: any }} */
+const NOTHING = {};
+
 /**
  * @param {string} id that nobody else has
  * @returns {Promise<(make: () => Messenger) => Messenger>} makes a messenger that shows life until it is closed
@@ -39,7 +42,7 @@ export async function lifeOfAgent(id) {
     };
     const gone = () => messenger.onclose?.();
     inner.onmessage = (envelope) => {
-      const { event, data } = (envelope?.type === 'notification' && envelope.payload) || {};
+      const { event, data } = envelope?.type === 'notification' ? (envelope.payload ?? {}) : NOTHING;
       if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
       else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
       // Whatever it is, it is a sign of life of the host.

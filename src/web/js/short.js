@@ -1,0 +1,70 @@
+/**
+ * The messages that two ends of ours exchange most, without the names of their parts: half of what
+ * a small call costs over a port is the copying of its envelopes. The agent announces with its
+ * `initialize` that it takes them, and the host with its answer. Whatever has no short form goes as
+ * it is, and is told apart by not being an array.
+ *
+ * | what | short form |
+ * |---|---|
+ * | a call | `[id, capability, params, callId, timeout?, flags?]` |
+ * | the response of a call that has completed | `[id, data, duration]` |
+ */
+
+/** @import { Envelope } from './messenger.js' */
+
+/** As `short` in the payloads of `initialize` and its answer: the version of these forms. */
+export const SHORT = 1;
+
+/** Flags of a call: it wants progress under its callId, and its data moved. */
+const PROGRESS = 1;
+const TRANSFER = 2;
+
+/** @param {Envelope} initialize @returns {Envelope} the same, saying that its agent takes short messages */
+export const announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT } });
+
+/** @param {any} payload of an `initialize` or its answer */
+export const takesShort = (payload) => payload?.short === SHORT;
+
+/**
+ * @param {Envelope} envelope an agent's
+ * @returns {Envelope | unknown[]} its short form, if there is one
+ */
+export function shortCall(envelope) {
+  if (envelope.type !== 'capabilities/call') return envelope;
+  const { capability, params, options } = envelope.payload;
+  const { callId, timeout, progressToken, transfer } = options;
+  const flags = (progressToken === undefined ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
+  if (flags) return [envelope.id, capability, params, callId, timeout, flags];
+  return timeout === undefined ? [envelope.id, capability, params, callId] : [envelope.id, capability, params, callId, timeout];
+}
+
+/**
+ * @param {unknown} message an agent's that may be short
+ * @returns {any} the envelope, to be read as any other
+ */
+export function longCall(message) {
+  if (!Array.isArray(message)) return message;
+  const [id, capability, params, callId, timeout, flags = 0] = message;
+  const progressToken = flags & PROGRESS ? callId : undefined;
+  const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
+  return { type: 'capabilities/call', id, timestamp: 0, payload: { capability, params, options } };
+}
+
+/**
+ * @param {any} envelope a host's
+ * @returns {any} its short form, if there is one
+ */
+export function shortResult(envelope) {
+  const { type, id, payload } = envelope;
+  return type === 'capabilities/call-result' && payload.success ? [id, payload.data, payload.metadata.duration] : envelope;
+}
+
+/**
+ * @param {unknown} message a host's that may be short
+ * @returns {any} the envelope, to be read as any other
+ */
+export function longResult(message) {
+  if (!Array.isArray(message)) return message;
+  const [id, data, duration] = message;
+  return { type: 'capabilities/call-result', id, timestamp: 0, payload: { success: true, data, metadata: { duration } } };
+}
