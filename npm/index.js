@@ -1,7 +1,7 @@
 /**
  * The host: a page's capabilities, and the agents that call them.
  */
-import { LIMITS, problemWithOptions } from '../src/web/js/descriptor.js';
+import { problemWithOptions } from '../src/web/js/descriptor.js';
 import { abpError, invalid, thrown } from '../src/web/js/errors.js';
 import { enter } from '../src/web/js/guard.js';
 import { load } from './wasm.js';
@@ -15,10 +15,11 @@ export async function createHost(options) {
   const { HostHandle, newHost } = await load();
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
-  const host = enter(() => newHost(HostHandle, options.app, ...LIMITS.map((name) => options[name])));
+  const host = enter(() => newHost(HostHandle, options.app, options));
   if (!host) throw abpError('INTERNAL_ERROR', 'The wasm instance is lost');
-  host.liveness = options.liveness ?? 30_000;
-  host.cancelUndeclared = options.cancelUndeclared === true;
-  if (options.settleGrace !== undefined) host.settleGrace = options.settleGrace;
+  const { shell } = host;
+  shell.liveness = options.liveness ?? shell.liveness;
+  shell.settleGrace = options.settleGrace ?? shell.settleGrace;
+  shell.cancelUndeclared = options.cancelUndeclared === true;
   return host;
 }

@@ -64,7 +64,7 @@ impl Wake for WakeUp {
         };
         let running = host.rust_calls.tasks.borrow().get(&self.key).cloned();
         if running.is_some_and(|running| !running.scheduled.replace(true)) {
-            host.js.schedule(self.key);
+            host.shell.schedule(self.key);
         }
     }
 }

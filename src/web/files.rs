@@ -15,6 +15,8 @@ macro_rules! ship {
 ship! {
     acceptMessages from "/src/web/js/accept-messages.js";
     acceptPort from "/src/web/js/accept-port.js";
+    Asks from "/src/web/js/asks.js";
+    Capabilities from "/src/web/js/capabilities.js";
     RETRYABLE from "/src/web/js/codes.js";
     Connection from "/src/web/js/connection.js";
     Context from "/src/web/js/context.js";
@@ -45,13 +47,12 @@ ship! {
     holdLock from "/src/web/js/life/lock.js";
     LifeOfAgents from "/src/web/js/life/of-agents.js";
     ASKED from "/src/web/js/life/words.js";
-    Observed from "/src/web/js/observed.js";
     get from "/src/web/js/read.js";
     reasonText from "/src/web/js/reason.js";
     receive from "/src/web/js/receive.js";
     report from "/src/web/js/report.js";
     Requests from "/src/web/js/requests.js";
-    Shell from "/src/web/js/shell.js";
+    Running from "/src/web/js/running.js";
     announcing from "/src/web/js/short.js";
     underSignal from "/src/web/js/signal.js";
     snapshot from "/src/web/js/snapshot.js";

@@ -5,13 +5,12 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use super::error_from;
 use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
+use super::object;
 use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
-use crate::capability::Descriptor;
-use crate::session::Limits;
+use crate::call::Millis;
 
 /// A host, from JavaScript's side. Everything survives being called back into.
 ///
@@ -25,35 +24,12 @@ thread_local! {
 
 pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
 
-/// Makes a host, and gives its JavaScript object, which works with this class of functions. A
-/// limit that is NaN is the default one.
+/// Makes a host, and gives its JavaScript object, which works with this class of functions. What
+/// the app and the options say has been checked.
 #[wasm_bindgen(js_name = newHost)]
-#[allow(clippy::too_many_arguments)]
-pub fn new_host(
-    class: &JsValue,
-    app: &JsValue,
-    remembered: f64,
-    in_flight: f64,
-    sessions: f64,
-    requests_per_second: f64,
-    message_bytes: f64,
-    depth: f64,
-) -> JsValue {
-    let it = Limits::default();
-    let limits = Limits {
-        remembered: or(remembered, it.remembered as f64) as usize,
-        in_flight: or(in_flight, it.in_flight as f64) as usize,
-        sessions: or(sessions, it.sessions as f64) as usize,
-        requests_per_second: or(requests_per_second, it.requests_per_second),
-        message_bytes: or(message_bytes, it.message_bytes as f64) as usize,
-        depth: or(depth, it.depth as f64) as usize,
-    };
-    let host = HOSTS.get(Inner::make(class, app, limits));
+pub fn new_host(class: &JsValue, app: &JsValue, options: &JsValue) -> JsValue {
+    let host = HOSTS.get(Inner::make(class, app, object::limits(options)));
     host.map_or(JsValue::UNDEFINED, |host| host.js.clone().into())
-}
-
-fn or(given: f64, default: f64) -> f64 {
-    if given.is_nan() { default } else { given }
 }
 
 /// A host at work: what follows from the work is done when this is dropped.
@@ -77,29 +53,20 @@ impl Drop for Work {
 }
 
 #[wasm_bindgen]
-#[allow(clippy::too_many_arguments)]
 impl HostHandle {
-    /// False when the name is taken. A `concurrency` of 0 is any number; a handler that was told to
-    /// stop is given `settle_grace` milliseconds to end.
+    /// False when the name is taken. Of the options only those are looked at that agents are not
+    /// told of; a handler that is told to stop is given so many milliseconds to end, unless they
+    /// say otherwise.
     pub fn register(
         host: u32,
         name: &str,
-        concurrency: u32,
-        settle_grace: f64,
-        available: bool,
-        checked: bool,
+        options: &JsValue,
+        settle_grace: Millis,
         document: JsValue,
         handler: JsValue,
     ) -> bool {
         Work::of(host).is_some_and(|host| {
-            let descriptor = Descriptor {
-                name: name.into(),
-                concurrency: (concurrency > 0).then_some(concurrency as usize),
-                available,
-                settle_grace: Some(settle_grace),
-                checked,
-                document,
-            };
+            let descriptor = object::descriptor(name, options, document, Some(settle_grace));
             host.state().register(descriptor, Handler::Js(handler))
         })
     }
@@ -175,25 +142,12 @@ impl HostHandle {
         }
     }
 
-    /// Something of that key has failed: the answer to a question, which comes from a connection;
-    /// without one the schema check of a call, or its handler.
-    pub fn fail(
-        host: u32,
-        connection: u32,
-        key: u32,
-        checking: bool,
-        code: String,
-        message: String,
-        retryable: Option<bool>,
-        retry_after: f64,
-        details: JsValue,
-    ) {
-        let error = error_from(code, message, retryable, retry_after, details);
+    /// The parameters of a call do not fit, if they were being checked, or its handler has failed.
+    pub fn fail(host: u32, key: u32, checking: bool, error: &JsValue) {
+        let error = object::error(error);
         if let Some(host) = Work::of(host) {
             let mut state = host.state();
-            if connection != 0 {
-                state.answered(connection, key, Err(error));
-            } else if checking {
+            if checking {
                 state.checked(key, Err(error), now());
             } else {
                 // One that rejects has ended, told or not.
@@ -295,21 +249,25 @@ impl HostHandle {
 
     /// What is held and what was counted, for tests and the curious.
     pub fn stats(host: u32) -> JsValue {
-        HOSTS.get(host).map_or(JsValue::UNDEFINED, |host| {
+        let stats = object::object();
+        if let Some(host) = HOSTS.get(host) {
             let state = host.state.borrow();
             let counters = state.counters();
-            sys::stats(
-                state.in_flight() as f64,
-                state.sessions() as f64,
-                state.pending_elicitations() as f64,
-                host.rust_calls.tasks() as f64,
-                counters.calls as f64,
-                counters.cancelled as f64,
-                counters.late_results as f64,
-                counters.late_progress as f64,
-                counters.ended_late as f64,
-            )
-        })
+            for (name, count) in [
+                ("inFlight", state.in_flight() as f64),
+                ("sessions", state.sessions() as f64),
+                ("elicitations", state.pending_elicitations() as f64),
+                ("tasks", host.rust_calls.tasks() as f64),
+                ("calls", counters.calls as f64),
+                ("cancelled", counters.cancelled as f64),
+                ("lateResults", counters.late_results as f64),
+                ("lateProgress", counters.late_progress as f64),
+                ("endedLate", counters.ended_late as f64),
+            ] {
+                object::put(&stats, name, count);
+            }
+        }
+        stats
     }
 
     /// Lets go of the host; every call after this does nothing.

@@ -13,10 +13,9 @@ use super::context::CallContext;
 use super::executor::LocalFuture;
 use super::handle::HOSTS;
 use super::inner::{Handler, Inner};
-use super::object::{get, object, put};
+use super::object::{self, get, object, put};
 use super::{Error, HostHandle, sys};
 use crate::call::Code;
-use crate::capability::Descriptor;
 use crate::session::Limits;
 
 /// A page's host: capabilities registered by Rust, reached over every transport of the browser.
@@ -76,21 +75,14 @@ impl Host {
             return Err(Error::invalid_params(problem));
         }
         let document = sys::describe(&name, &options);
-        let descriptor = Descriptor {
-            name: name.as_str().into(),
-            concurrency: get(&options, "concurrency").as_f64().map(|it| it as usize),
-            available: get(&options, "available") != false,
-            // Dropping its future ends it.
-            settle_grace: None,
-            checked: !get(&options, "inputSchema").is_undefined(),
-            document: document.clone(),
-        };
+        // Dropping its future ends it.
+        let descriptor = object::descriptor(&name, &options, document.clone(), None);
         let handler = Handler::Rust(Rc::new(run));
         if !self.0.with(|state| state.register(descriptor, handler)) {
             let message = format!("\"{name}\" is registered already");
             return Err(Error::invalid_params(message));
         }
-        self.0.js.registered(&document);
+        self.0.shell.registered(&document);
         Ok(())
     }
 
@@ -123,7 +115,7 @@ impl Host {
     /// Whether a JSON-RPC agent that has not declared `cancellation: { request: true }` is told all
     /// the same that a question needs no answer any more. ACP's draft forbids it; false at first.
     pub fn cancel_undeclared(&self, yes: bool) {
-        put(&self.0.js, "cancelUndeclared", yes);
+        put(&self.0.shell, "cancelUndeclared", yes);
     }
 
     /// Connects to a gateway, and again whenever the connection is lost.

@@ -1,4 +1,4 @@
-//! One host: its state, and the JavaScript object that belongs to it.
+//! One host: its state, and the JavaScript objects that belong to it.
 
 use std::cell::{Cell, RefCell};
 
@@ -7,6 +7,7 @@ use wasm_bindgen::JsValue;
 use super::JsHost;
 use super::executor::RustCalls;
 use super::handle::HOSTS;
+use super::sys::{Shell, Timeline};
 use crate::session::{HostState, Limits};
 
 /// What runs a capability.
@@ -20,9 +21,13 @@ pub(super) type State = HostState<JsValue, Handler>;
 
 pub(super) struct Inner {
     pub state: RefCell<State>,
+    /// What an app in JavaScript has of it.
     pub js: JsHost,
+    /// What does what the core asks for.
+    pub shell: Shell,
+    pub timeline: Timeline,
     pub rust_calls: RustCalls,
-    /// When the timer of the JavaScript object fires.
+    /// For when the shell was last asked to call back.
     pub armed: Cell<f64>,
     /// A future is being dropped: nothing is said before all of it is.
     pub dropping: Cell<bool>,
@@ -35,13 +40,18 @@ impl Inner {
     /// which has been checked. Gives its number; it lives until that is released.
     pub fn make(class: &JsValue, app: &JsValue, limits: Limits) -> u32 {
         let (depth, size) = (limits.depth as f64, limits.message_bytes as f64);
-        HOSTS.add(|key| Inner {
-            state: RefCell::new(State::new(limits)),
-            js: JsHost::new(class, key, app, depth, size),
-            rust_calls: RustCalls::new(key),
-            armed: Cell::new(f64::INFINITY),
-            dropping: Cell::new(false),
-            held: Cell::new(false),
+        HOSTS.add(|key| {
+            let shell = Shell::new(class, key, app, depth, size);
+            Inner {
+                state: RefCell::new(State::new(limits)),
+                js: JsHost::new(&shell),
+                timeline: shell.timeline(),
+                shell,
+                rust_calls: RustCalls::new(key),
+                armed: Cell::new(f64::INFINITY),
+                dropping: Cell::new(false),
+                held: Cell::new(false),
+            }
         })
     }
 

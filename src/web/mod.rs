@@ -33,24 +33,6 @@ pub use sys::JsHost;
 /// The error of a capability, its details a JavaScript value.
 pub type Error = crate::call::Error<JsValue>;
 
-/// An error as JavaScript knows it. Without `retryable` it follows from the code; a time of NaN is
-/// none, and undefined are no details.
-fn error_from(
-    code: String,
-    message: String,
-    retryable: Option<bool>,
-    retry_after: f64,
-    details: JsValue,
-) -> Error {
-    let mut error = Error::new(code, message);
-    if let Some(retryable) = retryable {
-        error.retryable = retryable;
-    }
-    error.retry_after = Some(retry_after).filter(|it| !it.is_nan());
-    error.details = some(details);
-    error
-}
-
 fn some(value: JsValue) -> Option<JsValue> {
     (!value.is_undefined()).then_some(value)
 }

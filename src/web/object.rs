@@ -1,7 +1,12 @@
-//! Plain JavaScript objects, for what an app in Rust describes.
+//! Plain JavaScript objects: those whose members Rust reads or names.
 
 use js_sys::{Array, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
+
+use super::{Error, some};
+use crate::call::Millis;
+use crate::capability::Descriptor;
+use crate::session::Limits;
 
 pub(super) fn object() -> JsValue {
     js_sys::Object::new().into()
@@ -22,5 +27,51 @@ pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
     if !names.is_empty() {
         let names: Array = names.iter().map(|name| JsValue::from_str(name)).collect();
         put(error, "alternatives", names.unchecked_into::<JsValue>());
+    }
+}
+
+/// An error as `failure-of.js` takes it apart. Without `retryable` that follows from the code.
+pub(super) fn error(object: &JsValue) -> Error {
+    let text = |key| get(object, key).as_string().unwrap_or_default();
+    let mut error = Error::new(text("code"), text("message"));
+    if let Some(retryable) = get(object, "retryable").as_bool() {
+        error.retryable = retryable;
+    }
+    error.retry_after = get(object, "retryAfter").as_f64();
+    error.details = some(get(object, "details"));
+    error
+}
+
+/// A capability whose options have been checked. `settle_grace` is for one that does not say its
+/// own; `None` for one that ends at once.
+pub(super) fn descriptor(
+    name: &str,
+    options: &JsValue,
+    document: JsValue,
+    settle_grace: Option<Millis>,
+) -> Descriptor<JsValue> {
+    let own = get(options, "settleGrace").as_f64();
+    Descriptor {
+        name: name.into(),
+        concurrency: get(options, "concurrency").as_f64().map(|it| it as usize),
+        available: get(options, "available") != false,
+        settle_grace: settle_grace.map(|grace| own.unwrap_or(grace)),
+        checked: !get(options, "inputSchema").is_undefined(),
+        document,
+    }
+}
+
+/// The limits that the options of a host set, which have been checked; the others are the defaults.
+pub(super) fn limits(options: &JsValue) -> Limits {
+    let given = |key| get(options, key).as_f64();
+    let count = |key, default| given(key).map_or(default, |it| it as usize);
+    let it = Limits::default();
+    Limits {
+        remembered: count("maxRemembered", it.remembered),
+        in_flight: count("maxInFlight", it.in_flight),
+        sessions: count("maxSessions", it.sessions),
+        requests_per_second: given("maxRequestsPerSecond").unwrap_or(it.requests_per_second),
+        message_bytes: count("maxMessageBytes", it.message_bytes),
+        depth: count("maxDepth", it.depth),
     }
 }

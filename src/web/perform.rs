@@ -5,19 +5,17 @@ use wasm_bindgen::JsValue;
 use super::inner::{Handler, Inner};
 use super::sys;
 use super::{Error, object};
-use crate::call::{CancelAnswer, Millis, Outcome, Response};
+use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response};
 use crate::dialect::abp::CALL_ENDED;
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 
 type Action = CoreAction<JsValue, Handler>;
 
-/// The states of a call, as envelope.js numbers them.
+/// The states in which a call ends, as envelope.js numbers them.
 mod state {
-    pub const QUEUED: u32 = 0;
-    pub const RUNNING: u32 = 1;
-    pub const COMPLETED: u32 = 2;
-    pub const FAILED: u32 = 3;
-    pub const CANCELLED: u32 = 4;
+    pub const COMPLETED: u32 = 0;
+    pub const FAILED: u32 = 1;
+    pub const CANCELLED: u32 = 2;
 }
 
 /// Whoever asked is no agent but a handler.
@@ -45,19 +43,19 @@ impl Inner {
         let next = self.state.borrow_mut().next_deadline();
         let next = next.unwrap_or(f64::INFINITY);
         if next != self.armed.replace(next) {
-            self.js.arm(next);
+            self.shell.arm(next);
         }
     }
 
     fn perform(&self, action: Action) {
-        let js = &self.js;
+        let shell = &self.shell;
         match action {
-            Action::Wake => js.wake(),
+            Action::Wake => shell.wake(),
             Action::Check {
                 key,
                 capability,
                 params,
-            } => js.check(key, &capability, &params),
+            } => shell.check(key, &capability, &params),
             Action::Start {
                 key,
                 id,
@@ -65,7 +63,7 @@ impl Inner {
                 params,
                 ..
             } => match handler {
-                Handler::Js(handler) => js.start(key, &handler, &params),
+                Handler::Js(handler) => shell.start(key, &handler, &params),
                 Handler::Rust(handler) => {
                     let params = object::get(&params, "params");
                     self.rust_calls.start(key, id, &handler, params);
@@ -75,43 +73,44 @@ impl Inner {
                 self.dropping.set(true);
                 self.rust_calls.stop(key, reason.as_deref());
                 self.dropping.set(false);
-                js.stop(key, reason.as_deref());
+                shell.stop(key, reason.as_deref());
             }
             Action::Respond { key, to, response } => {
                 self.rust_calls.ended(key);
                 match to {
                     ReplyTo::Agent(to, id) => self.respond(key, to, &or_undefined(id), response),
                     ReplyTo::Parent => self.hand_over(key, response),
-                    ReplyTo::Nobody => js.forget_call(key),
+                    ReplyTo::Nobody => shell.forget_call(key),
                 }
             }
             Action::Elicited { key, response } => self.hand_over(key, response),
             Action::Answer { to, id, answer } => self.answer(to, &or_undefined(id), answer),
             Action::Confirm { key, answer } => {
-                js.confirm(key, &cancel_response(&JsValue::UNDEFINED, answer));
+                shell.confirm(key, &cancel_response(&JsValue::UNDEFINED, answer));
             }
             Action::CallEnded { to, id, end } => {
                 let data = sys::call_ended(id.as_str(), end.success, end.after);
-                js.tell(to, CALL_ENDED, &data);
+                shell.tell(to, CALL_ENDED, &data);
             }
             Action::EndedLate { session, id, end } => {
-                js.saw_end(&session, id.as_str(), end.success, end.after);
+                let end = sys::late_end(end.success, end.after);
+                self.timeline.ended(&named(&session, &id), &end);
             }
             Action::Progress {
                 to,
                 id,
                 token,
                 info,
-            } => js.tell_progress(to, id.as_str(), &or_undefined(token), &info),
-            Action::Elicit { to, key, request } => js.question(to, key, &request),
-            Action::Withdraw { to, key } => js.withdraw(to, key),
-            Action::Notify { to, event, data } => js.tell(to, &event, &or_undefined(data)),
+            } => shell.tell_progress(to, id.as_str(), &or_undefined(token), &info),
+            Action::Elicit { to, key, request } => shell.question(to, key, &request),
+            Action::Withdraw { to, key } => shell.withdraw(to, key),
+            Action::Notify { to, event, data } => shell.tell(to, &event, &or_undefined(data)),
             Action::CapabilitiesChanged { to, added, removed } => {
-                js.tell_change(to, &texts(&added), &texts(&removed));
+                shell.tell_change(to, &texts(&added), &texts(&removed));
             }
             Action::Call(event) => self.saw_call(event),
             Action::Progressed { session, id, info } => {
-                js.saw_progress(&session, id.as_str(), &info);
+                self.timeline.progress(&named(&session, &id), &info);
             }
             Action::CancelAnswered {
                 session,
@@ -120,21 +119,24 @@ impl Inner {
                 reason,
             } => {
                 let given = JsValue::from_str(id.as_str());
-                let response = cancel_response(&given, Ok(answer));
-                js.saw_cancel(&session, id.as_str(), &response, reason.as_deref());
+                let answer = cancel_response(&given, Ok(answer));
+                let call = named(&session, &id);
+                self.timeline.cancel(&call, &answer, reason.as_deref());
             }
             Action::Session {
                 session,
                 agent,
                 open,
-            } => js.saw_session(&session, open, &agent.name, &agent.version),
+            } => self
+                .timeline
+                .session(&session, open, &agent.name, &agent.version),
         }
     }
 
     fn respond(&self, key: u32, to: u32, id: &JsValue, response: Response<JsValue>) {
         let (state, value) = told(response.outcome);
         let duration = or_nan(response.duration);
-        self.js.respond(key, to, id, state, &value, duration);
+        self.shell.respond(key, to, id, state, &value, duration);
     }
 
     /// Gives a response to the handler that waits for it, a Rust one or a JavaScript one.
@@ -152,52 +154,53 @@ impl Inner {
                     sys::push(&documents, document);
                 }
                 let it = opened.features;
-                let session = &opened.session;
-                let (notifications, progress) = (it.notifications, it.progress);
-                self.js.initialized(
-                    to,
-                    id,
-                    session,
-                    &documents,
-                    notifications,
-                    progress,
-                    it.elicitation,
-                );
+                let features = object::object();
+                object::put(&features, "notifications", it.notifications);
+                object::put(&features, "progress", it.progress);
+                object::put(&features, "elicitation", it.elicitation);
+                self.shell
+                    .initialized(to, id, &opened.session, &documents, &features);
             }
             Answer::Initialized(Err(failure)) => {
-                self.js.done(to, "initialize-result", id, &error(&failure));
+                self.shell
+                    .done(to, "initialize-result", id, &error(&failure));
             }
             Answer::Cancelled(given, result) => {
-                self.js.cancelled(to, id, &cancel_response(&given, result));
+                self.shell
+                    .cancelled(to, id, &cancel_response(&given, result));
             }
             Answer::ShutDown(result) => {
                 let failure = result.map_or_else(|it| error(&it), |()| JsValue::UNDEFINED);
-                self.js.done(to, "shutdown-result", id, &failure);
+                self.shell.done(to, "shutdown-result", id, &failure);
             }
         }
     }
 
-    fn saw_call(&self, call: CallEvent<JsValue>) {
-        let none = JsValue::UNDEFINED;
-        let (state, value, duration, reason) = match call.state {
-            CallState::Queued(params) => (state::QUEUED, params, f64::NAN, None),
-            CallState::Running => (state::RUNNING, none, f64::NAN, None),
+    fn saw_call(&self, event: CallEvent<JsValue>) {
+        let call = named(&event.session, &event.id);
+        object::put(&call, "capability", &*event.capability);
+        if let Some(parent) = &event.parent {
+            object::put(&call, "parentCallId", parent.as_str());
+        }
+        match event.state {
+            CallState::Queued(given) => self.timeline.queued(&call, &given),
+            CallState::Running => self.timeline.running(&call),
             CallState::Ended(response, reason) => {
+                let duration = or_nan(response.duration);
                 let (state, value) = told(response.outcome);
-                (state, value, or_nan(response.duration), reason)
+                self.timeline
+                    .over(&call, state, &value, duration, reason.as_deref());
             }
-        };
-        self.js.saw_call(
-            &call.session,
-            call.id.as_str(),
-            call.parent.as_ref().map(|it| it.as_str()),
-            &call.capability,
-            state,
-            &value,
-            duration,
-            reason.as_deref(),
-        );
+        }
     }
+}
+
+/// What names a call on the timeline.
+fn named(session: &str, id: &CallId) -> JsValue {
+    let call = object::object();
+    object::put(&call, "callId", id.as_str());
+    object::put(&call, "sessionId", session);
+    call
 }
 
 /// How a call ended, and its data, its error, or how far its stop was seen.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
 use super::handle::{HOSTS, HostHandle, Work};
+use super::object;
 use super::sys::now;
 use crate::call::CallId;
 use crate::dialect::clipped;
@@ -30,29 +31,25 @@ impl HostHandle {
         id.map_or(JsValue::NULL, |id| JsValue::from_str(&id))
     }
 
-    /// An agent opens its session, under an id that nobody has had.
-    pub fn initialize(
-        host: u32,
-        connection: u32,
-        id: JsValue,
-        session: &str,
-        name: String,
-        version: String,
-        notifications: bool,
-        progress: bool,
-        elicitation: bool,
-    ) {
+    /// An agent opens its session. What `params` says has been checked.
+    pub fn initialize(host: u32, connection: u32, id: JsValue, params: &JsValue) {
+        let text = |key| object::get(params, key).as_string().unwrap_or_default();
+        let feature = |key| object::get(params, key) == true;
+        let params = Initialize {
+            agent: Agent {
+                name: text("name"),
+                version: text("version"),
+            },
+            features: Features {
+                notifications: feature("notifications"),
+                progress: feature("progress"),
+                elicitation: feature("elicitation"),
+            },
+        };
         if let Some(host) = Work::of(host) {
-            let params = Initialize {
-                agent: Agent { name, version },
-                features: Features {
-                    notifications,
-                    progress,
-                    elicitation,
-                },
-            };
+            let session = CallId::random();
             host.state()
-                .initialize(connection, Some(id), params, session.into(), now());
+                .initialize(connection, Some(id), params, session.as_str().into(), now());
         }
     }
 
@@ -100,6 +97,14 @@ impl HostHandle {
         if let Some(host) = Work::of(host) {
             host.state()
                 .shutdown(connection, Some(id), shortened(reason.as_deref()), now());
+        }
+    }
+
+    /// An agent has answered a question, but not with what was asked for.
+    pub fn unanswered(host: u32, connection: u32, key: u32, error: &JsValue) {
+        let error = object::error(error);
+        if let Some(host) = Work::of(host) {
+            host.state().answered(connection, key, Err(error));
         }
     }
 

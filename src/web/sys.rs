@@ -7,32 +7,32 @@ use std::string::String;
 
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(module = "/src/web/js/host.js")]
+#[wasm_bindgen(module = "/src/web/js/shell.js")]
 extern "C" {
-    /// The host as JavaScript sees it: the object `createHost` returns.
-    #[wasm_bindgen(js_name = Host)]
-    #[derive(Clone)]
-    pub type JsHost;
+    /// What JavaScript holds of a host.
+    pub(super) type Shell;
 
-    /// The host of that number. A message may be nested so deep, and hold so many characters.
-    #[wasm_bindgen(constructor, js_class = "Host")]
-    pub(super) fn new(class: &JsValue, number: u32, app: &JsValue, depth: f64, size: f64)
-    -> JsHost;
+    /// That of the host of that number. A message may be nested so deep, and hold so many
+    /// characters.
+    #[wasm_bindgen(constructor)]
+    pub(super) fn new(class: &JsValue, number: u32, app: &JsValue, depth: f64, size: f64) -> Shell;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn timeline(this: &Shell) -> Timeline;
 
     #[wasm_bindgen(method)]
-    pub(super) fn wake(this: &JsHost);
+    pub(super) fn wake(this: &Shell);
     #[wasm_bindgen(method)]
-    pub(super) fn arm(this: &JsHost, at: f64);
+    pub(super) fn arm(this: &Shell, at: f64);
     #[wasm_bindgen(method)]
-    pub(super) fn check(this: &JsHost, key: u32, name: &str, given: &JsValue);
+    pub(super) fn check(this: &Shell, key: u32, name: &str, given: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn start(this: &JsHost, key: u32, handler: &JsValue, given: &JsValue);
+    pub(super) fn start(this: &Shell, key: u32, handler: &JsValue, given: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn stop(this: &JsHost, key: u32, reason: Option<&str>);
+    pub(super) fn stop(this: &Shell, key: u32, reason: Option<&str>);
     /// A call is over: to the agent on that connection, or, if it is 0, to the handler that waits.
     #[wasm_bindgen(method)]
     pub(super) fn respond(
-        this: &JsHost,
+        this: &Shell,
         key: u32,
         to: u32,
         id: &JsValue,
@@ -42,63 +42,92 @@ extern "C" {
     );
     /// A call is over, and nobody waits for it.
     #[wasm_bindgen(method, js_name = forgetCall)]
-    pub(super) fn forget_call(this: &JsHost, key: u32);
+    pub(super) fn forget_call(this: &Shell, key: u32);
     /// The answer to a cancel by the app itself, but for the callId.
     #[wasm_bindgen(method)]
-    pub(super) fn confirm(this: &JsHost, key: u32, response: &JsValue);
+    pub(super) fn confirm(this: &Shell, key: u32, response: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn initialized(
-        this: &JsHost,
+        this: &Shell,
         to: u32,
         id: &JsValue,
         session: &str,
         documents: &JsValue,
-        notifications: bool,
-        progress: bool,
-        elicitation: bool,
+        features: &JsValue,
     );
     /// Answers a request with nothing but an error, if that is not undefined.
     #[wasm_bindgen(method)]
-    pub(super) fn done(this: &JsHost, to: u32, kind: &str, id: &JsValue, error: &JsValue);
+    pub(super) fn done(this: &Shell, to: u32, kind: &str, id: &JsValue, error: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn cancelled(this: &JsHost, to: u32, id: &JsValue, response: &JsValue);
+    pub(super) fn cancelled(this: &Shell, to: u32, id: &JsValue, response: &JsValue);
     #[wasm_bindgen(method, js_name = tellProgress)]
-    pub(super) fn tell_progress(this: &JsHost, to: u32, id: &str, token: &JsValue, info: &JsValue);
+    pub(super) fn tell_progress(this: &Shell, to: u32, id: &str, token: &JsValue, info: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn question(this: &JsHost, to: u32, key: u32, request: &JsValue);
+    pub(super) fn question(this: &Shell, to: u32, key: u32, request: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn withdraw(this: &JsHost, to: u32, key: u32);
+    pub(super) fn withdraw(this: &Shell, to: u32, key: u32);
     #[wasm_bindgen(method)]
-    pub(super) fn tell(this: &JsHost, to: u32, event: &str, data: &JsValue);
+    pub(super) fn tell(this: &Shell, to: u32, event: &str, data: &JsValue);
     #[wasm_bindgen(method, js_name = tellChange)]
-    pub(super) fn tell_change(this: &JsHost, to: u32, added: &JsValue, removed: &JsValue);
+    pub(super) fn tell_change(this: &Shell, to: u32, added: &JsValue, removed: &JsValue);
+    /// The future of a Rust capability is to be polled soon.
+    #[wasm_bindgen(method)]
+    pub(super) fn schedule(this: &Shell, key: u32);
+    /// A capability written in Rust has been registered.
+    #[wasm_bindgen(method)]
+    pub(super) fn registered(this: &Shell, document: &JsValue);
+}
 
-    #[wasm_bindgen(method, js_name = sawCall)]
-    pub(super) fn saw_call(
-        this: &JsHost,
-        session: &str,
-        id: &str,
-        parent: Option<&str>,
-        capability: &str,
+#[wasm_bindgen(module = "/src/web/js/timeline.js")]
+extern "C" {
+    /// For whoever watches a host. `call` is `{ callId, sessionId }` and, of a step of its life,
+    /// `{ capability, parentCallId? }`.
+    pub(super) type Timeline;
+
+    #[wasm_bindgen(method)]
+    pub(super) fn queued(this: &Timeline, call: &JsValue, given: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn running(this: &Timeline, call: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn over(
+        this: &Timeline,
+        call: &JsValue,
         state: u32,
         value: &JsValue,
         duration: f64,
         reason: Option<&str>,
     );
-    #[wasm_bindgen(method, js_name = sawProgress)]
-    pub(super) fn saw_progress(this: &JsHost, session: &str, id: &str, info: &JsValue);
-    #[wasm_bindgen(method, js_name = sawCancel)]
-    pub(super) fn saw_cancel(
-        this: &JsHost,
-        session: &str,
-        id: &str,
-        response: &JsValue,
-        reason: Option<&str>,
-    );
-    #[wasm_bindgen(method, js_name = sawEnd)]
-    pub(super) fn saw_end(this: &JsHost, session: &str, id: &str, success: bool, after: f64);
-    #[wasm_bindgen(method, js_name = sawSession)]
-    pub(super) fn saw_session(this: &JsHost, session: &str, open: bool, name: &str, version: &str);
+    #[wasm_bindgen(method)]
+    pub(super) fn progress(this: &Timeline, call: &JsValue, info: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn cancel(this: &Timeline, call: &JsValue, answer: &JsValue, reason: Option<&str>);
+    #[wasm_bindgen(method)]
+    pub(super) fn ended(this: &Timeline, call: &JsValue, end: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn session(this: &Timeline, session: &str, open: bool, name: &str, version: &str);
+}
+
+#[wasm_bindgen(module = "/src/web/js/host.js")]
+extern "C" {
+    /// The host as JavaScript sees it: the object `createHost` returns.
+    #[wasm_bindgen(js_name = Host)]
+    #[derive(Clone)]
+    pub type JsHost;
+
+    #[wasm_bindgen(constructor, js_class = "Host")]
+    pub(super) fn new(shell: &Shell) -> JsHost;
+    #[wasm_bindgen(method)]
+    pub fn expose(this: &JsHost, target: &JsValue);
+    #[wasm_bindgen(method, js_name = acceptMessages)]
+    pub fn accept_messages(this: &JsHost, options: &JsValue);
+    #[wasm_bindgen(method, js_name = acceptPort)]
+    pub fn accept_port(this: &JsHost, port: &JsValue);
+    #[wasm_bindgen(method, js_name = connectGateway)]
+    pub fn connect_gateway(this: &JsHost, url: &str, options: &JsValue);
+    #[wasm_bindgen(method)]
+    pub fn manifest(this: &JsHost) -> JsValue;
+    #[wasm_bindgen(method)]
+    pub fn close(this: &JsHost);
 }
 
 #[wasm_bindgen(module = "/src/web/js/envelope.js")]
@@ -138,41 +167,6 @@ extern "C" {
     pub(super) fn push(array: &JsValue, element: &JsValue);
     #[wasm_bindgen(js_name = push)]
     pub(super) fn push_text(array: &JsValue, element: &str);
-    /// What `Host.stats` says.
-    pub(super) fn stats(
-        in_flight: f64,
-        sessions: f64,
-        elicitations: f64,
-        tasks: f64,
-        calls: f64,
-        cancelled: f64,
-        late_results: f64,
-        late_progress: f64,
-        ended_late: f64,
-    ) -> JsValue;
-}
-
-/// What only an app in Rust needs.
-#[wasm_bindgen(module = "/src/web/js/host.js")]
-extern "C" {
-    /// A capability written in Rust has been registered.
-    #[wasm_bindgen(method)]
-    pub(super) fn registered(this: &JsHost, document: &JsValue);
-    /// Its future is to be polled soon.
-    #[wasm_bindgen(method)]
-    pub(super) fn schedule(this: &JsHost, key: u32);
-    #[wasm_bindgen(method)]
-    pub fn expose(this: &JsHost, target: &JsValue);
-    #[wasm_bindgen(method, js_name = acceptMessages)]
-    pub fn accept_messages(this: &JsHost, options: &JsValue);
-    #[wasm_bindgen(method, js_name = acceptPort)]
-    pub fn accept_port(this: &JsHost, port: &JsValue);
-    #[wasm_bindgen(method, js_name = connectGateway)]
-    pub fn connect_gateway(this: &JsHost, url: &str, options: &JsValue);
-    #[wasm_bindgen(method)]
-    pub fn manifest(this: &JsHost) -> JsValue;
-    #[wasm_bindgen(method)]
-    pub fn close(this: &JsHost);
 }
 
 #[wasm_bindgen(module = "/src/web/js/descriptor.js")]

@@ -24,7 +24,7 @@ test('frames of a lost instance further out on the stack do not go on, and every
   host.register('breaks', {}, () => {
     ran.push('breaks');
     // A host that there never was: Rust panics, in a frame inside of the one that has called this.
-    host.number = 1e6;
+    host.shell.number = 1e6;
     inside = target.abp.call('next');
     ran.push('broken');
   });

@@ -27,11 +27,11 @@ const MAX_CHANNELS = 64;
  */
 
 /**
- * @param {import('./host.js').Host} host
+ * @param {import('./shell.js').Shell} shell
  * @param {{ allowedOrigins?: string[] }} options
  * @returns {() => void} stops it
  */
-export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
+export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
   if (!Array.isArray(allowedOrigins) || !allowedOrigins.every((it) => typeof it === 'string')) {
     throw abpError('INVALID_PARAMS', 'allowedOrigins is an array of origins');
   }
@@ -66,7 +66,7 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
    * @param {string} origin
    */
   const connect = (source, origin) => {
-    const connection = new Connection(host, (envelope) => {
+    const connection = new Connection(shell, (envelope) => {
       const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
       source.postMessage(envelope, { targetOrigin: nameOf(origin), transfer });
     });
@@ -94,7 +94,7 @@ export function acceptMessages(host, { allowedOrigins = ownOrigin() }) {
     const { id } = initialize;
     const hold = (/** @type {() => void} */ close, /** @type {boolean} */ held) =>
       void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
-    acceptPort(host, port, hold, initialize);
+    acceptPort(shell, port, hold, initialize);
   };
 
   /** @param {any} source */

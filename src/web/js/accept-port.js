@@ -10,21 +10,21 @@ import { longCall, shortResult, takesShort } from './short.js';
 import { transferables } from './transfer.js';
 
 /**
- * @param {import('./host.js').Host} host
+ * @param {import('./shell.js').Shell} shell
  * @param {any} port
  * @param {(close: () => void, held: boolean) => void} hold told what closes the port, and whether
  *   there is something to be closed
  * @param {any} [initialize] that brought the port, which is closed with the session then
  * @returns {() => void} lets go of the port, and leaves it open
  */
-export function acceptPort(host, port, hold, initialize) {
+export function acceptPort(shell, port, hold, initialize) {
   const extension = typeof port.onMessage?.addListener === 'function';
   /** @type {Connection | undefined} */
   let connection;
 
   const connect = () => {
     /** @type {Connection} */
-    const made = new Connection(host, (envelope) => {
+    const made = new Connection(shell, (envelope) => {
       if (extension) return port.postMessage(asJson(envelope));
       const moved = transferables(envelope.payload, made.wantsTransfer(envelope));
       const message = made.short ? shortResult(envelope) : envelope;

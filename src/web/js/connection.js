@@ -39,17 +39,17 @@ export class Connection {
   #take;
 
   /**
-   * @param {import('./shell.js').Shell} host
+   * @param {import('./shell.js').Shell} shell
    * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
    *   that cannot carry
    */
-  constructor(host, send) {
-    this.host = host;
+  constructor(shell, send) {
+    this.shell = shell;
     this.send = send;
-    this.number = host.rust.connect(host.number) ?? 0;
+    this.number = shell.rust.connect(shell.number) ?? 0;
     // A host that is closed has no numbers.
     this.#open = this.number > 0;
-    if (this.#open) host.connections.set(this.number, this);
+    if (this.#open) shell.connections.set(this.number, this);
   }
 
   /** @param {any} message an agent's, in the dialect of its first */
@@ -61,7 +61,7 @@ export class Connection {
   /** @param {any} envelope an agent's message of ABP, whatever it is */
   receive(envelope) {
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
-    if (this.host.guard.trap) return this.#answerAtOnce(envelope, LOST);
+    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, LOST);
     if (envelope?.type === 'initialize') {
       this.life = get(get(envelope, 'payload'), 'life');
       // Asked again because the host was slow to start; the answer to the first is on its way.
@@ -139,7 +139,7 @@ export class Connection {
 
   /** The host goes away: a transport itself cannot say so everywhere. */
   leave() {
-    this.host.rust.giveUp(this.host.number, this.number);
+    this.shell.rust.giveUp(this.shell.number, this.number);
     this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
   }
 
@@ -199,8 +199,8 @@ export class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.#pending.clear();
-    this.host.rust.disconnect(this.host.number, this.number);
-    this.host.connections.delete(this.number);
+    this.shell.rust.disconnect(this.shell.number, this.number);
+    this.shell.connections.delete(this.number);
   }
 }
 

@@ -10,16 +10,16 @@ export class Context {
   #controller;
   /** @type {{ reason?: string } | undefined} */
   #stopped;
-  #host;
+  #shell;
   #key;
 
   /**
-   * @param {any} host
+   * @param {Shell} shell
    * @param {number} key
    * @param {string} callId
    */
-  constructor(host, key, callId) {
-    this.#host = host;
+  constructor(shell, key, callId) {
+    this.#shell = shell;
     this.#key = key;
     this.callId = callId;
   }
@@ -46,7 +46,7 @@ export class Context {
     return (/** @type {object} */ info) => {
       if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
       const copy = { ...info };
-      this.#host.rust.progress(this.#host.number, this.#key, copy);
+      this.#shell.rust.progress(this.#shell.number, this.#key, copy);
     };
   }
 
@@ -60,13 +60,13 @@ export class Context {
      */
     return (capability, params = {}, options) => {
       const { signal, ...rest } = options ?? {};
-      return this.#host.callFrom(this.#key, { capability, params, options: rest }, signal);
+      return this.#shell.asks.call(this.#key, { capability, params, options: rest }, signal);
     };
   }
 
   /** Asks the agent; gives the promise of an ABPResponse. */
   get elicit() {
-    return (/** @type {object} */ request) => this.#host.ask(request, this.#host.rust.elicit, this.#key);
+    return (/** @type {object} */ request) => this.#shell.asks.agent(request, this.#shell.rust.elicit, this.#key);
   }
 
   /**

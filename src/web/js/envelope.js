@@ -2,8 +2,8 @@
  * How a host writes the Agentic Browser Protocol: the payloads of what it sends.
  */
 
-/** How a call stands, as Rust numbers it. */
-const STATES = ['queued', 'running', 'completed', 'failed', 'cancelled'];
+/** How a call has ended, as Rust numbers it. */
+const STATES = ['completed', 'failed', 'cancelled'];
 
 /** @param {number} state */
 export const stateName = (state) => STATES[state];

@@ -47,8 +47,7 @@ export function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    const inner = handle[name];
-    if (typeof inner === 'function') functions[name] = (/** @type {any[]} */ ...args) => enter(() => inner(...args));
+    if (typeof handle[name] === 'function') functions[name] = (/** @type {any[]} */ ...args) => enter(() => handle[name](...args));
   }
   known.set(handle, functions);
   return functions;

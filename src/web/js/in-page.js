@@ -10,21 +10,21 @@ import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 
 /**
- * @param {import('./host.js').Host} host
+ * @param {import('./shell.js').Shell} shell
  * @param {any} target
  * @returns {() => void} takes it away again
  */
-export function exposeAbp(host, target) {
-  const requests = new Requests(host, (envelope) => void callBack(target, envelope, connection));
+export function exposeAbp(shell, target) {
+  const requests = new Requests(shell, (envelope) => void callBack(target, envelope, connection));
   const { connection } = requests;
   /** @type {Requests['request']} */
   const request = (...args) => requests.request(...args);
 
   const abp = {
     protocolVersion: '0.1',
-    app: host.app,
+    app: shell.app,
     get sessionId() {
-      return host.rust.sessionId(host.number, connection.number) ?? null;
+      return shell.rust.sessionId(shell.number, connection.number) ?? null;
     },
     get initialized() {
       return this.sessionId !== null;
@@ -55,7 +55,7 @@ export function exposeAbp(host, target) {
       // A call that was refused at once may have the callId of another, which goes on.
       let open = true;
       return underSignal(
-        host,
+        shell,
         signal,
         (reason) => void (open && abp.cancel(rest.callId, reason)),
         () => request('capabilities/call', { capability, params, options: rest }, () => (open = false)),
@@ -72,17 +72,17 @@ export function exposeAbp(host, target) {
     },
 
     async listCapabilities() {
-      return host.documents();
+      return shell.capabilities.documents();
     },
 
     /** @param {string} name */
     async describeCapability(name) {
-      return host.documents().find((it) => it.name === name) ?? null;
+      return shell.capabilities.find(name) ?? null;
     },
 
     /** @param {string} name */
     async supports(name) {
-      const found = host.documents().find((it) => it.name === name);
+      const found = shell.capabilities.find(name);
       if (!found) return { supported: false, available: false, reason: `There is no capability "${String(name).slice(0, 64)}"` };
       const { available, requirements, features, alternatives } = found;
       return { supported: true, available, requirements, features, ...(alternatives && { alternatives }) };
@@ -93,24 +93,24 @@ export function exposeAbp(host, target) {
      * @param {unknown} [data]
      */
     notify(event, data) {
-      host.notify(event, data);
+      shell.rust.notify(shell.number, String(event), data);
     },
 
     /** @param {{ operationId: string }} info a ProgressInfo */
     notifyProgress(info) {
       const operation = get(info, 'operationId');
       const copy = { ...info };
-      if (operation !== undefined) host.rust.notifyProgress(host.number, operation, copy);
+      if (operation !== undefined) shell.rust.notifyProgress(shell.number, operation, copy);
     },
 
     /** @param {object} request */
     elicit(request) {
-      return host.ask(request, host.rust.ask, connection.number);
+      return shell.asks.agent(request, shell.rust.ask, connection.number);
     },
   };
   Object.freeze(abp);
   Object.defineProperty(target, 'abp', { value: abp, configurable: true, enumerable: true, writable: false });
-  const link = linkManifest(host, target.document);
+  const link = linkManifest(shell, target.document);
   return () => {
     if (target.abp === abp) delete target.abp;
     link?.remove();
@@ -147,19 +147,19 @@ async function callBack(target, { type, id, payload }, connection) {
 /**
  * A page whose server announces no manifest gets one made of what is registered.
  *
- * @param {import('./host.js').Host} host
+ * @param {import('./shell.js').Shell} shell
  * @param {Document | undefined} document
  */
-function linkManifest(host, document) {
+function linkManifest(shell, document) {
   if (!document?.head || document.querySelector('link[rel="abp-manifest"]')) return undefined;
   const link = document.createElement('link');
   link.rel = 'abp-manifest';
   const update = () => {
-    link.href = `data:application/json,${encodeURIComponent(JSON.stringify(host.manifest()))}`;
+    link.href = `data:application/json,${encodeURIComponent(JSON.stringify(shell.capabilities.manifest()))}`;
   };
   update();
   document.head.append(link);
-  const stop = host.onChanged(update);
+  const stop = shell.capabilities.onChanged(update);
   return {
     remove() {
       stop();

@@ -32,22 +32,6 @@ export const array = () => [];
 export const push = (array, element) => void array.push(element);
 
 /**
- * What is held and what was counted.
- *
- * @param {number} inFlight
- * @param {number} sessions
- * @param {number} elicitations
- * @param {number} tasks
- * @param {number} calls
- * @param {number} cancelled
- * @param {number} lateResults
- * @param {number} lateProgress
- * @param {number} endedLate
- */
-export const stats = (inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress, endedLate) =>
-  ({ inFlight, sessions, elicitations, tasks, calls, cancelled, lateResults, lateProgress, endedLate });
-
-/**
  * @param {AbortController} controller
  * @param {string} [reason] what the caller gave
  */

@@ -1,3 +1,6 @@
+/** Characters that are passed on; Rust keeps fewer. */
+const MAX = 4096;
+
 /**
  * A reason is passed on only if it is a string, or an Error's message.
  *
@@ -5,8 +8,8 @@
  * @returns {string | undefined}
  */
 export function reasonText(reason) {
-  if (typeof reason === 'string') return reason;
+  if (typeof reason === 'string') return reason.slice(0, MAX);
   // The default reason of an abort says nothing.
   if (reason instanceof DOMException && reason.name === 'AbortError') return undefined;
-  return reason instanceof Error ? reason.message : undefined;
+  return reason instanceof Error ? String(reason.message).slice(0, MAX) : undefined;
 }

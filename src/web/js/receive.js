@@ -6,7 +6,6 @@ import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { failureOf } from './failure-of.js';
 import { questionOf, readCall, readCancel, readEnvelope, readInitialize, reasonOf, unknownType } from './from-agent.js';
 import { inspect } from './inspect.js';
-import { newId } from './platform.js';
 import { get } from './read.js';
 import { copied } from './snapshot.js';
 
@@ -35,8 +34,8 @@ export function receive(connection, envelope) {
  * @throws {Refusal}
  */
 function take(connection, envelope, { type, id, payload }) {
-  const { host, number } = connection;
-  const { rust } = host;
+  const { shell, number } = connection;
+  const { rust } = shell;
   switch (type) {
     case 'capabilities/call': {
       const call = readCall(payload);
@@ -45,27 +44,27 @@ function take(connection, envelope, { type, id, payload }) {
       if (connection.local) call.params = copyOf(call.params);
       connection.expect(id, type, call.callId, call.transfer);
       // True for a callId that cannot be one.
-      if (rust.call(host.number, number, id, call.callId, call.capability, call, call.timeout, call.token)) throw new Refusal(BAD_CALL_ID);
+      if (rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token)) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case 'capabilities/cancel': {
       const { callId, reason } = readCancel(payload);
       check(connection, envelope);
       connection.expect(id, type, callId);
-      if (rust.cancel(host.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
+      if (rust.cancel(shell.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case 'initialize': {
-      const it = readInitialize(payload);
+      const params = readInitialize(payload);
       check(connection, envelope);
       connection.expect(id, type);
-      rust.initialize(host.number, number, id, newId(), it.name, it.version, it.notifications, it.progress, it.elicitation);
+      rust.initialize(shell.number, number, id, params);
       break;
     }
     case 'shutdown':
       check(connection, envelope);
       connection.expect(id, type);
-      rust.shutdown(host.number, number, id, reasonOf(get(payload, 'reason')));
+      rust.shutdown(shell.number, number, id, reasonOf(get(payload, 'reason')));
       break;
     case 'elicitation/response':
       check(connection, envelope);
@@ -81,16 +80,16 @@ function take(connection, envelope, { type, id, payload }) {
  * @param {number} question
  * @param {any} payload
  */
-function answer({ host, number }, question, payload) {
-  if (get(payload, 'success') === true) return host.rust.answered(host.number, number, question, get(payload, 'data'));
+function answer({ shell, number }, question, payload) {
+  if (get(payload, 'success') === true) return shell.rust.answered(shell.number, number, question, get(payload, 'data'));
   const cancelled = get(payload, 'cancelled') === true && { code: 'CANCELLED' };
   const error = cancelled || (get(payload, 'error') ?? { message: 'The agent did not answer the question' });
-  return host.rust.fail(host.number, number, question, false, ...failureOf(error));
+  return shell.rust.unanswered(shell.number, number, question, failureOf(error));
 }
 
 /** @param {Connection} connection @param {unknown} envelope */
-function check({ host }, envelope) {
-  const unfit = inspect(envelope, host.depth, host.size);
+function check({ shell }, envelope) {
+  const unfit = inspect(envelope, shell.depth, shell.size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
 }
 
@@ -109,11 +108,11 @@ function copyOf(params) {
  * @param {{ code: string, message: string }} error
  */
 function refuse(connection, envelope, error) {
-  const { host, number } = connection;
+  const { shell, number } = connection;
   const type = get(envelope, 'type');
   const needsSession = type === 'capabilities/call' || type === 'capabilities/cancel';
   // That there is no session comes before what else is wrong.
-  const first = needsSession && !host.rust.sessionId(host.number, number) ? NO_SESSION : error;
+  const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
   const [kind, payload] = refusal(type, get(get(envelope, 'payload'), 'callId') ?? null, first);
-  host.post(number, kind, get(envelope, 'id') ?? null, payload);
+  shell.post(number, kind, get(envelope, 'id') ?? null, payload);
 }

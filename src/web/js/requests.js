@@ -9,11 +9,11 @@ export class Requests {
   #next = 0;
 
   /**
-   * @param {import('./host.js').Host} host
+   * @param {import('./shell.js').Shell} shell
    * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes what answers nothing
    */
-  constructor(host, unasked) {
-    this.connection = new Connection(host, (envelope) => {
+  constructor(shell, unasked) {
+    this.connection = new Connection(shell, (envelope) => {
       const resolve = this.#waiting.get(envelope.id);
       if (!resolve) return unasked(envelope);
       this.#waiting.delete(envelope.id);

@@ -1,37 +1,42 @@
 /**
- * What Rust calls of a host, which keeps the browser objects that belong to its calls. None of it
- * throws, and none of it decides anything.
+ * What Rust calls of a host. It passes on what it is told: to the handlers, to whoever waits for an
+ * answer, and to the agents. None of it throws, and none of it decides anything.
  */
-import { Context } from './context.js';
+import { Asks } from './asks.js';
+import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
-import { failure } from './errors.js';
 import { failureOf } from './failure-of.js';
 import { Guard, guarded, oneWay } from './guard.js';
-import { Observed } from './observed.js';
-import { inspect } from './inspect.js';
 import { newId } from './platform.js';
+import { Running } from './running.js';
 import { SHORT } from './short.js';
+import { Timeline } from './timeline.js';
 import { Timer } from './timer.js';
-import { Validators } from './validators.js';
 
 /** @import { Connection } from './connection.js' */
+/** @import { Context } from './context.js' */
+/** @import { Given } from './running.js' */
 
-/** @typedef {{ callId: string, params: any }} Given what a call was made with, which Rust hands back as it is */
-
-export class Shell extends Observed {
+export class Shell {
   /** @type {Map<number, Connection>} */
   connections = new Map();
   /** Of agents that have left a gateway. @type {Map<number, Connection>} */
   left = new Map();
-  /** @type {Map<number, Context>} */
-  contexts = new Map();
-  /** @type {Map<number, (response: any) => void>} */
-  waiting = new Map();
+  capabilities = new Capabilities(this);
+  running = new Running(this);
+  asks = new Asks(this);
+  timeline = new Timeline();
+  closed = false;
   /** Milliseconds in which an agent that is gone is noticed, while its calls are in flight. */
   liveness = 30_000;
+  /** Milliseconds that a handler is given to end once it was told to stop. */
+  settleGrace = 50;
+  /** Whether a JSON-RPC agent that has not declared that it takes cancels is sent them all the same. */
+  cancelUndeclared = false;
   /** @type {Promise<import('./life/of-agents.js').LifeOfAgents> | undefined} */
   #life;
   #timer = new Timer(() => this.rust.tick(this.number));
+  #runReady = () => void this.rust.runReady(this.number);
 
   /**
    * @param {any} handle the functions of the wasm half
@@ -41,32 +46,27 @@ export class Shell extends Observed {
    * @param {number} size characters it may have
    */
   constructor(handle, number, app, depth, size) {
-    super();
-    /** The functions of the wasm half, which take the number. */
+    this.handle = handle;
+    /** The functions of the wasm half, guarded, which take the number. */
     this.rust = guarded(handle);
     this.number = number;
     this.app = Object.freeze({ ...app });
     this.depth = depth;
     this.size = size;
     this.guard = new Guard(() => this.#lost());
-    this.validators = new Validators((key, verdict) => {
-      if (verdict) this.#fail(key, true, verdict);
-      else this.rust.checked(this.number, key);
-    });
   }
 
   wake() {
     queueMicrotask(this.#runReady);
   }
 
-  #runReady = () => void this.rust.runReady(this.number);
-
   /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
   arm(at) {
     this.#timer.arm(at);
   }
 
-  stopTimer() {
+  /** No deadline counts any more. */
+  disarm() {
     this.#timer.stop();
   }
 
@@ -76,7 +76,7 @@ export class Shell extends Observed {
    * @param {Given} given
    */
   check(key, name, given) {
-    this.validators.check(key, name, given.params);
+    this.capabilities.validators.check(key, name, given.params);
   }
 
   /**
@@ -85,35 +85,18 @@ export class Shell extends Observed {
    * @param {Given} given
    */
   start(key, handler, given) {
-    const context = new Context(this, key, given.callId);
-    this.contexts.set(key, context);
-    try {
-      const result = handler(given.params, context);
-      if (isThenable(result)) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, false, error));
-      else this.#settle(key, context, result);
-    } catch (error) {
-      this.#fail(key, false, error);
-    }
+    this.running.start(key, handler, given);
   }
 
   /**
-   * @param {number} key
-   * @param {Context} context
-   * @param {unknown} data
-   */
-  #settle(key, context, data) {
-    const unfit = inspect(data, this.depth, this.size);
-    if (unfit) this.#fail(key, false, `The capability returned data that cannot be sent: it ${unfit}`);
-    else this.rust.settle(this.number, key, data, context.told);
-  }
-
-  /**
+   * The parameters of a call do not fit, or its handler has failed.
+   *
    * @param {number} key
    * @param {boolean} checking its parameters
    * @param {unknown} error
    */
-  #fail(key, checking, error) {
-    this.rust.fail(this.number, 0, key, checking, ...failureOf(error));
+  fail(key, checking, error) {
+    this.rust.fail(this.number, key, checking, failureOf(error));
   }
 
   /**
@@ -121,9 +104,7 @@ export class Shell extends Observed {
    * @param {string} [reason]
    */
   stop(key, reason) {
-    const context = this.contexts.get(key);
-    this.contexts.delete(key);
-    context?.stop(reason);
+    this.running.stop(key, reason);
   }
 
   /**
@@ -132,19 +113,17 @@ export class Shell extends Observed {
    * @param {number} key
    */
   forgetCall(key) {
-    this.contexts.delete(key);
+    this.running.forget(key);
   }
 
   /**
    * The answer to a cancel by the app itself.
    *
    * @param {number} key
-   * @param {object} response but for the callId
+   * @param {object} answer but for the callId
    */
-  confirm(key, response) {
-    const resolve = this.waiting.get(key);
-    this.waiting.delete(key);
-    resolve?.(response);
+  confirm(key, answer) {
+    this.asks.settle(key, answer);
   }
 
   /**
@@ -158,12 +137,10 @@ export class Shell extends Observed {
    * @param {number} duration
    */
   respond(key, to, id, state, value, duration) {
-    this.contexts.delete(key);
+    this.running.forget(key);
     const payload = response(state, value, duration);
-    if (to) return this.post(to, 'capabilities/call-result', id, payload);
-    const resolve = this.waiting.get(key);
-    this.waiting.delete(key);
-    return resolve?.(payload);
+    if (to) this.post(to, 'capabilities/call-result', id, payload);
+    else this.asks.settle(key, payload);
   }
 
   /**
@@ -182,11 +159,9 @@ export class Shell extends Observed {
    * @param {unknown} id
    * @param {string} sessionId
    * @param {any[]} documents
-   * @param {boolean} notifications
-   * @param {boolean} progress
-   * @param {boolean} elicitation
+   * @param {{ notifications: boolean, progress: boolean, elicitation: boolean }} features
    */
-  initialized(to, id, sessionId, documents, notifications, progress, elicitation) {
+  initialized(to, id, sessionId, documents, features) {
     const connection = this.connections.get(to);
     const life = connection?.onlost && connection.life;
     this.post(to, 'initialize-result', id, {
@@ -194,7 +169,7 @@ export class Shell extends Observed {
       protocolVersion: '0.1',
       app: this.app,
       capabilities: summaries(documents),
-      features: { notifications, progress, elicitation, dynamicCapabilities: true },
+      features: { ...features, dynamicCapabilities: true },
       ...(life && { life: {} }),
       ...(connection?.short && { short: SHORT }),
     });
@@ -285,22 +260,22 @@ export class Shell extends Observed {
     queueMicrotask(() => this.rust.poll(this.number, key));
   }
 
+  /** A capability written in Rust has been registered. @param {any} document its Capability object */
+  registered(document) {
+    this.capabilities.added(document);
+  }
+
   /** The wasm instance is lost. */
   #lost() {
-    this.#timer.stop();
-    for (const context of this.contexts.values()) context.stop('The host has failed');
-    this.contexts.clear();
-    for (const resolve of this.waiting.values()) resolve(failure('INTERNAL_ERROR', 'The host has failed'));
-    this.waiting.clear();
+    this.disarm();
+    this.running.stopAll('The host has failed');
+    this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
   }
 }
 
-// The rest is called by JavaScript, or runs nothing but this file.
-const others = ['constructor', 'arm', 'stopTimer', 'post', 'emit'];
-for (const { prototype } of [Shell, Observed]) {
+// The rest is called by JavaScript, or runs nothing but its own file.
+const others = ['constructor', 'arm', 'disarm', 'fail', 'post', 'emit', 'add', 'delete', 'watched'];
+for (const { prototype } of [Shell, Timeline]) {
   oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
 }
-
-/** @param {any} value */
-const isThenable = (value) => typeof value?.then === 'function';

@@ -102,7 +102,7 @@ test('a port that is released is its owner\'s again, and its agent is told', asy
     const heard = new Promise((resolve) => { port1.onmessage = ({ data }) => resolve(data); });
     const ended = [(await held).error.code, await agent.closed];
     port2.postMessage('for its owner');
-    return { ended, heard: await heard, sessions: host.stats().sessions, connections: host.connections.size };
+    return { ended, heard: await heard, sessions: host.stats().sessions, connections: host.shell.connections.size };
   });
   assert.deepEqual(seen, { ended: ['DISCONNECTED', 'disconnected'], heard: 'for its owner', sessions: 0, connections: 0 });
 });

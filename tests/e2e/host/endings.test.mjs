@@ -74,7 +74,7 @@ for (const [what, source] of Object.entries(agentEnds)) {
           const { reason } = await cancelled;
           await closed;
           const { inFlight, sessions } = host.stats();
-          return { before, inFlight, sessions, reason, connections: host.connections.size };
+          return { before, inFlight, sessions, reason, connections: host.shell.connections.size };
         }, source);
         const { reason, ...rest } = seen;
         assert.deepEqual(rest, { before: 1, inFlight: 0, sessions: 0, connections: 0 });
@@ -158,7 +158,7 @@ test('agents that come and go leave nothing behind in a host', async () => {
     }
     await turn();
     const { inFlight, sessions, contexts } = host.stats();
-    return { inFlight, sessions, contexts, connections: host.connections.size };
+    return { inFlight, sessions, contexts, connections: host.shell.connections.size };
   });
   assert.deepEqual(seen, { inFlight: 0, sessions: 0, contexts: 0, connections: 0 });
 });

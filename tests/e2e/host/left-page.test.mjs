@@ -106,7 +106,7 @@ test('a page that comes back has ended the sessions of those whom it has told th
     const seen = await page.evaluate(async () => {
       const { host, shown } = /** @type {any} */ (window);
       const { inFlight, sessions } = host.stats();
-      return { persisted: await shown, inFlight, sessions, connections: host.connections.size };
+      return { persisted: await shown, inFlight, sessions, connections: host.shell.connections.size };
     });
     assert.deepEqual(seen, { persisted: true, inFlight: 0, sessions: 0, connections: 0 });
   } finally {

@@ -17,7 +17,7 @@ test('an agent whose worker is terminated is noticed by its lock, and its calls 
     worker.terminate();
     const { callId, reason } = await cancelled;
     const { inFlight, sessions } = host.stats();
-    return { callId, reason, inFlight, sessions, connections: host.connections.size };
+    return { callId, reason, inFlight, sessions, connections: host.shell.connections.size };
   });
   assert.deepEqual(seen, { callId: 'held', reason: 'The agent disconnected', inFlight: 0, sessions: 0, connections: 0 });
 });
@@ -71,7 +71,7 @@ test('an agent that closes its port without a word is asked, and gone when it do
     const cancelled = event(host, (/** @type {any} */ it) => it.state === 'cancelled');
     port2.close();
     await cancelled;
-    return { ...host.stats(), connections: host.connections.size };
+    return { ...host.stats(), connections: host.shell.connections.size };
   });
   const { inFlight, sessions, contexts, connections } = seen;
   assert.deepEqual({ inFlight, sessions, contexts, connections }, { inFlight: 0, sessions: 0, contexts: 0, connections: 0 });

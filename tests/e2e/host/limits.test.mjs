@@ -128,7 +128,7 @@ test('a window is heard on 64 channels, however many it invents', async () => {
     const raw = rawWindow(contentWindow, location.origin);
     await raw.initialize();
     for (let channel = 0; channel < 1_000; channel += 1) raw.post({ type: 'shutdown', id: 'x', timestamp: 0, payload: {}, channel });
-    return { echo: (await raw.call('test.echo', { a: 1 })).data, connections: host.connections.size };
+    return { echo: (await raw.call('test.echo', { a: 1 })).data, connections: host.shell.connections.size };
   });
   assert.deepEqual(seen, { echo: { a: 1 }, connections: 64 });
 });

@@ -6,10 +6,10 @@ const lab = useLabWithGateway();
 
 /** How the instance is lost at the next cancel, as source of the page. Each happens inside of it. @type {Record<string, string>} */
 const ends = {
-  'panics, asked for a host that it never had': 'host.number = 1e6',
+  'panics, asked for a host that it never had': 'host.shell.number = 1e6',
   'exhausts the stack': `
-    const { cancel } = host.handle;
-    host.handle.cancel = (...given) => {
+    const { cancel } = host.shell.handle;
+    host.shell.handle.cancel = (...given) => {
       let broken;
       // The deepest call that still gets into the instance has no room there to go on.
       const deeper = () => {
@@ -24,7 +24,7 @@ const ends = {
       deeper();
     }`,
   'is left in the middle by an error of what it calls': `
-    host.cancelled = () => { throw new Error('not expected'); }`,
+    host.shell.cancelled = () => { throw new Error('not expected'); }`,
 };
 
 for (const [what, source] of Object.entries(ends)) {
@@ -57,7 +57,7 @@ for (const [what, source] of Object.entries(ends)) {
         await new /** @type {any} */ ((async () => {}).constructor)('host', source)(host);
         // Whatever comes next finds it lost.
         callers.page.cancel('nothing');
-        const inside = String(host.guard.trap?.stack).includes('wasm-function');
+        const inside = String(host.shell.guard.trap?.stack).includes('wasm-function');
         const code = (/** @type {any} */ it) => it.error?.code;
         const lost = (await Promise.all([...calls, ...queued])).map(code);
         const later = [await callers.page.call('test.echo'), await callers.page.cancel('held'), await callers.port.call('test.echo'),

@@ -307,7 +307,7 @@ test('when the instance is lost, every request is answered', async () => {
     mcp.post(rpc(0, 'tools/call', { name: 'test.hold' }));
     raw.post(rpc(0, '_capabilities/call', { capability: 'test.hold' }));
     await until(() => host.stats().contexts === 2);
-    host.number = 1e6;
+    host.shell.number = 1e6;
     raw.post(rpc(1, '_capabilities/call', { capability: 'test.echo' }));
     await raw.hear((/** @type {any} */ it) => it.id === 1);
     const { result } = await mcp.hear((/** @type {any} */ it) => it.id === 0);

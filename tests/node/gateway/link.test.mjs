@@ -79,14 +79,18 @@ class Session {
 }
 
 /** @param {any[]} events takes what it says */
-const newHost = (events) => ({ app: { id: 'a' }, manifest: () => ({ capabilities: [] }), emit: (/** @type {any} */ it) => events.push(it), forget() {} });
+const newShell = (events) => ({
+  app: { id: 'a' },
+  capabilities: { manifest: () => ({ capabilities: [] }), onChanged: () => () => {} },
+  timeline: { emit: (/** @type {any} */ it) => events.push(it) },
+});
 const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify };
 
 /** A link on its first socket. @param {any} [resume] what the gateway offers */
 function connect(resume = { token: 'secret', grace: GRACE }) {
   /** @type {any[]} */
   const events = [];
-  const link = new GatewayLink(/** @type {any} */ (newHost(events)), 'ws://gateway', { WebSocket: Socket, token: 'bearer' }, new Socket(), tools);
+  const link = new GatewayLink(/** @type {any} */ (newShell(events)), 'ws://gateway', { WebSocket: Socket, token: 'bearer' }, new Socket(), tools);
   last().open();
   const { type, payload } = last().sent.shift();
   assert.deepEqual([type, payload.resume, payload.token], ['app/register', true, 'bearer']);
@@ -323,10 +327,10 @@ describe('the link to a gateway', () => {
       assert.equal(stored.size, 0);
       hide();
       assert.equal(stored.size, 1);
-      new GatewayLink(/** @type {any} */ (newHost([])), 'ws://another', { WebSocket: Socket }, new Socket(), tools);
+      new GatewayLink(/** @type {any} */ (newShell([])), 'ws://another', { WebSocket: Socket }, new Socket(), tools);
       last().open();
       assert.equal(last().sent.shift().payload.replaces, undefined);
-      new GatewayLink(/** @type {any} */ (newHost([])), 'ws://gateway', { WebSocket: Socket }, new Socket(), tools);
+      new GatewayLink(/** @type {any} */ (newShell([])), 'ws://gateway', { WebSocket: Socket }, new Socket(), tools);
       last().open();
       assert.equal(last().sent.shift().payload.replaces, 'secret');
       assert.equal(stored.size, 0);

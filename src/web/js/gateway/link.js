@@ -37,27 +37,29 @@ export class GatewayLink {
   /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
   #timers = {};
   #attempts = 0;
+  #forgetChanges;
   #closed = false;
 
   /**
-   * @param {import('../host.js').Host} host
+   * @param {import('../shell.js').Shell} shell
    * @param {string} url
    * @param {{ token?: string, WebSocket?: any }} options
    * @param {any} socket the first one, opened already
    * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string }} tools
    */
-  constructor(host, url, options, socket, tools) {
-    this.host = host;
+  constructor(shell, url, options, socket, tools) {
+    this.shell = shell;
     this.url = url;
     this.options = options;
     this.tools = tools;
+    this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
     this.#use(socket);
     globalThis.addEventListener?.('pagehide', this.#leave);
     globalThis.addEventListener?.('pageshow', this.#return);
   }
 
   /** The capabilities have changed. */
-  update() {
+  #update() {
     this.#send({ type: 'app/update', payload: { capabilities: this.#capabilities() } });
   }
 
@@ -65,7 +67,7 @@ export class GatewayLink {
     this.#closed = true;
     globalThis.removeEventListener?.('pagehide', this.#leave);
     globalThis.removeEventListener?.('pageshow', this.#return);
-    this.host.forget(this);
+    this.#forgetChanges();
     this.#end();
   };
 
@@ -93,7 +95,7 @@ export class GatewayLink {
 
   /** What the sessions of this app with this gateway go by in this tab. */
   get #key() {
-    return `${this.host.app.id} ${this.url}`;
+    return `${this.shell.app.id} ${this.url}`;
   }
 
   /** @param {any} socket */
@@ -121,7 +123,7 @@ export class GatewayLink {
   }
 
   #register() {
-    const payload = { app: this.host.app, capabilities: this.#capabilities(), token: this.options.token };
+    const payload = { app: this.shell.app, capabilities: this.#capabilities(), token: this.options.token };
     this.#replaces ??= takeLeft(this.#key);
     this.#post('app/register', { ...payload, resume: true, replaces: this.#replaces });
   }
@@ -254,7 +256,7 @@ export class GatewayLink {
   /** The gateway is still told how the work that an agent has left behind ends. @param {Connection} [connection] */
   #left(connection) {
     if (!connection) return;
-    const { left } = this.host;
+    const { left } = this.shell;
     connection.close();
     left.set(connection.number, connection);
     for (const [oldest] of left) if (left.size > MOST_LEFT) left.delete(oldest);
@@ -267,7 +269,7 @@ export class GatewayLink {
     if (!connection) {
       // The next session may give its name to another.
       const send = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = new this.tools.Connection(this.host, send);
+      connection = new this.tools.Connection(this.shell, send);
       agents.set(agent, connection);
     }
     return connection;
@@ -305,7 +307,7 @@ export class GatewayLink {
   }
 
   #capabilities() {
-    return this.host.manifest().capabilities;
+    return this.shell.capabilities.manifest().capabilities;
   }
 
   /**
@@ -313,6 +315,6 @@ export class GatewayLink {
    * @param {object} [more]
    */
   #state(state, more) {
-    this.host.emit({ type: 'gateway', state, url: this.url, ...more });
+    this.shell.timeline.emit({ type: 'gateway', state, url: this.url, ...more });
   }
 }

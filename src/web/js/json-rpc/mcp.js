@@ -77,7 +77,7 @@ export class Mcp {
 
   /** Who the app is. */
   #introduction() {
-    const { id: name, name: title, version, description } = this.peer.host.app;
+    const { id: name, name: title, version, description } = this.peer.shell.app;
     return { info: { name, title, version }, more: description === undefined ? {} : { instructions: description } };
   }
 
@@ -102,7 +102,7 @@ export class Mcp {
 
   /** @param {any} id @param {any} params @param {(result: object) => void} succeed */
   #list(id, { cursor }, succeed) {
-    const found = page(this.peer.host.documents(), cursor);
+    const found = page(this.peer.shell.capabilities.documents(), cursor);
     if (!found) return this.peer.fail(id, { code: INVALID_PARAMS, message: 'Invalid cursor' });
     const { documents, nextCursor } = found;
     return succeed({ tools: documents.map(tool), ...(nextCursor !== undefined && { nextCursor }) });
@@ -113,7 +113,7 @@ export class Mcp {
     const { peer } = this;
     const { name, arguments: given = {}, _meta } = params;
     if (typeof name !== 'string' || !isObject(given)) return this.#badParams(id, 'tools/call');
-    const found = findTool(peer.host.documents(), name);
+    const found = findTool(peer.shell.capabilities.documents(), name);
     if (typeof found === 'string') return peer.fail(id, { code: INVALID_PARAMS, message: found });
     const { outputSchema } = tool(found);
     const callId = peer.kit.newId();

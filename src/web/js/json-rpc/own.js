@@ -29,7 +29,7 @@ export class Own {
   request({ id, method, params }) {
     const { peer } = this;
     if (method === 'initialize') this.#initialize(id, params);
-    else if (method === '_capabilities/list') peer.succeed(id, { capabilities: peer.host.documents() });
+    else if (method === '_capabilities/list') peer.succeed(id, { capabilities: peer.shell.capabilities.documents() });
     else if (method === '_capabilities/call') this.#call(id, params);
     else if (method === 'shutdown') peer.shutDown(peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result: null }) }));
     else peer.fail(id, noMethod(method));
@@ -50,8 +50,8 @@ export class Own {
     if (peer.idle) peer.startAnew();
     this.#acp = typeof params.protocolVersion === 'number';
     const { cancellation, elicitation } = { ...params.capabilities, ...params.clientCapabilities };
-    this.#cancellable = peer.host.cancelUndeclared ? cancellation?.request !== false : cancellation?.request === true;
-    const { id: name, version, name: title } = peer.host.app;
+    this.#cancellable = peer.shell.cancelUndeclared ? cancellation?.request !== false : cancellation?.request === true;
+    const { id: name, version, name: title } = peer.shell.app;
     const info = { name, title, version };
     const result = this.#acp
       ? { protocolVersion: ACP_VERSION, agentCapabilities: CAPABILITIES, agentInfo: info, authMethods: [] }

@@ -56,7 +56,7 @@ export class Peer {
    */
   constructor(connection, frames, kit) {
     this.connection = connection;
-    this.host = /** @type {import('../host.js').Host} */ (connection.host);
+    this.shell = connection.shell;
     this.frames = frames;
     this.kit = kit;
   }
@@ -69,7 +69,7 @@ export class Peer {
     if (unreadable) return this.fail(null, rpcError(problem(unreadable), PARSE_ERROR));
     if (message === undefined) return undefined;
     const it = read(message);
-    const unfit = this.kit.inspect(message, this.host.depth, this.host.size);
+    const unfit = this.kit.inspect(message, this.shell.depth, this.shell.size);
     if (unfit) return it.kind === 'request' || it.kind === 'invalid' ? this.#refuse(it.id, `The message ${unfit}`) : undefined;
     if (it.kind === 'request') return this.#request(it);
     if (it.kind === 'notification') return this.#notified(it);

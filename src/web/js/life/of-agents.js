@@ -19,19 +19,19 @@ import { ANSWER, ASKED, LOCK } from './words.js';
 export class LifeOfAgents {
   /** @type {Map<Connection, Watched>} */
   #watched = new Map();
-  #host;
+  #shell;
   #half;
   #held;
   /** @type {any} */
   #looking;
 
   /**
-   * @param {Shell} host whose `liveness` is how long an agent may be gone before that is noticed
+   * @param {Shell} shell whose `liveness` is how long an agent may be gone before that is noticed
    * @param {string} id that nobody else has
    */
-  constructor(host, id) {
-    this.#host = host;
-    this.#half = host.liveness / 2;
+  constructor(shell, id) {
+    this.#shell = shell;
+    this.#half = shell.liveness / 2;
     // A page says when it is left; and one that holds a lock some browsers do not keep to come back to.
     this.#held = globalThis.document ? undefined : holdLock(id);
   }
@@ -42,7 +42,7 @@ export class LifeOfAgents {
    */
   async watch(connection, { lock, worker }) {
     const { number, hear, close } = connection;
-    const isOpen = () => this.#host.connections.get(number) === connection;
+    const isOpen = () => this.#shell.connections.get(number) === connection;
     if (!isOpen()) return;
     const watched = { heard: true, asked: 0, unanswered: 0 };
     this.#watched.set(connection, watched);
@@ -62,7 +62,7 @@ export class LifeOfAgents {
     // Node would wait for it.
     this.#looking?.unref?.();
     const held = await this.#held;
-    if (held && isOpen()) this.#host.tell(number, LOCK, { lock: held.name });
+    if (held && isOpen()) this.#shell.tell(number, LOCK, { lock: held.name });
   }
 
   #look = () => {
@@ -76,7 +76,7 @@ export class LifeOfAgents {
       } else if (connection.busy) {
         watched.heard = false;
         watched.asked = now;
-        this.#host.tell(connection.number, ASKED, undefined);
+        this.#shell.tell(connection.number, ASKED, undefined);
       }
     }
   };

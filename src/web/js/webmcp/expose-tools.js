@@ -18,12 +18,12 @@ import { toolResult } from './tool-result.js';
 /**
  * Registers each capability, and follows what is registered later.
  *
- * @param {import('../host.js').Host} host
+ * @param {import('../shell.js').Shell} shell
  * @param {any} browser its `modelContext`
  * @param {Loaded} loaded
  * @returns {() => void} takes them away again
  */
-export function exposeTools(host, browser, loaded) {
+export function exposeTools(shell, browser, loaded) {
   const { requests } = loaded;
   const agent = { name: 'WebMCP', version: '1' };
   const features = { notifications: false, progress: false, elicitation: false };
@@ -32,7 +32,7 @@ export function exposeTools(host, browser, loaded) {
   /** @type {Map<string, { document: any, remove: () => void }>} by the name of the tool */
   const tools = new Map();
   const update = () => {
-    const documents = new Map(host.documents().filter((it) => it.available).map((it) => [it.name, it]));
+    const documents = new Map(shell.capabilities.documents().filter((it) => it.available).map((it) => [it.name, it]));
     const names = toolNames([...documents.keys()]);
     for (const [name, { document, remove }] of tools) {
       if (documents.get(names.get(name) ?? '') === document) continue;
@@ -47,7 +47,7 @@ export function exposeTools(host, browser, loaded) {
     if (!browser.registerTool) browser.provideContext?.({ tools: [...tools].map(([name, { document }]) => tool(loaded, name, document)) });
   };
   update();
-  const stop = host.onChanged(update);
+  const stop = shell.capabilities.onChanged(update);
   return () => {
     stop();
     for (const { remove } of tools.values()) remove();
@@ -70,7 +70,7 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
     execute: async (params, context) => {
       const callId = newId();
       const response = await underSignal(
-        requests.connection.host,
+        requests.connection.shell,
         context?.signal,
         (reason) => void requests.request('capabilities/cancel', { callId, reason }),
         () => requests.request('capabilities/call', { capability, params: params ?? {}, options: { callId } }),

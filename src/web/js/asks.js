@@ -1,0 +1,139 @@
+/**
+ * What handlers and the app itself ask of the host: calls of other capabilities, questions to
+ * agents, cancels. Each waits for its answer under the key that Rust gives it.
+ */
+import { cancelResponse } from './envelope.js';
+import { BAD_CALL_ID, Refusal, failure, problem, text } from './errors.js';
+import { readCall } from './from-agent.js';
+import { inspect } from './inspect.js';
+import { get, isObject } from './read.js';
+import { underSignal } from './signal.js';
+import { copied } from './snapshot.js';
+
+/** @import { Call } from './from-agent.js' */
+/** @import { Shell } from './shell.js' */
+
+/** Of what the app itself asks. */
+const DEPTH = 128;
+const SIZE = 1 << 24;
+
+export class Asks {
+  /** @type {Map<number, (response: any) => void>} */
+  #waiting = new Map();
+  #shell;
+
+  /** @param {Shell} shell */
+  constructor(shell) {
+    this.#shell = shell;
+  }
+
+  /**
+   * A handler calls another capability.
+   *
+   * @param {number} parent
+   * @param {{ capability: string, params: object, options: { callId?: string } }} payload
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<any>} an ABPResponse
+   */
+  call(parent, payload, signal) {
+    const { rust, number } = this.#shell;
+    let child = 0;
+    return underSignal(
+      this.#shell,
+      signal,
+      (reason) => rust.cancelKey(number, child, reason),
+      async () => {
+        /** @type {Call} */
+        let call;
+        try {
+          call = readCall(payload);
+          // What passes the schema is what the handler gets.
+          call.params = copied(call.params);
+        } catch (error) {
+          if (error instanceof Refusal) return { success: false, error: error.error };
+          return failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);
+        }
+        return this.#answer(() => {
+          child = rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
+          return child;
+        });
+      },
+    );
+  }
+
+  /**
+   * A handler, or the app, asks an agent.
+   *
+   * @param {any} request
+   * @param {(host: number, of: number, request: any, timeout: number) => number | undefined} method
+   * @param {number} of whom: the call or the connection
+   * @returns {Promise<any>} an ABPResponse
+   */
+  async agent(request, method, of) {
+    const timeout = get(request, 'timeout') ?? Infinity;
+    const unfit = !isObject(request)
+      ? 'is no object'
+      : !(typeof timeout === 'number' && timeout >= 0)
+        ? 'has a bad timeout: it is a number of milliseconds, not negative'
+        : inspect(request, DEPTH, SIZE);
+    if (unfit) return failure('INVALID_PARAMS', `The request ${unfit}`);
+    return this.#answer(() => method(this.#shell.number, of, request, timeout));
+  }
+
+  /**
+   * The app cancels a call of one of its agents.
+   *
+   * @param {string} session
+   * @param {string} callId
+   * @param {string} [reason]
+   * @returns {Promise<any>} a CancelResponse
+   */
+  cancel(session, callId, reason) {
+    const { rust, number } = this.#shell;
+    return new Promise((resolve) => {
+      const key = rust.cancelCall(number, session, typeof callId === 'string' ? callId.slice(0, 256) : '', reason);
+      if (!key) return resolve(cancelResponse(callId, undefined, this.#noSuchSession(key)));
+      this.#waiting.set(key, (response) => resolve({ ...response, callId }));
+      return rust.drive(number);
+    });
+  }
+
+  /** @param {number | undefined} key undefined when the instance is lost */
+  #noSuchSession(key) {
+    if (key === undefined) return problem('INTERNAL_ERROR', 'The host has failed');
+    return this.#shell.closed ? problem('NOT_INITIALIZED', 'The host is closed') : problem('SESSION_INVALID', 'There is no such session');
+  }
+
+  /**
+   * @param {() => number | undefined} ask gives the key: 0 when the callId cannot be one, or the
+   *   host is closed
+   * @returns {Promise<any>}
+   */
+  #answer(ask) {
+    return new Promise((resolve) => {
+      const key = ask();
+      if (!key) {
+        const lost = problem('INTERNAL_ERROR', 'The host has failed or is closed');
+        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost });
+      }
+      this.#waiting.set(key, resolve);
+      return this.#shell.rust.drive(this.#shell.number);
+    });
+  }
+
+  /**
+   * @param {number} key
+   * @param {any} response
+   */
+  settle(key, response) {
+    const resolve = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    resolve?.(response);
+  }
+
+  /** The wasm instance is lost. */
+  fail() {
+    for (const resolve of this.#waiting.values()) resolve(failure('INTERNAL_ERROR', 'The host has failed'));
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The capabilities of a host, for those who list them.
+ */
+import { Validators } from './validators.js';
+
+/** @import { Shell } from './shell.js' */
+
+export class Capabilities {
+  /** @type {Set<() => void>} */
+  #listeners = new Set();
+  #shell;
+
+  /** @param {Shell} shell */
+  constructor(shell) {
+    this.#shell = shell;
+    this.validators = new Validators((key, verdict) => {
+      if (verdict) shell.fail(key, true, verdict);
+      else shell.rust.checked(shell.number, key);
+    });
+  }
+
+  /** @returns {any[]} the Capability objects of what is registered, by name */
+  documents() {
+    return this.#shell.rust.documents(this.#shell.number) ?? [];
+  }
+
+  /** @param {unknown} name @returns {any} its Capability object, if there is one */
+  find(name) {
+    return this.documents().find((it) => it.name === name);
+  }
+
+  /** The manifest of what is registered. */
+  manifest() {
+    const capabilities = this.documents().map(({ name, description, inputSchema, outputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+      outputSchema,
+    }));
+    return { abp: '0.1', app: this.#shell.app, capabilities };
+  }
+
+  /** @param {any} document the Capability object of one registered from JavaScript or from Rust */
+  added({ name, inputSchema }) {
+    this.validators.set(name, inputSchema);
+    this.#changed();
+  }
+
+  /** @param {string} name */
+  removed(name) {
+    this.validators.delete(name);
+    this.#changed();
+  }
+
+  #changed() {
+    this.#shell.timeline.emit({ type: 'capabilities' });
+    for (const listener of this.#listeners) listener();
+  }
+
+  /**
+   * @param {() => void} listener called when the set of capabilities has changed
+   * @returns {() => void} stops it
+   */
+  onChanged(listener) {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}

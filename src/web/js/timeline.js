@@ -1,0 +1,81 @@
+/**
+ * The steps of every call of a host, for whoever watches it. Rust makes the events, but for what
+ * only JavaScript knows.
+ */
+import { progressInfo, response, stateName } from './envelope.js';
+import { report } from './report.js';
+
+export class Timeline {
+  /** @type {Set<(event: any) => void>} */
+  #observers = new Set();
+
+  /** Whether anybody watches. */
+  get watched() {
+    return this.#observers.size > 0;
+  }
+
+  /** @param {(event: any) => void} observer */
+  add(observer) {
+    this.#observers.add(observer);
+  }
+
+  /** @param {(event: any) => void} observer */
+  delete(observer) {
+    this.#observers.delete(observer);
+  }
+
+  /** @param {object} event */
+  emit(event) {
+    const timed = { ...event, time: Date.now() };
+    for (const observer of this.#observers) report(observer, timed);
+  }
+
+  // What Rust calls.
+
+  /**
+   * A call has been accepted, and waits for its turn.
+   *
+   * @param {object} call
+   * @param {{ params: any }} given what it was made with
+   */
+  queued(call, { params }) {
+    this.emit({ type: 'call', ...call, params, state: 'queued' });
+  }
+
+  /** @param {object} call whose handler runs now */
+  running(call) {
+    this.emit({ type: 'call', ...call, state: 'running' });
+  }
+
+  /**
+   * @param {object} call
+   * @param {number} state in which it has ended
+   * @param {unknown} value its data, its error, or how far its stop was seen
+   * @param {number} duration in milliseconds; NaN for a call that was refused
+   * @param {string} [reason] why it was stopped
+   */
+  over(call, state, value, duration, reason) {
+    const ended = { type: 'call', ...call, response: response(state, value, duration), state: stateName(state) };
+    this.emit(reason === undefined ? ended : { ...ended, reason });
+  }
+
+  /** @param {{ callId: string }} call @param {object} info of its handler's */
+  progress(call, info) {
+    this.emit({ type: 'progress', ...call, info: progressInfo(call.callId, info) });
+  }
+
+  /** @param {object} call @param {object} answer to a cancel @param {string} [reason] */
+  cancel(call, answer, reason) {
+    this.emit({ type: 'cancel', ...call, response: answer, ...(reason !== undefined && { reason }) });
+  }
+
+  /** @param {object} call that was abandoned @param {object} end of its handler */
+  ended(call, end) {
+    this.emit({ type: 'ended', ...call, ...end });
+  }
+
+  /** @param {string} sessionId @param {boolean} open @param {string} name @param {string} version of its agent */
+  session(sessionId, open, name, version) {
+    this.emit({ type: 'session', state: open ? 'open' : 'closed', sessionId, agent: { name, version } });
+  }
+}
