@@ -17,7 +17,7 @@ test('documents of capabilities are copies: neither the app nor who is given the
   };
   const [listed] = await abp.listCapabilities();
   const described = await abp.describeCapability('x');
-  for (const document of [listed, described, host.shell.capabilities.documents()[0], host.manifest().capabilities[0]]) {
+  for (const document of [listed, described, host.documents()[0], host.manifest().capabilities[0]]) {
     edit(() => (/** @type {any} */ (document).description = 'edited'));
     edit(() => (/** @type {any} */ (document).inputSchema.properties.a.type = 'number'));
   }

@@ -128,6 +128,11 @@ export class Host {
     return this.shell.capabilities.manifest();
   }
 
+  /** @returns {any[]} the Capability objects of what is registered */
+  documents() {
+    return this.shell.capabilities.documents();
+  }
+
   /**
    * Sends every agent that takes notifications one of the app's.
    *
