@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { connectPort } from 'caphost/agent';
+import { longCall, longResult, shortCall, shortResult } from '../../src/web/js/short.js';
+import { newHost, plainAgent } from './host.mjs';
+
+/** @param {object} options */
+const call = (options) => ({ type: 'capabilities/call', id: '7', timestamp: 1, payload: { capability: 'echo', params: { a: [1] }, options: { callId: 'c', ...options } } });
+
+test('a call reads the same when it has been short', () => {
+  for (const options of [{}, { timeout: 5 }, { transfer: true }, { progressToken: 'c' }, { timeout: 0, progressToken: 'c', transfer: true }]) {
+    const short = shortCall(call(options));
+    assert.ok(Array.isArray(short));
+    const long = longCall(structuredClone(short));
+    const { callId, timeout, progressToken, transfer = false } = /** @type {any} */ ({ callId: 'c', ...options });
+    assert.deepEqual(long, { ...call({}), timestamp: 0, payload: { ...call({}).payload, options: { callId, timeout, progressToken, transfer } } });
+  }
+});
+
+test('a result reads the same when it has been short, and only one that has completed is', () => {
+  const payload = { success: true, data: { a: 1 }, metadata: { duration: 1.5 } };
+  const result = { type: 'capabilities/call-result', id: '7', timestamp: 0, payload };
+  assert.deepEqual(longResult(structuredClone(shortResult(result))), result);
+  for (const other of [
+    { ...result, payload: { success: false, cancelled: true, metadata: { stop: 'dropped' } } },
+    { ...result, payload: { success: false, error: { code: 'X' }, metadata: { duration: 1 } } },
+    { type: 'notification', timestamp: 0, payload: { event: 'e' } },
+    { type: 'capabilities/cancel-result', id: '8', timestamp: 0, payload: { callId: 'c', cancelled: true } },
+  ]) {
+    assert.equal(shortResult(other), other);
+  }
+});
+
+test('whatever is not short is read as it is', () => {
+  for (const message of [undefined, null, 1, 'text', {}, { type: 'shutdown' }]) {
+    assert.equal(longCall(message), message);
+    assert.equal(longResult(message), message);
+  }
+});
+
+/** What goes over a port between a host and what is put on its other end. */
+async function watchedPort() {
+  const host = await newHost();
+  host.register('echo', {}, (params) => params);
+  const { port1, port2 } = new MessageChannel();
+  /** @type {any[]} */
+  const sent = [];
+  const { postMessage } = port1;
+  port1.postMessage = (/** @type {any[]} */ ...args) => {
+    sent.push(args[0]);
+    Reflect.apply(postMessage, port1, args);
+  };
+  /** @type {any[]} */
+  const heard = [];
+  port1.addEventListener('message', ({ data }) => heard.push(data));
+  host.acceptPort(port1);
+  after(() => [port1, port2].forEach((port) => port.close()));
+  return { port: port2, sent, heard };
+}
+
+test('two ends of ours speak short, once both have said so', async () => {
+  const { port, sent, heard } = await watchedPort();
+  const agent = await connectPort(port);
+  const response = await agent.call('echo', { a: 1 }, { callId: 'c' });
+  assert.deepEqual({ ...response, metadata: undefined }, { success: true, data: { a: 1 }, metadata: undefined });
+  assert.equal(typeof response.metadata?.duration, 'number');
+  assert.deepEqual(heard.at(-1), ['1', 'echo', { a: 1 }, 'c']);
+  assert.deepEqual([sent.at(-1)[0], sent.at(-1)[1]], ['1', { a: 1 }]);
+  assert.equal((await agent.call('nothing')).error?.code, 'UNKNOWN_CAPABILITY');
+  assert.equal(sent.at(-1).type, 'capabilities/call-result');
+  await agent.shutdown();
+});
+
+test('a plain agent is answered in envelopes, and an array of its is no message', async () => {
+  const { port, sent } = await watchedPort();
+  const agent = plainAgent((message) => port.postMessage(message));
+  port.addEventListener('message', ({ data }) => agent.receive(data));
+  port.start();
+  port.postMessage({ type: 'initialize', id: 'i', timestamp: 1, payload: { agent: { name: 'a', version: '1' }, protocolVersion: '0.1' } });
+  port.postMessage({ type: 'capabilities/call', id: '1', timestamp: 1, payload: { capability: 'echo', params: {} } });
+  port.postMessage(['2', 'echo', {}, 'c']);
+  port.postMessage({ type: 'capabilities/call', id: '3', timestamp: 1, payload: { capability: 'echo', params: {} } });
+  while (!sent.some(({ id }) => id === '3')) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(sent.every((it) => !Array.isArray(it)));
+  assert.equal(sent.find(({ type }) => type === 'initialize-result').payload.short, undefined);
+  assert.ok(!sent.some(({ id }) => id === '2'));
+});
