@@ -1,6 +1,7 @@
 /**
  * Agents: callers of another page's, worker's or server's capabilities.
  */
+import { lifeOfAgent } from '../src/web/js/life/of-agent.js';
 import { open } from '../src/web/js/open.js';
 import { newId } from '../src/web/js/platform.js';
 import { portMessenger } from '../src/web/js/port.js';
@@ -32,7 +33,7 @@ export async function connect(messenger, options) {
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 async function connectNearby(messenger, options) {
-  const [{ lifeOfAgent }] = await Promise.all([import('../src/web/js/life/of-agent.js'), load()]);
+  await load();
   // Last: it holds a lock, which nobody would let go of had the module not been loaded.
   const show = await lifeOfAgent(newId());
   return connect(() => show(messenger), { liveness: LIVENESS, ...options });

@@ -1,41 +1,60 @@
 //! Deadlines, so that one timer serves every call.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
 use super::Millis;
 
 /// A set of deadlines, earliest first. Entries of things that have ended meanwhile are skipped
 /// when they come up: the caller says which keys still count.
-///
-/// They are kept in order, because a new one is nearly always the latest.
 #[derive(Debug)]
 pub struct Deadlines<K> {
-    entries: Vec<(Millis, K)>,
-    /// How many of them have come up.
-    gone: usize,
+    entries: BinaryHeap<Entry<K>>,
     stale: usize,
 }
 
-impl<K> Default for Deadlines<K> {
+#[derive(Debug)]
+struct Entry<K> {
+    at: Millis,
+    key: K,
+}
+
+/// The earliest is the greatest, since that is what a heap gives first; of the same time, the
+/// least key.
+impl<K: Ord> Ord for Entry<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let earlier = other.at.total_cmp(&self.at);
+        earlier.then_with(|| other.key.cmp(&self.key))
+    }
+}
+
+impl<K: Ord> PartialOrd for Entry<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K: Ord> PartialEq for Entry<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<K: Ord> Eq for Entry<K> {}
+
+impl<K: Ord> Default for Deadlines<K> {
     fn default() -> Self {
         Deadlines {
-            entries: Vec::new(),
-            gone: 0,
+            entries: BinaryHeap::new(),
             stale: 0,
         }
     }
 }
 
-impl<K: Copy> Deadlines<K> {
+impl<K: Copy + Ord> Deadlines<K> {
     /// Adds a deadline.
     pub fn insert(&mut self, at: Millis, key: K) {
-        if self.gone * 2 > self.entries.len() {
-            self.entries.drain(..self.gone);
-            self.gone = 0;
-        }
-        let mut index = self.entries.len();
-        while index > self.gone && self.entries[index - 1].0 > at {
-            index -= 1;
-        }
-        self.entries.insert(index, (at, key));
+        self.entries.push(Entry { at, key });
     }
 
     /// Notes that one key has ended before its deadline. Once such entries outnumber the live
@@ -43,38 +62,34 @@ impl<K: Copy> Deadlines<K> {
     pub fn forget(&mut self, live: impl Fn(K) -> bool) {
         self.stale += 1;
         if self.stale > 64 && self.stale * 2 > self.len() {
-            self.entries.drain(..self.gone);
-            self.entries.retain(|(_, key)| live(*key));
-            self.gone = 0;
+            self.entries.retain(|entry| live(entry.key));
             self.stale = 0;
         }
     }
 
     /// The next key whose deadline has passed.
     pub fn pop_expired(&mut self, now: Millis) -> Option<K> {
-        let (at, key) = *self.entries.get(self.gone)?;
-        if at > now {
-            return None;
-        }
-        self.gone += 1;
+        let due = self.entries.peek().filter(|entry| entry.at <= now)?;
+        let key = due.key;
+        self.entries.pop();
         Some(key)
     }
 
     /// The earliest deadline whose key is still live.
     pub fn next(&mut self, live: impl Fn(K) -> bool) -> Option<Millis> {
         loop {
-            let (at, key) = *self.entries.get(self.gone)?;
-            if live(key) {
-                return Some(at);
+            let entry = self.entries.peek()?;
+            if live(entry.key) {
+                return Some(entry.at);
             }
-            self.gone += 1;
+            self.entries.pop();
             self.stale = self.stale.saturating_sub(1);
         }
     }
 
     /// How many entries are held, stale ones included.
     pub fn len(&self) -> usize {
-        self.entries.len() - self.gone
+        self.entries.len()
     }
 
     /// Whether none is held.
@@ -108,6 +123,16 @@ mod tests {
             assert_eq!(expired, (key >= 10).then(|| key - 10));
         }
         assert!(deadlines.entries.len() < 100);
+    }
+
+    #[test]
+    fn of_the_same_time_the_least_key_comes_first_whenever_it_was_added() {
+        let mut deadlines = Deadlines::default();
+        for key in [5, 3, 4, 1, 2] {
+            deadlines.insert(10.0, key);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| deadlines.pop_expired(10.0)).collect();
+        assert_eq!(order, [1, 2, 3, 4, 5]);
     }
 
     #[test]

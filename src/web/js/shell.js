@@ -7,6 +7,7 @@ import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
 import { failureOf } from './failure-of.js';
 import { Guard, guarded, oneWay } from './guard.js';
+import { LifeOfAgents } from './life/of-agents.js';
 import { newId } from './platform.js';
 import { Running } from './running.js';
 import { SHORT } from './short.js';
@@ -33,7 +34,7 @@ export class Shell {
   settleGrace = 50;
   /** Whether a JSON-RPC agent that has not declared that it takes cancels is sent them all the same. */
   cancelUndeclared = false;
-  /** @type {Promise<import('./life/of-agents.js').LifeOfAgents> | undefined} */
+  /** @type {LifeOfAgents | undefined} */
   #life;
   #timer = new Timer(() => this.rust.tick(this.number));
   #runReady = () => void this.rust.runReady(this.number);
@@ -173,19 +174,10 @@ export class Shell {
       ...(life && { life: {} }),
       ...(connection?.short && { short: SHORT }),
     });
-    if (life) this.#watch(connection, life);
-  }
-
-  /**
-   * @param {Connection} connection of an agent that shows that it lives
-   * @param {any} life how, as it said when its session was opened
-   */
-  #watch(connection, life) {
-    // Whoever has no such agents does not load it.
-    this.#life ??= import('./life/of-agents.js').then(({ LifeOfAgents }) => new LifeOfAgents(this, newId()));
-    this.#life.then((agents) => agents.watch(connection, life)).catch((error) => {
-      console.warn('caphost: an agent cannot be watched:', error);
-    });
+    if (life) {
+      this.#life ??= new LifeOfAgents(this, newId());
+      void this.#life.watch(connection, life);
+    }
   }
 
   /**

@@ -23,51 +23,24 @@ export const waitFor = () =>
 
 export const loadingState = () => document.readyState;
 
-/** What belongs to one connection in one document. */
-export const makeDesk = () => ({ slow: new Map(), next: 0, leave: () => {} });
-
 /**
- * Resolves with true when the document is left, with false to be asked again.
- *
- * @param {any} desk
+ * What belongs to one connection in one document. It is sent there once: with each call goes only
+ * what is asked for.
  */
-export const untilDeparture = (desk) =>
-  new Promise((resolve) => {
-    const left = () => done(true);
-    const timer = setTimeout(() => done(false), 20_000);
-    const done = (/** @type {boolean} */ over) => {
-      clearTimeout(timer);
-      removeEventListener('pagehide', left);
-      resolve(over);
-    };
-    addEventListener('pagehide', left);
-    desk.leave = left;
-  });
-
-/** @param {any} desk */
-export const sendAway = (desk) => desk.leave();
-
-/**
- * Does what an envelope asks for.
- *
- * @param {any} desk
- * @param {string | number} task an encoded envelope, or the number of one that was not done in time
- * @returns {Promise<string | number | undefined>} the answer's payload as JSON; a number to ask
- *   again with; undefined where there is no app
- */
-export const perform = async (desk, task) => {
+export const makeDesk = () => {
   const answerTo = async (/** @type {string} */ text) => {
     const { token, binaries, message } = JSON.parse(text);
     const fromBase64 = (/** @type {string} */ base64) => {
       const Bytes = /** @type {any} */ (Uint8Array);
       return Bytes.fromBase64?.(base64) ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     };
-    const { type, payload } = JSON.parse(message, (_, value) => {
-      if (typeof value !== 'string' || !token || !value.startsWith(token)) return value;
+    const revive = (/** @type {string} */ _, /** @type {any} */ value) => {
+      if (typeof value !== 'string' || !value.startsWith(token)) return value;
       const { content, view } = binaries[Number(value.slice(token.length))];
       const bytes = fromBase64(content);
       return view ? bytes : bytes.buffer;
-    });
+    };
+    const { type, payload } = JSON.parse(message, binaries.length > 0 ? revive : undefined);
     const { abp } = /** @type {any} */ (window);
     if (!abp) return undefined;
     try {
@@ -114,16 +87,56 @@ export const perform = async (desk, task) => {
     }
   };
 
-  const answered = typeof task === 'string' ? answerTo(task) : desk.slow.get(task);
-  let timer;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(() => resolve(desk), 20_000);
-  });
-  const first = await Promise.race([answered, late]);
-  clearTimeout(timer);
-  if (typeof task === 'number') desk.slow.delete(task);
-  if (first !== desk) return first === undefined && !(/** @type {any} */ (window).abp) ? undefined : asText(first);
-  desk.next += 1;
-  desk.slow.set(desk.next, answered);
-  return desk.next;
+  /**
+   * Does what an envelope asks for.
+   *
+   * @param {string | number} task an encoded envelope, or the number of one that was not done in time
+   * @returns {Promise<string | number | undefined>} the answer's payload as JSON; a number to ask
+   *   again with; undefined where there is no app
+   */
+  const perform = async (task) => {
+    const answered = typeof task === 'string' ? answerTo(task) : desk.slow.get(task);
+    let timer;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(() => resolve(desk), 20_000);
+    });
+    const first = await Promise.race([answered, late]);
+    clearTimeout(timer);
+    if (typeof task === 'number') desk.slow.delete(task);
+    if (first !== desk) return first === undefined && !(/** @type {any} */ (window).abp) ? undefined : asText(first);
+    desk.next += 1;
+    desk.slow.set(desk.next, answered);
+    return desk.next;
+  };
+
+  const desk = { slow: new Map(), next: 0, leave: () => {}, perform };
+  return desk;
 };
+
+/**
+ * Resolves with true when the document is left, with false to be asked again.
+ *
+ * @param {any} desk
+ */
+export const untilDeparture = (desk) =>
+  new Promise((resolve) => {
+    const left = () => done(true);
+    const timer = setTimeout(() => done(false), 20_000);
+    const done = (/** @type {boolean} */ over) => {
+      clearTimeout(timer);
+      removeEventListener('pagehide', left);
+      resolve(over);
+    };
+    addEventListener('pagehide', left);
+    desk.leave = left;
+  });
+
+/** @param {any} desk */
+export const sendAway = (desk) => desk.leave();
+
+/**
+ * @param {any} desk
+ * @param {string | number} task
+ * @returns {Promise<string | number | undefined>} as the desk gives it
+ */
+export const perform = (desk, task) => desk.perform(task);
