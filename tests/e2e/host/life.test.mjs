@@ -152,24 +152,24 @@ test('a host in a worker that dies before its first answer to a call is noticed 
   assert.ok(seen.took < 2_000, `${seen.took} ms`);
 });
 
-test('an agent whose module cannot be loaded holds no lock', async () => {
+test('an agent whose module cannot be started holds no lock', async () => {
   const seen = await lab.run(async ({ agents, rejection }) => {
-    const { fetch } = globalThis;
-    globalThis.fetch = async () => {
+    const { instantiate } = WebAssembly;
+    WebAssembly.instantiate = async () => {
       // Whoever asks for a lock before it has the module has got it by now.
       await navigator.locks.request('of the app', () => {});
-      throw new TypeError('No such file');
+      throw new TypeError('No such module');
     };
     const messages = [];
     // What else it needs is there the second time.
     for (let round = 0; round < 2; round += 1) {
       messages.push((await rejection(agents.connectPort(new MessageChannel().port1))).message);
     }
-    globalThis.fetch = fetch;
+    WebAssembly.instantiate = instantiate;
     await navigator.locks.request('of the app', () => {});
     return { messages, held: (await navigator.locks.query()).held?.length };
   });
-  assert.deepEqual(seen, { messages: ['No such file', 'No such file'], held: 0 });
+  assert.deepEqual(seen, { messages: ['No such module', 'No such module'], held: 0 });
 });
 
 test('what a session was watched with goes with it', async () => {
