@@ -24,11 +24,7 @@ export async function buildPackage(wasmBindgen) {
     name: 'caphost',
     // npm/wasm.js says where the module is.
     bindgen: ['--omit-default-module-path'],
-    // Found by trial: what compresses best.
-    optimize: [
-      '-Oz', '--flatten', '--rereloop', '-Oz', '--converge', '--one-caller-inline-max-function-size', '20',
-      '--strip-producers', '--strip-target-features',
-    ],
+    optimize: ['-O3', '--strip-producers', '--strip-target-features'],
     wasmBindgen,
   });
   await unlessDone({

@@ -26,7 +26,7 @@ impl<P: Clone> AgentState<P> {
             return key;
         }
         // The host decides whether an id may be used again after a response.
-        self.ledger.enter(call.id.clone(), key);
+        self.ledger.enter(&call.id, key);
         let pending = Pending {
             id: call.id.clone(),
             cancel_sent: false,
@@ -49,7 +49,7 @@ impl<P: Clone> AgentState<P> {
         let settled = match self.refusal(&id, false) {
             Some(error) => Settled::Failed(error),
             None => {
-                self.ledger.enter(id.clone(), key);
+                self.ledger.enter(&id, key);
                 let stop = Stop::NeverStarted;
                 self.ledger.end(&id, End::Cancelled(stop));
                 Settled::Cancelled(stop)
@@ -62,7 +62,7 @@ impl<P: Clone> AgentState<P> {
     fn refusal(&self, id: &CallId, sending: bool) -> Option<Error<P>> {
         // Another call under an id said to be cancelled could make that a lie.
         let ends = [End::Completed, End::Undecided].map(Standing::Ended);
-        let standing = self.ledger.standing(id.as_str());
+        let standing = self.ledger.standing(id);
         if standing != Standing::Unknown && !ends.contains(&standing) {
             let message = format!("The callId \"{id}\" has been used");
             Some(Error::invalid_params(message))

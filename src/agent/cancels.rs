@@ -37,7 +37,7 @@ impl<P: Clone> AgentState<P> {
             self.actions.push_back(Action::SettleCancel(key, outcome));
             return key;
         }
-        let of = self.ledger.key(call.as_str());
+        let of = self.ledger.key(&call);
         let unsent = of
             .and_then(|of| self.calls.get(&of))
             .is_some_and(|it| it.unsent.is_some());
@@ -121,9 +121,9 @@ impl<P: Clone> AgentState<P> {
 
     /// What a cancel of a call that has settled may say, whatever the host says.
     pub(super) fn known_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
-        match self.ledger.standing(call.as_str()) {
+        match self.ledger.standing(call) {
             Standing::Ended(End::Unknown) => Some(CancelOutcome::unconfirmed()),
-            Standing::Ended(_) => Some(match self.ledger.answer(call.as_str()) {
+            Standing::Ended(_) => Some(match self.ledger.answer(call) {
                 CancelAnswer::Cancelled { stop, ended } => CancelOutcome::confirmed(stop, ended),
                 answer => CancelOutcome::refused(answer.reason().unwrap_or_default()),
             }),
@@ -134,7 +134,7 @@ impl<P: Clone> AgentState<P> {
     /// The same, but for a call whose response left open what became of it.
     pub(super) fn decided_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
         let undecided = Standing::Ended(End::Undecided);
-        let decided = self.ledger.standing(call.as_str()) != undecided;
+        let decided = self.ledger.standing(call) != undecided;
         decided.then(|| self.known_outcome(call))?
     }
 

@@ -1,8 +1,8 @@
 //! The identifier of a call: generated for every call that does not bring one.
 
 use std::fmt;
-use std::hash::{BuildHasher, DefaultHasher, Hasher};
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 use uuid::{Builder, Uuid};
 
@@ -10,8 +10,12 @@ use uuid::{Builder, Uuid};
 pub const MAX_CALL_ID_CHARS: usize = 128;
 
 /// A string of 1 to 128 printable characters, unique within its session.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(Arc<str>);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId {
+    text: Arc<str>,
+    /// What it is looked up by, again and again in the life of a call.
+    digest: u64,
+}
 
 /// The text was empty, too long, or held a control character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,49 +35,67 @@ impl CallId {
                 return Err(InvalidCallId);
             }
         }
-        Ok(CallId(text.into()))
+        Ok(CallId::of(text))
     }
 
     /// A fresh UUID (version 4).
     pub fn random() -> Self {
-        CallId::of(Uuid::new_v4())
+        CallId::of_uuid(Uuid::new_v4())
     }
 
     /// Makes a UUID (version 4) out of sixteen random bytes, which the shell supplies.
     pub fn from_random(bytes: [u8; 16]) -> Self {
-        CallId::of(Builder::from_random_bytes(bytes).into_uuid())
+        CallId::of_uuid(Builder::from_random_bytes(bytes).into_uuid())
     }
 
-    fn of(uuid: Uuid) -> Self {
-        CallId((&*uuid.hyphenated().encode_lower(&mut [0; 36])).into())
+    fn of_uuid(uuid: Uuid) -> Self {
+        CallId::of(uuid.hyphenated().encode_lower(&mut [0; 36]))
+    }
+
+    fn of(text: &str) -> Self {
+        CallId {
+            text: text.into(),
+            digest: text.digest(),
+        }
     }
 
     /// The identifier as it stands on the wire.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
-/// Hashes callIds under a secret of its own: strangers choose the ids, and whoever knew the hash
-/// could choose such as collide. The standard library's `RandomState` has fixed keys in wasm.
-#[derive(Clone, Debug)]
-pub(super) struct IdHashes(u128);
-
-impl Default for IdHashes {
-    fn default() -> Self {
-        IdHashes(Uuid::new_v4().as_u128())
+impl Hash for CallId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
     }
 }
 
-impl BuildHasher for IdHashes {
-    type Hasher = DefaultHasher;
+/// What a callId is looked up by.
+pub trait Digest {
+    /// The same for the same text, and for nothing else that anybody meets: of a million ids the
+    /// chance that two share one is less than one in ten million.
+    fn digest(&self) -> u64;
+}
 
-    fn build_hasher(&self) -> DefaultHasher {
+impl Digest for CallId {
+    fn digest(&self) -> u64 {
+        self.digest
+    }
+}
+
+impl Digest for str {
+    fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        hasher.write_u128(self.0);
-        hasher
+        hasher.write_u128(*SECRET);
+        hasher.write(self.as_bytes());
+        hasher.finish()
     }
 }
+
+/// Strangers choose the ids, and whoever knew how they are hashed could choose such as collide. The
+/// standard library's `RandomState` has fixed keys in wasm.
+static SECRET: LazyLock<u128> = LazyLock::new(|| Uuid::new_v4().as_u128());
 
 /// Not a control, and none of the characters that hide in a log line: line and paragraph
 /// separators, bidirectional overrides, byte order mark, private noncharacters.
@@ -84,19 +106,19 @@ fn is_printable(character: char) -> bool {
 
 impl fmt::Debug for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.0, f)
+        fmt::Debug::fmt(&*self.text, f)
     }
 }
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl std::borrow::Borrow<str> for CallId {
     fn borrow(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 

@@ -1,8 +1,8 @@
 //! What one session remembers of its calls.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
-use super::id::IdHashes;
+use super::id::Digest;
 use super::recent::Recent;
 use super::{CallId, CallKey, LateEnd, Stop};
 
@@ -66,22 +66,22 @@ impl CancelAnswer {
 /// Calls in flight, and a bounded ring of those that ended.
 #[derive(Debug)]
 pub struct Ledger {
-    calls: HashMap<CallId, CallKey, IdHashes>,
+    /// By the digests of their ids.
+    calls: FxHashMap<u64, CallKey>,
     ended: Recent,
 }
 
 impl Ledger {
     /// `capacity` is how many ended calls are remembered.
     pub fn new(capacity: usize) -> Self {
-        let hashes = IdHashes::default();
         Ledger {
-            ended: Recent::new(capacity, hashes.clone()),
-            calls: HashMap::with_hasher(hashes),
+            ended: Recent::new(capacity),
+            calls: FxHashMap::default(),
         }
     }
 
     /// Where `id` stands.
-    pub fn standing(&self, id: &str) -> Standing {
+    pub fn standing(&self, id: &(impl Digest + ?Sized)) -> Standing {
         match self.key(id) {
             Some(key) => Standing::InFlight(key),
             None => self
@@ -92,26 +92,26 @@ impl Ledger {
     }
 
     /// The key of a call in flight.
-    pub fn key(&self, id: &str) -> Option<CallKey> {
-        self.calls.get(id).copied()
+    pub fn key(&self, id: &(impl Digest + ?Sized)) -> Option<CallKey> {
+        self.calls.get(&id.digest()).copied()
     }
 
     /// Enters a call. The id must not be in flight; how it ended before counts no longer.
-    pub fn enter(&mut self, id: CallId, key: CallKey) {
-        debug_assert!(self.key(id.as_str()).is_none());
-        self.calls.insert(id, key);
+    pub fn enter(&mut self, id: &CallId, key: CallKey) {
+        debug_assert!(self.key(id).is_none());
+        self.calls.insert(id.digest(), key);
     }
 
     /// Moves a call from in flight to remembered, evicting the oldest when the ring is full.
     pub fn end(&mut self, id: &CallId, end: End) {
         if self.withdraw(id) {
-            self.ended.insert(id.as_str(), end);
+            self.ended.insert(id, end);
         }
     }
 
     /// Takes a call out that is in flight, as if it had never been. False when it is not.
     pub fn withdraw(&mut self, id: &CallId) -> bool {
-        self.calls.remove(id).is_some()
+        self.calls.remove(&id.digest()).is_some()
     }
 
     /// Lets go of the room for more calls, once nothing is in flight and not many will follow.
@@ -122,7 +122,7 @@ impl Ledger {
     }
 
     /// What a cancel of `id` answers, once that has ended.
-    pub fn answer(&self, id: &str) -> CancelAnswer {
+    pub fn answer(&self, id: &(impl Digest + ?Sized)) -> CancelAnswer {
         match self.ended.get(id) {
             Some(End::Cancelled(stop)) => CancelAnswer::Cancelled {
                 stop,
@@ -134,7 +134,7 @@ impl Ledger {
     }
 
     /// The handler of a call that was abandoned has ended. Nothing comes of it for any other call.
-    pub fn ended_late(&mut self, id: &str, end: LateEnd) {
+    pub fn ended_late(&mut self, id: &(impl Digest + ?Sized), end: LateEnd) {
         self.ended.ended_late(id, end);
     }
 
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn remembers_how_a_call_ended() {
         let mut ledger = Ledger::new(10);
-        ledger.enter(id("a"), 1);
+        ledger.enter(&id("a"), 1);
         assert_eq!(ledger.standing("a"), Standing::InFlight(1));
         ledger.end(&id("a"), End::Cancelled(Stop::Dropped));
         assert_eq!(
@@ -178,7 +178,7 @@ mod tests {
     fn evicts_the_oldest() {
         let mut ledger = Ledger::new(2);
         for (key, name) in ["a", "b", "c"].into_iter().enumerate() {
-            ledger.enter(id(name), key as CallKey);
+            ledger.enter(&id(name), key as CallKey);
             ledger.end(&id(name), End::Completed);
         }
         assert_eq!(ledger.standing("a"), Standing::Unknown);
@@ -193,7 +193,7 @@ mod tests {
             .into_iter()
             .enumerate()
         {
-            ledger.enter(id("a"), key as CallKey);
+            ledger.enter(&id("a"), key as CallKey);
             assert_eq!(ledger.standing("a"), Standing::InFlight(key as CallKey));
             ledger.end(&id("a"), end);
         }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn one_withdrawn_was_never_there() {
         let mut ledger = Ledger::new(2);
-        ledger.enter(id("a"), 1);
+        ledger.enter(&id("a"), 1);
         assert!(ledger.withdraw(&id("a")));
         assert_eq!(ledger.standing("a"), Standing::Unknown);
         assert_eq!((ledger.remembered(), ledger.in_flight()), (0, 0));
@@ -221,7 +221,7 @@ mod tests {
             after: 150.0,
         };
         for (key, stop) in [("a", Stop::Abandoned), ("b", Stop::Dropped)] {
-            ledger.enter(id(key), 1);
+            ledger.enter(&id(key), 1);
             ledger.end(&id(key), End::Cancelled(stop));
             ledger.ended_late(key, end);
         }
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(ledger.answer("a"), CancelAnswer::Cancelled { stop, ended });
         assert_eq!(ledger.answer("b"), CancelAnswer::cancelled(Stop::Dropped));
         assert_eq!(ledger.answer("c"), CancelAnswer::NotFound);
-        ledger.enter(id("c"), 1);
+        ledger.enter(&id("c"), 1);
         ledger.end(&id("c"), End::Cancelled(stop));
         assert_eq!(ledger.answer("a"), CancelAnswer::NotFound);
         assert_eq!(ledger.answer("c"), CancelAnswer::cancelled(stop));

@@ -1,11 +1,11 @@
 //! How the last calls ended, in memory whose size does not depend on what they were called.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::id::IdHashes;
+use super::id::Digest;
 use super::{End, LateEnd, Stop};
 
 /// Digests of callIds, and the order in which they came. A call takes at most 60 bytes, and what is
@@ -16,7 +16,6 @@ use super::{End, LateEnd, Stop};
 #[derive(Debug)]
 pub(super) struct Recent {
     capacity: usize,
-    hashes: IdHashes,
     ended: FxHashSet<Entry>,
     /// The oldest first.
     order: VecDeque<Entry>,
@@ -61,18 +60,13 @@ impl Hash for Entry {
 }
 
 impl Recent {
-    pub fn new(capacity: usize, hashes: IdHashes) -> Self {
+    pub fn new(capacity: usize) -> Self {
         Recent {
             capacity,
-            hashes,
             ended: FxHashSet::default(),
             order: VecDeque::new(),
             late: FxHashMap::default(),
         }
-    }
-
-    fn digest(&self, id: &str) -> u64 {
-        self.hashes.hash_one(id) & !END
     }
 
     pub fn len(&self) -> usize {
@@ -80,33 +74,29 @@ impl Recent {
     }
 
     /// How the call of that id ended.
-    pub fn get(&self, id: &str) -> Option<End> {
-        // Nothing is hashed in vain for a session that does little.
-        if self.ended.is_empty() {
-            return None;
-        }
-        let entry = self.ended.get(&Entry(self.digest(id)))?;
+    pub fn get(&self, id: &(impl Digest + ?Sized)) -> Option<End> {
+        let entry = self.ended.get(&Entry(id.digest() & !END))?;
         Some(entry.end())
     }
 
     /// How the handler of an abandoned call has ended since.
-    pub fn late(&self, id: &str) -> Option<LateEnd> {
-        self.late.get(&self.digest(id)).copied()
+    pub fn late(&self, id: &(impl Digest + ?Sized)) -> Option<LateEnd> {
+        self.late.get(&(id.digest() & !END)).copied()
     }
 
     /// Remembers how the handler of a call ended that is remembered as abandoned.
-    pub fn ended_late(&mut self, id: &str, end: LateEnd) {
+    pub fn ended_late(&mut self, id: &(impl Digest + ?Sized), end: LateEnd) {
         if self.get(id) == Some(End::Cancelled(Stop::Abandoned)) {
-            self.late.entry(self.digest(id)).or_insert(end);
+            self.late.entry(id.digest() & !END).or_insert(end);
         }
     }
 
     /// Remembers how a call ended; of an id that is remembered already, the last end counts.
-    pub fn insert(&mut self, id: &str, end: End) {
+    pub fn insert(&mut self, id: &(impl Digest + ?Sized), end: End) {
         if self.capacity == 0 {
             return;
         }
-        let entry = Entry(self.digest(id) | bits_of(end));
+        let entry = Entry((id.digest() & !END) | bits_of(end));
         if self.ended.replace(entry).is_some() {
             self.late.remove(&entry.digest());
             return;
@@ -142,7 +132,7 @@ mod tests {
     use super::*;
 
     fn recent(capacity: usize) -> Recent {
-        Recent::new(capacity, IdHashes::default())
+        Recent::new(capacity)
     }
 
     /// At least: a table has room for eight sevenths of its capacity, and a byte for each entry.
@@ -166,12 +156,15 @@ mod tests {
     fn a_capacity_without_end_takes_what_it_holds() {
         let mut recent = self::recent(usize::MAX);
         for number in 0..20_000 {
-            recent.insert(&format!("call-{number}"), End::Cancelled(Stop::Dropped));
+            recent.insert(
+                format!("call-{number}").as_str(),
+                End::Cancelled(Stop::Dropped),
+            );
         }
         assert_eq!(recent.len(), 20_000);
         assert!(
-            (0..20_000)
-                .all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled(Stop::Dropped)))
+            (0..20_000).all(|it| recent.get(format!("call-{it}").as_str())
+                == Some(End::Cancelled(Stop::Dropped)))
         );
     }
 
@@ -180,7 +173,10 @@ mod tests {
         for capacity in [100, 1_000, 10_000] {
             let mut recent = self::recent(capacity);
             for number in 1..=4 * capacity {
-                recent.insert(&format!("call-{number}"), End::Cancelled(Stop::Dropped));
+                recent.insert(
+                    format!("call-{number}").as_str(),
+                    End::Cancelled(Stop::Dropped),
+                );
                 let held = bytes_held(&recent);
                 // The smallest tables are a little roomier.
                 assert!(held <= 60 * recent.len().max(16), "{number}: {held} B");
@@ -192,7 +188,10 @@ mod tests {
     fn lets_go_of_the_room_for_more() {
         let mut recent = self::recent(10_000);
         for number in 0..80 {
-            recent.insert(&format!("call-{number}"), End::Cancelled(Stop::Dropped));
+            recent.insert(
+                format!("call-{number}").as_str(),
+                End::Cancelled(Stop::Dropped),
+            );
         }
         recent.shrink();
         assert_eq!(
@@ -200,8 +199,8 @@ mod tests {
             (112, 80)
         );
         assert!(
-            (0..80)
-                .all(|it| recent.get(&format!("call-{it}")) == Some(End::Cancelled(Stop::Dropped)))
+            (0..80).all(|it| recent.get(format!("call-{it}").as_str())
+                == Some(End::Cancelled(Stop::Dropped)))
         );
         recent.insert("one more", End::Completed);
         assert_eq!(recent.get("one more"), Some(End::Completed));
@@ -216,7 +215,7 @@ mod tests {
                 // Every so often an id that is remembered ends again.
                 let id = format!("call-{}", if number % 7 == 0 { number / 2 } else { number });
                 let end = ENDS[number % ENDS.len()];
-                recent.insert(&id, end);
+                recent.insert(id.as_str(), end);
                 match model.iter_mut().find(|(it, _)| *it == id) {
                     Some(entry) => entry.1 = end,
                     None => model.push_back((id, end)),
@@ -229,12 +228,17 @@ mod tests {
                 }
                 if number % 97 == 0 {
                     for (id, end) in &model {
-                        assert_eq!(recent.get(id), Some(*end), "{capacity} {number} {id}");
+                        assert_eq!(
+                            recent.get(id.as_str()),
+                            Some(*end),
+                            "{capacity} {number} {id}"
+                        );
                     }
                 }
                 assert_eq!(recent.len(), model.len());
             }
-            let known = (0..3_000).filter(|number| recent.get(&format!("call-{number}")).is_some());
+            let known =
+                (0..3_000).filter(|number| recent.get(format!("call-{number}").as_str()).is_some());
             assert_eq!(known.count(), model.len());
         }
     }

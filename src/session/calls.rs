@@ -96,7 +96,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             error.retry_after = Some(wait);
             return Err(error);
         }
-        if session.ledger.standing(request.id.as_str()) != Standing::Unknown {
+        if session.ledger.standing(&request.id) != Standing::Unknown {
             let message = format!("The callId \"{}\" was used before", request.id);
             return Err(Error::invalid_params(message));
         }
@@ -127,7 +127,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let checked = descriptor.checked;
         let name = descriptor.name.clone();
         if let Some(session) = self.session_mut(connection) {
-            session.ledger.enter(request.id.clone(), key);
+            session.ledger.enter(&request.id, key);
         }
         self.counters.calls += 1;
         if let Some(timeout) = request.timeout {

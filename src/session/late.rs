@@ -100,7 +100,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let (to, id) = (call.connection, call.id);
         let wanted = match self.session_mut(to) {
             Some(session) if Rc::ptr_eq(&session.id, &call.session) => {
-                session.ledger.ended_late(id.as_str(), end);
+                session.ledger.ended_late(&id, end);
                 session.features.notifications
             }
             Some(_) => false,

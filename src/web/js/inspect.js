@@ -156,3 +156,21 @@ export function isPlain(item) {
   const prototype = Object.getPrototypeOf(item);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** So many levels are looked through for what is simple. */
+const LEVELS = 8;
+
+/**
+ * Whether a value is made of nothing but what JSON has, and not nested deep: most data is, and
+ * needs no closer look.
+ *
+ * @param {any} value
+ * @param {number} [levels]
+ * @returns {boolean}
+ */
+export function isSimple(value, levels = LEVELS) {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol';
+  if (levels === 0 || !(Array.isArray(value) || isPlain(value))) return false;
+  for (const key in value) if (!isSimple(value[key], levels - 1)) return false;
+  return true;
+}

@@ -1,7 +1,7 @@
 /**
  * What is moved with a message rather than copied.
  */
-import { isPlain } from './inspect.js';
+import { isPlain, isSimple } from './inspect.js';
 
 /** Copied unless the caller asks for them to be moved. */
 const MOVABLE = ['ArrayBuffer', 'ImageBitmap', 'OffscreenCanvas', 'AudioData', 'VideoFrame'];
@@ -22,6 +22,7 @@ const moved = existing(MOVED);
  * @returns {Transferable[]}
  */
 export function transferables(payload, wanted) {
+  if (isSimple(payload)) return [];
   /** @type {Set<any>} */
   const found = new Set();
   // An app's progress, notifications and questions may be cyclic.
