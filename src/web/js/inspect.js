@@ -157,12 +157,13 @@ export function isPlain(item) {
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** So many levels are looked through for what is simple. */
+/** So many levels, and elements of an array, are looked through for what is simple. */
 const LEVELS = 8;
+const FEW = 100;
 
 /**
- * Whether a value is made of nothing but what JSON has, and not nested deep: most data is, and
- * needs no closer look.
+ * Whether a value is made of nothing but what JSON has, and is neither nested deep nor long: most
+ * data is, and needs no closer look.
  *
  * @param {any} value
  * @param {number} [levels]
@@ -170,7 +171,9 @@ const LEVELS = 8;
  */
 export function isSimple(value, levels = LEVELS) {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol';
-  if (levels === 0 || !(Array.isArray(value) || isPlain(value))) return false;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) return value.length <= FEW && value.every((item) => isSimple(item, levels - 1));
+  if (!isPlain(value)) return false;
   for (const key in value) if (!isSimple(value[key], levels - 1)) return false;
   return true;
 }
