@@ -30,11 +30,12 @@ export class Requests {
    */
   request(type, payload, answered) {
     return new Promise((resolve) => {
-      const id = String((this.#next += 1));
-      this.#waiting.set(id, (answer) => {
+      const id = (this.#next += 1);
+      const settle = (/** @type {any} */ answer) => {
         answered?.();
         resolve(answer);
-      });
+      };
+      this.#waiting.set(id, answered ? settle : resolve);
       this.connection.receive({ type, id, timestamp: Date.now(), payload });
     });
   }
