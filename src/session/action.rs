@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Agent, CancelKey, Cancelled, ConnectionId, ElicitationKey, Initialized};
+use super::{Agent, CancelKey, Cancelled, Changes, ConnectionId, ElicitationKey, Initialized};
 use crate::call::{CallId, CallKey, CancelAnswer, Error, LateEnd, Response};
 
 /// Who is waiting for a call's response.
@@ -57,7 +57,8 @@ pub enum Answer<P> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action<P, H> {
     /// Call [`super::HostState::run_ready`] soon, but not before the current event has been dealt
-    /// with: what is cancelled until then never starts.
+    /// with: what is cancelled until then never starts, and what is registered until then is told
+    /// of in one.
     Wake,
     /// Check the parameters, then report with [`super::HostState::checked`].
     Check {
@@ -171,10 +172,8 @@ pub enum Action<P, H> {
     CapabilitiesChanged {
         /// Who is told.
         to: ConnectionId,
-        /// Names of those that are new.
-        added: Vec<Rc<str>>,
-        /// Names of those that are gone.
-        removed: Vec<Rc<str>>,
+        /// How, since it was last told.
+        changes: Rc<Changes>,
     },
     /// For whoever watches: a call went on. Only sent while [`super::HostState::watch`] is on.
     Call(CallEvent<P>),

@@ -71,7 +71,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let key = self.next_key();
         let accepted = self.accept(connection, reply.clone(), parent, request, key, now);
         if let Err(error) = accepted {
-            self.actions.push_back(Action::Respond {
+            self.say(Action::Respond {
                 key,
                 to: reply,
                 response: Response::refused(error),
@@ -189,9 +189,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Starts every call that has its turn, in order.
+    /// Tells the agents of changed capabilities, and starts every call that has its turn, in order.
     pub fn run_ready(&mut self) {
         self.waking = false;
+        self.tell_changes();
         while let Some(key) = self.ready.pop_front() {
             let Some(call) = self
                 .calls
@@ -251,7 +252,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .session(to)
             .is_some_and(|session| session.features.progress)
         {
-            self.actions.push_back(Action::Progress {
+            self.say(Action::Progress {
                 to,
                 id: id.clone(),
                 token,

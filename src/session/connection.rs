@@ -112,6 +112,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             ledger: Ledger::new(self.limits.remembered),
             rate: Rate::full(&self.limits, now),
         };
+        // It has them in its list.
+        self.tell_changes();
         let Some(state) = self.connections.get_mut(&connection) else {
             return Err(Error::new(Code::DISCONNECTED, "The connection is closed"));
         };
@@ -195,20 +197,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Sends every agent that takes notifications one of the app's.
     pub fn notify(&mut self, event: Rc<str>, data: Option<P>) {
         for to in self.listeners() {
-            self.actions.push_back(Action::Notify {
+            self.say(Action::Notify {
                 to,
                 event: event.clone(),
                 data: data.clone(),
-            });
-        }
-    }
-
-    pub(super) fn capabilities_changed(&mut self, added: &[Rc<str>], removed: &[Rc<str>]) {
-        for to in self.listeners() {
-            self.actions.push_back(Action::CapabilitiesChanged {
-                to,
-                added: added.to_vec(),
-                removed: removed.to_vec(),
             });
         }
     }
@@ -222,10 +214,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     pub(super) fn answer(&mut self, to: ConnectionId, id: Option<P>, answer: Answer<P>) {
-        self.actions.push_back(Action::Answer { to, id, answer });
+        self.say(Action::Answer { to, id, answer });
     }
 
-    fn listeners(&self) -> Vec<ConnectionId> {
+    /// The agents that take notifications.
+    pub(super) fn listeners(&self) -> Vec<ConnectionId> {
         let listeners = self.connections.iter().filter(|(_, connection)| {
             let session = connection.session.as_ref();
             session.is_some_and(|session| session.features.notifications)

@@ -62,7 +62,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.deadlines
                 .insert(now + timeout, DeadlineOf::Elicitation(key));
         }
-        self.actions.push_back(Action::Elicit {
+        self.say(Action::Elicit {
             to: connection,
             key,
             request,
@@ -102,7 +102,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn withdraw(&mut self, key: ElicitationKey) {
         if let Some(asked) = self.remove(key) {
             let to = asked.connection;
-            self.actions.push_back(Action::Withdraw { to, key });
+            self.say(Action::Withdraw { to, key });
             self.elicited(key, Outcome::Cancelled(Stop::Abandoned));
         }
     }
@@ -110,7 +110,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn elicitation_timed_out(&mut self, key: ElicitationKey) {
         if let Some(asked) = self.remove(key) {
             let to = asked.connection;
-            self.actions.push_back(Action::Withdraw { to, key });
+            self.say(Action::Withdraw { to, key });
             let error = Error::new(Code::TIMEOUT, "The agent did not answer in time");
             self.elicited(key, Outcome::Failed(error));
         }

@@ -109,7 +109,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         if wanted {
             let id = id.clone();
-            self.actions.push_back(Action::CallEnded { to, id, end });
+            self.say(Action::CallEnded { to, id, end });
         }
         if self.watched {
             let session = call.session;

@@ -9,6 +9,7 @@
 mod action;
 mod calls;
 mod cancels;
+mod changes;
 mod connection;
 mod elicitation;
 mod late;
@@ -23,6 +24,7 @@ mod tree;
 pub use action::{Action, Answer, CallEvent, CallState, ReplyTo};
 pub use calls::CallRequest;
 pub use cancels::Cancelled;
+pub use changes::Changes;
 pub use connection::{Agent, Features, Initialize, Initialized};
 pub use limits::Limits;
 pub use state::{Counters, HostState};

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::changes::Untold;
 use super::connection::{Closing, Connection};
 use super::elicitation::Elicitation;
 use super::late::AbandonedCalls;
@@ -89,6 +90,7 @@ pub struct HostState<P, H> {
     pub(super) calls: FxHashMap<CallKey, Box<Call<P, H>>>,
     pub(super) abandoned: AbandonedCalls,
     pub(super) closing: Vec<Closing<P>>,
+    pub(super) untold: Untold,
     pub(super) ready: VecDeque<CallKey>,
     pub(super) elicitations: FxHashMap<ElicitationKey, Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
@@ -109,6 +111,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             calls: FxHashMap::default(),
             abandoned: AbandonedCalls::default(),
             closing: Vec::new(),
+            untold: Untold::new(),
             ready: VecDeque::new(),
             elicitations: FxHashMap::default(),
             deadlines: Deadlines::default(),
@@ -157,22 +160,22 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.watched = on;
     }
 
-    /// Adds a capability and tells the agents. False when the name is taken.
+    /// Adds a capability and has the agents told. False when the name is taken.
     pub fn register(&mut self, descriptor: Descriptor<P>, handler: H) -> bool {
         let name = descriptor.name.clone();
         let added = self.registry.register(descriptor, handler);
         if added {
-            self.capabilities_changed(&[name], &[]);
+            self.note_change(name, false);
         }
         added
     }
 
-    /// Removes a capability and tells the agents; calls accepted before still run.
+    /// Removes a capability and has the agents told; calls accepted before still run.
     /// False when there is none of that name.
     pub fn unregister(&mut self, name: &str) -> bool {
         let removed = self.registry.unregister(name);
         if removed {
-            self.capabilities_changed(&[], &[name.into()]);
+            self.note_change(name.into(), true);
         }
         removed
     }

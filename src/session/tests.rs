@@ -1,9 +1,8 @@
-use std::rc::Rc;
-
 use super::*;
 use crate::call::{CallId, CallKey, CancelAnswer, Code, Error, LateEnd, Outcome, Response, Stop};
 use crate::capability::Descriptor;
 
+mod changes;
 mod slots;
 mod stopping;
 
@@ -532,11 +531,13 @@ fn agents_are_told_of_changed_capabilities_and_accepted_calls_still_run() {
     host.call(agent, None, request("a", "work"), 0.0);
     assert!(host.unregister("work"));
     let steps = drain(&mut host);
-    let removed: Vec<Rc<str>> = vec!["work".into()];
+    let changes = Changes {
+        removed: vec!["work".into()],
+        ..Changes::default()
+    };
     assert!(steps.contains(&Action::CapabilitiesChanged {
         to: agent,
-        added: vec![],
-        removed
+        changes: changes.into()
     }));
     assert!(started(&steps).is_some());
     host.call(agent, None, request("b", "work"), 0.0);

@@ -96,8 +96,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.actions.push_back(Action::Call(event));
         }
         let to = call.reply.clone();
-        self.actions
-            .push_back(Action::Respond { key, to, response });
+        self.say(Action::Respond { key, to, response });
         self.close_if_over(&call.session);
         call.parent.map(|parent| parent.key)
     }
@@ -118,7 +117,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 reason,
             });
         }
-        self.actions.push_back(match asker {
+        self.say(match asker {
             Asker::Agent(to, id, given) => Action::Answer {
                 to,
                 id,

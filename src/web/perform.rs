@@ -105,8 +105,10 @@ impl Inner {
             Action::Elicit { to, key, request } => shell.question(to, key, &request),
             Action::Withdraw { to, key } => shell.withdraw(to, key),
             Action::Notify { to, event, data } => shell.tell(to, &event, &or_undefined(data)),
-            Action::CapabilitiesChanged { to, added, removed } => {
-                shell.tell_change(to, &texts(&added), &texts(&removed));
+            Action::CapabilitiesChanged { to, changes } => {
+                let [added, removed, changed] =
+                    [&changes.added, &changes.removed, &changes.changed].map(|it| texts(it));
+                shell.tell_change(to, &added, &removed, &changed);
             }
             Action::Call(event) => self.saw_call(event),
             Action::Progressed { session, id, info } => {

@@ -69,7 +69,13 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn tell(this: &Shell, to: u32, event: &str, data: &JsValue);
     #[wasm_bindgen(method, js_name = tellChange)]
-    pub(super) fn tell_change(this: &Shell, to: u32, added: &JsValue, removed: &JsValue);
+    pub(super) fn tell_change(
+        this: &Shell,
+        to: u32,
+        added: &JsValue,
+        removed: &JsValue,
+        changed: &JsValue,
+    );
     /// The future of a Rust capability is to be polled soon.
     #[wasm_bindgen(method)]
     pub(super) fn schedule(this: &Shell, key: u32);

@@ -1,11 +1,9 @@
 //! What both halves write.
 
-use std::rc::Rc;
-
 use super::{CALL_ENDED, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, VERSION, kind};
 use crate::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, Stop};
 use crate::dialect::Value;
-use crate::session::{Features, Initialized};
+use crate::session::{Changes, Features, Initialized};
 
 /// One envelope. `timestamp` is Unix milliseconds.
 pub fn envelope<V: Value>(kind: &str, id: Option<&V>, timestamp: Millis, payload: &V) -> V {
@@ -187,9 +185,14 @@ pub fn notification<V: Value>(event: &str, data: Option<&V>) -> V {
 }
 
 /// The notification of a changed set of capabilities.
-pub fn capabilities_changed<V: Value>(added: &[Rc<str>], removed: &[Rc<str>]) -> V {
+pub fn capabilities_changed<V: Value>(changes: &Changes) -> V {
     let mut data = V::object();
-    for (key, names) in [("added", added), ("removed", removed), ("changed", &[])] {
+    let Changes {
+        added,
+        removed,
+        changed,
+    } = changes;
+    for (key, names) in [("added", added), ("removed", removed), ("changed", changed)] {
         data.put(key, &texts(names.iter().map(|name| &**name)));
     }
     notification(CAPABILITIES_CHANGED, Some(&data))

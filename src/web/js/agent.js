@@ -238,9 +238,10 @@ export class Agent {
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {
       const names = (/** @type {unknown} */ list) => (Array.isArray(list) ? list : []);
-      const gone = [...names(data?.added), ...names(data?.removed)];
-      const kept = this.capabilities.filter(({ name }) => !gone.includes(name));
-      this.capabilities = [...kept, ...names(data?.added).map((name) => ({ name, available: true }))];
+      const come = [...names(data?.added), ...names(data?.changed)];
+      const gone = new Set([...come, ...names(data?.removed)]);
+      const kept = this.capabilities.filter(({ name }) => !gone.has(name));
+      this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
     }
     return report(this.#options.onNotification, event, data);
   }

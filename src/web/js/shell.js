@@ -242,9 +242,10 @@ export class Shell {
    * @param {number} to
    * @param {string[]} added
    * @param {string[]} removed
+   * @param {string[]} changed
    */
-  tellChange(to, added, removed) {
-    this.tell(to, CAPABILITIES_CHANGED, { added, removed, changed: [] });
+  tellChange(to, added, removed, changed) {
+    this.tell(to, CAPABILITIES_CHANGED, { added, removed, changed });
   }
 
   /** @param {number} key a Rust capability whose future is to be polled */

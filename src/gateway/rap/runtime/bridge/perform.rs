@@ -52,8 +52,12 @@ impl Bridge<'_> {
             Action::CallEnded { to, id, end } => {
                 self.post(to, abp::kind::NOTIFICATION, None, abp::call_ended(&id, end));
             }
-            // Tools take any parameters, make no calls, report no progress and ask nothing; changes
-            // of the toolset are told by `update`; nobody watches.
+            Action::CapabilitiesChanged { to, changes } => {
+                let payload = abp::capabilities_changed(&changes);
+                self.post(to, abp::kind::NOTIFICATION, None, payload);
+            }
+            // Tools take any parameters, make no calls, report no progress and ask nothing; nobody
+            // watches.
             Action::Check { .. }
             | Action::Respond { .. }
             | Action::Progress { .. }
@@ -61,7 +65,6 @@ impl Bridge<'_> {
             | Action::Withdraw { .. }
             | Action::Elicited { .. }
             | Action::Notify { .. }
-            | Action::CapabilitiesChanged { .. }
             | Action::Call(_)
             | Action::Progressed { .. }
             | Action::CancelAnswered { .. }

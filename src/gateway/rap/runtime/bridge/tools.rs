@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::Bridge;
 use crate::capability::Descriptor;
-use crate::dialect::abp;
 use crate::gateway::rap::runtime::toolset;
 use crate::gateway::rap::wire::Toolset;
 use crate::gateway::relay::AppInfo;
@@ -36,26 +35,24 @@ impl Bridge<'_> {
         tracing::info!(app = id, server = ?self.parts.requests.server, "tool server joined");
     }
 
-    /// Takes over the tools; calls of tools that are gone still run. Whether anything has changed,
-    /// and what: the names added, removed and changed.
-    pub(super) fn adopt(&mut self, found: &Toolset) -> Option<[Vec<String>; 3]> {
+    /// Takes over the tools; calls of tools that are gone still run. Whether anything has changed:
+    /// agents are told of that when calls are started.
+    pub(super) fn adopt(&mut self, found: &Toolset) -> bool {
         self.endpoint = Some(found.endpoint.clone());
         let capabilities = toolset::capabilities(found);
-        let missing = |from: &BTreeMap<String, Value>, in_: &BTreeMap<String, Value>| {
-            let names = from.keys().filter(|name| !in_.contains_key(*name));
-            names.cloned().collect::<Vec<_>>()
+        let differs = |(name, document): &(&String, &Value), from: &BTreeMap<String, Value>| {
+            from.get(*name) != Some(*document)
         };
-        let added = missing(&capabilities, &self.capabilities);
-        let removed = missing(&self.capabilities, &capabilities);
-        let is_changed = |name: &&String| {
-            let before = self.capabilities.get(*name);
-            before.is_some_and(|before| Some(before) != capabilities.get(*name))
-        };
-        let changed: Vec<_> = capabilities.keys().filter(is_changed).cloned().collect();
-        for name in removed.iter().chain(&changed) {
+        let gone = self.capabilities.iter();
+        let gone = gone.filter(|it| differs(it, &capabilities));
+        let come = capabilities.iter();
+        let come = come.filter(|it| differs(it, &self.capabilities));
+        let mut changed = false;
+        for (name, _) in gone {
             self.state.unregister(name);
+            changed = true;
         }
-        for name in added.iter().chain(&changed) {
+        for (name, document) in come {
             let descriptor = Descriptor {
                 name: name.as_str().into(),
                 concurrency: None,
@@ -64,31 +61,20 @@ impl Bridge<'_> {
                 // confirms that it has stopped; one that was never told has not begun.
                 settle_grace: Some(1_000.0),
                 checked: false,
-                document: capabilities.get(name).cloned().unwrap_or_default(),
+                document: document.clone(),
             };
             self.state.register(descriptor, ());
+            changed = true;
         }
         self.capabilities = capabilities;
-        let changes = [added, removed, changed];
-        changes
-            .iter()
-            .any(|names| !names.is_empty())
-            .then_some(changes)
+        changed
     }
 
     /// The toolset has changed.
     pub(super) fn update(&mut self, found: &Toolset) {
-        let Some([added, removed, changed]) = self.adopt(found) else {
-            return;
-        };
-        let payload = json!({ "capabilities": self.listed() });
-        self.link.send(None, "app/update", None, payload);
-        let data = json!({ "added": added, "removed": removed, "changed": changed });
-        let payload = abp::notification(abp::CAPABILITIES_CHANGED, Some(&data));
-        for agent in self.agents.iter().filter(|it| it.notifications) {
-            let handle = Some(agent.handle.as_str());
-            self.link
-                .send(handle, abp::kind::NOTIFICATION, None, payload.clone());
+        if self.adopt(found) {
+            let payload = json!({ "capabilities": self.listed() });
+            self.link.send(None, "app/update", None, payload);
         }
     }
 

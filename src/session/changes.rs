@@ -1,0 +1,61 @@
+//! Changes of the set of capabilities, gathered until agents are told of them.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{Action, HostState};
+
+/// What has become of the set of capabilities: names, each in one of the lists, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Those that are new.
+    pub added: Vec<Rc<str>>,
+    /// Those that are gone.
+    pub removed: Vec<Rc<str>>,
+    /// Those that were removed and registered again.
+    pub changed: Vec<Rc<str>>,
+}
+
+/// The names that agents are to be told of, each with whether it was registered when they were last
+/// told.
+pub(super) type Untold = BTreeMap<Rc<str>, bool>;
+
+impl<P: Clone, H: Clone> HostState<P, H> {
+    /// A name was registered or is gone: agents are told when the turn is over, once for all names,
+    /// as an app may register thousands.
+    pub(super) fn note_change(&mut self, name: Rc<str>, before: bool) {
+        self.untold.entry(name).or_insert(before);
+        self.wake();
+    }
+
+    /// Tells the agents of what was noted. What they know then is what is registered now.
+    pub(super) fn tell_changes(&mut self) {
+        if self.untold.is_empty() {
+            return;
+        }
+        let mut changes = Changes::default();
+        for (name, before) in std::mem::take(&mut self.untold) {
+            match (before, self.registry.get(&name).is_some()) {
+                (false, true) => changes.added.push(name),
+                (true, false) => changes.removed.push(name),
+                (true, true) => changes.changed.push(name),
+                (false, false) => {}
+            }
+        }
+        if changes == Changes::default() {
+            return;
+        }
+        let changes = Rc::new(changes);
+        for to in self.listeners() {
+            let changes = changes.clone();
+            self.actions
+                .push_back(Action::CapabilitiesChanged { to, changes });
+        }
+    }
+
+    /// Queues what is said to an agent: it hears first of what has changed before.
+    pub(super) fn say(&mut self, action: Action<P, H>) {
+        self.tell_changes();
+        self.actions.push_back(action);
+    }
+}
