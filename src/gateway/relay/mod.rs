@@ -20,6 +20,7 @@ mod runs;
 mod stops;
 #[cfg(test)]
 mod tests;
+mod updates;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -27,6 +28,7 @@ use std::fmt::Write;
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
 pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use revocation::Revoked;
+pub use updates::DIFFERENCES;
 
 use super::id_map::IdMap;
 use super::limits::Limits;

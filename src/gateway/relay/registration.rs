@@ -1,4 +1,4 @@
-//! Apps that register and change what they offer.
+//! Apps that register.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::manifest::{AppInfo, CapabilityInfo, Registration};
+use super::updates::DIFFERENCES;
 use super::{Action, CloseCode, PeerId, Relay};
 use crate::call::{Code, Error};
 use crate::gateway::tokens::{Identity, Role};
@@ -28,12 +29,6 @@ struct Register<'a> {
     resume: bool,
     #[serde(borrow)]
     replaces: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct Update<'a> {
-    #[serde(borrow)]
-    capabilities: &'a RawValue,
 }
 
 impl Relay {
@@ -57,7 +52,7 @@ impl Relay {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
-        let payload = json!({ "appId": registration.app.id }).to_string();
+        let payload = json!({ "appId": registration.app.id, "updates": DIFFERENCES }).to_string();
         let id: Arc<str> = (&*registration.app.id).into();
         if let Some(app) = self.apps.get_mut(&peer) {
             app.id = Some(id.clone());
@@ -108,27 +103,10 @@ impl Relay {
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
         let capabilities = match register.capabilities {
-            Some(capabilities) => read_capabilities(capabilities)?,
+            Some(capabilities) => read_capabilities(capabilities, "capabilities")?,
             None => Vec::new(),
         };
         Ok(Registration { app, capabilities })
-    }
-
-    pub(super) fn update(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
-        let read = envelope.object().and_then(|payload| {
-            let update: Update = read(payload, "")?;
-            read_capabilities(update.capabilities)
-        });
-        match read {
-            Ok(capabilities) => {
-                let app = self.apps.get_mut(&peer);
-                if let Some(registration) = app.and_then(|app| app.registration.as_mut()) {
-                    registration.capabilities = capabilities;
-                }
-                self.offers += 1;
-            }
-            Err(error) => self.refuse(peer, &envelope.subject(), &error),
-        }
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {
@@ -149,14 +127,19 @@ impl Relay {
     }
 }
 
-fn read_capabilities(list: &RawValue) -> Result<Vec<CapabilityInfo>, Failure> {
-    let items: Vec<&RawValue> = read(list.get(), "capabilities")?;
+/// Reads a list of capabilities that is at `path`.
+pub(super) fn read_capabilities(
+    list: &RawValue,
+    path: &str,
+) -> Result<Vec<CapabilityInfo>, Failure> {
+    let items: Vec<&RawValue> = read(list.get(), path)?;
     let read_one =
-        |(index, item): (usize, &&RawValue)| read(item.get(), &format!("capabilities[{index}]"));
+        |(index, item): (usize, &&RawValue)| read(item.get(), &format!("{path}[{index}]"));
     items.iter().enumerate().map(read_one).collect()
 }
 
-fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
+/// Reads what is at `path`, or the whole payload.
+pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|error| {
         let at = if path.is_empty() { "payload" } else { path };
         Error::invalid_params(format!("`{at}`: {error}"))

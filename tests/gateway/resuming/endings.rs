@@ -88,7 +88,10 @@ async fn without_a_grace_time_there_are_no_sessions() {
     let gateway = Gateway::limited(grace(Duration::ZERO)).await;
     let mut peer = gateway.peer("/abp/app").await;
     peer.send(registering(json!({ "resume": true }))).await;
-    assert_eq!(peer.next().await["payload"], json!({ "appId": "demo" }));
+    assert_eq!(
+        peer.next().await["payload"],
+        json!({ "appId": "demo", "updates": "differences" })
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

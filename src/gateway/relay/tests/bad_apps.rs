@@ -27,7 +27,7 @@ fn an_app_registers_first_once_and_well() {
     good["payload"]["token"] = json!("secret");
     assert_eq!(
         only(&bench.send(1, good.clone()), 1)["payload"],
-        json!({ "appId": "demo" })
+        json!({ "appId": "demo", "updates": "differences" })
     );
     assert_eq!(
         code(only(&bench.send(1, good.clone()), 1)),

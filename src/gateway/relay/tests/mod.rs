@@ -8,6 +8,7 @@ mod relaying;
 mod resuming;
 mod runs;
 mod stops;
+mod updates;
 
 use serde_json::{Value, json};
 

@@ -48,7 +48,10 @@ fn without_a_grace_time_nothing_is_resumable() {
     joined(&mut bench, 1);
     let seen = bench.send(1, register_to_resume(None));
     assert_eq!(only(&seen, 1)["type"], "app/registered");
-    assert_eq!(only(&seen, 1)["payload"], json!({ "appId": "demo" }));
+    assert_eq!(
+        only(&seen, 1)["payload"],
+        json!({ "appId": "demo", "updates": "differences" })
+    );
 }
 
 #[test]

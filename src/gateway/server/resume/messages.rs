@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::call::{Code, Error};
+use crate::gateway::relay::DIFFERENCES;
 use crate::gateway::wire::{Envelope, Failure, Header, Outgoing, error_json};
 
 /// The first message of a connection that takes up a session.
@@ -86,7 +87,8 @@ pub fn registered(
     grace: Duration,
 ) -> Outgoing {
     let grace = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-    let payload = json!({ "appId": app, "resume": { "token": token, "grace": grace } });
+    let resume = json!({ "token": token, "grace": grace });
+    let payload = json!({ "appId": app, "updates": DIFFERENCES, "resume": resume });
     message(unix_ms, "app/registered", id, &payload)
 }
 
