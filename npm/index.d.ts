@@ -128,7 +128,7 @@ export type HostEvent =
   /** `resumed`: the connection before was lost, and its agents and their calls go on over this one. */
   | { type: 'gateway'; time: number; state: 'connected'; url: string; resumed?: true }
   | { type: 'gateway'; time: number; state: 'refused'; url: string; error?: ABPError }
-  /** A capability was registered or unregistered. */
+  /** Capabilities were registered or unregistered: once for all of a turn of the event loop. */
   | { type: 'capabilities'; time: number };
 
 interface CallEventBase {

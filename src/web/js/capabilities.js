@@ -8,6 +8,8 @@ import { Validators } from './validators.js';
 export class Capabilities {
   /** @type {Set<() => void>} */
   #listeners = new Set();
+  /** Whether they have changed in this turn. */
+  #untold = false;
   #shell;
 
   /** @param {Shell} shell */
@@ -31,13 +33,12 @@ export class Capabilities {
 
   /** The manifest of what is registered. */
   manifest() {
-    const capabilities = this.documents().map(({ name, description, inputSchema, outputSchema }) => ({
-      name,
-      description,
-      inputSchema,
-      outputSchema,
-    }));
-    return { abp: '0.1', app: this.#shell.app, capabilities };
+    return { abp: '0.1', app: this.#shell.app, capabilities: this.documents().map(this.entry) };
+  }
+
+  /** @param {any} document @returns {any} what the manifest says of it */
+  entry({ name, description, inputSchema, outputSchema }) {
+    return { name, description, inputSchema, outputSchema };
   }
 
   /** @param {any} document the Capability object of one registered from JavaScript or from Rust */
@@ -52,13 +53,20 @@ export class Capabilities {
     this.#changed();
   }
 
+  /** Who follows them is told when the turn is over, once, as an app may register thousands. */
   #changed() {
-    this.#shell.timeline.emit({ type: 'capabilities' });
-    for (const listener of this.#listeners) listener();
+    if (this.#untold) return;
+    this.#untold = true;
+    queueMicrotask(() => {
+      this.#untold = false;
+      if (this.#shell.closed) return;
+      this.#shell.timeline.emit({ type: 'capabilities' });
+      for (const listener of this.#listeners) listener();
+    });
   }
 
   /**
-   * @param {() => void} listener called when the set of capabilities has changed
+   * @param {() => void} listener called once for each turn in which the set of capabilities has changed
    * @returns {() => void} stops it
    */
   onChanged(listener) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { Capabilities } from '../../../src/web/js/capabilities.js';
 import { GatewayLink } from '../../../src/web/js/gateway/link.js';
 
 const OPEN = 1;
@@ -78,24 +79,36 @@ class Session {
   }
 }
 
-/** @param {any[]} events takes what it says */
-const newShell = (events) => ({
+/** @param {any[]} events takes what it says @param {Map<string, any>} [registered] the documents of its capabilities, by name */
+const newShell = (events, registered = new Map()) => ({
   app: { id: 'a' },
-  capabilities: { manifest: () => ({ capabilities: [] }), onChanged: () => () => {} },
+  capabilities: {
+    documents: () => [...registered.values()],
+    entry: Capabilities.prototype.entry,
+    /** @param {() => void} listener */
+    onChanged: (listener) => {
+      update = listener;
+      return () => {};
+    },
+  },
   timeline: { emit: (/** @type {any} */ it) => events.push(it) },
 });
+/** Tells the last link that the capabilities have changed. */
+let update = () => {};
 const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify };
 
-/** A link on its first socket. @param {any} [resume] what the gateway offers */
-function connect(resume = { token: 'secret', grace: GRACE }) {
+/** A link on its first socket. @param {any} [resume] what the gateway offers @param {string} [updates] what it takes */
+function connect(resume = { token: 'secret', grace: GRACE }, updates) {
   /** @type {any[]} */
   const events = [];
-  const link = new GatewayLink(/** @type {any} */ (newShell(events)), 'ws://gateway', { WebSocket: Socket, token: 'bearer' }, new Socket(), tools);
+  /** @type {Map<string, any>} */
+  const registered = new Map();
+  const link = new GatewayLink(/** @type {any} */ (newShell(events, registered)), 'ws://gateway', { WebSocket: Socket, token: 'bearer' }, new Socket(), tools);
   last().open();
   const { type, payload } = last().sent.shift();
   assert.deepEqual([type, payload.resume, payload.token], ['app/register', true, 'bearer']);
-  last().hear('app/registered', { appId: 'a', resume });
-  return { link, events, states: () => events.splice(0).map(({ state, resumed }) => (resumed ? 'resumed' : state)) };
+  last().hear('app/registered', { appId: 'a', resume, updates });
+  return { link, events, registered, states: () => events.splice(0).map(({ state, resumed }) => (resumed ? 'resumed' : state)) };
 }
 
 /** An agent that calls. @param {string} [agent] */
@@ -342,6 +355,117 @@ describe('the link to a gateway', () => {
       hide();
       show(true);
       assert.deepEqual([Socket.all.length, stored.size], [1, 0]);
+    });
+  });
+
+  describe('whose capabilities change', () => {
+    /** @param {string} name @param {string} [description] */
+    const document = (name, description = 'd'.repeat(100)) => ({ name, description, inputSchema: {}, outputSchema: {}, available: true });
+    const named = (/** @type {any[]} */ list) => list?.map(({ name }) => name);
+    const sent = () => last().sent.splice(0).map(({ type, payload: { added, removed, capabilities } }) => [type, { added: named(added), removed, all: named(capabilities) }]);
+
+    test('sends what has changed to a gateway that takes differences', () => {
+      const { registered } = connect(undefined, 'differences');
+      update();
+      assert.deepEqual(sent(), []);
+      for (const name of ['one', 'two']) registered.set(name, document(name));
+      update();
+      assert.deepEqual(last().sent[0].payload.added[0], { name: 'one', description: 'd'.repeat(100), inputSchema: {}, outputSchema: {} });
+      assert.deepEqual(sent(), [['app/update', { added: ['one', 'two'], removed: undefined, all: undefined }]]);
+      registered.delete('one');
+      registered.set('two', document('two', 'other'));
+      registered.set('three', document('three'));
+      update();
+      assert.deepEqual(sent(), [['app/update', { added: ['two', 'three'], removed: ['one', 'two'], all: undefined }]]);
+      registered.delete('three');
+      update();
+      update();
+      assert.deepEqual(sent(), [['app/update', { added: undefined, removed: ['three'], all: undefined }]]);
+    });
+
+    test('sends all of them to another', () => {
+      const { registered } = connect();
+      for (const name of ['one', 'two']) {
+        registered.set(name, document(name));
+        update();
+      }
+      assert.deepEqual(sent().map(([, { added, removed, all }]) => [added, removed, all]), [[undefined, undefined, ['one']], [undefined, undefined, ['one', 'two']]]);
+    });
+
+    for (const updates of ['differences', undefined]) {
+      test(`tells what has changed while it registered, to a gateway that takes ${updates ?? 'no differences'}`, () => {
+        /** @type {Map<string, any>} */
+        const registered = new Map([['one', document('one')]]);
+        new GatewayLink(/** @type {any} */ (newShell([], registered)), 'ws://gateway', { WebSocket: Socket }, new Socket(), tools);
+        update();
+        last().open();
+        registered.set('two', document('two'));
+        update();
+        assert.deepEqual(named(last().sent.shift().payload.capabilities), ['one']);
+        assert.deepEqual(last().sent, []);
+        last().hear('app/registered', { appId: 'a', updates });
+        const { added, capabilities } = last().sent.shift().payload;
+        assert.deepEqual(named(added ?? capabilities), updates ? ['two'] : ['one', 'two']);
+        assert.deepEqual(last().sent, []);
+      });
+    }
+
+    test('sends again what was not acknowledged, in order, and no more', (t) => {
+      const { registered } = connect(undefined, 'differences');
+      for (const name of ['one', 'two']) {
+        registered.set(name, document(name));
+        update();
+      }
+      last().end();
+      registered.delete('one');
+      update();
+      wait(t, 100);
+      last().open();
+      last().sent.length = 0;
+      last().hear('app/resumed', { received: 1 });
+      assert.deepEqual(sent().map(([, { added, removed }]) => [added, removed]), [[['two'], undefined], [undefined, ['one']]]);
+      registered.set('three', document('three'));
+      update();
+      assert.deepEqual(sent().map(([, { added, removed }]) => [added, removed]), [[['three'], undefined]]);
+    });
+
+    test('begins again with all of them when the session is lost, or an update was refused', (t) => {
+      const { registered } = connect(undefined, 'differences');
+      registered.set('one', document('one'));
+      update();
+      last().end();
+      wait(t, 100);
+      last().open();
+      last().hear('app/lost', { error: {} });
+      assert.deepEqual(named(last().sent.pop().payload.capabilities), ['one']);
+      last().hear('app/registered', { appId: 'a', updates: 'differences' });
+      last().sent.length = 0;
+      registered.set('two', document('two'));
+      update();
+      const { id } = last().sent[0];
+      assert.deepEqual(sent().map(([, { added }]) => added), [['two']]);
+      const warn = t.mock.method(console, 'warn', () => {});
+      last().onmessage({ data: JSON.stringify({ type: 'error', id, payload: { error: {} } }) });
+      assert.equal(warn.mock.callCount(), 1);
+      for (const name of ['three', 'four']) {
+        registered.set(name, document(name));
+        update();
+      }
+      assert.deepEqual(sent().map(([, { added, all }]) => [added, all]), [[undefined, ['one', 'two', 'three']], [['four'], undefined]]);
+    });
+
+    test('sends each document once, however many there are', () => {
+      const { registered } = connect(null, 'differences');
+      let documents = 0;
+      for (let index = 0; index < 2_000; index += 1) {
+        const one = document(`name.n${index}`);
+        documents += JSON.stringify(Capabilities.prototype.entry(one)).length;
+        registered.set(one.name, one);
+        // Each in a turn of its own.
+        update();
+      }
+      const sent = last().sent.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
+      assert.ok(sent < 2 * documents, `${sent} for ${documents}`);
     });
   });
 

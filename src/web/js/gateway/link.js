@@ -4,6 +4,7 @@
  */
 import { Delivery } from './delivery.js';
 import { leave, takeLeft } from './left.js';
+import { Offer } from './offer.js';
 
 /** @import { Connection } from '../connection.js' */
 
@@ -20,6 +21,8 @@ const IDLE = 1_000;
 const MOST_KEPT = 1 << 26;
 /** Agents that have left and are remembered. */
 const MOST_LEFT = 1_000;
+/** The id of updates, by which one that is refused is known. */
+const UPDATE = 'update';
 /** How a socket ends that was not closed. */
 const BROKEN = 1006;
 
@@ -37,6 +40,7 @@ export class GatewayLink {
   /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
   #timers = {};
   #attempts = 0;
+  #offer;
   #forgetChanges;
   #closed = false;
 
@@ -52,6 +56,7 @@ export class GatewayLink {
     this.url = url;
     this.options = options;
     this.tools = tools;
+    this.#offer = new Offer(shell.capabilities);
     this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
     this.#use(socket);
     globalThis.addEventListener?.('pagehide', this.#leave);
@@ -60,7 +65,10 @@ export class GatewayLink {
 
   /** The capabilities have changed. */
   #update() {
-    this.#send({ type: 'app/update', payload: { capabilities: this.#capabilities() } });
+    // Until it has registered there is nothing to update.
+    if (!this.#live && !this.#session) return;
+    const payload = this.#offer.update();
+    if (payload) this.#send({ type: 'app/update', id: UPDATE, payload });
   }
 
   close = () => {
@@ -123,7 +131,7 @@ export class GatewayLink {
   }
 
   #register() {
-    const payload = { app: this.shell.app, capabilities: this.#capabilities(), token: this.options.token };
+    const payload = { app: this.shell.app, capabilities: this.#offer.all(), token: this.options.token };
     this.#replaces ??= takeLeft(this.#key);
     this.#post('app/register', { ...payload, resume: true, replaces: this.#replaces });
   }
@@ -200,7 +208,10 @@ export class GatewayLink {
       const resume = payload?.resume;
       this.#session = resume && { ...resume, delivery: new Delivery(MOST_KEPT) };
       this.#replaces = undefined;
+      this.#offer.differences = payload?.updates === 'differences';
       this.#begin();
+      // What has changed since it asked.
+      this.#update();
     } else if (type === 'app/resumed') {
       if (!this.#session?.delivery.acknowledge(payload?.received)) this.#giveUp();
       else this.#begin(this.#session.delivery.kept);
@@ -244,6 +255,7 @@ export class GatewayLink {
   /** @param {any} envelope */
   #receive({ agent, ...envelope }) {
     if (typeof agent !== 'string' || envelope.type === 'error') {
+      if (envelope.id === UPDATE) this.#offer.refused();
       console.warn('caphost: the gateway says', envelope);
     } else if (envelope.type === 'agent/closed') {
       this.#left(this.#agents.get(agent));
@@ -304,10 +316,6 @@ export class GatewayLink {
   #stop(timer) {
     clearTimeout(this.#timers[timer]);
     delete this.#timers[timer];
-  }
-
-  #capabilities() {
-    return this.shell.capabilities.manifest().capabilities;
   }
 
   /**

@@ -1,0 +1,48 @@
+/**
+ * What a gateway has been told that the app offers.
+ */
+
+/** @import { Capabilities } from '../capabilities.js' */
+
+export class Offer {
+  #capabilities;
+  /** By name; undefined if it is not known what the gateway has. @type {Map<string, any> | undefined} */
+  #told;
+  /** Whether the gateway takes differences. */
+  differences = false;
+
+  /** @param {Capabilities} capabilities */
+  constructor(capabilities) {
+    this.#capabilities = capabilities;
+  }
+
+  /** All of it, which the gateway is told now. */
+  all() {
+    this.#told = new Map(this.#capabilities.documents().map((document) => [document.name, document]));
+    return this.#entries([...this.#told.values()]);
+  }
+
+  /** What the gateway is told of what has changed since; undefined if that is nothing. */
+  update() {
+    const before = this.#told;
+    if (!before) return { capabilities: this.all() };
+    const now = this.#capabilities.documents();
+    const added = now.filter((document) => document !== before.get(document.name));
+    const left = new Map(now.map((document) => [document.name, document]));
+    const removed = [...before].filter(([name, document]) => document !== left.get(name)).map(([name]) => name);
+    if (added.length + removed.length === 0) return undefined;
+    if (!this.differences) return { capabilities: this.all() };
+    this.#told = left;
+    return { ...(removed.length && { removed }), ...(added.length && { added: this.#entries(added) }) };
+  }
+
+  /** The gateway has refused an update, and has something else than it was told. */
+  refused() {
+    this.#told = undefined;
+  }
+
+  /** @param {any[]} documents */
+  #entries(documents) {
+    return documents.map((document) => this.#capabilities.entry(document));
+  }
+}
