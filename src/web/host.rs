@@ -88,7 +88,11 @@ impl Host {
 
     /// Takes a capability away; calls accepted before still run. False when there is none.
     pub fn unregister(&self, name: &str) -> bool {
-        self.0.with(|state| state.unregister(name))
+        let removed = self.0.with(|state| state.unregister(name));
+        if removed {
+            self.0.shell.unregistered(name);
+        }
+        removed
     }
 
     /// Puts `window.abp` on the page, or on another object.

@@ -82,6 +82,9 @@ extern "C" {
     /// A capability written in Rust has been registered.
     #[wasm_bindgen(method)]
     pub(super) fn registered(this: &Shell, document: &JsValue);
+    /// Rust has unregistered a capability.
+    #[wasm_bindgen(method)]
+    pub(super) fn unregistered(this: &Shell, name: &str);
 }
 
 #[wasm_bindgen(module = "/src/web/js/timeline.js")]

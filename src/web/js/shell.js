@@ -258,6 +258,11 @@ export class Shell {
     this.capabilities.added(document);
   }
 
+  /** Rust has unregistered a capability. @param {string} name */
+  unregistered(name) {
+    this.capabilities.removed(name);
+  }
+
   /** The wasm instance is lost. */
   #lost() {
     this.disarm();

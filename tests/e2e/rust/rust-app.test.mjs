@@ -108,6 +108,24 @@ test('a Rust capability asks the agent', async () => {
   assert.deepEqual(response.data, { value: 42 });
 });
 
+test('what Rust unregisters leaves the manifest of the page, and the page is told', async () => {
+  const seen = await page.evaluate(async () => {
+    const { abp, host } = /** @type {any} */ (window);
+    const offers = async () => {
+      const { href } = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel="abp-manifest"]'));
+      return (await (await fetch(href)).json()).capabilities.some((/** @type {any} */ it) => it.name === 'rust.leave');
+    };
+    /** @type {string[]} */
+    const events = [];
+    host.observe((/** @type {any} */ { type }) => events.push(type));
+    const before = await offers();
+    const { data } = await abp.call('rust.leave', {});
+    await undefined;
+    return { before, data, after: await offers(), told: events.filter((type) => type === 'capabilities').length };
+  });
+  assert.deepEqual(seen, { before: true, data: { sum: 1 }, after: false, told: 1 });
+});
+
 test('a panic settles every call with INTERNAL_ERROR, and later ones too', async () => {
   const result = await page.evaluate(async () => {
     const other = /** @type {any} */ (window).abp.call('rust.hold', {}, { callId: 'other' });

@@ -128,6 +128,8 @@ describe("capabilities as the browser's tools", () => {
         while (!tools.has('one')) await new Promise((resolve) => setTimeout(resolve, 5));
         const { structuredContent } = await tools.get('one').execute({});
         host.unregister('one');
+        // The tools follow when the turn is over.
+        await undefined;
         const left = [...tools.keys()];
         host.close();
         return { structuredContent, left };

@@ -136,6 +136,17 @@ fn register(host: &Host) -> Result<(), Error> {
             Ok(Sum { sum: 0.0 })
         },
     )?;
+    let own = host.clone();
+    host.register(
+        Capability::new("rust.leave"),
+        move |_: Work, _: CallContext| {
+            let own = own.clone();
+            async move {
+                let left = own.unregister("rust.leave");
+                Ok(Sum { sum: left.into() })
+            }
+        },
+    )?;
     host.register(
         Capability::new("rust.ask"),
         |_: Work, context: CallContext| async move {
