@@ -31,6 +31,30 @@ async fn requests_are_served_by_any_worker() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_other_has_the_whole_list_after_a_difference() {
+    let workers = Workers::start().await;
+    let mut app = demo(&workers.one).await;
+    workers.both_have("demo").await;
+    let client = Client::new(&workers.two, "/mcp/demo");
+    let list = modern(0, "tools/list", json!({}));
+    let difference = json!({ "added": [{ "name": "new" }], "removed": ["export.pdf"] });
+    app.send(request("app/update", "u", difference)).await;
+    let told = async {
+        loop {
+            let tools = ask(&client, &list).await["result"]["tools"].take();
+            if tools[1]["name"] == "new" {
+                break tools;
+            }
+        }
+    };
+    let tools = soon("the list of the other", told).await;
+    assert_eq!(
+        (&tools[0]["name"], tools.as_array().unwrap().len()),
+        (&json!("echo"), 2)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_the_response_cancels_the_call_at_the_other() {
     let workers = Workers::start().await;
     let mut app = demo(&workers.one).await;

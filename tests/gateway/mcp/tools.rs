@@ -94,6 +94,11 @@ async fn without_an_app_there_are_no_tools_until_one_comes() {
     assert_eq!(events.next().await, Some(changed.clone()));
     assert_eq!(names(&list(&client, json!({})).await), ["echo"]);
 
+    let difference = json!({ "added": [{ "name": "a" }, { "name": "z" }], "removed": ["echo"] });
+    app.send(request("app/update", "u", difference)).await;
+    assert_eq!(events.next().await, Some(changed.clone()));
+    assert_eq!(names(&list(&client, json!({})).await), ["a", "z"]);
+
     drop(app);
     assert_eq!(events.next().await, Some(changed));
     assert_eq!(names(&list(&client, json!({})).await), [""; 0]);

@@ -65,11 +65,6 @@ impl Agents {
         self.agents.get_mut(&connection)
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Agent> {
-        self.agents.values()
-    }
-
     /// All connections.
     pub fn all(&self) -> Vec<ConnectionId> {
         self.agents.keys().copied().collect()
