@@ -58,9 +58,12 @@ codes! {
 }
 
 impl Code {
+    /// Those of a call of which nobody knows what has become.
+    pub(crate) const OPEN: [Code; 3] = [Code::TIMEOUT, Code::TRANSPORT_ERROR, Code::DISCONNECTED];
+
     /// Whether nobody knows what became of a call that has failed so.
     pub(crate) fn leaves_open(&self) -> bool {
-        [Code::TIMEOUT, Code::DISCONNECTED].contains(self)
+        Code::OPEN.contains(self)
     }
 
     /// The code as it stands on the wire.

@@ -50,11 +50,11 @@ impl<T> Task<T> {
         }
     }
 
-    /// Drops the future, or has it dropped at the end of the poll it is in.
-    pub fn stop(&self) {
-        self.stopped.set(true);
+    /// Drops the future, or has it dropped at the end of the poll it is in; then it gives false.
+    pub fn stop(&self) -> bool {
+        let ended = self.stopped.replace(true);
         let future = self.future.take();
-        drop(future);
+        ended || future.is_some()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Calls from acceptance to their end.
 
+use std::rc::Rc;
+
 use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
 use super::stopping::Stopping;
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
@@ -31,6 +33,34 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     ) {
         let to = ReplyTo::Agent(connection, id);
         self.enter(connection, to, None, request, now);
+    }
+
+    /// An agent calls with a signal that has fired already: a call that is not refused is cancelled
+    /// before its parameters are looked at, and remembered so.
+    pub fn call_aborted(
+        &mut self,
+        connection: ConnectionId,
+        id: Option<P>,
+        request: CallRequest<P>,
+        reason: Option<Rc<str>>,
+        now: Millis,
+    ) {
+        let to = ReplyTo::Agent(connection, id);
+        let key = self.enter(connection, to, None, request, now);
+        self.cancel_tree(key, reason.as_ref(), now);
+    }
+
+    /// The same of a running capability, as [`HostState::call_from`].
+    pub fn call_from_aborted(
+        &mut self,
+        parent: CallKey,
+        request: CallRequest<P>,
+        reason: Option<Rc<str>>,
+        now: Millis,
+    ) -> CallKey {
+        let key = self.call_from(parent, request, now);
+        self.cancel_tree(key, reason.as_ref(), now);
+        key
     }
 
     /// A running capability calls another one. Answered with [`Action::Respond`] to
@@ -234,6 +264,21 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 self.settle_stopping(key, result, told, now);
             }
             _ => self.counters.late_results += 1,
+        }
+    }
+
+    /// A handler has done its work, but what it returned cannot be sent: its call has failed, and
+    /// is not cancelled unless the handler was told to stop.
+    pub fn settle_unfit(&mut self, key: CallKey, error: Error<P>, told: bool, now: Millis) {
+        let Some(call) = self.calls.get_mut(&key) else {
+            return self.settle_late(key, true, now);
+        };
+        let stopping = call.phase == Phase::Stopping && call.stopping.own.is_none();
+        call.stopping.told |= told;
+        if stopping && !call.stopping.told {
+            self.finish(key, Outcome::Failed(error), now);
+        } else {
+            self.settle(key, Err(error), told, now);
         }
     }
 

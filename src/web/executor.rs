@@ -35,6 +35,8 @@ struct Running {
     stopped: Stopped,
     waker: Waker,
     scheduled: Cell<bool>,
+    /// It was stopped within a poll, at whose end it is dropped. Until then the host says nothing.
+    dropped_later: Cell<bool>,
 }
 
 /// What belongs to the running calls of capabilities written in Rust, by their keys.
@@ -91,12 +93,18 @@ impl RustCalls {
         };
         let stopped = Stopped::default();
         let context = CallContext {
-            host,
+            host: host.clone(),
             key,
             id,
             stopped: stopped.clone(),
         };
+        // What a handler does before it gives its future is no poll, and may have it stopped.
+        host.dropping.update(|count| count + 1);
         let future = handler(params, context);
+        host.dropping.update(|count| count - 1);
+        if !host.state.borrow().is_in_flight(key) {
+            return;
+        }
         let running = Running {
             task: Task::new(future),
             stopped,
@@ -105,6 +113,7 @@ impl RustCalls {
                 key,
             })),
             scheduled: Cell::new(false),
+            dropped_later: Cell::new(false),
         };
         self.tasks.borrow_mut().insert(key, running.into());
         self.poll(key);
@@ -116,8 +125,14 @@ impl RustCalls {
             return;
         };
         running.scheduled.set(false);
-        let Poll::Ready(output) = running.task.poll(&mut Context::from_waker(&running.waker))
-        else {
+        let polled = running.task.poll(&mut Context::from_waker(&running.waker));
+        if running.dropped_later.get()
+            && let Some(host) = HOSTS.get(self.host)
+        {
+            host.dropping.update(|count| count - 1);
+            return host.drive();
+        }
+        let Poll::Ready(output) = polled else {
             return;
         };
         self.tasks.borrow_mut().remove(&key);
@@ -129,8 +144,8 @@ impl RustCalls {
     }
 
     /// Fires a call's signal and drops its future. Drop guards have run when this returns, unless
-    /// the future is being polled: then they run at the end of that poll.
-    pub fn stop(&self, key: u32, reason: Option<&str>) {
+    /// it is false, because the future is being polled: then they run at the end of that poll.
+    pub fn stop(&self, key: u32, reason: Option<&str>) -> bool {
         let running = self.tasks.borrow_mut().remove(&key);
         if let Some(running) = &running {
             let _ = running.stopped.set(reason.map(Into::into));
@@ -139,9 +154,11 @@ impl RustCalls {
         if let Some(controller) = controller {
             sys::abort_with(&controller, reason);
         }
+        let dropped = running.as_ref().is_none_or(|it| it.task.stop());
         if let Some(running) = running {
-            running.task.stop();
+            running.dropped_later.set(!dropped);
         }
+        dropped
     }
 
     /// A call is over.

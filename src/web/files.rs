@@ -26,6 +26,7 @@ ship! {
     readFromAgent from "/src/web/js/from-agent.js";
     Delivery from "/src/web/js/gateway/delivery.js";
     leave from "/src/web/js/gateway/left.js";
+    Offer from "/src/web/js/gateway/offer.js";
     GatewayLink from "/src/web/js/gateway/link.js";
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";

@@ -7,10 +7,10 @@ use wasm_bindgen::prelude::*;
 
 use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
-use super::object;
 use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
-use crate::call::Millis;
+use super::{Error, object};
+use crate::call::{Code, Millis};
 
 /// A host, from JavaScript's side. Everything survives being called back into.
 ///
@@ -107,6 +107,27 @@ impl HostHandle {
         }
     }
 
+    /// A handler calls with a signal that has fired already: the key as of `callFrom`.
+    #[wasm_bindgen(js_name = callFromAborted)]
+    pub fn call_from_aborted(
+        host: u32,
+        parent: u32,
+        call: &str,
+        capability: String,
+        given: JsValue,
+        reason: Option<String>,
+    ) -> u32 {
+        let request = request(call, capability, given, f64::INFINITY, JsValue::UNDEFINED);
+        match (request, HOSTS.get(host)) {
+            (Some(request), Some(host)) => {
+                let reason = shortened(reason.as_deref());
+                let mut state = host.state.borrow_mut();
+                state.call_from_aborted(parent, request, reason, now())
+            }
+            _ => 0,
+        }
+    }
+
     #[wasm_bindgen(js_name = runReady)]
     pub fn run_ready(host: u32) {
         if let Some(host) = Work::of(host) {
@@ -132,6 +153,23 @@ impl HostHandle {
     pub fn settle(host: u32, key: u32, data: JsValue, told: bool) {
         if let Some(host) = Work::of(host) {
             host.state().settle(key, Ok(data), told, now());
+        }
+    }
+
+    /// A JavaScript handler has returned what cannot be sent; `told` says that it has taken its
+    /// signal.
+    pub fn unfit(host: u32, key: u32, problem: String, told: bool) {
+        if let Some(host) = Work::of(host) {
+            let error = Error::new(Code::OPERATION_FAILED, problem);
+            host.state().settle_unfit(key, error, told, now());
+        }
+    }
+
+    /// A JavaScript handler that was told to stop has rejected: it has ended, whatever it says.
+    pub fn rejected(host: u32, key: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state()
+                .settle(key, Err(Error::cancelled()), true, now());
         }
     }
 
@@ -198,13 +236,6 @@ impl HostHandle {
             let mut state = host.state.borrow_mut();
             state.ask(connection, None, request, timeout_of(timeout), now())
         })
-    }
-
-    /// Has what follows wait, or done. For a call that is cancelled before anything comes of it.
-    pub fn hold(host: u32, on: bool) {
-        if let Some(host) = Work::of(host) {
-            host.0.held.set(on);
-        }
     }
 
     /// Does what the last [`HostHandle::call_from`], `elicit` or `ask` has led to.

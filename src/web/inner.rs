@@ -29,10 +29,9 @@ pub(super) struct Inner {
     pub rust_calls: RustCalls,
     /// For when the shell was last asked to call back.
     pub armed: Cell<f64>,
-    /// A future is being dropped: nothing is said before all of it is.
-    pub dropping: Cell<bool>,
-    /// A call is made and cancelled in one: nothing is done before both are.
-    pub held: Cell<bool>,
+    /// How many futures are being dropped, or are to be when the poll returns that they are in:
+    /// nothing is said before all of them are.
+    pub dropping: Cell<u32>,
 }
 
 impl Inner {
@@ -49,8 +48,7 @@ impl Inner {
                 shell,
                 rust_calls: RustCalls::new(key),
                 armed: Cell::new(f64::INFINITY),
-                dropping: Cell::new(false),
-                held: Cell::new(false),
+                dropping: Cell::new(0),
             }
         })
     }

@@ -25,17 +25,13 @@ impl Inner {
     /// Does everything that is to be done, in order. No borrow is held while it does: what it
     /// calls may call back, and finds the queue where this left it.
     pub fn drive(&self) {
-        if self.dropping.get() || self.held.get() {
-            return;
-        }
-        loop {
+        while self.dropping.get() == 0 {
             let action = self.state.borrow_mut().poll_action();
             match action {
                 Some(action) => self.perform(action),
-                None => break,
+                None => return self.arm(),
             }
         }
-        self.arm();
     }
 
     /// One timer, for the earliest deadline.
@@ -70,9 +66,10 @@ impl Inner {
                 }
             },
             Action::Stop { key, reason } => {
-                self.dropping.set(true);
-                self.rust_calls.stop(key, reason.as_deref());
-                self.dropping.set(false);
+                self.dropping.update(|count| count + 1);
+                if self.rust_calls.stop(key, reason.as_deref()) {
+                    self.dropping.update(|count| count - 1);
+                }
                 shell.stop(key, reason.as_deref());
             }
             Action::Respond { key, to, response } => {

@@ -73,6 +73,30 @@ impl HostHandle {
         false
     }
 
+    /// An agent in the page calls with a signal that has fired already. True when `call` can be no
+    /// callId, and nothing comes of it.
+    #[wasm_bindgen(js_name = callAborted)]
+    pub fn call_aborted(
+        host: u32,
+        connection: u32,
+        id: JsValue,
+        call: &str,
+        capability: String,
+        given: JsValue,
+        reason: Option<String>,
+    ) -> bool {
+        let Some(request) = request(call, capability, given, f64::INFINITY, JsValue::UNDEFINED)
+        else {
+            return true;
+        };
+        if let Some(host) = Work::of(host) {
+            let reason = shortened(reason.as_deref());
+            host.state()
+                .call_aborted(connection, Some(id), request, reason, now());
+        }
+        false
+    }
+
     /// An agent cancels. True when what it gave can be no callId, and nothing comes of it.
     pub fn cancel(
         host: u32,

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::{Future, pending};
 use std::pin::pin;
+use std::rc::Rc;
 
 use caphost::{CallContext, Capability, Error, Host};
 use js_sys::{Function, Object, Promise, Reflect};
@@ -288,4 +289,36 @@ fn stats(host: &Host) -> JsValue {
     let host = host.as_js();
     let stats: Function = get(&host, "stats").unchecked_into();
     stats.call0(&host).unwrap()
+}
+
+#[wasm_bindgen_test]
+async fn a_call_that_is_cancelled_in_its_own_poll_is_confirmed_when_its_future_has_been_dropped() {
+    let (host, record) = (host(), Record::default());
+    let seen = record.clone();
+    // Observers hear of the end at once, within whatever has led to it.
+    let observe: Function = get(&host.as_js(), "observe").unchecked_into();
+    let heard = Closure::<dyn FnMut(JsValue)>::new(move |event: JsValue| {
+        if get(&event, "state") == "cancelled" {
+            seen.add("confirmed");
+        }
+    });
+    observe.call1(&host.as_js(), heard.as_ref()).unwrap();
+    let abp = Rc::new(Abp::closed(&host));
+    let (own, seen) = (abp.clone(), record.clone());
+    let stops_itself = move |_: Json, _: CallContext| {
+        let (abp, seen) = (own.clone(), seen.clone());
+        async move {
+            let _guard = seen.on_drop("dropped");
+            let _ = abp.cancel("a", "");
+            seen.add("went on");
+            pending::<()>().await;
+            Ok::<_, Error>(())
+        }
+    };
+    host.register(Capability::new("stops.itself"), stops_itself)
+        .unwrap();
+    abp.initialize().await.unwrap();
+    let call = abp.call("stops.itself", "{}", r#"{"callId":"a"}"#);
+    assert_eq!(settled::<Json>(call).await, cancelled());
+    assert_eq!(record.all(), ["went on", "dropped", "confirmed"]);
 }

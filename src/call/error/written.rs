@@ -12,12 +12,18 @@ type Place = (&'static str, &'static str, &'static str, fn() -> String);
 
 /// Each file, what stands before and after the codes in it, and how they are written there. What
 /// JSON-RPC takes has a copy: a bundler would take a shared one apart for all.
-const PLACES: [Place; 4] = [
+const PLACES: [Place; 5] = [
     (
         "src/web/js/codes.js",
         "export const RETRYABLE = [\n",
         "];\n",
         script,
+    ),
+    (
+        "src/web/js/codes.js",
+        "export const OPEN = [\n",
+        "];\n",
+        open,
     ),
     (
         "src/web/js/json-rpc/codes.js",
@@ -50,6 +56,14 @@ fn lines(line: impl Fn(&mut String, &str, bool, &str)) -> String {
 fn script() -> String {
     lines(|text, code, retryable, _| {
         if retryable {
+            writeln!(text, "  '{code}',").unwrap();
+        }
+    })
+}
+
+fn open() -> String {
+    lines(|text, code, _, _| {
+        if Code::OPEN.iter().any(|open| open.as_str() == code) {
             writeln!(text, "  '{code}',").unwrap();
         }
     })

@@ -209,10 +209,9 @@ fn ending_of(outcome: &agent::Outcome) -> Ending {
     match outcome {
         agent::Outcome::Done { .. } => Ending::Completed,
         agent::Outcome::Cancelled(stop) => Ending::Cancelled(*stop),
-        agent::Outcome::Failed(error) => match &*error.code {
-            // Of these nobody knows what the app has done.
-            "TIMEOUT" | "DISCONNECTED" | "TRANSPORT_ERROR" => Ending::Unknown(error.code.clone()),
-            _ => Ending::Failed(error.code.clone()),
-        },
+        agent::Outcome::Failed(error) if Code::from(error.code.to_string()).leaves_open() => {
+            Ending::Unknown(error.code.clone())
+        }
+        agent::Outcome::Failed(error) => Ending::Failed(error.code.clone()),
     }
 }

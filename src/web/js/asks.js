@@ -39,10 +39,9 @@ export class Asks {
     const { rust, number } = this.#shell;
     let child = 0;
     return underSignal(
-      this.#shell,
       signal,
       (reason) => rust.cancelKey(number, child, reason),
-      async () => {
+      async (aborted) => {
         /** @type {Call} */
         let call;
         try {
@@ -54,7 +53,9 @@ export class Asks {
           return failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);
         }
         return this.#answer(() => {
-          child = rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
+          child = aborted
+            ? rust.callFromAborted(number, parent, call.callId, call.capability, call, aborted.reason)
+            : rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
           return child;
         });
       },

@@ -13,3 +13,10 @@ export const RETRYABLE = [
   'TRANSPORT_ERROR',
   'DISCONNECTED',
 ];
+
+/** The codes of a call of which nobody knows what has become. Written as the others. */
+export const OPEN = [
+  'TIMEOUT',
+  'TRANSPORT_ERROR',
+  'DISCONNECTED',
+];

@@ -58,8 +58,11 @@ export class Connection {
     (this.#take ?? this.receive).call(this, message);
   }
 
-  /** @param {any} envelope an agent's message of ABP, whatever it is */
-  receive(envelope) {
+  /**
+   * @param {any} envelope an agent's message of ABP, whatever it is
+   * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
+   */
+  receive(envelope, aborted) {
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (this.shell.guard.trap) return this.#answerAtOnce(envelope, LOST);
     if (envelope?.type === 'initialize') {
@@ -68,7 +71,7 @@ export class Connection {
       if (isUuid(envelope.id) && envelope.id === this.#opener) return undefined;
       this.#opener = envelope.id;
     }
-    return receive(this, envelope);
+    return receive(this, envelope, aborted);
   }
 
   /**

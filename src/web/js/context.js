@@ -29,6 +29,11 @@ export class Context {
     return this.#controller !== undefined;
   }
 
+  /** Whether the call was cancelled. */
+  get stopped() {
+    return this.#stopped !== undefined;
+  }
+
   /** Fires when the call is cancelled. Made when it is first asked for: most handlers never do. */
   get signal() {
     if (!this.#controller) {

@@ -1,11 +1,10 @@
 /**
  * How an agent reads the Agentic Browser Protocol: what an app says of calls.
  */
+import { OPEN } from './codes.js';
 import { CALL_ENDED } from './envelope.js';
 import { get, getA, isObject } from './read.js';
 
-/** Of these nobody knows what became of the call. */
-const UNDECIDED = ['DISCONNECTED', 'TIMEOUT'];
 const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
 
 /**
@@ -56,7 +55,7 @@ function callResult(rust, agent, shell, key, payload) {
   // One that succeeded was not cancelled, whatever else it says.
   if (response?.success) return rust.called(agent, shell, key, cancelled ? { ...payload, cancelled: false } : response);
   if (cancelled) return rust.stopped(agent, shell, key, response, stopOf(get(payload, 'metadata')));
-  const undecided = response !== undefined && UNDECIDED.includes(get(get(payload, 'error'), 'code'));
+  const undecided = response !== undefined && OPEN.includes(get(get(payload, 'error'), 'code'));
   return undecided ? rust.undecided(agent, shell, key, response) : rust.called(agent, shell, key, response);
 }
 

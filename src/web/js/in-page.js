@@ -55,10 +55,9 @@ export function exposeAbp(shell, target) {
       // A call that was refused at once may have the callId of another, which goes on.
       let open = true;
       return underSignal(
-        shell,
         signal,
         (reason) => void (open && abp.cancel(rest.callId, reason)),
-        () => request('capabilities/call', { capability, params, options: rest }, () => (open = false)),
+        (aborted) => request('capabilities/call', { capability, params, options: rest }, () => (open = false), aborted),
       );
     },
 

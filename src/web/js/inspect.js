@@ -12,8 +12,8 @@ class Unfit {
 
 /**
  * What is wrong with a value that is to be sent, if anything. The limits hold for whatever a
- * structured clone carries, and nothing is expanded before it is counted: a sparse array of
- * 2^32 - 1 elements is a few bytes. Binary data weighs nothing here: it is moved or encoded by the
+ * structured clone carries, but for what an array of more than 1 024 elements has beside them.
+ * Nothing is expanded before it is counted: a sparse array of 2^32 - 1 elements is a few bytes. Binary data weighs nothing here: it is moved or encoded by the
  * transport, which has a limit of its own.
  *
  * @param {unknown} value

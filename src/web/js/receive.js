@@ -16,11 +16,12 @@ const NO_SESSION = problem('NOT_INITIALIZED', 'There is no session: call initial
 /**
  * @param {Connection} connection that is open
  * @param {unknown} envelope
+ * @param {import('./signal.js').Aborted} [aborted] of a call
  */
-export function receive(connection, envelope) {
+export function receive(connection, envelope, aborted) {
   try {
     const message = readEnvelope(envelope);
-    take(connection, envelope, message);
+    take(connection, envelope, message, aborted);
   } catch (error) {
     const why = error instanceof Refusal ? error.error : invalid(`The message cannot be read: ${text(error)}`);
     refuse(connection, envelope, why);
@@ -31,9 +32,10 @@ export function receive(connection, envelope) {
  * @param {Connection} connection
  * @param {unknown} envelope
  * @param {{ type: string, id: any, payload: any }} message what it says
+ * @param {import('./signal.js').Aborted} [aborted] of a call
  * @throws {Refusal}
  */
-function take(connection, envelope, { type, id, payload }) {
+function take(connection, envelope, { type, id, payload }, aborted) {
   const { shell, number } = connection;
   const { rust } = shell;
   switch (type) {
@@ -43,8 +45,11 @@ function take(connection, envelope, { type, id, payload }) {
       // Nothing has copied it yet: what passes the schema is what the handler gets.
       if (connection.local) call.params = copyOf(call.params);
       connection.expect(id, type, call.callId, call.transfer);
-      // True for a callId that cannot be one.
-      if (rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token)) throw new Refusal(BAD_CALL_ID);
+      const unfit = aborted
+        ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason)
+        : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token);
+      // A callId that cannot be one.
+      if (unfit) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case 'capabilities/cancel': {

@@ -26,9 +26,10 @@ export class Requests {
    * @param {string} type
    * @param {unknown} payload
    * @param {() => void} [answered] called when the answer is there
+   * @param {import('./signal.js').Aborted} [aborted] of a call
    * @returns {Promise<any>} the payload of the answer
    */
-  request(type, payload, answered) {
+  request(type, payload, answered, aborted) {
     return new Promise((resolve) => {
       const id = (this.#next += 1);
       const settle = (/** @type {any} */ answer) => {
@@ -36,7 +37,7 @@ export class Requests {
         resolve(answer);
       };
       this.#waiting.set(id, answered ? settle : resolve);
-      this.connection.receive({ type, id, timestamp: Date.now(), payload });
+      this.connection.receive({ type, id, timestamp: Date.now(), payload }, aborted);
     });
   }
 }

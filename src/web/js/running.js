@@ -33,11 +33,23 @@ export class Running {
     try {
       const result = handler(given.params, context);
       if (isThenable(result)) {
-        Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#shell.fail(key, false, error));
+        Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
       } else this.#settle(key, context, result);
     } catch (error) {
-      this.#shell.fail(key, false, error);
+      this.#fail(key, context, error);
     }
+  }
+
+  /**
+   * @param {number} key
+   * @param {Context} context
+   * @param {unknown} error
+   */
+  #fail(key, context, error) {
+    const { rust, number } = this.#shell;
+    // What one says that was told to stop is for nobody: that it has ended is.
+    if (context.stopped) rust.rejected(number, key);
+    else this.#shell.fail(key, false, error);
   }
 
   /**
@@ -48,7 +60,7 @@ export class Running {
   #settle(key, context, data) {
     const { rust, number, depth, size } = this.#shell;
     const unfit = inspect(data, depth, size);
-    if (unfit) this.#shell.fail(key, false, `The capability returned data that cannot be sent: it ${unfit}`);
+    if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
     else rust.settle(number, key, data, context.told);
   }
 

@@ -4,44 +4,27 @@
 import { failure } from './errors.js';
 import { reasonText } from './reason.js';
 
+/** @typedef {{ reason: string | undefined }} Aborted that a signal had fired when its call was made */
+
 /**
- * Makes a call that a signal may abort. With one that has fired already it is made and cancelled
- * before its start, so that its host remembers it.
+ * Makes a call that a signal may abort. One whose signal has fired already is made all the same: its
+ * host cancels it before its start, and remembers it.
  *
- * @param {import('./shell.js').Shell} shell
  * @param {any} signal
  * @param {(reason: string | undefined) => void} abort
- * @param {() => Promise<any>} call which never rejects
+ * @param {(aborted?: Aborted) => Promise<any>} call which never rejects
  * @returns {Promise<any>} an ABPResponse
  */
-export function underSignal(shell, signal, abort, call) {
+export function underSignal(signal, abort, call) {
   if (signal == null) return call();
   if (typeof signal.addEventListener !== 'function') {
     return Promise.resolve(failure('INVALID_PARAMS', 'Bad options.signal: it is an AbortSignal'));
   }
+  if (signal.aborted) return call({ reason: reasonText(signal.reason) });
   const onAbort = () => abort(reasonText(signal.reason));
   signal.addEventListener('abort', onAbort);
-  const response = signal.aborted ? stillborn(shell, onAbort, call) : call();
-  return response.then((it) => {
+  return call().then((response) => {
     signal.removeEventListener('abort', onAbort);
-    return it;
-  });
-}
-
-/**
- * Makes a call and cancels it, before even its parameters are looked at.
- *
- * @param {import('./shell.js').Shell} shell
- * @param {() => void} cancel
- * @param {() => Promise<any>} call
- */
-function stillborn(shell, cancel, call) {
-  shell.rust.hold(shell.number, true);
-  try {
-    const response = call();
-    cancel();
     return response;
-  } finally {
-    shell.rust.hold(shell.number, false);
-  }
+  });
 }

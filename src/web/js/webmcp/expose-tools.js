@@ -70,10 +70,9 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
     execute: async (params, context) => {
       const callId = newId();
       const response = await underSignal(
-        requests.connection.shell,
         context?.signal,
         (reason) => void requests.request('capabilities/cancel', { callId, reason }),
-        () => requests.request('capabilities/call', { capability, params: params ?? {}, options: { callId } }),
+        (aborted) => requests.request('capabilities/call', { capability, params: params ?? {}, options: { callId } }, undefined, aborted),
       );
       return toolResult(response, toText);
     },

@@ -59,6 +59,9 @@ impl Bridge<'_> {
                     // It says so, and nobody can tell how far its own work has stopped.
                     Err(error) if error.code == Code::CANCELLED => {
                         self.state.cancel_child(key, None, now);
+                        self.state.stopped(key, Stop::Abandoned, now);
+                        // That it has ended is reported all the same.
+                        self.state.settle(key, Err(error), true, now);
                     }
                     outcome => self.state.settle(key, outcome, true, now),
                 }
