@@ -2,7 +2,8 @@
  * Agents: callers of another page's, worker's or server's capabilities.
  */
 import { lifeOfAgent } from '../src/web/js/life/of-agent.js';
-import { open } from '../src/web/js/open.js';
+import { abpError } from '../src/web/js/errors.js';
+import { open, problemWithOptions } from '../src/web/js/open.js';
 import { newId } from '../src/web/js/platform.js';
 import { portMessenger } from '../src/web/js/port.js';
 import { openSocket, socketMessenger } from '../src/web/js/socket.js';
@@ -22,6 +23,8 @@ const LIVENESS = 30_000;
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 export async function connect(messenger, options) {
+  const unfit = problemWithOptions(options);
+  if (unfit) throw abpError('INVALID_PARAMS', unfit);
   const { AgentHandle } = await load();
   return open(AgentHandle, await messenger(), options);
 }
@@ -33,6 +36,8 @@ export async function connect(messenger, options) {
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 async function connectNearby(messenger, options) {
+  const unfit = problemWithOptions(options);
+  if (unfit) throw abpError('INVALID_PARAMS', unfit);
   await load();
   // Last: it holds a lock, which nobody would let go of had the module not been loaded.
   const show = await lifeOfAgent(newId());

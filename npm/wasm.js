@@ -20,7 +20,7 @@ const exports = { AgentHandle, HostHandle, newHost };
  */
 let early = 'document' in globalThis || 'WorkerGlobalScope' in globalThis
   // Whoever needs it tries again, and is told.
-  ? read(beside()).catch(() => undefined)
+  ? Promise.resolve().then(() => read(beside())).catch(() => undefined)
   : undefined;
 
 /** @type {() => Source | Promise<Source>} */

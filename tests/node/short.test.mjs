@@ -32,7 +32,7 @@ test('a result reads the same when it has been short, and only one that has comp
 });
 
 test('whatever is not short is read as it is', () => {
-  for (const message of [undefined, null, 1, 'text', {}, { type: 'shutdown' }]) {
+  for (const message of [undefined, null, 1, 'text', {}, { type: 'shutdown' }, [], ['1'], [1, '1'], [2, '1'], [3, '1', 'echo', {}, 'c']]) {
     assert.equal(longCall(message), message);
     assert.equal(longResult(message), message);
   }
@@ -64,8 +64,8 @@ test('two ends of ours speak short, once both have said so', async () => {
   const response = await agent.call('echo', { a: 1 }, { callId: 'c' });
   assert.deepEqual({ ...response, metadata: undefined }, { success: true, data: { a: 1 }, metadata: undefined });
   assert.equal(typeof response.metadata?.duration, 'number');
-  assert.deepEqual(heard.at(-1), ['1', 'echo', { a: 1 }, 'c']);
-  assert.deepEqual([sent.at(-1)[0], sent.at(-1)[1]], ['1', { a: 1 }]);
+  assert.deepEqual(heard.at(-1), [1, '1', 'echo', { a: 1 }, 'c']);
+  assert.deepEqual(sent.at(-1).slice(0, 3), [2, '1', { a: 1 }]);
   assert.equal((await agent.call('nothing')).error?.code, 'UNKNOWN_CAPABILITY');
   assert.equal(sent.at(-1).type, 'capabilities/call-result');
   await agent.shutdown();
@@ -78,10 +78,28 @@ test('a plain agent is answered in envelopes, and an array of its is no message'
   port.start();
   port.postMessage({ type: 'initialize', id: 'i', timestamp: 1, payload: { agent: { name: 'a', version: '1' }, protocolVersion: '0.1' } });
   port.postMessage({ type: 'capabilities/call', id: '1', timestamp: 1, payload: { capability: 'echo', params: {} } });
-  port.postMessage(['2', 'echo', {}, 'c']);
+  port.postMessage([1, '2', 'echo', {}, 'c']);
   port.postMessage({ type: 'capabilities/call', id: '3', timestamp: 1, payload: { capability: 'echo', params: {} } });
   while (!sent.some(({ id }) => id === '3')) await new Promise((resolve) => setImmediate(resolve));
   assert.ok(sent.every((it) => !Array.isArray(it)));
   assert.equal(sent.find(({ type }) => type === 'initialize-result').payload.short, undefined);
   assert.ok(!sent.some(({ id }) => id === '2'));
+});
+
+test('flags that are none are no flags, and the host goes on', async () => {
+  const { port, sent } = await watchedPort();
+  const agent = await connectPort(port);
+  for (const [at, flags] of [1n, 'x', {}, null].entries()) port.postMessage([1, `stray ${at}`, 'echo', { at }, `stray ${at}`, undefined, flags]);
+  assert.equal((await agent.call('echo', { a: 1 })).success, true);
+  assert.deepEqual(sent.filter(Array.isArray).map(([, id]) => id), ['stray 0', 'stray 1', 'stray 2', 'stray 3', '1']);
+  await agent.shutdown();
+});
+
+test('a short call that comes when its session is over is told so under its id', async () => {
+  const { port, sent } = await watchedPort();
+  const agent = await connectPort(port);
+  await agent.shutdown();
+  port.postMessage([1, 'late', 'echo', {}, 'late']);
+  while (!sent.some(({ id }) => id === 'late')) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(sent.find(({ id }) => id === 'late').payload.error.code, 'NOT_INITIALIZED');
 });

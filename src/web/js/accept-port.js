@@ -21,6 +21,8 @@ export function acceptPort(shell, port, hold, initialize) {
   const extension = typeof port.onMessage?.addListener === 'function';
   /** @type {Connection | undefined} */
   let connection;
+  /** Its agent has said once that it speaks so, and may still do when its session is over. */
+  let short = false;
 
   const connect = () => {
     /** @type {Connection} */
@@ -86,13 +88,12 @@ export function acceptPort(shell, port, hold, initialize) {
   /** @param {any} message */
   const hear = (message) => {
     connection ??= connect();
-    if (!extension && message?.type === 'initialize') connection.short = takesShort(message.payload);
+    if (!extension && message?.type === 'initialize' && takesShort(message.payload)) short = connection.short = true;
     connection.hear(message);
   };
   /** @param {{ data: any }} event */
   const onMessage = ({ data }) => {
-    if (connection?.short) hear(longCall(data));
-    else hear(data);
+    hear(short ? longCall(data) : data);
   };
 
   if (extension) {

@@ -68,7 +68,7 @@ export class Agent {
     settle: (key, response) => {
       const pending = this.#pending.get(key);
       this.#pending.delete(key);
-      pending?.release?.();
+      report(pending?.release);
       pending?.resolve(response);
     },
 
@@ -114,7 +114,7 @@ export class Agent {
     this.app = session.app;
     this.features = session.features;
     /** @type {any[]} */
-    this.capabilities = session.capabilities ?? [];
+    this.capabilities = named(session.capabilities);
     /** How the session has ended: 'shutdown', 'disconnected', or 'failed'. */
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
@@ -153,9 +153,9 @@ export class Agent {
    */
   #call(resolve, capability, params, options) {
     const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
-    const unfit = problemWith(capability, params, options);
+    const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
     if (unfit) return resolve(failure('INVALID_PARAMS', unfit));
-    const aborted = signal?.aborted ?? false;
+    const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : undefined);
     const key = this.#rust.call(this.#number, callId.slice(0, 256), timeout, aborted);
     if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST });
@@ -257,7 +257,7 @@ export class Agent {
     globalThis.removeEventListener?.('pagehide', this.#leave);
     this.sessionId = null;
     this.#questions.close();
-    this.#messenger.close();
+    report(() => this.#messenger.close());
     this.#close(how);
   }
 
@@ -266,13 +266,16 @@ export class Agent {
     const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== undefined) - Number(a.callId !== undefined));
     this.#pending.clear();
     for (const { callId, release, resolve } of pending) {
-      release?.();
+      report(release);
       resolve(callId === undefined ? { success: false, error: LOST } : refusal(callId, LOST));
     }
     // One whose session was over has told so.
     if (this.sessionId !== null) this.#end('failed');
   }
 }
+
+/** @param {unknown} list what an app says it is @returns {any[]} */
+const named = (list) => (Array.isArray(list) ? list.filter((it) => typeof it?.name === 'string') : []);
 
 /** @param {unknown} callId @param {{ message: string }} error */
 const refusal = (callId, error) => cancelResponse(callId, error.message, error);

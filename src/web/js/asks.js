@@ -46,6 +46,8 @@ export class Asks {
         let call;
         try {
           call = readCall(payload);
+          const unfit = inspect(call.params, DEPTH, SIZE);
+          if (unfit) return failure('INVALID_PARAMS', `The call cannot be made: what it is given ${unfit}`);
           // What passes the schema is what the handler gets.
           call.params = copied(call.params);
         } catch (error) {

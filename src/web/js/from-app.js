@@ -37,7 +37,7 @@ export function receiveFromApp(rust, agent, shell, envelope) {
       const callId = getA('string', data, 'callId');
       const { success, after } = readEnd(data);
       if (get(payload, 'event') !== CALL_ENDED || callId === undefined || !(after >= 0)) return rust.heard(agent, shell);
-      return rust.ended(agent, shell, callId, success, after);
+      return rust.ended(agent, shell, callId.slice(0, 257), success, after);
     }
     default:
       return rust.heard(agent, shell);

@@ -52,7 +52,7 @@ export class Host {
   unregister(name) {
     const { shell } = this;
     const removed = Boolean(shell.rust.unregister(shell.number, String(name)));
-    if (removed) shell.capabilities.removed(name);
+    if (removed) shell.capabilities.removed(String(name));
     return removed;
   }
 

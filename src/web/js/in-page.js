@@ -50,7 +50,13 @@ export function exposeAbp(shell, target) {
     call(capability, params, options) {
       const signal = get(options, 'signal');
       if (signal == null) return request('capabilities/call', { capability, params, options });
-      const { signal: _, ...rest } = /** @type {any} */ (options);
+      /** @type {any} */
+      let rest;
+      try {
+        rest = { ...options, signal: undefined };
+      } catch (error) {
+        return Promise.resolve(failure('INVALID_PARAMS', `The options cannot be read: ${text(error)}`));
+      }
       rest.callId ??= newId();
       // A call that was refused at once may have the callId of another, which goes on.
       let open = true;

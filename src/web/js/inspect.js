@@ -157,23 +157,36 @@ export function isPlain(item) {
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** So many levels, and elements of an array, are looked through for what is simple. */
+/** So many levels and members are looked through for what is simple. */
 const LEVELS = 8;
-const FEW = 100;
+const MEMBERS = 200;
 
 /**
- * Whether a value is made of nothing but what JSON has, and is neither nested deep nor long: most
- * data is, and needs no closer look.
+ * Whether a value is small, and made of nothing but what JSON has: most data is, and needs no closer
+ * look.
  *
- * @param {any} value
- * @param {number} [levels]
- * @returns {boolean}
+ * @param {unknown} value
  */
-export function isSimple(value, levels = LEVELS) {
-  if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol';
-  if (levels === 0) return false;
-  if (Array.isArray(value)) return value.length <= FEW && value.every((item) => isSimple(item, levels - 1));
-  if (!isPlain(value)) return false;
-  for (const key in value) if (!isSimple(value[key], levels - 1)) return false;
-  return true;
+export const isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
+
+/**
+ * @param {any} value
+ * @param {number} levels that objects may still be nested
+ * @param {number} left members that may still come
+ * @returns {number} what is left of them then; negative for what is not simple
+ */
+function pass(value, levels, left) {
+  if (typeof value !== 'object' || value === null) return typeof value === 'function' || typeof value === 'symbol' ? -1 : left;
+  if (levels === 0) return -1;
+  if (Array.isArray(value)) {
+    left -= value.length;
+    for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
+    return left;
+  }
+  if (!isPlain(value)) return -1;
+  for (const key in value) {
+    left = pass(value[key], levels - 1, left - 1);
+    if (left < 0) break;
+  }
+  return left;
 }

@@ -19,6 +19,15 @@ const DOUBT = 500;
  * @property {(request: any, context: { signal: AbortSignal }) => any} [onElicitation]
  */
 
+const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
+
+/** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
+export function problemWithOptions(options) {
+  // NaN is not equal or above anything.
+  const bad = TIMES.find((name) => options[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
+  return bad && `${bad} is a number of milliseconds, not negative`;
+}
+
 /**
  * @param {any} AgentHandle
  * @param {import('./messenger.js').Messenger} messenger

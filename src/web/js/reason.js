@@ -9,7 +9,11 @@ const MAX = 4096;
  */
 export function reasonText(reason) {
   if (typeof reason === 'string') return reason.slice(0, MAX);
-  // The default reason of an abort says nothing.
-  if (reason instanceof DOMException && reason.name === 'AbortError') return undefined;
-  return reason instanceof Error ? String(reason.message).slice(0, MAX) : undefined;
+  try {
+    // The default reason of an abort says nothing.
+    if (reason instanceof DOMException && reason.name === 'AbortError') return undefined;
+    return reason instanceof Error ? String(reason.message).slice(0, MAX) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -6,14 +6,21 @@
  *
  * | what | short form |
  * |---|---|
- * | a call | `[id, capability, params, callId, timeout?, flags?]` |
- * | the response of a call that has completed | `[id, data, duration]` |
+ * | a call | `[1, id, capability, params, callId, timeout?, flags?]` |
+ * | the response of a call that has completed | `[2, id, data, duration]` |
+ *
+ * An array that is none of these is left as it is, which is no message: a worker shares its channel
+ * with the app.
  */
 
 /** @import { Envelope } from './messenger.js' */
 
 /** As `short` in the payloads of `initialize` and its answer: the version of these forms. */
 export const SHORT = 1;
+
+/** What stands first. */
+const CALL = 1;
+const RESULT = 2;
 
 /** Flags of a call: it wants progress under its callId, and its data moved. */
 const PROGRESS = 1;
@@ -34,8 +41,8 @@ export function shortCall(envelope) {
   const { capability, params, options } = envelope.payload;
   const { callId, timeout, progressToken, transfer } = options;
   const flags = (progressToken === undefined ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
-  if (flags) return [envelope.id, capability, params, callId, timeout, flags];
-  return timeout === undefined ? [envelope.id, capability, params, callId] : [envelope.id, capability, params, callId, timeout];
+  if (flags) return [CALL, envelope.id, capability, params, callId, timeout, flags];
+  return timeout === undefined ? [CALL, envelope.id, capability, params, callId] : [CALL, envelope.id, capability, params, callId, timeout];
 }
 
 /**
@@ -43,8 +50,9 @@ export function shortCall(envelope) {
  * @returns {any} the envelope, to be read as any other
  */
 export function longCall(message) {
-  if (!Array.isArray(message)) return message;
-  const [id, capability, params, callId, timeout, flags = 0] = message;
+  if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
+  const [, id, capability, params, callId, timeout, given] = message;
+  const flags = typeof given === 'number' ? given : 0;
   const progressToken = flags & PROGRESS ? callId : undefined;
   const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
   return { type: 'capabilities/call', id, timestamp: 0, payload: { capability, params, options } };
@@ -56,7 +64,7 @@ export function longCall(message) {
  */
 export function shortResult(envelope) {
   const { type, id, payload } = envelope;
-  return type === 'capabilities/call-result' && payload.success ? [id, payload.data, payload.metadata.duration] : envelope;
+  return type === 'capabilities/call-result' && payload.success ? [RESULT, id, payload.data, payload.metadata.duration] : envelope;
 }
 
 /**
@@ -64,7 +72,7 @@ export function shortResult(envelope) {
  * @returns {any} the envelope, to be read as any other
  */
 export function longResult(message) {
-  if (!Array.isArray(message)) return message;
-  const [id, data, duration] = message;
+  if (!Array.isArray(message) || message[0] !== RESULT || message.length !== 4) return message;
+  const [, id, data, duration] = message;
   return { type: 'capabilities/call-result', id, timestamp: 0, payload: { success: true, data, metadata: { duration } } };
 }

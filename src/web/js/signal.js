@@ -3,6 +3,7 @@
  */
 import { failure } from './errors.js';
 import { reasonText } from './reason.js';
+import { report } from './report.js';
 
 /** @typedef {{ reason: string | undefined }} Aborted that a signal had fired when its call was made */
 
@@ -24,7 +25,7 @@ export function underSignal(signal, abort, call) {
   const onAbort = () => abort(reasonText(signal.reason));
   signal.addEventListener('abort', onAbort);
   return call().then((response) => {
-    signal.removeEventListener('abort', onAbort);
+    report(() => signal.removeEventListener('abort', onAbort));
     return response;
   });
 }

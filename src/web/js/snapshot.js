@@ -36,29 +36,50 @@ export const copied = (params) => small(params) ?? structuredClone(params, { tra
  * @returns {object | undefined} a copy of what is small and plain; undefined for anything else
  */
 function small(params) {
-  const counter = { members: MEMBERS };
-  const copy = isPlain(params) ? copyOf(params, LEVELS, counter) : undefined;
-  return counter.members >= 0 ? copy : undefined;
+  const given = { members: MEMBERS, met: [] };
+  const copy = isPlain(params) ? copyOf(params, LEVELS, given) : undefined;
+  return given.members >= 0 ? copy : undefined;
 }
+
+/** What there is still room for, and what has been copied. @typedef {{ members: number, met: unknown[] }} Given */
 
 /**
  * @param {any} object
  * @param {number} levels
- * @param {{ members: number }} left below zero once there is something that is not copied here
+ * @param {Given} given whose members are below zero once there is something that is not copied here
  * @returns {any}
  */
-function copyOf(object, levels, left) {
-  const copy = Array.isArray(object) ? object.slice() : { ...object };
-  const keys = Object.keys(copy);
-  left.members -= levels > 0 ? keys.length : Infinity;
-  for (let at = 0; at < keys.length && left.members >= 0; at += 1) {
+function copyOf(object, levels, given) {
+  const isArray = Array.isArray(object);
+  // Before anything is expanded: an array of a few bytes may be very long. One that is met again
+  // stays one object in a clone.
+  if (levels === 0 || (isArray && object.length > given.members) || given.met.includes(object)) return giveUp(given);
+  given.met.push(object);
+  const keys = Object.keys(object);
+  given.members -= keys.length;
+  // One with holes, or with more than its elements.
+  if (isArray && keys.length !== object.length) return giveUp(given);
+  /** @type {any} */
+  const copy = isArray ? [] : { ...object };
+  for (let at = 0; at < keys.length && given.members >= 0; at += 1) {
     const key = /** @type {string} */ (keys[at]);
-    const value = copy[key];
-    const type = typeof value;
-    if (type === 'object' && value !== null) {
-      if (Array.isArray(value) || isPlain(value)) copy[key] = copyOf(value, levels - 1, left);
-      else left.members = -1;
-    } else if (type === 'function' || type === 'symbol') left.members = -1;
+    const value = isArray ? object[at] : copy[key];
+    const inner = typeof value === 'object' && value !== null ? copyInner(value, levels - 1, given) : value;
+    if (typeof inner === 'function' || typeof inner === 'symbol') return giveUp(given);
+    if (isArray) copy.push(inner);
+    else if (inner !== value) copy[key] = inner;
   }
   return copy;
+}
+
+/**
+ * @param {object} value
+ * @param {number} levels
+ * @param {Given} given
+ */
+const copyInner = (value, levels, given) => (Array.isArray(value) || isPlain(value) ? copyOf(value, levels, given) : giveUp(given));
+
+/** @param {Given} given */
+function giveUp(given) {
+  given.members = -1;
 }

@@ -231,3 +231,34 @@ async fn a_gateway_that_stops_tells_the_tool_servers() {
     assert_eq!(told["/base/cancel_tool_call"], invoked.cancelled());
     assert_eq!(told["/base/close_thread"], invoked.closed());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_says_it_was_cancelled_has_ended_and_its_agent_is_told_so() {
+    let mut tools = Tools::start("t").await;
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let mut agent = agent(&gateway, "t").await;
+    agent.send(work("one", json!({}))).await;
+    let invoked = tools.invoked().await;
+    invoked
+        .answer(json!({ "text": "Tool call interrupted by user" }))
+        .await;
+    let (mut response, mut told) = (None, None);
+    while response.is_none() || told.is_none() {
+        let envelope = agent.next().await;
+        match envelope["type"].as_str() {
+            Some("capabilities/call-result") => response = Some(envelope["payload"].clone()),
+            Some("notification") => told = Some(envelope["payload"].clone()),
+            _ => {}
+        }
+    }
+    assert_eq!(
+        response.unwrap(),
+        stopped(json!({ "success": false }), "abandoned")
+    );
+    let told = told.unwrap();
+    assert_eq!(told["event"], "notifications/call/ended");
+    assert_eq!(told["data"]["callId"], "one");
+    agent.send(cancel("again", "one")).await;
+    let again = agent.next().await["payload"].take();
+    assert_eq!(again["metadata"]["ended"]["after"], told["data"]["after"]);
+}

@@ -96,12 +96,12 @@ export const makeDesk = () => {
    */
   const perform = async (task) => {
     const answered = typeof task === 'string' ? answerTo(task) : desk.slow.get(task);
+    /** @type {any} */
     let timer;
     const late = new Promise((resolve) => {
       timer = setTimeout(() => resolve(desk), 20_000);
     });
-    const first = await Promise.race([answered, late]);
-    clearTimeout(timer);
+    const first = await Promise.race([answered, late]).finally(() => clearTimeout(timer));
     if (typeof task === 'number') desk.slow.delete(task);
     if (first !== desk) return first === undefined && !(/** @type {any} */ (window).abp) ? undefined : asText(first);
     desk.next += 1;

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isSimple } from '../../src/web/js/inspect.js';
+import { snapshot } from '../../src/web/js/snapshot.js';
+import { transferables } from '../../src/web/js/transfer.js';
+import { inPage, newHost } from './host.mjs';
+
+/** Whether the work is done in less than a second; what it guards against takes minutes. @param {() => unknown} work */
+function isQuick(work) {
+  const began = performance.now();
+  work();
+  return performance.now() - began < 1_000;
+}
+
+test('one object that is met again and again is looked at once', () => {
+  /** @type {unknown[]} */
+  let shared = [1];
+  for (let level = 0; level < 7; level += 1) shared = Array(100).fill(shared);
+  assert.ok(isQuick(() => assert.equal(isSimple(shared), false)));
+  assert.ok(isQuick(() => transferables({ shared }, false)));
+});
+
+test('a sparse array is not expanded by its copy', () => {
+  const sparse = new Array(2 ** 32 - 1);
+  assert.ok(isQuick(() => snapshot({ sparse })));
+});
+
+test('a copy keeps what a clone keeps', () => {
+  const shared = { a: 1 };
+  const twice = /** @type {any} */ (snapshot({ one: shared, two: shared }).params);
+  assert.equal(twice.one, twice.two);
+  const named = /** @type {any} */ (snapshot({ list: Object.assign([1, 2], { name: 'x' }) }).params);
+  assert.equal(named.list.name, 'x');
+  const holes = /** @type {any} */ (snapshot({ list: [1, , 3] }).params); // eslint-disable-line no-sparse-arrays
+  assert.equal(1 in holes.list, false);
+  const own = /** @type {any} */ (snapshot(JSON.parse('{"__proto__":{"x":1},"a":{"__proto__":{"y":2}}}')).params);
+  assert.deepEqual([Object.keys(own), Object.keys(own.a), own.x, own.a.y], [['__proto__', 'a'], ['__proto__'], undefined, undefined]);
+});
+
+test('what passes the schema is what the handler gets, whatever its arrays are', async () => {
+  const host = await newHost();
+  host.register('numbers', { inputSchema: { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } } } } }, ({ list }) => list);
+  const abp = await inPage(host);
+  await abp.call('numbers', { list: [1] });
+  /** @type {any} */
+  let kept;
+  class Kept extends Array {}
+  const species = function keep() {
+    kept = [];
+    return kept;
+  };
+  Object.defineProperty(Kept, Symbol.species, { value: species });
+  const list = Object.setPrototypeOf([1, 2], Kept.prototype);
+  const call = abp.call('numbers', { list });
+  if (kept) kept[0] = 'a text';
+  assert.deepEqual((await call).data, [1, 2]);
+});
