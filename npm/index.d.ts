@@ -39,7 +39,8 @@ export interface HostOptions {
   maxDepth?: number | undefined;
   /**
    * Milliseconds that a handler is given to end once its signal has fired. The answer to the cancel
-   * waits for its end that long and no longer; 0 answers at once. Default 50.
+   * waits for its end that long and no longer; 0 answers at once. Default 50. Agents wait for an
+   * answer 5 s (their `grace`), and say `TIMEOUT` of a cancel that takes longer.
    */
   settleGrace?: number | undefined;
   /**
@@ -114,7 +115,10 @@ export interface ChildCallOptions {
  */
 export type Handler<Params = any, Data = unknown> = (params: Params, context: CallContext) => Data | Promise<Data>;
 
-/** Everything that happens on a host, in order. `time` is Unix milliseconds. */
+/**
+ * Everything that happens on a host, in order; that capabilities have changed is said once for all
+ * of a turn, at its end. `time` is Unix milliseconds.
+ */
 export type HostEvent =
   | CallEvent
   | { type: 'progress'; time: number; callId: string; info: ProgressInfo }

@@ -25,7 +25,7 @@ test("binary data over an extension's port is ABP's binary object, in both direc
   assert.deepEqual([success, data], [true, { buffer: binary(1, 2, 3), list: [binary(4, 5)], view: binary(7) }]);
 });
 
-test("what an extension's port cannot carry is told, and never arrives as something else", async () => {
+test("what JSON has nothing for is told by an extension's port, and never arrives as something else", async () => {
   const { host, agent } = await overExtension();
   host.register('map', {}, () => ({ map: new Map([['a', 1]]) }));
   host.register('echo', {}, (params) => params);
