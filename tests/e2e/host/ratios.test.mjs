@@ -1,0 +1,87 @@
+/**
+ * Ratios between things that run side by side, with room for a busy machine: they catch work that
+ * begins to grow with what is there, or twice as much of it. What calls cost is measured by the
+ * benchmark.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useLab } from '../support/lab.mjs';
+
+const lab = useLab();
+
+test('a call in the page costs no more than a few of those written by hand, whatever else there is', { timeout: 120_000 }, async () => {
+  const ratios = await lab.run(async ({ newHost, inPage }) => {
+    /** What an app would write by hand. */
+    const calls = new Map();
+    const byHand = async (/** @type {any} */ params) => {
+      const callId = crypto.randomUUID();
+      const controller = new AbortController();
+      calls.set(callId, controller);
+      try {
+        return { success: true, data: await (async ({ n }) => n)(params) };
+      } finally {
+        calls.delete(callId);
+      }
+    };
+    const limits = { maxRequestsPerSecond: Infinity, maxInFlight: Infinity };
+    const agents = [];
+    for (let at = 0; at < 3; at += 1) {
+      const host = await newHost(limits);
+      host.register('n', {}, async (/** @type {any} */ { n }) => n);
+      host.register('never', {}, () => new Promise(() => {}));
+      agents.push({ host, abp: await inPage(host) });
+    }
+    const [alone, among, crowd] = /** @type {any[]} */ (agents);
+    for (let at = 0; at < 5_000; at += 1) among.host.register(`other.${at}`, {}, () => undefined);
+    for (let at = 0; at < 5_000; at += 1) void crowd.abp.call('never');
+    const contenders = {
+      byHand: () => byHand({ n: 1 }),
+      alone: () => alone.abp.call('n', { n: 1 }),
+      among: () => among.abp.call('n', { n: 1 }),
+      crowd: () => crowd.abp.call('n', { n: 1 }),
+    };
+    /** @type {Record<string, number[]>} */
+    const times = {};
+    for (let round = 0; round < 15; round += 1) {
+      for (const [name, call] of Object.entries(contenders)) {
+        const began = performance.now();
+        for (let at = 0; at < 500; at += 1) await call();
+        (times[name] ??= []).push(performance.now() - began);
+      }
+    }
+    // The quickest of many rounds is the one that nobody has disturbed.
+    const best = (/** @type {string} */ name) => Math.min(.../** @type {number[]} */ (times[name]));
+    return { byHand: best('alone') / best('byHand'), among: best('among') / best('alone'), crowd: best('crowd') / best('alone') };
+  });
+  assert.ok(ratios.byHand < 6, `${ratios.byHand} times a call by hand`);
+  assert.ok(ratios.among < 3, `${ratios.among} times, among 5 000 capabilities`);
+  assert.ok(ratios.crowd < 3, `${ratios.crowd} times, among 5 000 calls in flight`);
+});
+
+test('cancelling many calls at once costs each no more than a few times what it costs alone', { timeout: 120_000 }, async () => {
+  const ratio = await lab.run(async ({ newHost, inPage }) => {
+    const host = await newHost({ maxRequestsPerSecond: Infinity, maxInFlight: Infinity });
+    host.register('held', {}, (/** @type {any} */ _, /** @type {any} */ { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+    const abp = await inPage(host);
+    let made = 0;
+    const round = async (/** @type {number} */ count) => {
+      const ids = Array.from({ length: count }, () => `c${(made += 1)}`);
+      const calls = ids.map((callId) => abp.call('held', {}, { callId, timeout: 60_000 }));
+      await new Promise((resolve) => setTimeout(resolve));
+      const began = performance.now();
+      await Promise.all(ids.map((callId) => abp.cancel(callId)));
+      const took = performance.now() - began;
+      await Promise.all(calls);
+      return took / count;
+    };
+    const few = [];
+    const many = [];
+    for (let at = 0; at < 5; at += 1) {
+      few.push(await round(100));
+      many.push(await round(10_000));
+    }
+    return Math.min(...many) / Math.min(...few);
+  });
+  assert.ok(ratio < 4, `${ratio} times as much for each of 10 000 as for each of 100`);
+});
