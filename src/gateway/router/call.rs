@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use crate::call::{LateEnd, Stop};
+use crate::call::{Code, LateEnd, Stop};
 use crate::gateway::agent::{self, AbpError, Agent, Calling, Confirmation};
 use crate::gateway::runs::{Ending, RunId};
 use crate::gateway::server::Hub;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Bridge;
-use crate::call::{Code, Error};
+use crate::call::{Code, Error, Stop};
 use crate::gateway::rap::names::Identifier;
 use crate::gateway::rap::runtime::delivery::Undelivered;
 use crate::gateway::rap::runtime::result::Outcome;
