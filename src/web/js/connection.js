@@ -63,8 +63,8 @@ export class Connection {
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receive(envelope, aborted) {
-    if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (this.shell.guard.trap) return this.#answerAtOnce(envelope, LOST);
+    if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === 'initialize') {
       this.life = get(get(envelope, 'payload'), 'life');
       // Asked again because the host was slow to start; the answer to the first is on its way.
