@@ -36,10 +36,15 @@ export const copied = (params) => small(params) ?? structuredClone(params, { tra
  * @returns {object | undefined} a copy of what is small and plain; undefined for anything else
  */
 function small(params) {
+  // Nearly all are flat.
+  if (isPlain(params) && Object.values(params).every(isPrimitive)) return { ...params };
   const given = { members: MEMBERS, met: [] };
   const copy = isPlain(params) ? copyOf(params, LEVELS, given) : undefined;
   return given.members >= 0 ? copy : undefined;
 }
+
+/** @param {unknown} value */
+const isPrimitive = (value) => value === null || (typeof value !== 'object' && typeof value !== 'function' && typeof value !== 'symbol');
 
 /** What there is still room for, and what has been copied. @typedef {{ members: number, met: unknown[] }} Given */
 
