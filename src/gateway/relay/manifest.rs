@@ -1,4 +1,4 @@
-//! What apps offer: choosing one, and its manifest.
+//! What apps offer: reading it, choosing one, and its manifest.
 
 use std::collections::BTreeMap;
 
@@ -160,4 +160,29 @@ fn app_id(app: &App) -> Option<&str> {
     app.registration
         .as_ref()
         .map(|registration| registration.app.id.as_str())
+}
+
+/// Reads a list of capabilities that is at `path`.
+pub(super) fn read_capabilities(
+    list: &RawValue,
+    path: &str,
+) -> Result<Vec<CapabilityInfo>, Failure> {
+    let items: Vec<&RawValue> = read(list.get(), path)?;
+    let read_one =
+        |(index, item): (usize, &&RawValue)| read(item.get(), &format!("{path}[{index}]"));
+    items.iter().enumerate().map(read_one).collect()
+}
+
+/// Reads what is at `path`, or the whole payload.
+pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let at = if path.is_empty() { "payload" } else { path };
+        wrong(at, &error.to_string())
+    })
+}
+
+/// An error that says what is wrong at `path`.
+pub(super) fn wrong(path: &str, message: &str) -> Failure {
+    Error::invalid_params(format!("`{path}`: {message}"))
+        .with_details(Box::new(json!({ "path": path })))
 }

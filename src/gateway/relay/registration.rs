@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::manifest::{AppInfo, CapabilityInfo, Registration};
+use super::manifest::{AppInfo, Registration, read, read_capabilities};
 use super::updates::DIFFERENCES;
 use super::{Action, CloseCode, PeerId, Relay};
 use crate::call::{Code, Error};
@@ -125,24 +125,4 @@ impl Relay {
         self.close(peer, CloseCode::POLICY, error.message.clone());
         self.apps.remove(&peer);
     }
-}
-
-/// Reads a list of capabilities that is at `path`.
-pub(super) fn read_capabilities(
-    list: &RawValue,
-    path: &str,
-) -> Result<Vec<CapabilityInfo>, Failure> {
-    let items: Vec<&RawValue> = read(list.get(), path)?;
-    let read_one =
-        |(index, item): (usize, &&RawValue)| read(item.get(), &format!("{path}[{index}]"));
-    items.iter().enumerate().map(read_one).collect()
-}
-
-/// Reads what is at `path`, or the whole payload.
-pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
-    serde_json::from_str(text).map_err(|error| {
-        let at = if path.is_empty() { "payload" } else { path };
-        Error::invalid_params(format!("`{at}`: {error}"))
-            .with_details(Box::new(json!({ "path": at })))
-    })
 }

@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::manifest::CapabilityInfo;
-use super::registration::{read, read_capabilities};
+use super::manifest::{CapabilityInfo, read, read_capabilities, wrong};
 use super::{PeerId, Relay};
 use crate::call::Error;
 use crate::gateway::wire::{Envelope, Failure};
@@ -121,9 +120,4 @@ fn size(capability: &CapabilityInfo) -> usize {
     let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
     let description = capability.description.as_ref().map_or(0, String::len);
     capability.name.len() + description + schemas.sum::<usize>() + AROUND_TEXTS
-}
-
-fn wrong(path: &str, message: &str) -> Failure {
-    Error::invalid_params(format!("`{path}`: {message}"))
-        .with_details(Box::new(json!({ "path": path })))
 }
