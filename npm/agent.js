@@ -17,7 +17,7 @@ export { Agent } from '../src/web/js/agent.js';
 const LIVENESS = 30_000;
 
 /**
- * Connects over a messenger, which is made only when it can be listened to.
+ * Connects over a messenger, which is made last: when the module is there, and it can be listened to.
  *
  * @param {() => import('../src/web/js/messenger.js').Messenger | Promise<import('../src/web/js/messenger.js').Messenger>} messenger
  * @param {import('../src/web/js/open.js').OpenOptions} options
@@ -36,12 +36,9 @@ export async function connect(messenger, options) {
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 async function connectNearby(messenger, options) {
-  const unfit = problemWithOptions(options);
-  if (unfit) throw abpError('INVALID_PARAMS', unfit);
-  await load();
-  // Last: it holds a lock, which nobody would let go of had the module not been loaded.
-  const show = await lifeOfAgent(newId());
-  return connect(() => show(messenger), { liveness: LIVENESS, ...options });
+  // It holds a lock, which nobody would let go of had the module not been loaded before.
+  const shown = async () => (await lifeOfAgent(newId()))(messenger);
+  return connect(shown, { liveness: LIVENESS, ...options });
 }
 
 /**
