@@ -143,7 +143,7 @@ impl<P: Clone> AgentState<P> {
             Settled::Response(_) => Some(End::Completed),
             // Refused here, and never seen by the host.
             Settled::Failed(error) if error.code == Code::INVALID_PARAMS => None,
-            Settled::Failed(error) if error.code.leaves_open() => Some(End::Unknown),
+            Settled::Failed(error) if Code::leaves_open(error.code.as_str()) => Some(End::Unknown),
             Settled::Failed(_) => Some(End::Completed),
         };
         self.settle_as(key, end, settled);

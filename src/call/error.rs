@@ -59,11 +59,11 @@ codes! {
 
 impl Code {
     /// Those of a call of which nobody knows what has become.
-    pub(crate) const OPEN: [Code; 3] = [Code::TIMEOUT, Code::TRANSPORT_ERROR, Code::DISCONNECTED];
+    const OPEN: [Code; 3] = [Code::TIMEOUT, Code::TRANSPORT_ERROR, Code::DISCONNECTED];
 
-    /// Whether nobody knows what became of a call that has failed so.
-    pub(crate) fn leaves_open(&self) -> bool {
-        Code::OPEN.contains(self)
+    /// Whether nobody knows what became of a call that has failed with that code.
+    pub(crate) fn leaves_open(code: &str) -> bool {
+        Code::OPEN.iter().any(|open| open.as_str() == code)
     }
 
     /// The code as it stands on the wire.

@@ -63,7 +63,7 @@ fn script() -> String {
 
 fn open() -> String {
     lines(|text, code, _, _| {
-        if Code::OPEN.iter().any(|open| open.as_str() == code) {
+        if Code::leaves_open(code) {
             writeln!(text, "  '{code}',").unwrap();
         }
     })

@@ -335,7 +335,7 @@ fn unix() -> Millis {
 /// Whether a response says that nobody knows what became of its call.
 fn leaves_open(response: &Value) -> bool {
     let code = response["error"]["code"].as_str();
-    response["success"] == false && code.is_some_and(|it| Code::from(it.to_string()).leaves_open())
+    response["success"] == false && code.is_some_and(Code::leaves_open)
 }
 
 fn says_no_session(error: &Value) -> bool {

@@ -209,7 +209,7 @@ fn ending_of(outcome: &agent::Outcome) -> Ending {
     match outcome {
         agent::Outcome::Done { .. } => Ending::Completed,
         agent::Outcome::Cancelled(stop) => Ending::Cancelled(*stop),
-        agent::Outcome::Failed(error) if Code::from(error.code.to_string()).leaves_open() => {
+        agent::Outcome::Failed(error) if Code::leaves_open(&error.code) => {
             Ending::Unknown(error.code.clone())
         }
         agent::Outcome::Failed(error) => Ending::Failed(error.code.clone()),
