@@ -1,7 +1,5 @@
 //! Calls from acceptance to their end.
 
-use std::rc::Rc;
-
 use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
 use super::stopping::Stopping;
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
@@ -23,44 +21,16 @@ pub struct CallRequest<P> {
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// An agent calls. A call that is refused is answered at once and not remembered.
+    /// An agent calls. A call that is refused is answered at once and not remembered. Its key.
     pub fn call(
         &mut self,
         connection: ConnectionId,
         id: Option<P>,
         request: CallRequest<P>,
         now: Millis,
-    ) {
-        let to = ReplyTo::Agent(connection, id);
-        self.enter(connection, to, None, request, now);
-    }
-
-    /// An agent calls with a signal that has fired already: a call that is not refused is cancelled
-    /// before its parameters are looked at, and remembered so.
-    pub fn call_aborted(
-        &mut self,
-        connection: ConnectionId,
-        id: Option<P>,
-        request: CallRequest<P>,
-        reason: Option<Rc<str>>,
-        now: Millis,
-    ) {
-        let to = ReplyTo::Agent(connection, id);
-        let key = self.enter(connection, to, None, request, now);
-        self.cancel_tree(key, reason.as_ref(), now);
-    }
-
-    /// The same of a running capability, as [`HostState::call_from`].
-    pub fn call_from_aborted(
-        &mut self,
-        parent: CallKey,
-        request: CallRequest<P>,
-        reason: Option<Rc<str>>,
-        now: Millis,
     ) -> CallKey {
-        let key = self.call_from(parent, request, now);
-        self.cancel_tree(key, reason.as_ref(), now);
-        key
+        let to = ReplyTo::Agent(connection, id);
+        self.enter(connection, to, None, request, now)
     }
 
     /// A running capability calls another one. Answered with [`Action::Respond`] to

@@ -41,7 +41,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         key
     }
 
-    /// A capability cancels a call it has made.
+    /// Whoever made a call cancels it: a capability, or an agent whose signal has fired already.
+    /// Nothing comes of one that was refused.
     pub fn cancel_child(&mut self, key: CallKey, reason: Option<Rc<str>>, now: Millis) {
         self.cancel_tree(key, reason.as_ref(), now);
     }

@@ -120,9 +120,10 @@ impl HostHandle {
         let request = request(call, capability, given, f64::INFINITY, JsValue::UNDEFINED);
         match (request, HOSTS.get(host)) {
             (Some(request), Some(host)) => {
-                let reason = shortened(reason.as_deref());
                 let mut state = host.state.borrow_mut();
-                state.call_from_aborted(parent, request, reason, now())
+                let key = state.call_from(parent, request, now());
+                state.cancel_child(key, shortened(reason.as_deref()), now());
+                key
             }
             _ => 0,
         }

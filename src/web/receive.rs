@@ -90,9 +90,9 @@ impl HostHandle {
             return true;
         };
         if let Some(host) = Work::of(host) {
-            let reason = shortened(reason.as_deref());
-            host.state()
-                .call_aborted(connection, Some(id), request, reason, now());
+            let mut state = host.state();
+            let key = state.call(connection, Some(id), request, now());
+            state.cancel_child(key, shortened(reason.as_deref()), now());
         }
         false
     }
