@@ -23,7 +23,7 @@ export default [
     },
   },
   {
-    files: ['npm/**/*.js', 'src/web/js/**/*.js', 'src/gateway/**/*.js', 'www/page/**/*.js', 'tests/**/*.js', 'scripts/bench/page/in-page/**'],
+    files: ['npm/**/*.js', 'src/web/js/**/*.js', 'gateway/src/**/*.js', 'www/page/**/*.js', 'tests/**/*.js', 'scripts/bench/page/in-page/**'],
     languageOptions: { globals: { ...globals.browser, ...globals.worker } },
   },
   {

@@ -9,22 +9,17 @@
 //! | [`capability`] | what a capability is: descriptor, registry, the future that runs it |
 //! | [`session`] | agents on a host: initialize, calls, cancels, shutdown |
 //! | [`agent`] | the caller's half: pending calls, cancels awaiting confirmation |
-//! | [`dialect`] | how a peer writes it: values to events and back |
 //! | `web` | wasm32 only: JavaScript API, AbortSignal bridge, browser transports |
-//! | `gateway` | native only, feature `gateway`: `caphost serve` |
 //!
-//! The first five are sans-IO: events in, actions out, time passed in as an argument.
+//! The first four are sans-IO: events in, actions out, time passed in as an argument.
 
 #![forbid(unsafe_code)]
 
 pub mod agent;
 pub mod call;
 pub mod capability;
-pub mod dialect;
 pub mod session;
 
-#[cfg(all(not(target_arch = "wasm32"), feature = "gateway"))]
-pub mod gateway;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 #[cfg(target_arch = "wasm32")]

@@ -13,7 +13,7 @@ import { root } from '../paths.mjs';
  * @returns {Promise<string>} Markdown
  */
 export async function gatewayTable() {
-  const args = ['bench', '--locked', '--package', 'caphost', '--features', 'gateway', '--bench', 'gateway', '--', '--json'];
+  const args = ['bench', '--locked', '--package', 'caphost-gateway', '--bench', 'gateway', '--', '--json'];
   const { stdout } = await promisify(execFile)('cargo', args, { cwd: root, maxBuffer: 1 << 24 });
   return table(JSON.parse(stdout));
 }

@@ -62,7 +62,7 @@ impl Code {
     const OPEN: [Code; 3] = [Code::TIMEOUT, Code::TRANSPORT_ERROR, Code::DISCONNECTED];
 
     /// Whether nobody knows what became of a call that has failed with that code.
-    pub(crate) fn leaves_open(code: &str) -> bool {
+    pub fn leaves_open(code: &str) -> bool {
         Code::OPEN.iter().any(|open| open.as_str() == code)
     }
 

@@ -6,8 +6,11 @@ use super::inner::{Handler, Inner};
 use super::sys;
 use super::{Error, object};
 use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response};
-use crate::dialect::abp::CALL_ENDED;
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
+
+/// The event that tells an agent that the handler of its abandoned call has ended; its data is
+/// `{ callId, success, after }`.
+const CALL_ENDED: &str = "notifications/call/ended";
 
 type Action = CoreAction<JsValue, Handler>;
 

@@ -8,8 +8,10 @@ use super::handle::{HOSTS, HostHandle, Work};
 use super::object;
 use super::sys::now;
 use crate::call::CallId;
-use crate::dialect::clipped;
 use crate::session::{Agent, CallRequest, Features, Initialize};
+
+/// What is kept of a reason.
+const REASON_CHARACTERS: usize = 1_024;
 
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)]
@@ -164,5 +166,7 @@ pub(super) fn timeout_of(timeout: f64) -> Option<f64> {
 
 /// A reason is kept to a length fit for a log line.
 pub(super) fn shortened(reason: Option<&str>) -> Option<Rc<str>> {
-    Some(clipped(reason?, 1_024).into())
+    let reason = reason?;
+    let end = reason.char_indices().nth(REASON_CHARACTERS);
+    Some(end.map_or(reason, |(at, _)| &reason[..at]).into())
 }

@@ -1,0 +1,162 @@
+//! How calls and cancels end.
+
+use serde_json::Value;
+
+use caphost::agent::CancelOutcome;
+use caphost::call::{Code, Error, LateEnd, Stop};
+use crate::dialect::abp;
+use crate::stops;
+
+/// An `ABPError`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AbpError {
+    /// What a program decides on.
+    pub code: String,
+    /// What a person reads.
+    pub message: String,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// The whole error.
+    pub body: Value,
+}
+
+impl AbpError {
+    /// One of the gateway's own.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        AbpError::from(&Error::<Value>::new(code, message.into()))
+    }
+
+    /// `INVALID_PARAMS`
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        AbpError::new(Code::INVALID_PARAMS, message)
+    }
+
+    /// The app, or the way to it, is gone.
+    pub fn disconnected() -> Self {
+        AbpError::new(
+            Code::DISCONNECTED,
+            "The app is disconnected: the outcome is unknown",
+        )
+    }
+
+    /// Reads an error as an app wrote it.
+    pub fn read(body: Value) -> Self {
+        let text = |key: &str| body[key].as_str().map(str::to_string);
+        let code = text("code").unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
+        AbpError {
+            message: text("message").unwrap_or_else(|| "The app did not say what failed".into()),
+            retryable: body["retryable"]
+                .as_bool()
+                .unwrap_or_else(|| Code::from(code.clone()).retryable()),
+            code,
+            body,
+        }
+    }
+}
+
+impl From<&Error<Value>> for AbpError {
+    fn from(error: &Error<Value>) -> Self {
+        AbpError::read(abp::error(error))
+    }
+}
+
+impl From<&crate::wire::Failure> for AbpError {
+    fn from(error: &crate::wire::Failure) -> Self {
+        AbpError::read(crate::wire::error_json(error))
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// With what it was to return.
+    Done {
+        /// What the handler returned.
+        data: Option<Value>,
+        /// `{duration, cached?}`, if the app says.
+        metadata: Option<Value>,
+    },
+    /// It failed.
+    Failed(AbpError),
+    /// It is cancelled, and that is a fact; and how far its stop was seen.
+    Cancelled(Stop),
+}
+
+impl Outcome {
+    /// Reads an `ABPResponse`.
+    pub fn read(mut response: Value) -> Self {
+        if response["success"] == true {
+            let mut take = |key: &str| response.get_mut(key).map(Value::take);
+            let data = take("data");
+            return Outcome::Done {
+                data,
+                metadata: take("metadata"),
+            };
+        }
+        if response["cancelled"] == true {
+            return Outcome::Cancelled(stops::of(&response));
+        }
+        Outcome::Failed(AbpError::read(response["error"].take()))
+    }
+}
+
+/// What came of a cancel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirmation {
+    /// True only for a confirmed fact.
+    pub cancelled: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// What went wrong, if anything did.
+    pub error: Option<AbpError>,
+    /// How far the stop was seen, if it is cancelled.
+    pub stop: Option<Stop>,
+    /// How the handler has ended since it was abandoned.
+    pub ended: Option<LateEnd>,
+}
+
+impl Confirmation {
+    /// It is cancelled.
+    pub fn cancelled(stop: Stop, ended: Option<LateEnd>) -> Self {
+        Confirmation {
+            cancelled: true,
+            reason: None,
+            error: None,
+            stop: Some(stop),
+            ended,
+        }
+    }
+
+    /// It is not.
+    pub fn refused(reason: Option<String>, error: Option<AbpError>) -> Self {
+        Confirmation {
+            cancelled: false,
+            reason,
+            error,
+            stop: None,
+            ended: None,
+        }
+    }
+
+    /// The cancel itself has failed.
+    pub fn failed(error: AbpError) -> Self {
+        Confirmation::refused(Some(error.message.clone()), Some(error))
+    }
+}
+
+impl From<CancelOutcome<Value>> for Confirmation {
+    fn from(outcome: CancelOutcome<Value>) -> Self {
+        let cancelled = outcome.cancelled();
+        let error = outcome.error.map(|error| match error {
+            Ok(body) => AbpError::read(body),
+            Err(found) => AbpError::from(&found),
+        });
+        Confirmation {
+            cancelled,
+            reason: outcome.reason,
+            error,
+            stop: outcome.stop,
+            ended: outcome.ended,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Apps of other workers.
+
+use bytes::Bytes;
+
+use super::forwarding::forward;
+use crate::cluster::message::{AppKey, Message, Parcel};
+use crate::cluster::peers::Proxy;
+use crate::cluster::{Cluster, WorkerId};
+use crate::relay::{Event, Offer, PeerId, Seat};
+use crate::server::STOPPING;
+use crate::tokens::Identity;
+use crate::wire::Incoming;
+
+/// What the relay says to an app it does not take begins so.
+const REFUSED: &str = r#"{"type":"app/refused""#;
+
+/// A worker holds an app, or it offers something else now.
+pub(super) fn offered(cluster: &Cluster, worker: WorkerId, app: AppKey, offer: &Offer) {
+    let (peer, kind) = match proxy_of(cluster, worker, app) {
+        Some(peer) => (peer, "app/update"),
+        None => (join(cluster, worker, app), "app/register"),
+    };
+    let Ok(offer) = serde_json::to_string(offer) else {
+        return;
+    };
+    // Its schemas stay the text they are.
+    let message = format!(r#"{{"type":"{kind}","id":0,"timestamp":0,"payload":{offer}}}"#);
+    cluster.hub.receive(peer, &message, None, None);
+}
+
+fn join(cluster: &Cluster, worker: WorkerId, app: AppKey) -> PeerId {
+    let joined = cluster.hub.join(|peer| Event::AppJoined {
+        peer,
+        // Its worker has seen its token.
+        identity: Some(Identity::anyone()),
+        seat: Seat::Elsewhere,
+    });
+    let peer = joined.0;
+    let cluster = cluster.shared();
+    let parcel = move |message: String| {
+        if message.starts_with(REFUSED) {
+            tracing::warn!(%worker, app, message, "an app of another worker is refused");
+        }
+        to_app(app, message)
+    };
+    // If it offers something else it may be taken.
+    let closed = move |cluster: &Cluster| {
+        cluster.of(worker, |other| {
+            let is_it = other.apps.get(&app).is_some_and(|it| it.peer == peer);
+            is_it.then(|| other.apps.remove(&app))
+        });
+    };
+    let forwarder = forward(&cluster, worker, joined, parcel, closed);
+    if let Some(other) = cluster.peers().peers.get_mut(&worker) {
+        other.apps.insert(app, Proxy { peer, forwarder });
+    }
+    peer
+}
+
+/// A message of the relay to an app, as it goes to the worker that has it.
+fn to_app(app: AppKey, message: String) -> Option<Parcel> {
+    // What it says to the app itself, such as `app/registered`, is of no interest there.
+    let (kind, agent) = head(&message)?;
+    let agent = agent.to_string();
+    if kind == "agent/closed" {
+        return Some(Message::AgentGone { app, agent }.into());
+    }
+    Some(Parcel {
+        message: Message::ToApp { app, agent },
+        text: message.into(),
+    })
+}
+
+/// The type and the agent of a message that the relay has written. Up to the agent there is nothing
+/// in it but what the relay itself has chosen.
+fn head(message: &str) -> Option<(&str, &str)> {
+    let (kind, rest) = message.strip_prefix(r#"{"type":""#)?.split_once('"')?;
+    let (head, rest) = rest.split_once(r#""agent":""#)?;
+    if head.contains(r#""payload""#) {
+        return None;
+    }
+    Some((kind, rest.split_once('"')?.0))
+}
+
+/// It has gone.
+pub(super) fn gone(cluster: &Cluster, worker: WorkerId, app: AppKey) {
+    if let Some(proxy) = cluster.of(worker, |other| other.apps.remove(&app)) {
+        proxy.leave(&cluster.hub);
+    }
+}
+
+/// It says something to an agent of ours.
+pub(super) fn said(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: String, text: &Bytes) {
+    let Some(peer) = proxy_of(cluster, worker, app) else {
+        return;
+    };
+    let hub = &cluster.hub;
+    let Ok(message) = std::str::from_utf8(text) else {
+        return;
+    };
+    let incoming = Incoming::new(message, Some(text), &hub.limits);
+    let event = match incoming.envelope(&hub.limits) {
+        Ok(mut envelope) => {
+            envelope.agent = Some(agent.into());
+            Event::Message {
+                peer,
+                envelope,
+                run: None,
+            }
+        }
+        Err(mut refusal) => {
+            refusal.subject.agent = Some(agent);
+            Event::Refused { peer, refusal }
+        }
+    };
+    hub.handle(event);
+}
+
+/// It does not serve an agent of ours any more.
+pub(super) fn lost(cluster: &Cluster, worker: WorkerId, app: AppKey, agent: String) {
+    if let Some(peer) = proxy_of(cluster, worker, app) {
+        cluster.hub.handle(Event::AgentLost { app: peer, agent });
+    }
+}
+
+/// Its worker is about to leave.
+pub(super) fn stopping(cluster: &Cluster, worker: WorkerId) {
+    let apps = cluster.of(worker, |other| {
+        let apps = other.apps.values().map(|proxy| proxy.peer);
+        Some(apps.collect::<Vec<_>>())
+    });
+    for run in apps
+        .unwrap_or_default()
+        .into_iter()
+        .flat_map(|app| cluster.hub.runs_on(app))
+    {
+        let hub = cluster.hub.clone();
+        tokio::spawn(async move {
+            let reason = Some(STOPPING.into());
+            hub.cancel(run, reason, &Identity::gateway()).await;
+        });
+    }
+}
+
+fn proxy_of(cluster: &Cluster, worker: WorkerId, app: AppKey) -> Option<PeerId> {
+    cluster.of(worker, |other| Some(other.apps.get(&app)?.peer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_the_relay_says_whose_it_is() {
+        for (message, whose) in [
+            (
+                r#"{"type":"capabilities/call","id":"g7","agent":"a3","timestamp":1,"payload":{}}"#,
+                Some(("capabilities/call", "a3")),
+            ),
+            (
+                r#"{"type":"agent/closed","agent":"a3","timestamp":1,"payload":{}}"#,
+                Some(("agent/closed", "a3")),
+            ),
+            (
+                r#"{"type":"error","id":0,"timestamp":1,"payload":{"agent":"a3"}}"#,
+                None,
+            ),
+            (
+                r#"{"type":"app/registered","id":0,"timestamp":1,"payload":{}}"#,
+                None,
+            ),
+        ] {
+            assert_eq!(head(message), whose, "{message}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What workers say to each other.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
+
+use super::notice::Notice;
+use super::question::{Answer, Question};
+use crate::relay::Offer;
+use crate::tokens::Identity;
+
+/// Bytes of a message that cannot be read which are shown in the log.
+const SHOWN_BYTES: usize = 64;
+
+/// Names an app by its connection to the worker that holds it.
+pub type AppKey = u64;
+
+/// Names the connection of an app that has come back to another worker, by that worker.
+pub type TunnelId = u64;
+
+/// The version of what workers say to each other. A later one may add messages, and fields that may be
+/// missing; it says what is new only to those that have greeted with a version that knows it. What it
+/// cannot say so needs another prefix in Redis: another cluster.
+pub const VERSION: u32 = 2;
+
+/// The first version, which greeted without one.
+const FIRST_VERSION: u32 = 1;
+/// The version that has brought [`Message::Written`].
+pub const SAYS_WRITTEN: u32 = 2;
+
+fn first_version() -> u32 {
+    FIRST_VERSION
+}
+
+/// One message.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub enum Message {
+    /// The first of all: what the worker is called by people.
+    Hello {
+        /// Its name, for logs.
+        name: String,
+        /// What the tokens of its apps' sessions begin with.
+        sessions: String,
+        /// The version it speaks: its [`VERSION`].
+        #[serde(default = "first_version")]
+        version: u32,
+    },
+    /// I hold an app, or it offers something else now.
+    App {
+        /// Which one.
+        app: AppKey,
+        /// What it offers.
+        offer: Offer,
+    },
+    /// That app has gone.
+    AppGone {
+        /// Which one.
+        app: AppKey,
+    },
+    /// From an agent of mine to an app of yours. The text is an envelope.
+    ToApp {
+        /// Which app.
+        app: AppKey,
+        /// The agent's name on the app's wire.
+        agent: String,
+    },
+    /// That agent has gone.
+    AgentGone {
+        /// Whose app it was on.
+        app: AppKey,
+        /// The agent.
+        agent: String,
+    },
+    /// From an app of mine to an agent of yours. The text is an envelope.
+    ToAgent {
+        /// Which app.
+        app: AppKey,
+        /// The agent.
+        agent: String,
+    },
+    /// My app does not serve that agent any more.
+    AgentLost {
+        /// Which app.
+        app: AppKey,
+        /// The agent.
+        agent: String,
+    },
+    /// An app whose session is yours has come back to me.
+    TakeUp {
+        /// Its connection.
+        tunnel: TunnelId,
+        /// The session's token.
+        token: String,
+        /// How many of its messages the app has received.
+        received: u64,
+        /// What the app wants to be answered under, as JSON.
+        id: Option<String>,
+        /// Who the app is.
+        by: Identity,
+    },
+    /// It cannot go on: the text tells the app.
+    NotTakenUp {
+        /// The connection.
+        tunnel: TunnelId,
+    },
+    /// The app says. The text is an envelope.
+    FromConnection {
+        /// The connection.
+        tunnel: TunnelId,
+    },
+    /// Say to the app. The text is an envelope.
+    ToConnection {
+        /// The connection.
+        tunnel: TunnelId,
+    },
+    /// So many more of what you said to the app have been written to it. Since version 2.
+    Written {
+        /// The connection.
+        tunnel: TunnelId,
+        /// How many.
+        messages: usize,
+    },
+    /// The app's connection is over.
+    ConnectionOver {
+        /// The connection.
+        tunnel: TunnelId,
+        /// It broke, and the app may come back once more.
+        lost: bool,
+    },
+    /// Close the app's connection.
+    CloseConnection {
+        /// The connection.
+        tunnel: TunnelId,
+        /// A WebSocket close code.
+        code: u16,
+        /// Why, for people.
+        reason: String,
+    },
+    /// Answer me.
+    Ask {
+        /// What to answer under.
+        id: u64,
+        /// What is asked.
+        question: Question,
+    },
+    /// You have asked.
+    Answer {
+        /// What was asked under.
+        id: u64,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Everybody should know.
+    Tell(Notice),
+    /// I am about to leave: cancel what you have on apps of mine.
+    Stopping,
+    /// I leave: take what is mine for gone.
+    Bye,
+}
+
+/// A message and the text that goes with it, empty for most.
+#[derive(Clone, Debug)]
+pub struct Parcel {
+    /// The message.
+    pub message: Message,
+    /// Text that is not parsed on the way.
+    pub text: Bytes,
+}
+
+impl From<Message> for Parcel {
+    fn from(message: Message) -> Self {
+        let text = Bytes::new();
+        Parcel { message, text }
+    }
+}
+
+impl Parcel {
+    /// The parcel as bytes: the lengths of message and text as 32-bit numbers, the message as JSON,
+    /// the text. Nothing for what has more than 4 GiB.
+    pub fn pack(&self) -> Option<Bytes> {
+        let head = serde_json::to_vec(&self.message).ok()?;
+        let mut bytes = BytesMut::with_capacity(8 + head.len() + self.text.len());
+        bytes.put_u32(u32::try_from(head.len()).ok()?);
+        bytes.put_u32(u32::try_from(self.text.len()).ok()?);
+        bytes.put_slice(&head);
+        bytes.put_slice(&self.text);
+        Some(bytes.freeze())
+    }
+
+    /// The parcels packed one after the other. One that cannot be read, such as a message of a later
+    /// version, is an error, and those after it follow; only bytes that break off end it.
+    pub fn unpack(mut bytes: Bytes) -> impl Iterator<Item = Result<Parcel, String>> {
+        std::iter::from_fn(move || match bytes.is_empty() {
+            true => None,
+            false => Some(unpack_one(&mut bytes)),
+        })
+    }
+}
+
+fn unpack_one(bytes: &mut Bytes) -> Result<Parcel, String> {
+    let Some((head, text)) = cut(bytes) else {
+        bytes.clear();
+        return Err("the frame breaks off".into());
+    };
+    match serde_json::from_slice(&head) {
+        Ok(message) => Ok(Parcel { message, text }),
+        Err(error) => {
+            let start = String::from_utf8_lossy(&head[..head.len().min(SHOWN_BYTES)]);
+            Err(format!("{start}: {error}"))
+        }
+    }
+}
+
+/// Cuts off the next message and its text.
+fn cut(bytes: &mut Bytes) -> Option<(Bytes, Bytes)> {
+    let (head, text) = (bytes.try_get_u32().ok()?, bytes.try_get_u32().ok()?);
+    let whole = (head as usize).checked_add(text as usize)?;
+    if bytes.len() < whole {
+        return None;
+    }
+    Some((bytes.split_to(head as usize), bytes.split_to(text as usize)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parcel(app: AppKey, text: &str) -> Parcel {
+        Parcel {
+            message: Message::ToApp {
+                app,
+                agent: "a1".into(),
+            },
+            text: Bytes::copy_from_slice(text.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn parcels_packed_together_come_apart() {
+        let mut bytes = BytesMut::new();
+        for (app, text) in [(1, "one"), (2, ""), (3, "dréi")] {
+            bytes.put_slice(&parcel(app, text).pack().unwrap());
+        }
+        let read: Vec<_> = Parcel::unpack(bytes.freeze()).map(Result::unwrap).collect();
+        let texts: Vec<_> = read.iter().map(|it| &it.text[..]).collect();
+        assert_eq!(texts, [&b"one"[..], b"", "dréi".as_bytes()]);
+        assert!(matches!(read[2].message, Message::ToApp { app: 3, .. }));
+    }
+
+    #[test]
+    fn what_breaks_off_ends_it() {
+        let packed = parcel(1, "text").pack().unwrap();
+        for end in 1..packed.len() {
+            let read: Vec<_> = Parcel::unpack(packed.slice(..end)).collect();
+            assert!(matches!(&read[..], [Err(_)]), "{end}");
+        }
+        let longest = Bytes::from_static(&[0xff; 9]);
+        let read: Vec<_> = Parcel::unpack(longest).collect();
+        assert!(matches!(&read[..], [Err(_)]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_passed_over_alone() {
+        for foreign in [
+            &b"\"No\""[..],
+            b"{",
+            b"\xff",
+            b"",
+            br#"{"ToApp":{"app":"x"}}"#,
+        ] {
+            let mut bytes = BytesMut::new();
+            bytes.put_u32(foreign.len() as u32);
+            bytes.put_u32(4);
+            bytes.put_slice(foreign);
+            bytes.put_slice(b"text");
+            bytes.put_slice(&parcel(2, "two").pack().unwrap());
+            let read: Vec<_> = Parcel::unpack(bytes.freeze()).collect();
+            assert!(matches!(&read[..], [Err(_), Ok(next)] if &next.text[..] == b"two"));
+        }
+    }
+
+    #[test]
+    fn a_greeting_without_a_version_is_of_the_first() {
+        let read = |text: &str| match serde_json::from_str(text).unwrap() {
+            Message::Hello { version, .. } => version,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(r#"{"Hello":{"name":"a","sessions":"b"}}"#), 1);
+        let later = r#"{"Hello":{"name":"a","sessions":"b","version":9,"more":{}}}"#;
+        assert_eq!(read(later), 9);
+    }
+
+    #[test]
+    fn what_an_app_offers_comes_as_it_was() {
+        let offer = serde_json::json!({
+            "app": { "id": "demo", "name": "Demo", "version": "1" },
+            "capabilities": [{ "name": "x", "inputSchema": { "type": "object", "n": 1.0 } }],
+        });
+        let offer: Offer = serde_json::from_value(offer).unwrap();
+        let packed = Parcel::from(Message::App { app: 1, offer }).pack().unwrap();
+        let read = Parcel::unpack(packed).next().unwrap().unwrap();
+        let Message::App { offer, .. } = read.message else {
+            panic!("{read:?}");
+        };
+        let schema = offer.capabilities[0].input_schema.as_ref().unwrap();
+        assert_eq!(schema.get(), r#"{"n":1.0,"type":"object"}"#);
+    }
+}

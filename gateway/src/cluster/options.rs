@@ -1,0 +1,63 @@
+//! How a worker takes part.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::command::units::duration;
+
+/// The options of a cluster.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(next_help_heading = "Several workers")]
+pub struct ClusterOptions {
+    /// The Redis through which the workers of a cluster find and reach each other: redis://, rediss:// or redis+unix://. Without it this gateway is alone.
+    #[arg(
+        long,
+        env = "CAPHOST_REDIS",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    pub redis: Option<String>,
+    /// What the keys in Redis begin with: workers with the same are one cluster.
+    #[arg(
+        long,
+        env = "CAPHOST_REDIS_PREFIX",
+        default_value = "caphost",
+        value_name = "TEXT"
+    )]
+    pub redis_prefix: String,
+    /// What this worker is called in the logs of others; the host's name and the process id, unless given.
+    #[arg(long, env = "CAPHOST_WORKER_NAME", value_name = "TEXT")]
+    pub worker_name: Option<String>,
+    /// How long a worker may give no sign of life before it is taken for dead.
+    #[arg(long, env = "CAPHOST_WORKER_LEASE", default_value = "2500ms", value_parser = duration, value_name = "TIME")]
+    pub worker_lease: Duration,
+    /// How long Redis may give no answer before calls to apps on other workers fail.
+    #[arg(long, env = "CAPHOST_REDIS_PATIENCE", default_value = "4s", value_parser = duration, value_name = "TIME")]
+    pub redis_patience: Duration,
+    /// Obey a message on the channel cancellation:cancel only if it names its requester.
+    #[arg(long, env = "CAPHOST_REQUIRE_REQUESTER")]
+    pub require_requester: bool,
+}
+
+impl Default for ClusterOptions {
+    fn default() -> Self {
+        ClusterOptions {
+            redis: None,
+            redis_prefix: "caphost".into(),
+            worker_name: None,
+            worker_lease: Duration::from_millis(2_500),
+            redis_patience: Duration::from_secs(4),
+            require_requester: false,
+        }
+    }
+}
+
+impl ClusterOptions {
+    /// What this worker is called.
+    pub(super) fn name(&self) -> String {
+        let host = || std::env::var("HOSTNAME").unwrap_or_else(|_| "worker".into());
+        let name = self.worker_name.clone();
+        name.unwrap_or_else(|| format!("{}-{}", host(), std::process::id()))
+    }
+}

@@ -1,0 +1,139 @@
+//! This worker's lease, and those of the others.
+
+use std::sync::atomic::Ordering;
+
+use redis::aio::MultiplexedConnection;
+use redis::{RedisError, RedisResult, pipe};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::records;
+use crate::cluster::membership::Census;
+use crate::cluster::{Cluster, WorkerId, bridge};
+
+/// How often a lease is renewed in its time.
+const RENEWALS: u32 = 6;
+/// Milliseconds after which nobody is looked for who has left runs behind: a day.
+const WORKERS_MS: i64 = 86_400_000;
+/// Milliseconds after which the stream of a worker that is gone vanishes: one minute.
+const STREAM_MS: i64 = 60_000;
+
+/// Renews the lease until Redis fails.
+pub async fn keep(
+    cluster: &Cluster,
+    me: WorkerId,
+    mut connection: MultiplexedConnection,
+) -> RedisError {
+    let mut tick = interval(cluster.options.worker_lease / RENEWALS);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        if cluster.leaving.load(Ordering::Relaxed) {
+            continue;
+        }
+        if let Err(error) = renew(cluster, me, &mut connection).await {
+            return error;
+        }
+    }
+}
+
+/// Renews the lease, and looks who else has one.
+pub async fn renew(
+    cluster: &Cluster,
+    me: WorkerId,
+    connection: &mut MultiplexedConnection,
+) -> RedisResult<()> {
+    let redis = &cluster.redis;
+    let stream = redis.stream(me);
+    let lease = cluster.options.worker_lease.as_millis() as u64;
+    let mut renewal = pipe();
+    renewal
+        .cmd("SET")
+        .arg(redis.lease(me))
+        .arg(cluster.options.name())
+        .arg("PX")
+        .arg(lease)
+        .ignore();
+    renewal
+        .cmd("SADD")
+        .arg(redis.workers())
+        .arg(me.to_string())
+        .ignore();
+    records::keep(cluster, me, &mut renewal);
+    renewal
+        .cmd("PEXPIRE")
+        .arg(redis.workers())
+        .arg(WORKERS_MS)
+        .ignore();
+    renewal.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS);
+    renewal.cmd("SMEMBERS").arg(redis.workers());
+    let (kept, expires, members): (bool, bool, Vec<String>) =
+        renewal.query_async(connection).await?;
+    if !kept {
+        // There were none, or Redis has lost them.
+        cluster.write_again();
+    }
+    if !expires {
+        // The others write only into a stream that is there. Its first entry says nothing.
+        let mut make = pipe();
+        make.cmd("XADD")
+            .arg(&stream)
+            .arg("*")
+            .arg("o")
+            .arg("")
+            .ignore();
+        make.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS).ignore();
+        make.exec_async(connection).await?;
+    }
+    cluster
+        .answered
+        .store(cluster.now() as u64, Ordering::Relaxed);
+    let members = members.iter().filter_map(|id| id.parse().ok());
+    let own = cluster.peers().names.clone();
+    let others: Vec<WorkerId> = members.filter(|id| !own.contains(id)).collect();
+    let mut alive = Vec::new();
+    if !others.is_empty() {
+        let mut leases = redis::cmd("MGET");
+        for id in &others {
+            leases.arg(redis.lease(*id));
+        }
+        let leases: Vec<Option<String>> = leases.query_async(connection).await?;
+        let held = others
+            .iter()
+            .zip(leases)
+            .filter(|(_, lease)| lease.is_some());
+        alive = held.map(|(id, _)| *id).collect();
+    }
+    let Census { new, gone, undead } = {
+        let mut peers = cluster.peers();
+        peers.membership.leases(&alive, cluster.now())
+    };
+    if !undead.is_empty() {
+        cluster.peers().obituaries.extend(undead);
+        cluster.outgoing.notify_one();
+    }
+    new.into_iter().for_each(|id| bridge::greet(cluster, id));
+    for id in gone {
+        tracing::warn!(worker = %id, "another worker has died");
+        cluster.traffic.workers_lost.add(1);
+        bridge::forget(cluster, id);
+    }
+    look_for_orphans(cluster, &others, &alive);
+    Ok(())
+}
+
+/// Finds out whose runs are to be taken over: of workers without a lease, whether or not anybody
+/// here has known them. Who is taken out of the set has been taken over.
+fn look_for_orphans(cluster: &Cluster, others: &[WorkerId], alive: &[WorkerId]) {
+    let now = cluster.now();
+    let mut peers = cluster.peers();
+    peers.orphans.retain(|id, _| others.contains(id));
+    let known: Vec<_> = peers.membership.others().collect();
+    let settled = peers.membership.is_settled(now);
+    for id in others.iter().filter(|id| !known.contains(id)) {
+        let due = settled && !alive.contains(id);
+        *peers.orphans.entry(*id).or_default() |= due;
+    }
+    if peers.orphans.values().any(|due| *due) {
+        cluster.orphaned.notify_one();
+    }
+}

@@ -1,0 +1,137 @@
+//! `caphost list`
+
+use clap::Args;
+use console::style;
+use serde_json::{Map, Value, json};
+
+use super::client::{Api, Connection, Exit, Failure};
+use super::gateway_args::GatewayArgs;
+use super::terminal::{one_line, print, print_json, table};
+use crate::agent::Patience;
+
+const EXAMPLES: &str = "\
+Examples:
+  caphost list
+  caphost list --app caphost-demo
+  caphost list --json | jq '.capabilities[] | select(.name == \"export.pdf\").inputSchema'";
+
+/// Lists what an app offers: the names and descriptions of its capabilities.
+///
+/// Opens a session with the app, so what is listed can be called.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct List {
+    /// Prints `{ app, capabilities }`, with the schemas of parameters and results.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    gateway: GatewayArgs,
+}
+
+impl List {
+    pub(super) async fn run(self) -> Exit {
+        match self.list().await {
+            Ok(()) => Exit::Done,
+            Err(failure) => failure.report("caphost list", self.json),
+        }
+    }
+
+    async fn list(&self) -> Result<(), Failure> {
+        let connection = Connection::open(&self.gateway, Patience::default()).await?;
+        let app = connection.session["app"].clone();
+        let offered = connection.session["capabilities"].clone();
+        let manifest = self.manifest(&app).await;
+        connection.close().await;
+        let capabilities = described(&offered, &manifest?);
+        let printed = if self.json {
+            print_json(&json!({ "app": app, "capabilities": capabilities }))
+        } else {
+            print(&shown(&app, &capabilities))
+        };
+        printed.map_err(Failure::unwritten)
+    }
+
+    /// The session tells names; descriptions and schemas are in the manifest.
+    async fn manifest(&self, app: &Value) -> Result<Value, Failure> {
+        let access = &self.gateway.access;
+        let mut url = access.http_url("abp.json");
+        if let Some(id) = app["id"].as_str() {
+            url.query_pairs_mut().append_pair("app", id);
+        }
+        Api::new(access).get(url).await
+    }
+}
+
+/// What the session offers, and what the manifest says of it.
+fn described(offered: &Value, manifest: &Value) -> Vec<Value> {
+    let describe = |offer: &Value| {
+        let of_same_name = |it: &&Value| it["name"] == offer["name"];
+        let known = manifest["capabilities"].as_array();
+        let known = known.and_then(|known| known.iter().find(of_same_name));
+        let mut fields = Map::new();
+        for source in [known, Some(offer)].into_iter().flatten() {
+            fields.extend(source.as_object().cloned().unwrap_or_default());
+        }
+        Value::Object(fields)
+    };
+    let offered = offered.as_array().into_iter().flatten();
+    offered.map(describe).collect()
+}
+
+fn shown(app: &Value, capabilities: &[Value]) -> String {
+    let text = |field: &str| one_line(app[field].as_str().unwrap_or_default());
+    let mut head = format!("{} {}", style(text("name")).bold(), text("version"));
+    head.push_str(&style(format!(" ({})", text("id"))).dim().to_string());
+    if capabilities.is_empty() {
+        return format!("{head}\nIt offers nothing.");
+    }
+    let rows: Vec<_> = capabilities.iter().map(row).collect();
+    format!("{head}\n\n{}", table(&rows))
+}
+
+fn row(capability: &Value) -> Vec<String> {
+    let text = |field: &str| one_line(capability[field].as_str().unwrap_or_default());
+    let mut description = text("description");
+    for (said, note) in [
+        (capability["available"] == false, "unavailable now"),
+        (capability["deprecated"] == true, "deprecated"),
+        (capability["experimental"] == true, "experimental"),
+    ] {
+        if said {
+            description.push_str(&format!(" ({note})"));
+        }
+    }
+    let name = style(text("name")).cyan().to_string();
+    vec![name, description.trim_start().to_string()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_session_says_what_there_is_and_the_manifest_what_it_does() {
+        let offered =
+            json!([{ "name": "a", "available": false }, { "name": "b", "available": true }]);
+        let manifest = json!({ "capabilities": [
+            { "name": "a", "description": "does\n\u{1b}a", "inputSchema": { "type": "object" } },
+            { "name": "gone", "description": "not offered" },
+        ] });
+        let listed = described(&offered, &manifest);
+        assert_eq!(
+            json!(listed),
+            json!([
+                { "name": "a", "available": false, "description": "does\n\u{1b}a", "inputSchema": { "type": "object" } },
+                { "name": "b", "available": true },
+            ])
+        );
+        let app = json!({ "id": "demo", "name": "Demo", "version": "1" });
+        let text = shown(&app, &listed);
+        let text = console::strip_ansi_codes(&text);
+        assert_eq!(
+            text,
+            "Demo 1 (demo)\n\na  does \u{fffd}a (unavailable now)\nb"
+        );
+        assert!(shown(&app, &[]).ends_with("It offers nothing."));
+    }
+}

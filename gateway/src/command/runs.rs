@@ -1,0 +1,218 @@
+//! `caphost runs`
+
+use clap::Args;
+use console::style;
+use serde_json::Value;
+
+use super::client::{Api, Exit, Failure};
+use super::gateway_args::Access;
+use super::terminal::{one_line, print, print_json, table};
+use caphost::call::Stop;
+
+const EXAMPLES: &str = "\
+Examples:
+  caphost runs
+  caphost runs --limit 0          only those in flight
+  caphost runs --json | jq -r '.runs[] | select(.state == \"running\").runId'";
+
+/// Lists the calls the gateway has carried, newest first.
+///
+/// Those in flight are all listed. A token of the role agent shows its own, one of the role admin all.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Runs {
+    /// How many of those that have ended, at most.
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    limit: u32,
+    /// Prints the gateway's own answer: `{ runs, omitted, incomplete?, now, viewer }`.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    access: Access,
+}
+
+impl Runs {
+    pub(super) async fn run(self) -> Exit {
+        match self.list().await {
+            Ok(()) => Exit::Done,
+            Err(failure) => failure.report("caphost runs", self.json),
+        }
+    }
+
+    async fn list(&self) -> Result<(), Failure> {
+        let mut url = self.access.http_url("api/runs");
+        url.query_pairs_mut()
+            .append_pair("limit", &self.limit.to_string());
+        let answer = Api::new(&self.access).get(url).await?;
+        let Some(runs) = answer["runs"].as_array() else {
+            return Err(Failure::no_gateway(&self.access, "no list of runs"));
+        };
+        let printed = if self.json {
+            print_json(&answer)
+        } else if runs.is_empty() {
+            print(&with_doubt("No runs.".into(), &answer))
+        } else {
+            print(&shown(runs, &answer))
+        };
+        printed.map_err(Failure::unwritten)
+    }
+}
+
+fn shown(runs: &[Value], answer: &Value) -> String {
+    let now = answer["now"].as_f64().unwrap_or(0.0);
+    let head = ["RUN", "APP", "CAPABILITY", "BY", "AGE", "STATE"];
+    let mut rows = vec![head.map(|it| style(it).bold().to_string()).to_vec()];
+    rows.extend(runs.iter().map(|run| row(run, now)));
+    let mut text = table(&rows);
+    if let Some(omitted) = answer["omitted"].as_u64().filter(|it| *it > 0) {
+        text.push_str(&format!("\n… and {omitted} more that have ended"));
+    }
+    with_doubt(text, answer)
+}
+
+/// With the reason why there may be more, if there is one.
+fn with_doubt(text: String, answer: &Value) -> String {
+    match answer["incomplete"].as_str() {
+        Some(why) => format!("{text}\n{}", one_line(why)),
+        None => text,
+    }
+}
+
+fn row(run: &Value, now: f64) -> Vec<String> {
+    let text = |field: &str| one_line(run[field].as_str().unwrap_or("-"));
+    let since = |from: &str, to: f64| age(to - run[from].as_f64().unwrap_or(to));
+    let name = run["state"].as_str().unwrap_or("unknown");
+    let painted = style(one_line(name));
+    let mut state = match name {
+        "running" | "queued" => painted.cyan(),
+        "cancelling" | "cancelled" => painted.yellow(),
+        "completed" => painted.green(),
+        _ => painted.red(),
+    }
+    .to_string();
+    if let Some(ended) = run["endedAt"].as_f64() {
+        state.push_str(&format!(" after {}", since("registeredAt", ended)));
+    } else if let Some(percentage) = run["progress"]["percentage"].as_f64() {
+        state.push_str(&format!(" {percentage:.0} %"));
+    }
+    if let Some(stop) = run["stop"].as_str() {
+        state.push_str(seen(Stop::of_peer(Some(stop)), !run["ended"].is_null()));
+    }
+    for field in ["error", "cancelReason"] {
+        if let Some(why) = run[field].as_str() {
+            state.push_str(&format!(": {}", one_line(why)));
+            break;
+        }
+    }
+    vec![
+        text("runId"),
+        text("app"),
+        text("capability"),
+        format!("{} ({})", text("owner"), text("dialect")),
+        since("registeredAt", now),
+        state,
+    ]
+}
+
+/// What became of the work, where that is not what anybody would expect.
+fn seen(stop: Stop, ended: bool) -> &'static str {
+    match (stop, ended) {
+        (Stop::NeverStarted, _) => ", never started",
+        (Stop::Abandoned, false) => ", not seen to stop",
+        (Stop::Abandoned, true) => ", ended later",
+        (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => "",
+    }
+}
+
+/// Milliseconds as a person says them.
+fn age(milliseconds: f64) -> String {
+    let seconds = (milliseconds / 1_000.0).max(0.0);
+    match seconds {
+        it if it < 1.0 => format!("{:.0} ms", it * 1_000.0),
+        it if it < 10.0 => format!("{it:.1} s"),
+        it if it < 120.0 => format!("{it:.0} s"),
+        it if it < 7_200.0 => format!("{:.0} min", it / 60.0),
+        it if it < 172_800.0 => format!("{:.0} h", it / 3_600.0),
+        it => format!("{:.0} d", it / 86_400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plain(run: Value) -> Vec<String> {
+        let row = row(&run, 100_000.0);
+        row.iter()
+            .map(|it| console::strip_ansi_codes(it).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_run_in_flight_says_how_far_it_is() {
+        let run = json!({
+            "runId": "r-1", "app": "demo", "capability": "a.b", "owner": "agent-1", "dialect": "mcp",
+            "state": "running", "registeredAt": 97_500, "endedAt": null,
+            "progress": { "percentage": 47.4 }, "error": null, "cancelReason": null,
+        });
+        let expected = [
+            "r-1",
+            "demo",
+            "a.b",
+            "agent-1 (mcp)",
+            "2.5 s",
+            "running 47 %",
+        ];
+        assert_eq!(plain(run), expected);
+    }
+
+    #[test]
+    fn a_list_that_may_not_be_whole_says_so() {
+        let why = "Redis does not answer: there may be more on other workers";
+        let answer = json!({ "now": 1, "omitted": 0, "incomplete": why });
+        assert!(shown(&[], &answer).ends_with(&format!("\n{why}")));
+        assert!(!shown(&[], &json!({ "now": 1, "omitted": 0 })).contains("Redis"));
+    }
+
+    #[test]
+    fn a_run_that_has_ended_says_how_and_why() {
+        let run = json!({
+            "runId": "r-2", "app": null, "capability": "a.b", "owner": "anyone", "dialect": "abp",
+            "state": "failed", "registeredAt": 0, "endedAt": 12_000, "error": "OPERATION_FAILED",
+        });
+        assert_eq!(plain(run)[1], "-");
+        assert_eq!(plain(json!({}))[5], "unknown");
+        let run = json!({ "state": "cancelled", "registeredAt": 0, "endedAt": 300, "cancelReason": "enough\u{1b}" });
+        assert_eq!(
+            plain(run.clone())[5],
+            "cancelled after 300 ms: enough\u{fffd}"
+        );
+        for (stop, ended, said) in [
+            ("dropped", json!(null), ""),
+            ("never-started", json!(null), ", never started"),
+            ("abandoned", json!(null), ", not seen to stop"),
+            (
+                "abandoned",
+                json!({ "success": true, "after": 5 }),
+                ", ended later",
+            ),
+        ] {
+            let mut run = run.clone();
+            run["stop"] = stop.into();
+            run["ended"] = ended;
+            let expected = format!("cancelled after 300 ms{said}: enough\u{fffd}");
+            assert_eq!(plain(run)[5], expected);
+        }
+    }
+
+    #[test]
+    fn ages() {
+        let said = [0.3, 999.0, 9_940.0, 60_000.0, 180_000.0, 7.2e6, 2e8].map(age);
+        assert_eq!(
+            said,
+            ["0 ms", "999 ms", "9.9 s", "60 s", "3 min", "2 h", "2 d"]
+        );
+    }
+}

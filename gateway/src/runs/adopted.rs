@@ -1,0 +1,60 @@
+//! Runs of a worker that is gone, in the ledger of another.
+
+use super::{Ending, Run, RunId, RunState, Runs};
+use caphost::call::Code;
+
+impl Runs {
+    /// Enters the runs of a worker that is gone. What had ended keeps its end; of what was in flight
+    /// nobody knows the outcome. Those that are remembered now: some may be too old, too many, or
+    /// known already.
+    pub fn adopt(&mut self, runs: Vec<Run>, now: u64) -> Vec<RunId> {
+        self.expire(now);
+        let mut adopted: Vec<_> = runs
+            .into_iter()
+            .filter_map(|run| self.adopt_one(run, now))
+            .collect();
+        // Sorted for the most part already.
+        self.ended.make_contiguous().sort_by_key(|(at, _)| *at);
+        self.forget_surplus();
+        adopted.retain(|id| self.runs.contains_key(id));
+        adopted
+    }
+
+    fn adopt_one(&mut self, mut run: Run, now: u64) -> Option<RunId> {
+        if let Some(known) = self.runs.get_mut(&run.id) {
+            // Of a worker taken for dead too early its end may have been unknown until now.
+            let corrected =
+                known.adopted && known.state == RunState::Unknown && run.state.is_over();
+            if corrected {
+                known.state = run.state;
+                known.error = run.error;
+                known.seen = run.seen;
+                known.ended = run.ended;
+                known.cancel_requested_at = run.cancel_requested_at;
+                known.cancelled_at = run.cancelled_at;
+                known.cancel_reason = run.cancel_reason;
+            }
+            return corrected.then_some(run.id);
+        }
+        if !run.state.is_over() {
+            let disconnected = Ending::Unknown(Code::DISCONNECTED.as_str().into());
+            run.finish(disconnected, now);
+        }
+        let ended_at = run.ended_at.unwrap_or(run.registered_at).min(now);
+        if ended_at < self.since(now) {
+            return None;
+        }
+        run.ended_at = Some(ended_at);
+        run.adopted = true;
+        self.registered += 1;
+        run.sequence = self.registered;
+        let id = run.id;
+        if let Some(dialect_id) = &run.dialect_id {
+            let ids = self.by_dialect_id.entry(dialect_id.clone()).or_default();
+            ids.push(id);
+        }
+        self.runs.insert(id, Box::new(run));
+        self.ended.push_back((ended_at, id));
+        Some(id)
+    }
+}

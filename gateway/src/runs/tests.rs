@@ -1,0 +1,300 @@
+use std::time::Duration;
+
+use super::*;
+
+pub(super) fn agent(name: &str) -> Identity {
+    Identity {
+        role: crate::tokens::Role::Agent,
+        name: name.into(),
+        app: None,
+    }
+}
+
+pub(super) fn new_run(dialect_id: &str, owner: &Identity) -> NewRun {
+    NewRun {
+        id: RunId::random(),
+        dialect: Dialect::Rap,
+        dialect_id: Some(dialect_id.into()),
+        owner: owner.clone(),
+        thread: Some("t".into()),
+        app: None,
+        capability: "export.pdf".into(),
+        call_id: "c".into(),
+    }
+}
+
+pub(super) fn add(runs: &mut Runs, dialect_id: &str, owner: &Identity) -> RunId {
+    let new = new_run(dialect_id, owner);
+    let id = new.id;
+    assert!(runs.register(new, 0));
+    id
+}
+
+fn cancel_early(runs: &mut Runs, id: &str, reason: Option<String>, by: &Identity, at: u64) {
+    let early = EarlyCancel::new(id, reason, by, at);
+    assert_eq!(runs.cancel_early(early.clone(), at), Some(early));
+}
+
+/// An id that nobody meets by chance.
+pub(super) fn unique(number: u64) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+pub(super) fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
+    match runs.find(id, viewer, 0) {
+        Found::One(run) => Some(run.id),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_first_ending_wins() {
+    let mut runs = Runs::default();
+    let id = add(&mut runs, "1", &agent("a"));
+    assert!(runs.sent(id, Some("shop".into())));
+    runs.cancel_requested(id, Some("enough"), 5);
+    assert_eq!(runs.get(id).unwrap().state, RunState::Cancelling);
+    assert!(runs.end(id, Ending::Cancelled(Stop::Dropped), 7).is_some());
+    assert!(runs.end(id, Ending::Completed, 8).is_none());
+    let run = runs.get(id).unwrap();
+    assert_eq!(
+        (run.state, run.cancelled_at, run.cancel_reason.as_deref()),
+        (RunState::Cancelled, Some(7), Some("enough"))
+    );
+    assert_eq!(run.app.as_deref(), Some("shop"));
+    assert_eq!(runs.in_flight(), 0);
+}
+
+#[test]
+fn an_id_used_twice_is_ambiguous_unless_one_run_is_in_flight() {
+    let (a, b) = (agent("a"), agent("b"));
+    let mut runs = Runs::default();
+    let (one, two) = (add(&mut runs, "1", &a), add(&mut runs, "1", &b));
+    let admin = Identity::anyone();
+    assert!(matches!(runs.find("1", &admin, 0), Found::Several(ids) if ids.len() == 2));
+    assert_eq!(found(&runs, "1", &a), Some(one), "its own is the only one");
+    assert_eq!(found(&runs, &two.to_string(), &admin), Some(two));
+    assert_eq!(found(&runs, &two.to_string(), &a), None);
+    runs.end(one, Ending::Completed, 0);
+    assert_eq!(found(&runs, "1", &admin), Some(two));
+    runs.end(two, Ending::Completed, 0);
+    assert!(matches!(runs.find("1", &admin, 0), Found::Several(_)));
+}
+
+#[test]
+fn a_cancel_before_its_run_takes_effect_once_and_only_for_runs_its_sender_may_see() {
+    let (a, b, seven) = (agent("a"), agent("b"), unique(7));
+    let mut runs = Runs::default();
+    cancel_early(&mut runs, &seven, Some("no".into()), &a, 0);
+    assert!(runs.register(new_run(&seven, &b), 0), "another's run");
+    let own = new_run(&seven, &a);
+    let id = own.id;
+    assert!(!runs.register(own, 0));
+    let run = runs.get(id).unwrap();
+    assert_eq!(run.state, RunState::Cancelled);
+    assert_eq!(run.cancel_reason.as_deref(), Some("no"));
+    assert!(!runs.sent(id, None), "it must not be sent");
+    assert!(runs.register(new_run(&seven, &a), 0));
+}
+
+#[test]
+fn a_cancel_before_its_run_is_kept_for_a_minute() {
+    let (a, seven) = (agent("a"), unique(7));
+    let mut runs = Runs::default();
+    cancel_early(&mut runs, &seven, None, &a, 0);
+    assert_eq!(runs.early_cancels(60_000).len(), 1);
+    assert!(runs.early_cancels(60_001).is_empty());
+    assert!(runs.register(new_run(&seven, &a), 60_001));
+    cancel_early(&mut runs, &seven, None, &a, 60_001);
+    assert!(!runs.register(new_run(&seven, &a), 120_001));
+}
+
+#[test]
+fn a_cancel_before_its_run_is_kept_for_its_own_time_and_in_bounded_number() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        count: 2,
+        early: Duration::from_millis(10),
+        ..Retention::default()
+    });
+    cancel_early(&mut runs, &unique(7), None, &a, 0);
+    assert!(runs.register(new_run(&unique(7), &a), 11));
+    for id in 1..=3 {
+        cancel_early(&mut runs, &unique(id), None, &a, 20);
+    }
+    assert!(
+        runs.register(new_run(&unique(1), &a), 20),
+        "pushed out by the others"
+    );
+    assert!(!runs.register(new_run(&unique(3), &a), 20));
+}
+
+#[test]
+fn an_early_cancel_of_an_id_that_strangers_share_is_not_kept() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    for shared in [
+        "2",
+        "",
+        "early-1",
+        "call_2",
+        "toolu_01A09q90qw90lq917835lq9",
+        // Nil and the like, and one that anybody can make of a name.
+        "00000000-0000-0000-0000-000000000000",
+        "00000000-0000-0000-0000-000000000002",
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "cfbff0d1-9375-5685-968c-48ce8b15ae17",
+    ] {
+        let early = EarlyCancel::new(shared, None, &a, 0);
+        assert_eq!(runs.cancel_early(early, 0), None, "{shared}");
+        assert!(runs.register(new_run(shared, &a), 0), "{shared}");
+    }
+    for own in [
+        "8dc5ad9a-7a0c-4d9b-8d0c-6d1b1c7a10ff",
+        "019a9b7e-1f00-7c3e-9d6f-0242ac120002",
+        "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    ] {
+        cancel_early(&mut runs, own, None, &a, 0);
+        assert!(!runs.register(new_run(own, &a), 0), "{own}");
+    }
+}
+
+#[test]
+fn turned_off_no_early_cancel_is_kept() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        early: Duration::ZERO,
+        ..Retention::default()
+    });
+    let early = EarlyCancel::new(&unique(7), None, &a, 0);
+    assert_eq!(runs.cancel_early(early, 0), None);
+    assert!(runs.register(new_run(&unique(7), &a), 0));
+}
+
+#[test]
+fn a_run_that_is_over_and_forgotten_must_not_be_sent() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        count: 0,
+        ..Retention::default()
+    });
+    let id = add(&mut runs, "1", &a);
+    runs.end(id, Ending::Cancelled(Stop::Dropped), 0);
+    assert!(runs.get(id).is_none());
+    assert!(!runs.sent(id, None));
+}
+
+#[test]
+fn a_run_whose_cancel_was_refused_can_be_cancelled_again() {
+    let mut runs = Runs::default();
+    let id = add(&mut runs, "1", &agent("a"));
+    runs.sent(id, None);
+    for _ in 0..2 {
+        runs.cancel_requested(id, Some("enough"), 5);
+        assert_eq!(runs.get(id).unwrap().state, RunState::Cancelling);
+        runs.cancel_refused(id);
+        assert_eq!(runs.get(id).unwrap().state, RunState::Running);
+    }
+}
+
+#[test]
+fn what_has_ended_is_forgotten_by_count_and_by_age() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        count: 2,
+        time: Duration::from_millis(10),
+        ..Retention::default()
+    });
+    let ids: Vec<_> = (0..3)
+        .map(|id| add(&mut runs, &id.to_string(), &a))
+        .collect();
+    let live = add(&mut runs, "live", &a);
+    for id in &ids {
+        runs.end(*id, Ending::Completed, 0);
+    }
+    assert!(runs.get(ids[0]).is_none() && runs.get(ids[2]).is_some());
+    assert_eq!(runs.list(&a, 5).len(), 3);
+    let left = runs.list(&a, 11);
+    assert_eq!((left.len(), left[0].id), (1, live));
+    assert_eq!(found(&runs, "0", &a), None);
+}
+
+#[test]
+fn lists_are_newest_first_and_show_only_what_may_be_seen() {
+    let (a, b) = (agent("a"), agent("b"));
+    let mut runs = Runs::default();
+    let one = add(&mut runs, "1", &a);
+    add(&mut runs, "2", &b);
+    let three = add(&mut runs, "3", &a);
+    let ids: Vec<_> = runs.list(&a, 0).iter().map(|run| run.id).collect();
+    assert_eq!(ids, [three, one]);
+    assert_eq!(runs.list(&Identity::anyone(), 0).len(), 3);
+    assert_eq!(runs.in_thread(Dialect::Rap, "t", &a).len(), 2);
+    assert!(runs.in_thread(Dialect::Rap, "u", &a).is_empty());
+    assert!(runs.in_thread(Dialect::Mcp, "t", &a).is_empty());
+}
+
+#[test]
+fn a_list_leaves_out_the_oldest_that_have_ended() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    for (id, over) in [
+        ("1", true),
+        ("2", false),
+        ("3", true),
+        ("4", true),
+        ("5", false),
+    ] {
+        let run = add(&mut runs, id, &a);
+        if over {
+            runs.end(run, Ending::Completed, 0);
+        }
+    }
+    for (ended, ids, omitted) in [
+        (usize::MAX, "5 4 3 2 1", 0),
+        (3, "5 4 3 2 1", 0),
+        (1, "5 4 2", 2),
+        (0, "5 2", 3),
+    ] {
+        let (listed, left_out) = runs.recent(&a, ended, 0);
+        let shown: Vec<_> = listed
+            .iter()
+            .filter_map(|run| run.dialect_id.as_deref())
+            .collect();
+        assert_eq!((&*shown.join(" "), left_out), (ids, omitted), "{ended}");
+    }
+}
+
+#[test]
+fn what_others_write_is_kept_in_part() {
+    let mut runs = Runs::default();
+    let owner = agent("a");
+    let long = "é".repeat(100_000);
+    let id = RunId::random();
+    runs.register(
+        NewRun {
+            id,
+            capability: long.clone(),
+            call_id: long.as_str().into(),
+            ..new_run(&long, &owner)
+        },
+        0,
+    );
+    runs.progress(id, r#"{"progress":1}"#);
+    runs.progress(id, &format!("{long:?}"));
+    runs.cancel_requested(id, Some(&long), 0);
+    runs.end(id, Ending::Failed(long.clone()), 0);
+    let run = runs.get(id).unwrap();
+    let characters = |text: &str| text.chars().count();
+    assert_eq!(characters(&run.capability), 256);
+    assert_eq!(characters(&run.call_id), 256);
+    assert_eq!(run.error.as_deref().map(characters), Some(256));
+    assert_eq!(run.cancel_reason.as_deref().map(characters), Some(4_096));
+    assert_eq!(run.progress.as_deref().unwrap().get(), r#"{"progress":1}"#);
+    assert_eq!(run.dialect_id, None, "nobody may ask for it");
+    let (fits, one_more) = ("é".repeat(256), "é".repeat(257));
+    add(&mut runs, &fits, &owner);
+    add(&mut runs, &one_more, &owner);
+    assert!(found(&runs, &fits, &owner).is_some());
+    assert_eq!(found(&runs, &one_more, &owner), None);
+}

@@ -1,0 +1,54 @@
+//! What a gateway is told when it is set up.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::http::HeaderValue;
+
+use super::http_limits::HttpLimits;
+use super::tls::Tls;
+use crate::cancellation::CancellationOptions;
+use crate::cluster::ClusterOptions;
+use crate::limits::Limits;
+use crate::mcp::McpOptions;
+use crate::rap;
+use crate::rap::runtime::RuntimeConfig;
+use crate::tokens::Tokens;
+
+/// How a gateway is set up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it listens; port 0 lets the system pick one.
+    pub address: SocketAddr,
+    /// The name it was told to listen on, one of its own.
+    pub host: String,
+    /// The demo page, served at `/`.
+    pub www: PathBuf,
+    /// The npm package, served under `/caphost/`.
+    pub package: PathBuf,
+    /// The certificate to serve TLS with, if it is to.
+    pub tls: Option<Tls>,
+    /// Origins whose pages may connect, besides its own.
+    pub allow_origins: Vec<String>,
+    /// Sent with every answer, if given.
+    pub content_security_policy: Option<HeaderValue>,
+    /// Who may connect as what.
+    pub tokens: Tokens,
+    /// The bounds.
+    pub limits: Limits,
+    /// The bounds of MCP.
+    pub mcp: McpOptions,
+    /// How apps are offered as RAP tools.
+    pub rap: rap::server::Options,
+    /// The RAP tool servers whose tools are offered.
+    pub tool_servers: RuntimeConfig,
+    /// Whether the cancellation API is served.
+    pub cancellation: CancellationOptions,
+    /// How it takes part in a cluster, if it does.
+    pub cluster: ClusterOptions,
+    /// The bounds of HTTP requests.
+    pub http_limits: HttpLimits,
+    /// For calls in flight to end when the gateway is to stop; none: they are cancelled at once.
+    pub drain: Duration,
+}

@@ -1,0 +1,277 @@
+//! HTTP, WebSockets, queues and signals around the relay.
+
+mod answer;
+mod app_peer;
+mod auth;
+mod body_timeout;
+mod config;
+mod connections;
+mod endpoint;
+mod everywhere;
+mod guard;
+mod headers;
+mod health;
+mod http_limits;
+mod hub;
+mod ledger;
+mod lifecycle;
+mod listener;
+mod media_type;
+mod outbox;
+mod pages;
+mod pulse;
+mod rate_limit;
+mod reader;
+mod relay_peer;
+mod resume;
+mod run_log;
+mod runs;
+mod sought;
+mod stopping;
+mod streams;
+mod tls;
+mod upgrade;
+mod writer;
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::any;
+use tokio::net::TcpListener;
+use tokio::time::sleep;
+use tower_http::limit::RequestBodyLimitLayer;
+
+pub use auth::{CHALLENGE, authenticate, bearer};
+pub use config::Config;
+pub use endpoint::Endpoint;
+pub use everywhere::Listed;
+pub use guard::parse_origin;
+pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
+pub use http_limits::HttpLimits;
+pub use hub::{Connected, Hub};
+pub use listener::PeerAddress;
+pub use media_type::{content_type, essence};
+pub use outbox::{Outbox, Pushed, Step as OutboxStep};
+pub use pulse::Socket;
+pub use rate_limit::RateLimiter;
+pub use reader::serve as serve_socket;
+pub use resume::{Attached, Lost, Resume, Sessions};
+pub use sought::{Placed, Sought};
+pub use stopping::STOPPING;
+pub use tls::Tls;
+pub use upgrade::{Knock, NotAllowed};
+
+use crate::cluster::Cluster;
+use crate::rap::runtime::{Counters as ToolServerCounters, Runtime};
+use crate::{cancellation, jsonrpc, mcp, rap, runs_api, runs_page};
+use body_timeout::body_timeout;
+use guard::Guard;
+use headers::Policy;
+use http_limits::RequestRate;
+use lifecycle::Lifecycle;
+use listener::Listening;
+
+/// For the other workers of a cluster to introduce themselves before connections are accepted.
+const MEET: Duration = Duration::from_secs(1);
+/// How often the metrics are summed up.
+const SUM_UP: Duration = Duration::from_secs(5);
+
+/// A gateway that listens.
+pub struct Server {
+    listener: TcpListener,
+    tls: Option<Tls>,
+    handshake_timeout: Duration,
+    http_idle_timeout: Duration,
+    router: Router,
+    hub: Arc<Hub>,
+    tool_servers: Runtime,
+    lifecycle: Arc<Lifecycle>,
+    drain: Duration,
+}
+
+impl Server {
+    /// Binds the address. Connections wait until [`Server::run`].
+    pub async fn bind(config: Config) -> io::Result<Server> {
+        let listener = TcpListener::bind(config.address).await?;
+        let address = listener.local_addr()?;
+        let mut origins = config.allow_origins;
+        origins.extend(config.tool_servers.public_origin());
+        let guard = Guard::new(
+            address.port(),
+            address.ip().is_loopback(),
+            config.tls.is_some(),
+            &config.host,
+            &origins,
+        );
+        let max_body = config.limits.message_bytes;
+        let tls = config.tls.is_some();
+        let tool_servers = Runtime::new(config.tool_servers, address, tls, max_body);
+        let mut limits = config.limits;
+        // Without the cancellation API runs are there for the runs API alone.
+        let channel = config.cancellation.enabled;
+        if !config.cancellation.enabled {
+            limits.retention.early = Duration::ZERO;
+        }
+        let hub = Arc::new(Hub::new(limits, config.tokens));
+        if let Some(url) = config.cluster.redis.clone() {
+            let cluster = Cluster::new(hub.clone(), &url, config.cluster, channel);
+            hub.join_cluster(cluster.map_err(io::Error::other)?);
+        }
+        let policy = Arc::new(Policy {
+            guard,
+            hub: hub.clone(),
+            content_security_policy: config.content_security_policy,
+        });
+        let lifecycle = Arc::new(Lifecycle::new());
+        let per_second = config.http_limits.requests_per_second;
+        let rate = Arc::new(RequestRate::new(per_second, hub.clone()));
+
+        // What a page of a foreign origin may not even ask.
+        let interfaces = Router::new()
+            .route("/abp", any(upgrade::agent))
+            .route("/abp/app", any(upgrade::app))
+            .with_state(hub.clone())
+            .merge(jsonrpc::routes(hub.clone()))
+            .merge(mcp::routes(hub.clone(), config.mcp))
+            .merge(rap::server::routes(hub.clone(), config.rap, tls))
+            .merge(health::routes(
+                hub.clone(),
+                lifecycle.clone(),
+                tool_servers.counters(),
+            ))
+            .merge(runs_api::routes(hub.clone()))
+            .merge(cancellation::routes(hub.clone(), &config.cancellation))
+            .layer(DefaultBodyLimit::max(max_body))
+            .layer(RequestBodyLimitLayer::new(max_body))
+            .layer(from_fn_with_state(max_body, http_limits::body))
+            .layer(from_fn_with_state(lifecycle.clone(), streams::end));
+        let files = Router::new()
+            .route(
+                "/abp.json",
+                pages::manifest(hub.clone(), config.www.clone()),
+            )
+            .merge(runs_page::routes())
+            .nest_service("/caphost", pages::files(&config.package))
+            .fallback_service(pages::files(&config.www));
+        let shared = |router: Router| {
+            router
+                .layer(from_fn_with_state(rate.clone(), http_limits::rate))
+                .layer(headers::cross_origin(policy.clone()))
+        };
+        let router = shared(interfaces)
+            // Not bounded in number: what is turned away is not delivered again.
+            .merge(tool_servers.routes())
+            .layer(from_fn_with_state(
+                config.http_limits.body_timeout,
+                body_timeout,
+            ))
+            .layer(from_fn_with_state(policy.clone(), headers::own_origins))
+            .merge(shared(files))
+            .layer(from_fn_with_state(policy, headers::apply));
+        Ok(Server {
+            listener,
+            tls: config.tls,
+            handshake_timeout: config.http_limits.handshake_timeout,
+            http_idle_timeout: config.http_limits.idle_timeout,
+            router,
+            hub,
+            tool_servers,
+            lifecycle,
+            drain: config.drain,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// `https` with TLS, else `http`.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+
+    /// What was counted of the tool servers.
+    pub fn tool_servers(&self) -> Arc<ToolServerCounters> {
+        self.tool_servers.counters()
+    }
+
+    /// What all connections share.
+    pub fn hub(&self) -> Arc<Hub> {
+        self.hub.clone()
+    }
+
+    /// Serves until `stop`. Then takes no new calls, gives those in flight the drain time to end,
+    /// tells every peer, and gives each the close timeout to leave.
+    pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
+        let Server {
+            hub,
+            lifecycle,
+            drain,
+            ..
+        } = self;
+        let _tool_servers = self.tool_servers.start(&hub)?;
+        let cluster = hub.cluster().cloned();
+        let clustered = cluster.clone().map(|cluster| {
+            let tasks = hub.tasks.clone();
+            tokio::spawn(async move {
+                let run = || {
+                    let cluster = cluster.clone();
+                    async move {
+                        cluster.run().await;
+                        ControlFlow::Continue(())
+                    }
+                };
+                tasks.keep_going("cluster", run).await;
+            })
+        });
+        if let Some(cluster) = &cluster {
+            cluster.met(MEET).await;
+        }
+        let listening = Listening::new(self.listener, self.tls.as_ref(), self.handshake_timeout);
+        // Of its own, so that it goes on while the gateway drains.
+        let mut serving = tokio::spawn(connections::serve(
+            listening,
+            self.router,
+            self.http_idle_timeout,
+            lifecycle.clone(),
+        ));
+        let mut summing_up = pin!(hub.tasks.keep_going("metrics", || sum_up(&hub)));
+        tokio::select! {
+            () = stop => {}
+            () = &mut summing_up => {}
+            ended = &mut serving => return ended.map_err(io::Error::other),
+        }
+        let served = async {
+            let _ = (&mut serving).await;
+        };
+        tokio::select! {
+            () = stopping::stop(&hub, &lifecycle, drain, served) => {}
+            () = summing_up => {}
+        }
+        if let Some(cluster) = cluster {
+            cluster.leave().await;
+        }
+        if let Some(clustered) = clustered {
+            clustered.abort();
+        }
+        serving.abort();
+        Ok(())
+    }
+}
+
+/// Keeps what the metrics have recorded short, for ever.
+async fn sum_up(hub: &Hub) -> ControlFlow<()> {
+    loop {
+        sleep(SUM_UP).await;
+        hub.metrics.sum_up();
+    }
+}

@@ -1,0 +1,80 @@
+//! How a gateway stops: it takes no new calls, lets those in flight end, cancels what is left, and
+//! tells every peer.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{sleep, timeout};
+
+use super::hub::Hub;
+use super::lifecycle::{Lifecycle, Phase};
+use crate::relay::Event;
+use crate::runs::Run;
+use crate::tokens::Identity;
+
+/// How often a gateway that drains looks whether it is idle.
+const IDLE_POLL: Duration = Duration::from_millis(20);
+/// For what is left of a connection after the close timeout.
+const GRACE: Duration = Duration::from_millis(500);
+/// The reason the cancelled calls are given.
+pub const STOPPING: &str = "The gateway is shutting down";
+
+/// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
+/// connection has.
+pub(super) async fn stop(
+    hub: &Hub,
+    lifecycle: &Lifecycle,
+    drain: Duration,
+    serving: impl Future<Output = ()>,
+) {
+    let drain_seconds = drain.as_secs_f64();
+    let in_flight = hub.requests_in_flight();
+    tracing::info!(in_flight, drain_seconds, "stopping");
+    hub.handle(Event::Drain);
+    lifecycle.enter(Phase::Draining);
+    let drained = timeout(drain, idle(hub)).await.is_ok();
+    if !drained {
+        // The agents of apps that confirm in time know that their calls are cancelled: the response
+        // that says so follows the confirmation.
+        let cancelled = async {
+            cancel_all(hub).await;
+            idle(hub).await;
+        };
+        let _ = timeout(hub.limits.close_timeout, cancelled).await;
+    }
+    lifecycle.enter(Phase::Stopping);
+    hub.handle(Event::Shutdown);
+    let ended = timeout(hub.limits.close_timeout + GRACE, async {
+        hub.deserted().await;
+        serving.await;
+    });
+    let in_time = ended.await.is_ok();
+    let counters = hub.counters();
+    tracing::info!(
+        drained,
+        in_time,
+        relayed = counters.relayed,
+        refused = counters.refused,
+        answers_dropped = counters.answers_dropped,
+        strays_dropped = counters.strays_dropped,
+        "stopped"
+    );
+}
+
+/// Waits until every request is answered.
+async fn idle(hub: &Hub) {
+    while hub.requests_in_flight() > 0 {
+        sleep(IDLE_POLL).await;
+    }
+}
+
+async fn cancel_all(hub: &Hub) {
+    if let Some(cluster) = hub.cluster() {
+        cluster.stop();
+    }
+    let gateway = Identity::gateway();
+    let mut runs = hub.runs(&gateway);
+    runs.retain(|run| !run.state.is_over());
+    let cancel = |run: &Run| hub.cancel(run.id, Some(STOPPING.into()), &gateway);
+    join_all(runs.iter().map(cancel)).await;
+}

@@ -1,0 +1,214 @@
+//! How far a stop was seen: as it stands in JSON, and in words for people.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use caphost::call::{LateEnd, Millis, Stop};
+
+/// A [`LateEnd`] as JSON: `{ success, after }`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+struct Ended {
+    success: bool,
+    after: Millis,
+}
+
+impl From<LateEnd> for Ended {
+    fn from(ended: LateEnd) -> Self {
+        Ended {
+            success: ended.success,
+            after: ended.after,
+        }
+    }
+}
+
+impl From<Ended> for LateEnd {
+    fn from(ended: Ended) -> Self {
+        LateEnd {
+            success: ended.success,
+            after: whole_micros(ended.after),
+        }
+    }
+}
+
+/// Milliseconds, to three places: what a peer writes is not believed beyond that, nor below zero.
+fn whole_micros(after: Millis) -> Millis {
+    (after.max(0.0) * 1_000.0).round() / 1_000.0
+}
+
+/// `{ success, after }`
+pub fn ended_json(ended: LateEnd) -> Value {
+    let whole = ended.after.fract() == 0.0 && ended.after < 1e15;
+    let after = match whole {
+        true => json!(ended.after as u64),
+        false => json!(ended.after),
+    };
+    json!({ "success": ended.success, "after": after })
+}
+
+/// Reads `{ success, after }`, whatever else is in it.
+pub fn read_ended(text: &[u8]) -> Option<LateEnd> {
+    let ended: Ended = serde_json::from_slice(text).ok()?;
+    ended.after.is_finite().then(|| ended.into())
+}
+
+/// The `metadata` of a confirmation: `{ stop, ended? }`.
+pub fn metadata(stop: Stop, ended: Option<LateEnd>) -> Value {
+    let mut metadata = json!({ "stop": stop.as_str() });
+    if let Some(ended) = ended {
+        metadata["ended"] = ended_json(ended);
+    }
+    metadata
+}
+
+/// The grade in what a peer has written that says it is cancelled.
+pub fn of(written: &Value) -> Stop {
+    Stop::of_peer(written["metadata"]["stop"].as_str())
+}
+
+/// How the handler has ended since, if a peer says so.
+pub fn ended_of(written: &Value) -> Option<LateEnd> {
+    let ended = written["metadata"].get("ended")?;
+    read_ended(ended.to_string().as_bytes())
+}
+
+/// What became of the work, to end a sentence with that says that it is cancelled.
+pub fn clause(stop: Stop, ended: Option<LateEnd>) -> String {
+    match (stop, ended) {
+        (Stop::NeverStarted, _) => "; it never started".into(),
+        (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => "; the work has ended".into(),
+        (Stop::Abandoned, None) => ", but the work was not seen to stop; it may still go on".into(),
+        (Stop::Abandoned, Some(ended)) => {
+            let how = if ended.success {
+                "complete"
+            } else {
+                "with an error"
+            };
+            let after = span(ended.after);
+            format!(", but the work was not seen to stop; it ended {after} later, {how}")
+        }
+    }
+}
+
+/// What became of the work, as a sentence that names the grade.
+pub fn sentence(stop: Stop) -> &'static str {
+    match stop {
+        Stop::NeverStarted => "The work never started (never-started).",
+        Stop::Dropped => "The work has ended (dropped).",
+        Stop::Returned => "The work has ended (returned).",
+        Stop::Terminated => "The work has ended (terminated).",
+        Stop::Abandoned => "The work was not seen to stop (abandoned).",
+    }
+}
+
+/// Milliseconds as a person says them.
+fn span(millis: Millis) -> String {
+    match millis / 1_000.0 {
+        seconds if seconds < 1.0 => format!("{millis:.0} ms"),
+        seconds if seconds < 10.0 => format!("{seconds:.1} s"),
+        seconds if seconds < 120.0 => format!("{seconds:.0} s"),
+        seconds => format!("{:.0} min", seconds / 60.0),
+    }
+}
+
+/// An optional [`Stop`] as its word. One that is not known here counts as the weakest.
+pub mod word {
+    use super::*;
+
+    /// Its word, or `null`.
+    pub fn serialize<S: Serializer>(stop: &Option<Stop>, to: S) -> Result<S::Ok, S::Error> {
+        stop.map(Stop::as_str).serialize(to)
+    }
+
+    /// Reads a word, or `null`.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Stop>, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Word<'a> {
+            #[serde(borrow)]
+            Text(Cow<'a, str>),
+            Other(IgnoredAny),
+        }
+        let word = Option::<Word>::deserialize(from)?;
+        Ok(word.map(|word| match word {
+            Word::Text(text) => Stop::of_peer(Some(&text)),
+            Word::Other(_) => Stop::Abandoned,
+        }))
+    }
+}
+
+/// An optional [`LateEnd`] as `{ success, after }`.
+pub mod late {
+    use super::*;
+
+    /// `{ success, after }`, or `null`.
+    pub fn serialize<S: Serializer>(ended: &Option<LateEnd>, to: S) -> Result<S::Ok, S::Error> {
+        ended.map(ended_json).serialize(to)
+    }
+
+    /// Reads `{ success, after }`, or `null`.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<LateEnd>, D::Error> {
+        Ok(Option::<Ended>::deserialize(from)?.map(LateEnd::from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_end_is_read_as_it_was_written() {
+        for (after, written) in [
+            (200.0, r#"{"after":200,"success":true}"#),
+            (200.125, r#"{"after":200.125,"success":true}"#),
+        ] {
+            let ended = LateEnd {
+                success: true,
+                after,
+            };
+            assert_eq!(ended_json(ended).to_string(), written);
+            assert_eq!(read_ended(written.as_bytes()), Some(ended));
+        }
+        let negative = read_ended(br#"{"success":false,"after":-1,"more":[]}"#);
+        assert_eq!(negative.map(|it| it.after), Some(0.0));
+        for bad in [r#"{"success":true}"#, r#"{"success":1,"after":1}"#, "1", ""] {
+            assert_eq!(read_ended(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_a_peer_says_of_a_cancelled_call_is_read() {
+        let read = |metadata: Value| {
+            let written = json!({ "cancelled": true, "metadata": metadata });
+            (of(&written), ended_of(&written))
+        };
+        assert_eq!(read(json!({ "stop": "dropped" })), (Stop::Dropped, None));
+        assert_eq!(read(json!(null)), (Stop::Abandoned, None));
+        let ended = LateEnd {
+            success: false,
+            after: 7.0,
+        };
+        let said = metadata(Stop::Abandoned, Some(ended));
+        assert_eq!(read(said), (Stop::Abandoned, Some(ended)));
+    }
+
+    #[test]
+    fn every_grade_has_words_of_its_own() {
+        for stop in Stop::ALL {
+            assert!(sentence(stop).contains(stop.as_str()));
+        }
+        let said = [Stop::NeverStarted, Stop::Returned, Stop::Abandoned].map(|it| clause(it, None));
+        assert!(said[0] != said[1] && said[1] != said[2]);
+        let late = |after| {
+            let ended = LateEnd {
+                success: false,
+                after,
+            };
+            clause(Stop::Abandoned, Some(ended))
+        };
+        assert!(late(212.0).ends_with("it ended 212 ms later, with an error"));
+        assert!(late(200_000.0).ends_with("it ended 3 min later, with an error"));
+    }
+}

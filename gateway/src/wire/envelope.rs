@@ -1,0 +1,280 @@
+//! Reading an envelope. The payload stays text.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Failure, Request, reading, scan};
+use caphost::call::Error;
+use crate::limits::{Limits, MAX_DEPTH};
+
+/// How much of a message that is not read as a whole is searched for its id.
+const PEEK_BYTES: usize = 64 << 10;
+
+/// A well-formed message. `id`, `timestamp` and `payload` are JSON text, checked to be valid.
+#[derive(Debug)]
+pub struct Envelope<'a> {
+    /// Its `type`.
+    pub kind: Cow<'a, str>,
+    /// A string or a number; `null` counts as absent.
+    pub id: Option<&'a str>,
+    /// The agent it belongs to, on an app's wire.
+    pub agent: Option<Cow<'a, str>>,
+    /// A number.
+    pub timestamp: Option<&'a str>,
+    /// Anything; `null` counts as absent.
+    pub payload: Option<&'a str>,
+    /// The bytes all of these lie in, where they may be kept instead of copied.
+    pub shared: Option<&'a Bytes>,
+}
+
+/// What a message that is refused was about, as far as it could be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subject {
+    /// Its `type`.
+    pub kind: Option<String>,
+    /// Its `id`, as JSON.
+    pub id: Option<String>,
+    /// The agent it belongs to, on an app's wire.
+    pub agent: Option<String>,
+    /// The `callId` in its payload, as JSON.
+    pub call_id: Option<String>,
+}
+
+/// A message that is not a well-formed envelope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// What it was about.
+    pub subject: Subject,
+    /// What is wrong with it.
+    pub error: Failure,
+}
+
+/// Why a text is not an envelope. Of what is not an object the type is not believed.
+struct Fault {
+    error: Failure,
+    not_an_object: bool,
+}
+
+impl From<Failure> for Fault {
+    fn from(error: Failure) -> Self {
+        Fault {
+            error,
+            not_an_object: false,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Raw<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    agent: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads one text frame. `shared`, when given, is the buffer `text` lies in.
+    pub fn read(
+        text: &'a str,
+        shared: Option<&'a Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, Box<Refusal>> {
+        let envelope = Self::check(text, shared, limits).map_err(|fault| {
+            let mut subject = Subject::peek(text, limits);
+            if fault.not_an_object {
+                subject.kind = None;
+            }
+            Box::new(Refusal {
+                subject,
+                error: fault.error,
+            })
+        })?;
+        match reading::check(text) {
+            Ok(()) => Ok(envelope),
+            Err(error) => Err(Box::new(Refusal {
+                subject: envelope.subject(),
+                error: unreadable(&error),
+            })),
+        }
+    }
+
+    fn check(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Result<Self, Fault> {
+        check_bounds(text, limits)?;
+        // A struct would be read from an array as well.
+        if !text
+            .trim_start_matches([' ', '\t', '\n', '\r'])
+            .starts_with('{')
+        {
+            return Err(match serde_json::from_str::<&RawValue>(text) {
+                Ok(_) => not_an_object("The message must be a JSON object".into()),
+                Err(error) => not_an_object(format!("The message is not valid JSON: {error}")),
+            });
+        }
+        let raw: Raw<'a> = serde_json::from_str(text)
+            .map_err(|error| not_an_object(format!("The message is not valid JSON: {error}")))?;
+        let kind = raw.kind.ok_or_else(|| wrong("type", "is missing"))?;
+        Ok(Envelope {
+            kind: string(kind).ok_or_else(|| wrong("type", "must be a string"))?,
+            id: raw.id.map(|id| check_id(id, limits)).transpose()?,
+            agent: match raw.agent {
+                Some(agent) => {
+                    Some(string(agent).ok_or_else(|| wrong("agent", "must be a string"))?)
+                }
+                None => None,
+            },
+            timestamp: match raw.timestamp {
+                Some(number) if is_number(number) => Some(number.get()),
+                Some(_) => return Err(wrong("timestamp", "must be a number").into()),
+                None => None,
+            },
+            payload: raw.payload.map(RawValue::get),
+            shared,
+        })
+    }
+
+    /// The refusal of one whose `id` cannot be given back, as half a character is missing in it.
+    pub(super) fn half_an_id(&self) -> Box<Refusal> {
+        let subject = Subject {
+            id: None,
+            ..self.subject()
+        };
+        let error = wrong("id", "has half of a surrogate pair");
+        Box::new(Refusal { subject, error })
+    }
+
+    /// The payload, if it is an object.
+    pub fn object(&self) -> Result<&'a str, Failure> {
+        match self.payload {
+            Some(payload) if payload.starts_with('{') => Ok(payload),
+            Some(_) => Err(wrong("payload", "must be an object")),
+            None => Err(wrong("payload", "is missing")),
+        }
+    }
+
+    /// What it is about, for an answer that refuses it.
+    pub fn subject(&self) -> Subject {
+        let cancel = self.kind == Request::Cancel.kind();
+        let payload = self.payload.filter(|_| cancel);
+        Subject {
+            kind: Some(self.kind.to_string()),
+            id: self.id.map(str::to_string),
+            agent: self.agent.as_deref().map(str::to_string),
+            call_id: payload.and_then(|payload| call_id(payload.as_bytes())),
+        }
+    }
+}
+
+impl Subject {
+    /// What a message that is not read as a whole is about, as far as its beginning tells.
+    pub fn peek(text: &str, limits: &Limits) -> Self {
+        let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
+        let mut found = Subject::default();
+        scan::members(head, |key, value| {
+            let text = || std::str::from_utf8(value).ok();
+            let string = || text().and_then(|text| serde_json::from_str::<String>(text).ok());
+            match key {
+                "type" => found.kind = string(),
+                "agent" => found.agent = string(),
+                "id" => {
+                    let id = text().and_then(|text| serde_json::from_str(text).ok());
+                    let id = id.and_then(|id| check_id(id, limits).ok());
+                    found.id = id.map(str::to_string);
+                }
+                "payload" => found.call_id = call_id(value),
+                _ => {}
+            }
+        });
+        found
+    }
+}
+
+/// Whether a message of any protocol is short and flat enough to be read.
+pub fn check_bounds(text: &str, limits: &Limits) -> Result<(), Failure> {
+    if text.len() > limits.message_bytes {
+        return Err(too_large(text.len(), limits));
+    }
+    let max = limits.depth.min(MAX_DEPTH);
+    if scan::too_deep(text.as_bytes(), max) {
+        let message = format!("The message nests deeper than {max} levels");
+        let details = json!({ "limit": "depth", "max": max });
+        return Err(Error::invalid_params(message).with_details(Box::new(details)));
+    }
+    Ok(())
+}
+
+/// The refusal of a message of `bytes` bytes.
+pub(super) fn too_large(bytes: usize, limits: &Limits) -> Failure {
+    let max = limits.message_bytes;
+    Error::invalid_params(format!(
+        "The message has {bytes} bytes; at most {max} are accepted"
+    ))
+    .with_details(Box::new(json!({ "limit": "messageBytes", "max": max })))
+}
+
+/// What is valid JSON, and more than can be read.
+fn unreadable(error: &serde_json::Error) -> Failure {
+    Error::invalid_params(format!("The message cannot be read: {error}")).with_details(Box::new(
+        json!({ "line": error.line(), "column": error.column() }),
+    ))
+}
+
+fn not_an_object(message: String) -> Fault {
+    Fault {
+        error: Error::invalid_params(message),
+        not_an_object: true,
+    }
+}
+
+fn wrong(field: &str, what: &str) -> Failure {
+    Error::invalid_params(format!("`{field}` {what}"))
+        .with_details(Box::new(json!({ "path": field })))
+}
+
+fn check_id<'a>(id: &'a RawValue, limits: &Limits) -> Result<&'a str, Failure> {
+    if id.get().len() > limits.id_bytes {
+        return Err(wrong(
+            "id",
+            &format!("is longer than {} bytes", limits.id_bytes),
+        ));
+    }
+    if is_number(id) || string(id).is_some() {
+        Ok(id.get())
+    } else {
+        Err(wrong("id", "must be a string or a number"))
+    }
+}
+
+fn call_id(payload: &[u8]) -> Option<String> {
+    let mut found = None;
+    scan::members(payload, |key, value| {
+        if key == "callId" && value.len() <= 1024 {
+            let text = std::str::from_utf8(value).ok();
+            found = text.filter(|text| serde_json::from_str::<Cow<str>>(text).is_ok());
+        }
+    });
+    found.map(str::to_string)
+}
+
+fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    // It is valid JSON: only escapes are left to be read.
+    if inner.contains('\\') {
+        return serde_json::from_str(raw.get()).ok().map(Cow::Owned);
+    }
+    Some(Cow::Borrowed(inner))
+}
+
+fn is_number(raw: &RawValue) -> bool {
+    let first = raw.get().as_bytes().first();
+    first.is_some_and(|first| *first == b'-' || first.is_ascii_digit())
+}

@@ -1,0 +1,219 @@
+//! One reading of JSON: what comes in is mended or refused such that every later reader can read it.
+//!
+//! The relay passes payloads on as text, and many read them afterwards: other workers, MCP, RAP,
+//! JSON-RPC, the command line. What the relay had taken and one of them could not read would leave a
+//! caller without an answer. Three things are valid to a scanner and not to a reader:
+//!
+//! - A surrogate without its other half, as `JSON.stringify` writes it of a text that was cut inside
+//!   an emoji. It is everyday, so it is mended: U+FFFD takes its place.
+//! - A number past what a double can hold, such as `1e400`. No `JSON.stringify` writes one: it is
+//!   refused.
+//! - A key that serde_json keeps for itself, and takes for something else than a key. It is refused.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use memchr::memchr;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::{Envelope, Refusal};
+use crate::limits::Limits;
+
+/// What takes the place of half a character: as long as what it replaces.
+const REPLACEMENT: &str = r"\ufffd";
+/// What the keys begin with that serde_json keeps for itself.
+const RESERVED: &str = "$serde_json::private::";
+
+/// A text frame as all readers read it.
+#[derive(Debug)]
+pub struct Incoming<'a> {
+    came: &'a str,
+    text: Cow<'a, str>,
+    shared: Option<&'a Bytes>,
+}
+
+impl<'a> Incoming<'a> {
+    /// Mends a frame. `shared`, when given, is the buffer `text` lies in.
+    pub fn new(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Self {
+        // What is too large is refused as it is.
+        let mended = match text.len() > limits.message_bytes {
+            true => Cow::Borrowed(text),
+            false => mended(text),
+        };
+        let shared = shared.filter(|_| matches!(mended, Cow::Borrowed(_)));
+        Incoming {
+            came: text,
+            text: mended,
+            shared,
+        }
+    }
+
+    /// Reads it as an envelope.
+    pub fn envelope(&self, limits: &Limits) -> Result<Envelope<'_>, Box<Refusal>> {
+        let envelope = Envelope::read(&self.text, self.shared, limits)?;
+        // Its sender would not know an answer under another id.
+        match envelope.id {
+            Some(id) if self.is_mended(id) => Err(envelope.half_an_id()),
+            _ => Ok(envelope),
+        }
+    }
+
+    fn is_mended(&self, part: &str) -> bool {
+        let at = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        self.came.get(at..at + part.len()) != Some(part)
+    }
+}
+
+/// The text with U+FFFD for every surrogate that lacks its other half.
+pub fn mended(text: &str) -> Cow<'_, str> {
+    let Some(first) = half(text.as_bytes(), 0) else {
+        return Cow::Borrowed(text);
+    };
+    let (mut whole, mut done, mut next) = (String::with_capacity(text.len()), 0, Some(first));
+    while let Some(at) = next {
+        whole.push_str(&text[done..at]);
+        whole.push_str(REPLACEMENT);
+        done = at + REPLACEMENT.len();
+        next = half(text.as_bytes(), done);
+    }
+    whole.push_str(&text[done..]);
+    Cow::Owned(whole)
+}
+
+/// The same for a body that may not be UTF-8.
+pub fn mended_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut whole = Cow::Borrowed(bytes);
+    let mut next = half(bytes, 0);
+    while let Some(at) = next {
+        let end = at + REPLACEMENT.len();
+        whole.to_mut()[at..end].copy_from_slice(REPLACEMENT.as_bytes());
+        next = half(bytes, end);
+    }
+    whole
+}
+
+/// Reads a text that came from outside, as all readers do.
+pub fn read_value(text: &str) -> serde_json::Result<Value> {
+    let text = mended(text);
+    check(&text)?;
+    serde_json::from_str(&text)
+}
+
+/// Whether every reader can read this.
+pub fn check(text: &str) -> serde_json::Result<()> {
+    serde_json::from_str::<Readable>(text).map(drop)
+}
+
+/// Where the next surrogate without its other half is escaped, from `at` on. In valid JSON there are
+/// backslashes in strings only.
+fn half(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr(b'\\', text.get(at..)?)?;
+        at += match unit(text, at) {
+            None => 2,
+            Some(0xd800..=0xdbff) => match unit(text, at + 6) {
+                Some(0xdc00..=0xdfff) => 12,
+                _ => return Some(at),
+            },
+            Some(0xdc00..=0xdfff) => return Some(at),
+            Some(_) => 6,
+        };
+    }
+}
+
+/// The UTF-16 unit that is escaped there.
+fn unit(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix(br"\u")?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | digit as u16)
+    })
+}
+
+/// Any value, read as a reader does and kept nowhere.
+struct Readable;
+
+impl<'de> Deserialize<'de> for Readable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Readable;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Readable, A::Error> {
+        while let Some(Readable) = items.next_element()? {}
+        Ok(Readable)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Readable, A::Error> {
+        while let Some(Key) = members.next_key()? {
+            let Readable = members.next_value()?;
+        }
+        Ok(Readable)
+    }
+}
+
+/// A key that is nothing else.
+struct Key;
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(KeyReader)
+    }
+}
+
+struct KeyReader;
+
+impl Visitor<'_> for KeyReader {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Key, E> {
+        match key.starts_with(RESERVED) {
+            true => Err(E::custom(format_args!(
+                "no key may begin with {RESERVED:?}"
+            ))),
+            false => Ok(Key),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

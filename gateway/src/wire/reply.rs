@@ -1,0 +1,211 @@
+//! Writing envelopes.
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::{Failure, Request, Subject};
+
+/// Payloads larger than this are kept in the buffer they came in until they are written.
+const SHARED_BYTES: usize = 64 << 10;
+
+/// Tells an app that an agent of it is gone.
+pub const AGENT_CLOSED: &str = "agent/closed";
+
+/// Everything of an envelope but its payload. `id` and `timestamp` are JSON text.
+#[derive(Clone, Copy, Debug)]
+pub struct Header<'a> {
+    /// Its `type`; none of ours needs escaping.
+    pub kind: &'a str,
+    /// Its `id`.
+    pub id: Option<&'a str>,
+    /// The agent it belongs to, on an app's wire; the gateway's own, so it needs no escaping.
+    pub agent: Option<&'a str>,
+    /// Unix milliseconds.
+    pub timestamp: &'a str,
+}
+
+/// A message to be sent.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    text: String,
+    payload: Option<Bytes>,
+}
+
+impl Outgoing {
+    /// An envelope around `payload`, which lies in `shared` if that is given.
+    pub fn new(header: Header<'_>, payload: &str, shared: Option<&Bytes>) -> Self {
+        let shared = shared.filter(|_| payload.len() > SHARED_BYTES);
+        let [id_key, id] = header.id.map_or([""; 2], |id| [r#","id":"#, id]);
+        let [agent_key, agent, agent_end] = header
+            .agent
+            .map_or([""; 3], |agent| [r#","agent":""#, agent, r#"""#]);
+        let [inline, end] = match shared {
+            Some(_) => [""; 2],
+            None => [payload, "}"],
+        };
+        // In one piece, so that nothing of it is left over: a text with room to spare is moved
+        // when it is sent.
+        let text = [
+            r#"{"type":""#,
+            header.kind,
+            r#"""#,
+            id_key,
+            id,
+            agent_key,
+            agent,
+            agent_end,
+            r#","timestamp":"#,
+            header.timestamp,
+            r#","payload":"#,
+            inline,
+            end,
+        ]
+        .concat();
+        Outgoing {
+            text,
+            payload: shared.map(|shared| shared.slice_ref(payload.as_bytes())),
+        }
+    }
+
+    /// A message of another protocol.
+    pub fn text(text: String) -> Self {
+        Outgoing {
+            text,
+            payload: None,
+        }
+    }
+
+    /// Whether it tells an app that an agent is gone.
+    pub fn is_farewell(&self) -> bool {
+        let rest = self.text.strip_prefix(r#"{"type":""#);
+        let rest = rest.and_then(|rest| rest.strip_prefix(AGENT_CLOSED));
+        rest.is_some_and(|rest| rest.starts_with('"'))
+    }
+
+    /// About how many bytes it holds on to.
+    pub fn cost(&self) -> usize {
+        self.text.len() + self.payload.as_ref().map_or(0, Bytes::len) + 64
+    }
+
+    /// The message as text.
+    pub fn into_text(self) -> String {
+        let Outgoing { mut text, payload } = self;
+        if let Some(payload) = payload {
+            text.reserve_exact(payload.len() + 1);
+            text.push_str(std::str::from_utf8(&payload).unwrap_or("null"));
+            text.push('}');
+        }
+        text
+    }
+}
+
+/// An `ABPError`.
+pub fn error_json(error: &Failure) -> Value {
+    let mut out = Map::new();
+    out.insert("code".into(), error.code.as_str().into());
+    out.insert("message".into(), error.message.as_ref().into());
+    if let Some(details) = &error.details {
+        out.insert("details".into(), Value::clone(details));
+    }
+    out.insert("retryable".into(), error.retryable.into());
+    if let Some(wait) = error.retry_after {
+        out.insert("retryAfter".into(), wait.into());
+    }
+    if !error.alternatives.is_empty() {
+        out.insert("alternatives".into(), error.alternatives.clone().into());
+    }
+    Value::Object(out)
+}
+
+/// The `type` and the payload of the answer that refuses a message: the typed one where the type is
+/// known.
+pub fn failed(subject: &Subject, error: &Failure) -> (&'static str, String) {
+    let request = subject.kind.as_deref().and_then(Request::of);
+    let error = error_json(error);
+    let payload = match request {
+        Some(Request::Initialize) => json!({ "error": error }),
+        Some(Request::Cancel) => {
+            json!({ "callId": call_id(subject), "cancelled": false, "error": error })
+        }
+        _ => json!({ "success": false, "error": error }),
+    };
+    (
+        request.map_or("error", Request::answer),
+        payload.to_string(),
+    )
+}
+
+/// The payload of a `cancel-result` for a cancel whose confirmation will never come.
+pub fn cancel_not_confirmed(subject: &Subject, reason: &str, error: &Failure) -> String {
+    json!({
+        "callId": call_id(subject),
+        "cancelled": false,
+        "reason": reason,
+        "error": error_json(error),
+    })
+    .to_string()
+}
+
+fn call_id(subject: &Subject) -> Value {
+    let text = subject.call_id.as_deref();
+    text.and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or(Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Envelope;
+    use super::*;
+    use caphost::call::Error;
+    use crate::limits::Limits;
+
+    fn relayed(payload: &str, shared: Option<&Bytes>) -> String {
+        let header = Header {
+            kind: "progress",
+            id: Some("7"),
+            agent: Some("a1"),
+            timestamp: "5",
+        };
+        Outgoing::new(header, payload, shared).into_text()
+    }
+
+    #[test]
+    fn small_and_large_payloads_are_written_alike() {
+        let large = format!(r#"{{"text":"{}"}}"#, "é".repeat(SHARED_BYTES));
+        let buffer = Bytes::from(large.clone());
+        let kept = std::str::from_utf8(&buffer).unwrap();
+        assert_eq!(relayed(kept, Some(&buffer)), relayed(&large, None));
+        assert_eq!(
+            relayed("{}", None),
+            r#"{"type":"progress","id":7,"agent":"a1","timestamp":5,"payload":{}}"#
+        );
+    }
+
+    #[test]
+    fn an_envelope_written_is_read_back() {
+        let text = relayed(r#"{"callId":"c"}"#, None);
+        let read = Envelope::read(&text, None, &Limits::default()).unwrap();
+        assert_eq!(read.kind, "progress");
+        assert_eq!((read.id, read.timestamp), (Some("7"), Some("5")));
+        assert_eq!(read.agent.as_deref(), Some("a1"));
+        assert_eq!(read.object(), Ok(r#"{"callId":"c"}"#));
+    }
+
+    #[test]
+    fn refusals_are_typed_where_the_type_is_known() {
+        let error = Error::invalid_params("no");
+        let about = |kind: &str| Subject {
+            kind: Some(kind.into()),
+            ..Subject::default()
+        };
+        assert_eq!(
+            failed(&about("capabilities/call"), &error).0,
+            "capabilities/call-result"
+        );
+        assert_eq!(failed(&about("initialize"), &error).0, "initialize-result");
+        assert_eq!(failed(&about("what"), &error).0, "error");
+        let (kind, payload) = failed(&about("capabilities/cancel"), &error);
+        assert_eq!(kind, "capabilities/cancel-result");
+        assert!(payload.contains(r#""cancelled":false"#) && payload.contains(r#""callId":null"#));
+    }
+}

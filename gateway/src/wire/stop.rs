@@ -1,0 +1,153 @@
+//! What a payload says of a stop, without parsing the rest of it.
+
+use super::scan::{members, text_of};
+use caphost::call::{LateEnd, Stop};
+use crate::stops;
+
+/// What the payload of a `call-result` or a `cancel-result` says of a cancel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Said {
+    /// `cancelled: true`, and not a success.
+    pub cancelled: bool,
+    /// `metadata.stop`, if it is there and one of the words known here.
+    pub stop: Option<Stop>,
+    /// `metadata.ended`, if it is there.
+    pub ended: Option<LateEnd>,
+}
+
+/// Reads it.
+pub fn said(payload: &str) -> Said {
+    let (mut said, mut success) = (Said::default(), false);
+    members(payload.as_bytes(), |key, value| match key {
+        "cancelled" => said.cancelled = value == b"true",
+        "success" => success = value == b"true",
+        "metadata" => (said.stop, said.ended) = of_metadata(value),
+        _ => {}
+    });
+    said.cancelled &= !success;
+    said
+}
+
+fn of_metadata(metadata: &[u8]) -> (Option<Stop>, Option<LateEnd>) {
+    let (mut stop, mut ended) = (None, None);
+    members(metadata, |key, value| match key {
+        "stop" => {
+            let word = text_of(value);
+            stop = Stop::ALL
+                .into_iter()
+                .find(|it| word.as_deref() == Some(it.as_str()));
+        }
+        "ended" => ended = stops::read_ended(value),
+        _ => {}
+    });
+    (stop, ended)
+}
+
+/// The payload with that in its `metadata`, whatever it said of it before. All else stays.
+pub fn with_stop(payload: &str, stop: Stop, ended: Option<LateEnd>) -> String {
+    let mut written = String::with_capacity(payload.len() + 96);
+    let mut metadata = String::new();
+    members(payload.as_bytes(), |key, value| match key {
+        "metadata" => {
+            metadata.clear();
+            members(value, |key, value| {
+                if !matches!(key, "stop" | "ended") {
+                    push(&mut metadata, key, value);
+                }
+            });
+        }
+        _ => push(&mut written, key, value),
+    });
+    let stop = format!("\"{}\"", stop.as_str());
+    push(&mut metadata, "stop", stop.as_bytes());
+    if let Some(ended) = ended {
+        let ended = stops::ended_json(ended).to_string();
+        push(&mut metadata, "ended", ended.as_bytes());
+    }
+    let metadata = format!("{{{metadata}}}");
+    push(&mut written, "metadata", metadata.as_bytes());
+    format!("{{{written}}}")
+}
+
+/// Adds a member to the inside of an object.
+fn push(object: &mut String, key: &str, value: &[u8]) {
+    let Ok(value) = std::str::from_utf8(value) else {
+        return;
+    };
+    // It was read: it is escaped again.
+    let key = serde_json::Value::from(key).to_string();
+    if !object.is_empty() {
+        object.push(',');
+    }
+    object.extend([&key, ":", value]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENDED: LateEnd = LateEnd {
+        success: true,
+        after: 200.0,
+    };
+
+    #[test]
+    fn what_is_said_of_a_stop_is_read() {
+        for (payload, cancelled, stop, ended) in [
+            (r#"{"callId":"c","cancelled":true}"#, true, None, None),
+            (
+                r#"{"success":false,"cancelled":true,"metadata":{"stop":"returned"}}"#,
+                true,
+                Some(Stop::Returned),
+                None,
+            ),
+            (
+                r#"{"cancelled":true,"metadata":{"ended":{"success":true,"after":200},"stop":"gone"}}"#,
+                true,
+                None,
+                Some(ENDED),
+            ),
+            (r#"{"success":true,"cancelled":true}"#, false, None, None),
+            (r#"{"cancelled":"true"}"#, false, None, None),
+            ("[]", false, None, None),
+        ] {
+            let expected = Said {
+                cancelled,
+                stop,
+                ended,
+            };
+            assert_eq!(said(payload), expected, "{payload}");
+        }
+    }
+
+    #[test]
+    fn a_grade_is_written_beside_what_is_there() {
+        for (before, after) in [
+            ("{}", r#"{"metadata":{"stop":"dropped"}}"#),
+            (
+                r#"{ "success": false, "cancelled":true }"#,
+                r#"{"success":false,"cancelled":true,"metadata":{"stop":"dropped"}}"#,
+            ),
+            (
+                r#"{"metadata":{"duration":1.5,"stop":"gone","x":{"stop":1}},"cancelled":true}"#,
+                r#"{"cancelled":true,"metadata":{"duration":1.5,"x":{"stop":1},"stop":"dropped"}}"#,
+            ),
+            (r#"{"metadata":7}"#, r#"{"metadata":{"stop":"dropped"}}"#),
+            (
+                r#"{"text":"\ud800","number":1e400}"#,
+                r#"{"text":"\ud800","number":1e400,"metadata":{"stop":"dropped"}}"#,
+            ),
+        ] {
+            assert_eq!(with_stop(before, Stop::Dropped, None), after);
+        }
+        let late = with_stop(r#"{"metadata":{"ended":1}}"#, Stop::Abandoned, Some(ENDED));
+        assert_eq!(
+            said(&late),
+            Said {
+                cancelled: false,
+                stop: Some(Stop::Abandoned),
+                ended: Some(ENDED)
+            }
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! Apps that are reached by way of another worker, and take or send more than there is room for.
+
+use caphost_gateway::limits::Limits;
+use futures_util::SinkExt;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::*;
+use crate::resuming::{App, next_of_session};
+
+/// Redis may be held up without anybody being given up.
+fn patient(redis: &Redis, limits: Limits) -> Config {
+    let mut config = part_of(redis);
+    config.cluster.worker_lease = Duration::from_secs(60);
+    config.cluster.redis_patience = Duration::from_secs(60);
+    Config { limits, ..config }
+}
+
+/// Two workers, the second of which has those limits.
+async fn patient_pair(redis: &Redis, limits: Limits) -> (Gateway, Gateway) {
+    let one = Gateway::with(patient(redis, Limits::default())).await;
+    let two = Gateway::with(patient(redis, limits)).await;
+    met(&[&one, &two]).await;
+    (one, two)
+}
+
+fn large_call(id: &str, bytes: usize) -> Value {
+    let params = "x".repeat(bytes);
+    let payload = json!({ "capability": "a.b", "params": params, "options": { "callId": id } });
+    request("capabilities/call", id, payload)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_came_back_and_does_not_read_is_given_no_more_calls_and_keeps_its_session() {
+    let redis = Redis::start();
+    let (one, two) = patient_pair(&redis, Limits::default()).await;
+    let (app, mut agent) = App::with_agent(&one).await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    let mut sent = 0;
+    let refused = loop {
+        agent.send(large_call(&sent.to_string(), 1 << 20)).await;
+        sent += 1;
+        // Whatever there is room for is on its way by then.
+        match timeout(Duration::from_millis(50), agent.next()).await {
+            Ok(answer) => break answer,
+            Err(_) => assert!(sent < 120, "nobody is told that it does not read"),
+        }
+    };
+    assert_eq!(code(&refused), "RATE_LIMITED", "after {sent}: {refused}");
+
+    // Once it reads, it has all the others, and takes more.
+    let (mut refused, mut done, mut last) = (1, 0, -1);
+    while refused + done < sent {
+        tokio::select! {
+            calling = app.next() => {
+                let number: i32 = calling["payload"]["options"]["callId"]
+                    .as_str()
+                    .unwrap()
+                    .parse()
+                    .unwrap();
+                assert!(last < number, "{last} before {number}");
+                last = number;
+                let payload = json!({ "received": app.received });
+                let ack = json!({ "type": "app/ack", "timestamp": 1, "payload": payload });
+                app.peer.send(ack).await;
+                app.complete(&calling).await;
+            }
+            answer = agent.next() => match code(&answer) {
+                "RATE_LIMITED" => refused += 1,
+                _ => {
+                    assert_eq!(answer["payload"]["success"], true, "{answer}");
+                    done += 1;
+                }
+            },
+        }
+    }
+    assert!(done > 16, "half of what may wait, at least: {done}");
+    let taken = async {
+        loop {
+            agent.send(call("again", "again")).await;
+            tokio::select! {
+                calling = app.next() => break calling,
+                refused = agent.next() => assert_eq!(code(&refused), "RATE_LIMITED"),
+            }
+        }
+    };
+    let calling = soon("room for a call", taken).await;
+    app.complete(&calling).await;
+    assert_eq!(agent.next().await["payload"]["success"], true);
+    let (_app, _) = App::resume(&two, app.cut(&one).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_came_back_is_read_no_faster_than_redis_drains_and_is_not_taken_for_dead() {
+    let redis = Redis::start();
+    let limits = Limits {
+        ping_interval: Duration::from_millis(100),
+        dead_peer_timeout: Duration::from_millis(1_000),
+        ..Limits::default()
+    };
+    let (one, two) = patient_pair(&redis, limits).await;
+    let (app, mut agent) = App::with_agent(&one).await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    agent.send(call("c", "c")).await;
+    let calling = app.next().await;
+    redis.signal("-STOP");
+    let progress = |number: u64| {
+        let info = json!({ "operationId": "c", "progress": number, "status": "x".repeat(1 << 20) });
+        let message = json!({ "type": "progress", "agent": calling["agent"], "timestamp": 1, "payload": info });
+        Message::text(message.to_string())
+    };
+    // The buffers of the sockets take some, and the way to the other worker takes 8 MiB.
+    let mut sent = 0;
+    let (mut sink, mut stream) = futures_util::StreamExt::split(app.peer.socket);
+    let answering = tokio::spawn(async move {
+        // As a browser does, it answers pings.
+        while let Some(Ok(message)) = futures_util::StreamExt::next(&mut stream).await {
+            assert!(!message.is_close(), "it was cut off: {message:?}");
+        }
+    });
+    loop {
+        let sending = sink.send(progress(sent));
+        tokio::pin!(sending);
+        if timeout(Duration::from_millis(2_500), &mut sending)
+            .await
+            .is_err()
+        {
+            redis.signal("-CONT");
+            soon("room to send", sending).await.unwrap();
+            sent += 1;
+            break;
+        }
+        sent += 1;
+        assert!(sent < 64, "it is read as fast as it sends");
+    }
+    for number in 0..sent {
+        let told = agent.next().await;
+        assert_eq!(
+            told["payload"]["progress"],
+            number,
+            "{:.200}",
+            told.to_string()
+        );
+    }
+    let done = answer(
+        &calling,
+        "capabilities/call-result",
+        json!({ "success": true }),
+    );
+    sink.send(Message::text(done.to_string())).await.unwrap();
+    assert_eq!(agent.next().await["payload"]["success"], true);
+    answering.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_of_another_worker_for_which_too_much_waits_does_not_become_invisible() {
+    let redis = Redis::start();
+    let limits = Limits {
+        queued_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let (one, two) = patient_pair(&redis, limits).await;
+    let mut app = one.app("demo").await;
+    let mut agent = agent_on(&two, &mut app).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    redis.signal("-STOP");
+    // Cancels are never refused: they would relieve it.
+    let mut cancels = 0;
+    let told = loop {
+        let payload = json!({ "callId": "other", "reason": "x".repeat(1 << 20) });
+        let id = cancels.to_string();
+        agent
+            .send(request("capabilities/cancel", &id, payload))
+            .await;
+        cancels += 1;
+        match timeout(Duration::from_millis(20), agent.next()).await {
+            Ok(told) => break told,
+            Err(_) => assert!(cancels < 40, "nothing is ever too much"),
+        }
+    };
+    assert_eq!(code(&told), "DISCONNECTED", "{told}");
+    redis.signal("-CONT");
+
+    let offered = || two.hub.offer(Some("demo")).is_ok();
+    until("the app", offered).await;
+    // There, nobody works for an agent that was told so.
+    let closed = async {
+        loop {
+            let message = next_of_session(&mut app).await;
+            if message["type"] == "agent/closed" {
+                break message;
+            }
+        }
+    };
+    let closed = soon("the end of the agent", closed).await;
+    assert_eq!(closed["agent"], running["agent"]);
+    let mut agent = agent_on(&two, &mut app).await;
+    agent.call_through(&mut app).await;
+}

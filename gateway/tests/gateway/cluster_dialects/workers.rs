@@ -1,0 +1,126 @@
+//! Two gateways in this process, and a Redis of their own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use caphost_gateway::cluster::ClusterOptions;
+use caphost_gateway::server::Config;
+use redis::aio::MultiplexedConnection;
+
+use crate::rap_runtime::until;
+use crate::support::*;
+
+/// A Redis server on a socket in a folder of its own; both are gone when it is dropped.
+pub struct Redis {
+    server: Child,
+    folder: PathBuf,
+}
+
+impl Redis {
+    pub async fn start() -> Self {
+        let folder = std::env::temp_dir().join(format!("caphost-redis-{}", uuid::Uuid::new_v4()));
+        std::fs::create_dir(&folder).unwrap();
+        let server = serve(&folder).await;
+        Redis { server, folder }
+    }
+
+    /// Runs it again, empty.
+    pub async fn run(&mut self) {
+        self.server = serve(&self.folder).await;
+    }
+
+    pub fn options(&self) -> ClusterOptions {
+        ClusterOptions {
+            redis: Some(self.url()),
+            ..ClusterOptions::default()
+        }
+    }
+
+    pub async fn connection(&self) -> MultiplexedConnection {
+        let client = redis::Client::open(self.url()).unwrap();
+        client.get_multiplexed_async_connection().await.unwrap()
+    }
+
+    fn url(&self) -> String {
+        format!("redis+unix://{}", self.folder.join("socket").display())
+    }
+
+    pub fn stop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+async fn serve(folder: &Path) -> Child {
+    let socket = folder.join("socket");
+    let server = Command::new("redis-server")
+        .args(["--port", "0", "--save", "", "--unixsocket"])
+        .arg(&socket)
+        .arg("--dir")
+        .arg(folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("these tests need `redis-server` in the PATH");
+    let listens = || std::os::unix::net::UnixStream::connect(&socket).is_ok();
+    until("Redis", listens).await;
+    server
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        self.stop();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Two workers that know each other.
+pub struct Workers {
+    pub one: Gateway,
+    pub two: Gateway,
+    pub redis: Redis,
+}
+
+impl Workers {
+    pub async fn start() -> Self {
+        Self::with(config, config).await
+    }
+
+    pub async fn with(one: impl FnOnce() -> Config, two: impl FnOnce() -> Config) -> Self {
+        Self::made(one, two, |options| options).await
+    }
+
+    /// With other options of the cluster.
+    pub async fn adjusted(adjust: impl Fn(ClusterOptions) -> ClusterOptions) -> Self {
+        Self::made(config, config, adjust).await
+    }
+
+    async fn made(
+        one: impl FnOnce() -> Config,
+        two: impl FnOnce() -> Config,
+        adjust: impl Fn(ClusterOptions) -> ClusterOptions,
+    ) -> Self {
+        let redis = Redis::start().await;
+        let worker = |config: Config| {
+            Gateway::with(Config {
+                cluster: adjust(redis.options()),
+                // Others are told that it leaves.
+                drain: Duration::from_millis(100),
+                ..config
+            })
+        };
+        let (one, two) = (worker(one()).await, worker(two()).await);
+        for gateway in [&one, &two] {
+            let cluster = gateway.hub.cluster().unwrap();
+            until("the other worker", || cluster.standing().others == 1).await;
+        }
+        Workers { one, two, redis }
+    }
+
+    /// Waits until both have that app.
+    pub async fn both_have(&self, app: &str) {
+        for gateway in [&self.one, &self.two] {
+            until("the app", || gateway.hub.offer(Some(app)).is_ok()).await;
+        }
+    }
+}

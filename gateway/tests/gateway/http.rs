@@ -1,0 +1,215 @@
+use caphost_gateway::server::Config;
+use caphost_gateway::tokens::Tokens;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::tungstenite::http::HeaderValue;
+
+use crate::support::*;
+
+/// One request, and the whole response: its head in lower case, and its body.
+async fn get(gateway: &Gateway, path: &str, headers: &str) -> (String, String) {
+    let host = gateway.address;
+    let host = if headers.contains("Host:") {
+        String::new()
+    } else {
+        format!("Host: {host}\r\n")
+    };
+    let request = format!("GET {path} HTTP/1.1\r\n{host}{headers}Connection: close\r\n\r\n");
+    let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = Vec::new();
+    soon("a response", stream.read_to_end(&mut response))
+        .await
+        .unwrap();
+    let text = String::from_utf8_lossy(&response).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    (head.to_lowercase(), body.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_and_the_package_are_served_safely() {
+    let gateway = Gateway::start().await;
+    let (head, body) = get(&gateway, "/", "").await;
+    assert!(
+        head.starts_with("http/1.1 200") && head.contains("content-type: text/html"),
+        "{head}"
+    );
+    assert!(body.contains(r#"<link rel="abp-manifest" href="/abp.json" />"#));
+    assert!(
+        head.contains("x-content-type-options: nosniff") && head.contains("'wasm-unsafe-eval'")
+    );
+    assert!(head.contains("cache-control: no-cache"));
+    let (head, _) = get(&gateway, "/caphost/index.js", "").await;
+    assert!(head.contains("content-type: text/javascript"), "{head}");
+    let (head, _) = get(&gateway, "/caphost/caphost_bg.wasm", "").await;
+    assert!(head.contains("content-type: application/wasm"), "{head}");
+    for missing in [
+        "/nothing",
+        "/caphost/nothing",
+        "/../Cargo.toml",
+        "/..%2f..%2f..%2fCargo.toml",
+        "/caphost/../../support.rs",
+    ] {
+        let (head, _) = get(&gateway, missing, "").await;
+        assert!(!head.starts_with("http/1.1 200"), "{missing}: {head}");
+    }
+    for socket in ["/abp", "/abp/app"] {
+        let (head, body) = get(&gateway, socket, "").await;
+        assert!(head.starts_with("http/1.1 426"), "{head}");
+        assert!(body.contains("INVALID_PARAMS"), "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_manifest_is_generated_from_what_is_registered() {
+    let gateway = Gateway::start().await;
+    let manifest = async |path: &str| {
+        let (head, body) = get(&gateway, path, "").await;
+        assert!(head.contains("content-type: application/json"));
+        (
+            head[9..12].to_string(),
+            serde_json::from_str::<Value>(&body).unwrap(),
+        )
+    };
+    assert_eq!(manifest("/abp.json").await.1["app"]["id"], "static");
+    assert_eq!(
+        manifest("/abp.json?app=static").await.1["app"]["id"],
+        "static"
+    );
+    assert_eq!(manifest("/abp.json?app=other").await.0, "404");
+    let _app = gateway.app("other").await;
+    let (status, shown) = manifest("/abp.json").await;
+    assert_eq!(status, "200");
+    assert_eq!(
+        shown,
+        json!({
+            "abp": "0.1",
+            "app": { "id": "other", "name": "Demo", "version": "1.0.0" },
+            "capabilities": [{ "name": "a.b", "description": "d", "inputSchema": {}, "outputSchema": {} }],
+        })
+    );
+    let _third = gateway.app("third").await;
+    assert_eq!(
+        manifest("/abp.json?app=third").await.1["app"]["id"],
+        "third"
+    );
+    assert_eq!(manifest("/abp.json").await.1["app"]["id"], "static");
+    let _demo = gateway.app("caphost-demo").await;
+    assert_eq!(manifest("/abp.json").await.1["app"]["id"], "caphost-demo");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_is_not_ours_is_refused() {
+    let gateway = Gateway::start().await;
+    let port = gateway.address.port();
+    for (host, status) in [
+        ("localhost", "200"),
+        ("127.0.0.1", "200"),
+        ("evil.example", "403"),
+        ("10.0.0.1", "403"),
+    ] {
+        let (head, _) = get(&gateway, "/", &format!("Host: {host}:{port}\r\n")).await;
+        assert_eq!(&head[9..12], status, "{host}");
+    }
+    let mut request = gateway.request("/abp");
+    request
+        .headers_mut()
+        .insert("host", HeaderValue::from_static("evil.example"));
+    assert_eq!(refused(request).await, 403);
+}
+
+async fn refused(request: tokio_tungstenite::tungstenite::handshake::client::Request) -> u16 {
+    match Peer::open(request).await {
+        Err(Error::Http(response)) => response.status().as_u16(),
+        Err(error) => panic!("{error}"),
+        Ok(_) => 101,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_of_other_origins_may_not_connect_unless_allowed() {
+    let gateway = Gateway::with(Config {
+        allow_origins: vec!["https://app.example".into()],
+        ..config()
+    })
+    .await;
+    let port = gateway.address.port();
+    let own = format!("http://127.0.0.1:{port}");
+    let alias = format!("http://localhost:{port}");
+    for (origin, status) in [
+        (&*own, 101),
+        (&*alias, 101),
+        ("https://app.example", 101),
+        ("https://evil.example", 403),
+        ("null", 403),
+        ("http://localhost:1", 403),
+    ] {
+        for path in ["/abp", "/abp/app"] {
+            let mut request = gateway.request(path);
+            request
+                .headers_mut()
+                .insert("origin", origin.parse().unwrap());
+            assert_eq!(refused(request).await, status, "{origin} {path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_are_taken_wherever_a_client_can_put_them() {
+    let tokens = ["app=for-apps", "agent=for-agents"].map(|token| token.parse().unwrap());
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        ..config()
+    })
+    .await;
+    let with = |path: &str, header: &'static str, value: &'static str| {
+        let mut request = gateway.request(path);
+        if !header.is_empty() {
+            request
+                .headers_mut()
+                .insert(header, HeaderValue::from_static(value));
+        }
+        request
+    };
+    let protocol = "sec-websocket-protocol";
+    assert_eq!(refused(with("/abp", "", "")).await, 401);
+    assert_eq!(refused(with("/abp?token=for-apps", "", "")).await, 403);
+    assert_eq!(refused(with("/abp?token=wrong", "", "")).await, 401);
+    assert_eq!(
+        refused(with("/abp", "authorization", "Basic for-agents")).await,
+        401
+    );
+    assert_eq!(refused(with("/abp?token=for-agents", "", "")).await, 101);
+    assert_eq!(
+        refused(with("/abp", "authorization", "Bearer for-agents")).await,
+        101
+    );
+    // The client insists on one of the protocols it offered.
+    assert_eq!(
+        refused(with("/abp", protocol, "caphost.token.for-agents")).await,
+        101
+    );
+    assert_eq!(
+        refused(with("/abp", protocol, "abp, caphost.token.for-agents")).await,
+        101
+    );
+    assert_eq!(
+        refused(with("/abp/app?token=for-agents", "", "")).await,
+        403
+    );
+
+    let mut late = gateway.peer("/abp/app").await;
+    let mut message = register("demo");
+    message["payload"]["token"] = json!("for-apps");
+    late.send(message).await;
+    assert_eq!(late.next().await["type"], "app/registered");
+    let mut early = gateway.peer("/abp/app?token=for-apps").await;
+    early.send(register("demo")).await;
+    assert_eq!(early.next().await["type"], "app/registered");
+    let mut none = gateway.peer("/abp/app").await;
+    none.send(register("demo")).await;
+    assert_eq!(code(&none.next().await), "PERMISSION_DENIED");
+    assert_eq!(none.closed().await, 1008);
+}

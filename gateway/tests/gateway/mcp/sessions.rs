@@ -1,0 +1,273 @@
+//! Sessions, as the versions before 2026-07-28 have them.
+
+use std::time::Duration;
+
+use caphost_gateway::mcp::McpOptions;
+use caphost_gateway::server::Config;
+use caphost_gateway::tokens::Tokens;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::app::{called, confirm_cancel, demo, offer, succeed};
+use super::client::*;
+use crate::support::*;
+
+#[tokio::test]
+async fn initialize_is_answered_with_our_own_version_whatever_is_asked_for() {
+    let gateway = Gateway::start().await;
+    let _app = demo(&gateway).await;
+    for version in [LEGACY, "2024-11-05", MODERN, "1999-01-01", "nonsense"] {
+        let client = Client::new(&gateway, "/mcp");
+        let answer = client.stream(&initialize(version)).await.last().await;
+        let result = &answer["result"];
+        assert_eq!(result["protocolVersion"], LEGACY, "{version}");
+        assert_eq!(
+            result["capabilities"],
+            json!({ "tools": { "listChanged": true }, "logging": {} })
+        );
+        assert_eq!(result["serverInfo"]["name"], "caphost");
+        assert_eq!(result["serverInfo"]["title"], "Demo");
+        assert_eq!(answer["id"], 0);
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_named_in_every_request_and_ends_with_delete() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    assert_eq!(client.ask(1, "ping", json!({})).await["result"], json!({}));
+
+    let nameless = Client {
+        session: None,
+        ..client.clone()
+    };
+    let refused = nameless.post(&rpc(1, "tools/list", json!({}))).await;
+    assert_eq!(refused.status(), 400);
+    assert_eq!(
+        refused.json::<Value>().await.unwrap()["error"]["code"],
+        -32600
+    );
+    let unknown = Client {
+        session: Some("nope".into()),
+        ..client.clone()
+    };
+    for method in [Method::POST, Method::GET, Method::DELETE] {
+        let mut request = unknown.request(method.clone());
+        if method == Method::POST {
+            request = request.json(&rpc(1, "tools/list", json!({})));
+        }
+        let answer = unknown.send(request).await;
+        assert_eq!(answer.status(), 404, "{method}");
+        let answer: Value = answer.json().await.unwrap();
+        assert_eq!(answer["error"]["code"], -32001);
+    }
+
+    let mut call = client.call_tool(7, "echo").await;
+    let relayed = called(&mut app).await;
+    let mut listening = client.listen().await;
+    let ended = client.send(client.request(Method::DELETE)).await;
+    assert!(ended.status().is_success());
+    let reason = confirm_cancel(&mut app, &relayed).await;
+    assert_eq!(reason, "The session has ended");
+    assert_eq!(call.next().await, None);
+    assert_eq!(listening.next().await, None);
+    let gone = client.post(&rpc(2, "ping", json!({}))).await;
+    assert_eq!(gone.status(), 404);
+    let twice = client.send(client.request(Method::DELETE)).await;
+    assert_eq!(twice.status(), 404);
+}
+
+#[tokio::test]
+async fn ids_of_all_kinds_are_told_apart_at_once() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let ids = [
+        json!(0),
+        json!(""),
+        json!(1),
+        json!("1"),
+        json!(-7),
+        json!(i64::MAX),
+    ];
+    let mut streams = Vec::new();
+    let mut calls = Vec::new();
+    for id in &ids {
+        streams.push(client.call_tool(id.clone(), "echo").await);
+        calls.push(called(&mut app).await);
+    }
+    for (index, call) in calls.iter().enumerate().rev() {
+        succeed(&mut app, call, json!(index)).await;
+    }
+    for (index, stream) in streams.into_iter().enumerate() {
+        let answer = stream.last().await;
+        assert_eq!(answer["id"], ids[index]);
+        assert_eq!(answer["result"]["content"][0]["text"], index.to_string());
+    }
+}
+
+#[tokio::test]
+async fn an_id_in_flight_is_refused_and_the_first_is_undisturbed() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let first = client.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    let second = client.call_tool(1, "echo").await.last().await;
+    assert_eq!(
+        (&second["id"], &second["error"]["code"]),
+        (&json!(1), &json!(-32600))
+    );
+    succeed(&mut app, &relayed, json!("first")).await;
+    assert_eq!(first.last().await["result"]["content"][0]["text"], "first");
+    // Once it is answered it may be used again.
+    let again = client.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("again")).await;
+    assert_eq!(again.last().await["result"]["content"][0]["text"], "again");
+}
+
+#[tokio::test]
+async fn two_clients_with_one_id_do_not_disturb_each_other() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let one = Client::open(&gateway, "/mcp").await;
+    let two = Client::open(&gateway, "/mcp").await;
+    let mut of_one = one.call_tool(1, "echo").await;
+    let call_of_one = called(&mut app).await;
+    let of_two = two.call_tool(1, "echo").await;
+    let call_of_two = called(&mut app).await;
+    one.cancel(1, "enough").await;
+    assert_eq!(confirm_cancel(&mut app, &call_of_one).await, "enough");
+    assert_eq!(of_one.next().await, None);
+    succeed(&mut app, &call_of_two, json!("two")).await;
+    assert_eq!(of_two.last().await["result"]["content"][0]["text"], "two");
+}
+
+#[tokio::test]
+async fn an_unused_session_ends_and_one_with_a_stream_does_not() {
+    let mcp = McpOptions {
+        mcp_session_idle: Duration::from_millis(300),
+        ..McpOptions::default()
+    };
+    let gateway = Gateway::with(Config { mcp, ..config() }).await;
+    let mut app = demo(&gateway).await;
+    let mut other = offer(&gateway, "other", json!([{ "name": "echo" }])).await;
+    let listening = Client::open(&gateway, "/mcp/demo").await;
+    let mut events = listening.listen().await;
+    let calling = Client::open(&gateway, "/mcp/demo").await;
+    let running = calling.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    // Used last, it ends last.
+    let unused = Client::open(&gateway, "/mcp/other").await;
+    let answered = unused.call_tool(1, "echo").await;
+    let call = called(&mut other).await;
+    succeed(&mut other, &call, json!(1)).await;
+    answered.last().await;
+    assert_eq!(other.next().await["type"], "shutdown");
+    let status = |client: Client| async move {
+        client
+            .post(&rpc(5, "ping", json!({})))
+            .await
+            .status()
+            .as_u16()
+    };
+    assert_eq!(status(unused).await, 404);
+    assert_eq!(status(listening.clone()).await, 200);
+    succeed(&mut app, &relayed, json!(1)).await;
+    running.last().await;
+    offer(&gateway, "demo", json!([])).await;
+    let told = events.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn there_is_room_for_so_many_sessions() {
+    let mcp = McpOptions {
+        mcp_max_sessions: 2,
+        ..McpOptions::default()
+    };
+    let gateway = Gateway::with(Config { mcp, ..config() }).await;
+    let one = Client::open(&gateway, "/mcp").await;
+    let two = Client::open(&gateway, "/mcp").await;
+    let _in_use = (one.listen().await, two.listen().await);
+    let refused = Client::new(&gateway, "/mcp")
+        .post(&initialize(LEGACY))
+        .await;
+    assert_eq!(refused.status(), 503);
+    assert_eq!(
+        refused.json::<Value>().await.unwrap()["error"]["code"],
+        -32603
+    );
+    one.send(one.request(Method::DELETE)).await;
+    Client::open(&gateway, "/mcp").await;
+}
+
+async fn shared_by_two(max: usize, share: usize) -> Gateway {
+    let tokens = ["agent=a", "agent=b"].map(|token| token.parse().unwrap());
+    Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        mcp: McpOptions {
+            mcp_max_sessions: max,
+            mcp_max_sessions_per_token: share,
+            ..McpOptions::default()
+        },
+        ..config()
+    })
+    .await
+}
+
+/// A client that has not said anything but who it is.
+fn of(token: &str, gateway: &Gateway) -> Client {
+    Client {
+        token: Some(token.into()),
+        ..Client::new(gateway, "/mcp")
+    }
+}
+
+async fn opened(token: &str, gateway: &Gateway) -> Client {
+    let mut client = of(token, gateway);
+    client.initialize().await;
+    client
+}
+
+async fn ping(client: &Client) -> u16 {
+    let answer = client.post(&rpc(5, "ping", json!({}))).await;
+    answer.status().as_u16()
+}
+
+#[tokio::test]
+async fn one_token_cannot_hold_all_sessions() {
+    let gateway = shared_by_two(3, 2).await;
+    let mut in_use = Vec::new();
+    for _ in 0..2 {
+        in_use.push(opened("a", &gateway).await.listen().await);
+    }
+    let refused = of("a", &gateway).post(&initialize(LEGACY)).await;
+    assert_eq!(refused.status(), 503);
+    let refused: Value = refused.json().await.unwrap();
+    assert_eq!(refused["error"]["data"]["code"], "RATE_LIMITED");
+    assert_eq!(ping(&opened("b", &gateway).await).await, 200);
+}
+
+#[tokio::test]
+async fn a_session_not_in_use_makes_room_before_another_is_refused() {
+    let gateway = shared_by_two(3, 2).await;
+    let first = opened("a", &gateway).await;
+    let second = opened("a", &gateway).await;
+    let of_b = opened("b", &gateway).await;
+    assert_eq!(ping(&first).await, 200);
+    // It has its share: its own goes that was not used for longest.
+    let third = opened("a", &gateway).await;
+    assert_eq!(ping(&second).await, 404);
+    for kept in [&first, &third, &of_b] {
+        assert_eq!(ping(kept).await, 200);
+    }
+    // All are taken: one of whoever has most goes.
+    let more_of_b = opened("b", &gateway).await;
+    assert_eq!(ping(&first).await, 404);
+    for kept in [&third, &of_b, &more_of_b] {
+        assert_eq!(ping(kept).await, 200);
+    }
+}

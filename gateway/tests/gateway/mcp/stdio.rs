@@ -1,0 +1,273 @@
+//! The same over standard input and output: a bridge in this process, on pipes.
+
+use std::time::Duration;
+
+use caphost_gateway::mcp::stdio::{Endpoint, carry};
+use caphost_gateway::server::Config;
+use caphost_gateway::tokens::Tokens;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
+use tokio::task::JoinHandle;
+
+use super::app::{called, confirm_cancel, demo, progress, succeed};
+use super::client::*;
+use crate::support::*;
+
+struct Bridge {
+    input: Option<DuplexStream>,
+    output: Lines<BufReader<DuplexStream>>,
+    running: JoinHandle<std::io::Result<()>>,
+}
+
+impl Bridge {
+    fn to(url: &str, token: Option<&str>) -> Self {
+        let endpoint = Endpoint {
+            url: url.parse().unwrap(),
+            authorization: token.map(|token| format!("Bearer {token}")),
+        };
+        let (input, stdin) = duplex(1 << 20);
+        let (stdout, output) = duplex(1 << 20);
+        Bridge {
+            input: Some(input),
+            output: BufReader::new(output).lines(),
+            running: tokio::spawn(carry(stdin, stdout, endpoint, std::future::pending())),
+        }
+    }
+
+    async fn open(gateway: &Gateway) -> Self {
+        let mut bridge = Bridge::to(&format!("http://{}/mcp", gateway.address), None);
+        bridge.send(&initialize(LEGACY)).await;
+        let answer = bridge.next().await;
+        assert_eq!(answer["result"]["protocolVersion"], LEGACY);
+        bridge
+            .send(&notification("notifications/initialized", json!({})))
+            .await;
+        bridge
+    }
+
+    async fn line(&mut self, line: &str) {
+        let input = self.input.as_mut().unwrap();
+        input
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+
+    async fn send(&mut self, message: &Value) {
+        self.line(&message.to_string()).await;
+    }
+
+    async fn call_tool(&mut self, id: impl Into<Value>, name: &str) {
+        let params = json!({ "name": name, "arguments": {}, "_meta": { "progressToken": "t" } });
+        self.send(&rpc(id, "tools/call", params)).await;
+    }
+
+    /// The next message.
+    async fn next(&mut self) -> Value {
+        let line = soon("a line", self.output.next_line()).await.unwrap();
+        let line = line.expect("more output");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("nothing but messages: {line}"))
+    }
+
+    /// The messages until one answers the request with that id.
+    async fn answer(&mut self, id: impl Into<Value>) -> Value {
+        let id = id.into();
+        loop {
+            let message = self.next().await;
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    async fn silent(&mut self) {
+        let line = tokio::time::timeout(Duration::from_millis(300), self.output.next_line()).await;
+        assert!(line.is_err(), "nothing to say, but {line:?}");
+    }
+
+    /// Closes the input, and waits for the end.
+    async fn close(mut self) {
+        drop(self.input.take());
+        soon("the end", self.running).await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn messages_pass_both_ways() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let mut bridge = Bridge::open(&gateway).await;
+    bridge.send(&rpc("l", "tools/list", json!({}))).await;
+    let list = bridge.answer("l").await;
+    assert_eq!(list["result"]["tools"][0]["name"], "export.pdf");
+
+    bridge.call_tool(0, "export.pdf").await;
+    let relayed = called(&mut app).await;
+    progress(&mut app, &relayed, json!({ "progress": 1, "total": 2 })).await;
+    let told = bridge.next().await;
+    assert_eq!(told["params"]["progressToken"], "t");
+    succeed(&mut app, &relayed, json!("line\nbreak")).await;
+    let answer = bridge.next().await;
+    assert_eq!(
+        (&answer["id"], &answer["result"]["content"][0]["text"]),
+        (&json!(0), &json!("line\nbreak"))
+    );
+
+    bridge.send(&rpc(1, "nope", json!({}))).await;
+    assert_eq!(bridge.answer(1).await["error"]["code"], -32601);
+    app.send(request("app/update", "u", json!({ "capabilities": [] })))
+        .await;
+    assert_eq!(
+        bridge.next().await["method"],
+        "notifications/tools/list_changed"
+    );
+    bridge.close().await;
+}
+
+#[tokio::test]
+async fn a_cancel_reaches_the_app_and_is_not_answered() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let mut bridge = Bridge::open(&gateway).await;
+    // The cancel right behind the request must not overtake it.
+    bridge.call_tool(1, "echo").await;
+    let cancel = json!({ "requestId": 1, "reason": "enough" });
+    bridge
+        .send(&notification("notifications/cancelled", cancel.clone()))
+        .await;
+    let relayed = called(&mut app).await;
+    assert_eq!(confirm_cancel(&mut app, &relayed).await, "enough");
+    bridge.silent().await;
+    bridge
+        .send(&notification("notifications/cancelled", cancel))
+        .await;
+    bridge.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("again")).await;
+    assert_eq!(bridge.next().await["result"]["content"][0]["text"], "again");
+    bridge.close().await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_input_cancels_what_is_in_flight() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let mut bridge = Bridge::open(&gateway).await;
+    bridge.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    let (reason, ()) = tokio::join!(confirm_cancel(&mut app, &relayed), bridge.close());
+    assert!(reason.is_string(), "{reason}");
+}
+
+#[tokio::test]
+async fn requests_of_2026_07_28_pass_without_a_session() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let url = format!("http://{}/mcp/demo", gateway.address);
+    let mut bridge = Bridge::to(&url, None);
+    bridge
+        .send(&modern("d", "server/discover", json!({})))
+        .await;
+    let found = bridge.next().await;
+    assert_eq!(
+        found["result"]["supportedVersions"],
+        json!([LEGACY, MODERN])
+    );
+    let call = |id: i64| modern(id, "tools/call", json!({ "name": "echo", "arguments": {} }));
+    bridge.send(&call(1)).await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!({ "a": 1 })).await;
+    let answer = bridge.next().await;
+    assert_eq!(answer["result"]["resultType"], "complete");
+
+    bridge.send(&call(2)).await;
+    let relayed = called(&mut app).await;
+    let cancel = json!({ "requestId": 2 });
+    bridge
+        .send(&notification("notifications/cancelled", cancel))
+        .await;
+    confirm_cancel(&mut app, &relayed).await;
+    bridge.silent().await;
+    bridge.close().await;
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_answered_and_disturbs_nothing() {
+    let gateway = Gateway::start().await;
+    let _app = demo(&gateway).await;
+    let mut bridge = Bridge::open(&gateway).await;
+    for (line, code) in [
+        ("{", -32700),
+        ("[]", -32600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, -32600),
+    ] {
+        bridge.line(line).await;
+        let answer = bridge.next().await;
+        assert_eq!(
+            (&answer["error"]["code"], &answer["id"]),
+            (&json!(code), &Value::Null),
+            "{line}"
+        );
+    }
+    bridge.line("").await;
+    bridge.send(&rpc(1, "ping", json!({}))).await;
+    assert_eq!(bridge.answer(1).await["result"], json!({}));
+    bridge.close().await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_is_not_there_or_wants_a_token_is_told_in_the_answer() {
+    let mut bridge = Bridge::to("http://127.0.0.1:9/mcp", None);
+    bridge.send(&initialize(LEGACY)).await;
+    let error = bridge.next().await["error"].take();
+    assert!(
+        error["message"].as_str().unwrap().contains("caphost serve"),
+        "{error}"
+    );
+    bridge.close().await;
+
+    let tokens = ["app=p", "agent=a"].map(|it| it.parse().unwrap());
+    let tokens = Tokens::new(tokens.into());
+    let gateway = Gateway::with(Config { tokens, ..config() }).await;
+    let url = format!("http://{}/mcp", gateway.address);
+    for (token, code) in [
+        (None, Some(-32600)),
+        (Some("p"), Some(-32600)),
+        (Some("a"), None),
+    ] {
+        let mut bridge = Bridge::to(&url, token);
+        bridge.send(&initialize(LEGACY)).await;
+        let answer = bridge.next().await;
+        assert_eq!(answer["id"], 0, "{token:?}");
+        assert_eq!(answer["error"]["code"].as_i64(), code, "{token:?}");
+        bridge.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_comes_back_is_met_again_in_the_clients_words() {
+    let mut gateway = Gateway::start().await;
+    let address = gateway.address;
+    let mut bridge = Bridge::open(&gateway).await;
+    bridge.send(&rpc(1, "tools/list", json!({}))).await;
+    bridge.answer(1).await;
+    gateway.stop();
+    gateway.stopped().await;
+    let gateway = Gateway::with(Config {
+        address,
+        ..config()
+    })
+    .await;
+    let _app = demo(&gateway).await;
+    let mut tools = Value::Null;
+    for id in 2..100 {
+        bridge.send(&rpc(id, "tools/list", json!({}))).await;
+        tools = bridge.answer(id).await["result"]["tools"].take();
+        if tools[0]["name"] == "export.pdf" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(tools[0]["name"], "export.pdf");
+    bridge.close().await;
+}

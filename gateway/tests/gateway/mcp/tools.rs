@@ -1,0 +1,188 @@
+//! The list of tools.
+
+use caphost_gateway::mcp::McpOptions;
+use caphost_gateway::server::Config;
+use serde_json::{Value, json};
+
+use super::app::{demo, offer};
+use super::client::*;
+use crate::support::*;
+
+async fn list(client: &Client, params: Value) -> Value {
+    client.ask("l", "tools/list", params).await
+}
+
+fn names(answer: &Value) -> Vec<&str> {
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    tools
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn the_capabilities_of_the_app_are_tools() {
+    let gateway = Gateway::start().await;
+    let input = json!({ "type": "object", "properties": { "html": { "type": "string" } } });
+    let output = json!({ "type": "object", "properties": { "pages": { "type": "integer" } } });
+    let capabilities = json!([
+        { "name": "export.pdf", "description": "Makes a PDF", "inputSchema": input, "outputSchema": output },
+        { "name": "plain", "inputSchema": {}, "outputSchema": { "type": "string" } },
+    ]);
+    let _app = offer(&gateway, "demo", capabilities).await;
+    for path in ["/mcp", "/mcp/", "/mcp/demo"] {
+        let client = Client::open(&gateway, path).await;
+        let answer = list(&client, json!({})).await;
+        assert_eq!(
+            answer["result"],
+            json!({ "tools": [
+                { "name": "export.pdf", "description": "Makes a PDF", "inputSchema": input, "outputSchema": output },
+                { "name": "plain", "inputSchema": { "type": "object" } },
+            ] }),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_comes_in_pages() {
+    let mcp = McpOptions {
+        mcp_page_size: 2,
+        ..McpOptions::default()
+    };
+    let gateway = Gateway::with(Config { mcp, ..config() }).await;
+    let capabilities: Vec<_> = ["a", "b", "c", "d", "e"]
+        .map(|it| json!({ "name": it }))
+        .into();
+    let _app = offer(&gateway, "demo", json!(capabilities)).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let mut seen: Vec<String> = Vec::new();
+    let mut params = json!({});
+    loop {
+        let answer = list(&client, params).await;
+        seen.extend(names(&answer).iter().map(|it| it.to_string()));
+        let cursor = &answer["result"]["nextCursor"];
+        if cursor.is_null() {
+            break;
+        }
+        params = json!({ "cursor": cursor });
+    }
+    assert_eq!(seen, ["a", "b", "c", "d", "e"]);
+    let bad = list(&client, json!({ "cursor": "nope" })).await;
+    assert_eq!(bad["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn without_an_app_there_are_no_tools_until_one_comes() {
+    let gateway = Gateway::start().await;
+    let client = Client::open(&gateway, "/mcp").await;
+    assert_eq!(
+        list(&client, json!({})).await["result"],
+        json!({ "tools": [] })
+    );
+    let mut events = client.listen().await;
+    let mut app = demo(&gateway).await;
+    let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+    assert_eq!(events.next().await, Some(changed.clone()));
+    assert_eq!(
+        names(&list(&client, json!({})).await),
+        ["export.pdf", "echo"]
+    );
+
+    let more = json!({ "capabilities": [{ "name": "echo" }] });
+    app.send(request("app/update", "u", more)).await;
+    assert_eq!(events.next().await, Some(changed.clone()));
+    assert_eq!(names(&list(&client, json!({})).await), ["echo"]);
+
+    let difference = json!({ "added": [{ "name": "a" }, { "name": "z" }], "removed": ["echo"] });
+    app.send(request("app/update", "u", difference)).await;
+    assert_eq!(events.next().await, Some(changed.clone()));
+    assert_eq!(names(&list(&client, json!({})).await), ["a", "z"]);
+
+    drop(app);
+    assert_eq!(events.next().await, Some(changed));
+    assert_eq!(names(&list(&client, json!({})).await), [""; 0]);
+}
+
+#[tokio::test]
+async fn another_app_changes_nothing_for_a_client_of_this_one() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp/demo").await;
+    let mut events = client.listen().await;
+    let _other = offer(&gateway, "other", json!([{ "name": "x" }])).await;
+    app.send(request(
+        "app/update",
+        "u",
+        json!({ "capabilities": [{ "name": "new" }] }),
+    ))
+    .await;
+    assert_eq!(
+        events.next().await.unwrap()["method"],
+        "notifications/tools/list_changed"
+    );
+    assert_eq!(names(&list(&client, json!({})).await), ["new"]);
+    let none: Result<_, _> =
+        tokio::time::timeout(std::time::Duration::from_millis(300), events.next()).await;
+    assert!(none.is_err(), "one change, one notification");
+}
+
+#[tokio::test]
+async fn a_change_while_nobody_listens_is_told_to_who_listens_next() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    app.send(request("app/update", "u", json!({ "capabilities": [] })))
+        .await;
+    while !names(&list(&client, json!({})).await).is_empty() {}
+    let mut events = client.listen().await;
+    assert_eq!(
+        events.next().await.unwrap()["method"],
+        "notifications/tools/list_changed"
+    );
+}
+
+#[tokio::test]
+async fn of_several_apps_one_must_be_named() {
+    let gateway = Gateway::start().await;
+    let _one = demo(&gateway).await;
+    let _two = offer(&gateway, "two", json!([{ "name": "x" }])).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("tools/call", json!({ "name": "echo" })),
+    ] {
+        let error = &client.ask(1, method, params).await["error"];
+        assert_eq!(error["code"], -32602, "{method}");
+        assert_eq!(error["data"]["details"]["apps"], json!(["demo", "two"]));
+    }
+    let named = Client::open(&gateway, "/mcp/two").await;
+    assert_eq!(names(&list(&named, json!({})).await), ["x"]);
+}
+
+#[tokio::test]
+async fn an_app_that_is_not_connected_is_not_found() {
+    let gateway = Gateway::start().await;
+    let client = Client::new(&gateway, "/mcp/nope");
+    let discover = modern("d", "server/discover", json!({}));
+    for body in [initialize(LEGACY), discover] {
+        let answer = client.post(&body).await;
+        assert_eq!(answer.status(), 404);
+        let answer: Value = answer.json().await.unwrap();
+        assert_eq!(answer["id"], body["id"]);
+        assert_eq!(answer["error"]["code"], -32602);
+        assert_eq!(
+            answer["error"]["message"],
+            "No app with id \"nope\" is connected"
+        );
+    }
+    // A session that has begun outlives its app.
+    let app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp/demo").await;
+    drop(app);
+    while !names(&list(&client, json!({})).await).is_empty() {}
+    let result = &client.ask(1, "tools/call", json!({ "name": "echo" })).await["result"];
+    assert_eq!(result["isError"], true);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text, "DISCONNECTED: No app with id \"demo\" is connected");
+}

@@ -1,0 +1,159 @@
+use std::time::Duration;
+
+use caphost_gateway::http_client;
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+use tokio::process::Child;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+
+use crate::binary::{caphost, port_of, serve};
+use crate::support::*;
+
+async fn peer(port: u16, path: &str) -> Peer {
+    let url = format!("ws://127.0.0.1:{port}{path}");
+    Peer::open(url.into_client_request().unwrap())
+        .await
+        .unwrap()
+}
+
+/// Ends the process and gives what it has said on standard error.
+async fn said(mut child: Child) -> String {
+    let pid = child.id().unwrap().to_string();
+    let kill = std::process::Command::new("kill").arg(pid).status();
+    assert!(kill.unwrap().success());
+    let mut text = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    soon("the log", stderr.read_to_string(&mut text))
+        .await
+        .unwrap();
+    child.wait().await.unwrap();
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_end_of_a_call_and_every_cancel_is_a_line_of_json_without_secrets() {
+    let arguments = "serve --port 0 --log info --log-format json \
+        --token app=hidden-app --token agent=hidden-agent --token admin=hidden-admin";
+    let arguments: Vec<_> = arguments.split_whitespace().collect();
+    let (child, ready) = serve(caphost(&arguments)).await;
+    let port = port_of(&ready);
+    let mut app = peer(port, "/abp/app?token=hidden-app").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let mut agent = peer(port, "/abp?token=hidden-agent").await;
+    agent.initialize(&mut app).await;
+
+    let with_params = |id: &str| {
+        let mut call = call(id, id);
+        call["payload"]["params"] = json!({ "password": "hidden-parameter" });
+        call
+    };
+    agent.send(with_params("done")).await;
+    let called = app.next().await;
+    let response = json!({ "success": true, "data": "hidden-result" });
+    app.send(answer(&called, "capabilities/call-result", response))
+        .await;
+    agent.next().await;
+    agent.send(with_params("undone")).await;
+    let called = app.next().await;
+    let mut message = cancel("x", "undone");
+    message["payload"]["reason"] = json!("hidden-reason");
+    agent.send(message).await;
+    let cancelled = app.next().await;
+    let confirmation = json!({ "callId": "undone", "cancelled": true });
+    app.send(answer(
+        &cancelled,
+        "capabilities/cancel-result",
+        confirmation,
+    ))
+    .await;
+    let response = json!({ "success": false, "cancelled": true });
+    app.send(answer(&called, "capabilities/call-result", response))
+        .await;
+    agent.next().await;
+    agent.next().await;
+
+    let text = said(child).await;
+    assert!(!text.contains("hidden"), "{text}");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}")))
+        .collect();
+    let of = |message: &str| -> Vec<&Value> {
+        lines
+            .iter()
+            .filter(|line| line["message"] == message)
+            .collect()
+    };
+    let ends = of("run ended");
+    assert_eq!(ends.len(), 2, "{text}");
+    for (end, outcome, cancel) in [
+        (ends[0], "completed", Value::Null),
+        (ends[1], "cancelled", json!("confirmed")),
+    ] {
+        assert_eq!(end["level"], "INFO");
+        assert_eq!(
+            [
+                &end["dialect"],
+                &end["owner"],
+                &end["app"],
+                &end["capability"]
+            ],
+            ["abp", "agent-1", "demo", "a.b"]
+        );
+        assert_eq!(
+            (&end["outcome"], &end["cancel"]),
+            (&json!(outcome), &cancel)
+        );
+        assert!(
+            end["duration_ms"].is_u64() && end["run"].is_string(),
+            "{end}"
+        );
+    }
+    let requests = of("cancel requested");
+    assert_eq!(requests.len(), 1, "{text}");
+    assert_eq!(requests[0]["run"], ends[1]["run"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_turned_away_is_logged_without_secrets() {
+    let (child, ready) = serve(caphost(&["serve", "--port", "0", "--log", "info"])).await;
+    let port = port_of(&ready);
+    let client = http_client::client(Duration::from_secs(10));
+    for path in [
+        "/rap/callback/hidden-callback/id",
+        "/abp?token=hidden-token",
+    ] {
+        let url = format!("http://127.0.0.1:{port}{path}");
+        for (header, value) in [
+            ("host", "elsewhere.test"),
+            ("origin", "http://elsewhere.test"),
+        ] {
+            let sent = client.post(&url).header(header, value).send().await;
+            assert_eq!(sent.unwrap().status(), 403, "{path} {header}");
+        }
+    }
+    let text = said(child).await;
+    assert!(!text.contains("hidden"), "{text}");
+    assert_eq!(text.matches("\"/rap/callback\"").count(), 2, "{text}");
+    assert_eq!(text.matches("\"/abp\"").count(), 2, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn by_default_nothing_is_logged_that_is_not_wrong() {
+    let (child, ready) = serve(caphost(&["serve", "--port", "0"])).await;
+    let mut app = peer(port_of(&ready), "/abp/app").await;
+    app.send(register("demo")).await;
+    app.next().await;
+    let mut agent = peer(port_of(&ready), "/abp").await;
+    agent.initialize(&mut app).await;
+    agent.call_through(&mut app).await;
+    assert_eq!(said(child).await, "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_is_no_terminal_has_no_colours() {
+    let (child, _) = serve(caphost(&["serve", "--port", "0", "--log", "info"])).await;
+    let text = said(child).await;
+    assert!(text.contains("INFO") && !text.contains('\u{1b}'), "{text}");
+}

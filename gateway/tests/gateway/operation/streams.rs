@@ -1,0 +1,141 @@
+//! What an HTTP client of a gateway that stops gets to see, at the example of MCP.
+
+use std::time::Duration;
+
+use caphost_gateway::limits::Limits;
+use caphost_gateway::server::Config;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::support::*;
+
+const BOTH: &str = "Accept: application/json, text/event-stream\r\n";
+
+async fn gateway(drain: Duration) -> Gateway {
+    let limits = Limits {
+        close_timeout: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let config = Config {
+        drain,
+        limits,
+        ..config()
+    };
+    Gateway::with(config).await
+}
+
+/// The headers of a new session.
+async fn session(gateway: &Gateway) -> String {
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    } });
+    let begun = gateway.post("/mcp", BOTH, &initialize.to_string()).await;
+    let session = begun.header("mcp-session-id");
+    let session = session.unwrap_or_else(|| panic!("{}", begun.body));
+    format!("{BOTH}Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n")
+}
+
+/// Sends a request, whose answer is to be read later.
+async fn send(gateway: &Gateway, method: &str, headers: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+    let request = format!(
+        "{method} /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n{headers}\
+         Content-Length: {}\r\n\r\n{body}",
+        gateway.address,
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+/// The whole answer, which must be a stream of events that was not cut off.
+async fn whole(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    soon("the end of the stream", stream.read_to_string(&mut answer))
+        .await
+        .unwrap();
+    let answer = answer.to_lowercase();
+    assert!(answer.starts_with("http/1.1 200"), "{answer}");
+    assert!(
+        answer.contains("content-type: text/event-stream"),
+        "{answer}"
+    );
+    assert!(answer.ends_with("0\r\n\r\n"), "{answer}");
+    answer
+}
+
+async fn called(app: &mut Peer) -> Value {
+    let asked = app.next().await;
+    let session = json!({ "sessionId": "s" });
+    app.send(answer(&asked, "initialize-result", session)).await;
+    let called = app.next().await;
+    assert_eq!(called["type"], "capabilities/call");
+    called
+}
+
+fn call_tool() -> String {
+    let params = json!({ "name": "a.b", "arguments": {} });
+    json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params }).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_waits_for_news_ends() {
+    let mut gateway = gateway(Duration::ZERO).await;
+    let headers = session(&gateway).await;
+    let mut stream = send(&gateway, "GET", &headers, "").await;
+    let mut first = [0; 12];
+    soon("the stream", stream.read_exact(&mut first))
+        .await
+        .unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    gateway.stop();
+    let mut rest = String::new();
+    soon("its end", stream.read_to_string(&mut rest))
+        .await
+        .unwrap();
+    assert!(rest.ends_with("0\r\n\r\n"), "{rest}");
+    gateway.stopped().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_ends_in_time_has_its_result() {
+    let mut gateway = gateway(Duration::from_secs(60)).await;
+    let mut app = gateway.app("demo").await;
+    let headers = session(&gateway).await;
+    let stream = send(&gateway, "POST", &headers, &call_tool()).await;
+    let called = called(&mut app).await;
+    gateway.stop();
+    let done = json!({ "success": true, "data": { "kept": "promise" } });
+    app.send(answer(&called, "capabilities/call-result", done))
+        .await;
+    let answer = whole(stream).await;
+    assert!(answer.contains("promise"), "{answer}");
+    assert_eq!(app.closed().await, 1001);
+    drop(app);
+    gateway.stopped().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_does_not_is_cancelled_and_answered() {
+    let mut gateway = gateway(Duration::ZERO).await;
+    let mut app = gateway.app("demo").await;
+    let headers = session(&gateway).await;
+    let stream = send(&gateway, "POST", &headers, &call_tool()).await;
+    let called = called(&mut app).await;
+    gateway.stop();
+    let asked = app.next().await;
+    assert_eq!(asked["type"], "capabilities/cancel");
+    let confirmation =
+        json!({ "callId": called["payload"]["options"]["callId"], "cancelled": true });
+    app.send(answer(&asked, "capabilities/cancel-result", confirmation))
+        .await;
+    let response = json!({ "success": false, "cancelled": true });
+    app.send(answer(&called, "capabilities/call-result", response))
+        .await;
+    let answer = whole(stream).await;
+    assert!(answer.contains(r#""id":2"#), "{answer}");
+    drop(app);
+    gateway.stopped().await;
+}

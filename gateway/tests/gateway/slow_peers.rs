@@ -1,0 +1,258 @@
+use std::time::{Duration, Instant};
+
+use caphost_gateway::limits::Limits;
+use futures_util::stream::SplitSink;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use socket2::SockRef;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+use crate::support::*;
+
+const QUEUED_BYTES: usize = 1 << 20;
+
+async fn gateway() -> Gateway {
+    Gateway::limited(Limits {
+        queued_bytes: QUEUED_BYTES,
+        ..Limits::default()
+    })
+    .await
+}
+
+fn progress(agent: &Value, bytes: usize) -> Value {
+    json!({ "type": "progress", "agent": agent, "payload": { "operationId": "c", "status": "x".repeat(bytes) } })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_does_not_read_is_disconnected_and_delays_nobody() {
+    let gateway = gateway().await;
+    let (mut app, mut slow) = gateway.session().await;
+    let mut quick = gateway.agent().await;
+    quick.initialize(&mut app).await;
+    slow.send(call("1", "c")).await;
+    let calling = app.next().await;
+    // The socket's own buffers take some; what is queued beside them is bounded.
+    let mut sent = 0;
+    let mut worst = Duration::ZERO;
+    while gateway.hub.peers().0 == 2 {
+        app.send(progress(&calling["agent"], 64 << 10)).await;
+        sent += 64 << 10;
+        assert!(sent < 256 << 20, "the slow agent is never disconnected");
+        let since = Instant::now();
+        quick.send(call("through", "through")).await;
+        // Once it is gone, the app is told so in between.
+        let relayed = loop {
+            let message = app.next().await;
+            if message["type"] != "agent/closed" {
+                break message;
+            }
+        };
+        app.send(answer(
+            &relayed,
+            "capabilities/call-result",
+            json!({ "success": true }),
+        ))
+        .await;
+        quick.next().await;
+        worst = worst.max(since.elapsed());
+    }
+    assert!(worst < Duration::from_secs(1), "{worst:?}");
+    let end = loop {
+        match soon("the end", slow.socket.next()).await {
+            Some(Ok(Message::Text(_) | Message::Ping(_))) => {}
+            other => break other,
+        }
+    };
+    // Either the close frame got through or the connection just broke.
+    match end {
+        Some(Ok(Message::Close(Some(frame)))) => assert_eq!(u16::from(frame.code), 1008),
+        Some(Ok(other)) => panic!("{other:?}"),
+        Some(Err(_)) | None => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_does_not_keep_up_gets_no_more_calls_and_stays() {
+    let gateway = gateway().await;
+    let (mut app, mut agent) = gateway.session().await;
+    let mut sent = 0;
+    let refused = loop {
+        let mut message = call(&sent.to_string(), &sent.to_string());
+        message["payload"]["params"] = json!({ "text": "x".repeat(64 << 10) });
+        agent.send(message).await;
+        sent += 1;
+        assert!(sent < 4_096, "no call is refused");
+        let answered = tokio::time::timeout(Duration::from_millis(2), agent.socket.next());
+        if let Ok(Some(Ok(Message::Text(text)))) = answered.await {
+            break serde_json::from_str::<Value>(&text).unwrap();
+        }
+    };
+    assert_eq!(code(&refused), "RATE_LIMITED");
+    assert_eq!(
+        refused["payload"]["error"]["details"]["limit"],
+        "queuedBytes"
+    );
+    // It reads again: all that was accepted arrives, and calls are taken again.
+    let first = app.next().await;
+    assert_eq!(first["payload"]["options"]["callId"], "0");
+    let accepted: usize = refused["id"].as_str().unwrap().parse().unwrap();
+    for number in 1..accepted {
+        assert_eq!(
+            app.next().await["payload"]["options"]["callId"],
+            number.to_string()
+        );
+    }
+    agent.send(cancel("cancel", "0")).await;
+    let next = loop {
+        let next = app.next().await;
+        if next["type"] == "capabilities/cancel" {
+            break next;
+        }
+    };
+    assert_eq!(next["payload"]["callId"], "0");
+    assert_eq!(gateway.hub.peers(), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_sends_faster_than_it_reads_waits_and_loses_nothing() {
+    let gateway = gateway().await;
+    let agent = gateway.agent().await;
+    const MESSAGES: usize = 40_000;
+    let (mut sink, mut stream) = agent.socket.split();
+    let flooding = tokio::spawn(async move {
+        for number in 0..MESSAGES {
+            let text = call(&number.to_string(), "c").to_string();
+            sink.send(Message::text(text)).await.unwrap();
+        }
+        sink
+    });
+    // Its answers are several times what may be queued; each of them arrives, in order.
+    for number in 0..MESSAGES {
+        let text = loop {
+            match soon("an answer", stream.next()).await {
+                Some(Ok(Message::Text(text))) => break text,
+                Some(Ok(Message::Ping(_))) => {}
+                other => panic!("{other:?}"),
+            }
+        };
+        let got: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (code(&got), &got["id"]),
+            ("NOT_INITIALIZED", &json!(number.to_string()))
+        );
+    }
+    drop(flooding.await.unwrap());
+}
+
+/// Silence after which a peer is gone, in the tests of those that are slow.
+const SILENCE: Duration = Duration::from_secs(3);
+
+async fn impatient(queued_bytes: usize) -> Gateway {
+    Gateway::limited(Limits {
+        queued_bytes,
+        ping_interval: Duration::from_millis(300),
+        dead_peer_timeout: SILENCE,
+        ..Limits::default()
+    })
+    .await
+}
+
+/// Keeps little of what it has not read yet: what a peer's own system has taken nobody sees it read.
+fn without_a_buffer(peer: &Peer) {
+    let MaybeTlsStream::Plain(stream) = peer.socket.get_ref() else {
+        panic!("no TLS here");
+    };
+    let socket = SockRef::from(stream);
+    socket.set_recv_buffer_size(64 << 10).unwrap();
+}
+
+/// Takes what comes a little at a time, until it has taken so many bytes, for several times as long
+/// as a peer may be silent. It answers nothing meanwhile.
+async fn sip(peer: &mut Peer, bytes: usize) {
+    const MOUTHFULS: u32 = 80;
+    let MaybeTlsStream::Plain(stream) = peer.socket.get_mut() else {
+        panic!("no TLS here");
+    };
+    let mut mouthful = vec![0; bytes / MOUTHFULS as usize];
+    for _ in 0..MOUTHFULS {
+        soon("more", stream.read_exact(&mut mouthful))
+            .await
+            .unwrap();
+        tokio::time::sleep(3 * SILENCE / MOUTHFULS).await;
+    }
+}
+
+/// An app that reads and answers pings whatever the test does.
+struct Attentive {
+    sink: SplitSink<WebSocketStream<MaybeTlsStream<TcpStream>>, Message>,
+    heard: mpsc::UnboundedReceiver<Value>,
+}
+
+impl Attentive {
+    fn new(app: Peer) -> Self {
+        let (sink, mut stream) = app.socket.split();
+        let (hears, heard) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = stream.next().await {
+                if let Message::Text(text) = message {
+                    let _ = hears.send(serde_json::from_str(&text).unwrap());
+                }
+            }
+        });
+        Attentive { sink, heard }
+    }
+
+    async fn send(&mut self, message: Value) {
+        let text = Message::text(message.to_string());
+        soon("sending", self.sink.send(text)).await.unwrap();
+    }
+
+    async fn next(&mut self) -> Value {
+        soon("a message", self.heard.recv()).await.unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_reads_slowly_while_it_is_not_read_is_not_silent() {
+    const MESSAGES: usize = 56;
+    let gateway = impatient(4 << 20).await;
+    let (mut app, mut agent) = gateway.session().await;
+    without_a_buffer(&agent);
+    agent.send(call("1", "c")).await;
+    let calling = app.next().await;
+    let mut app = Attentive::new(app);
+    // More than half of what may be queued, whatever the sockets take beside it: it is not read.
+    for _ in 0..MESSAGES {
+        app.send(progress(&calling["agent"], 64 << 10)).await;
+    }
+    agent.send(call("2", "unread")).await;
+    sip(&mut agent, 3 << 20).await;
+    assert_eq!(gateway.hub.peers(), (1, 1), "the agent is still there");
+    // What it said is not lost.
+    assert_eq!(app.next().await["payload"]["options"]["callId"], "unread");
+    // It stops reading for good.
+    for _ in 0..40 {
+        app.send(progress(&calling["agent"], 64 << 10)).await;
+    }
+    assert_eq!(app.next().await["type"], "agent/closed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_takes_long_over_one_message_is_not_silent() {
+    const BYTES: usize = 1 << 20;
+    let gateway = impatient(64 << 20).await;
+    let (mut app, mut agent) = gateway.session().await;
+    without_a_buffer(&agent);
+    agent.send(call("1", "c")).await;
+    let calling = app.next().await;
+    let mut app = Attentive::new(app);
+    app.send(progress(&calling["agent"], BYTES)).await;
+    sip(&mut agent, BYTES).await;
+    assert_eq!(gateway.hub.peers(), (1, 1), "the agent is still there");
+    agent.send(call("2", "next")).await;
+    assert_eq!(app.next().await["payload"]["options"]["callId"], "next");
+}

@@ -1,0 +1,249 @@
+//! A gateway in this process, and peers on real sockets.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use caphost_gateway::cancellation::CancellationOptions;
+use caphost_gateway::cluster::ClusterOptions;
+use caphost_gateway::limits::Limits;
+use caphost_gateway::rap::runtime::{Counters, RuntimeConfig};
+use caphost_gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, Hub, Server};
+use caphost_gateway::tokens::Tokens;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::handshake::client::Request;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+
+/// Nothing here takes longer unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(value) => value,
+        Err(_) => panic!("{what} did not happen"),
+    }
+}
+
+pub struct Gateway {
+    pub address: SocketAddr,
+    pub hub: Arc<Hub>,
+    pub tool_servers: Arc<Counters>,
+    stop: Option<oneshot::Sender<()>>,
+    run: JoinHandle<std::io::Result<()>>,
+}
+
+pub fn config() -> Config {
+    Config {
+        address: ([127, 0, 0, 1], 0).into(),
+        host: "127.0.0.1".into(),
+        tls: None,
+        www: PathBuf::from("tests/gateway/www"),
+        package: PathBuf::from("tests/gateway/package"),
+        allow_origins: Vec::new(),
+        content_security_policy: Some(DEFAULT_CONTENT_SECURITY_POLICY.parse().unwrap()),
+        tokens: Tokens::default(),
+        limits: Limits::default(),
+        rap: Default::default(),
+        mcp: Default::default(),
+        cancellation: CancellationOptions::default(),
+        cluster: ClusterOptions::default(),
+        tool_servers: RuntimeConfig::default(),
+        http_limits: HttpLimits::default(),
+        drain: Duration::ZERO,
+    }
+}
+
+impl Gateway {
+    pub async fn start() -> Self {
+        Self::with(config()).await
+    }
+
+    pub async fn limited(limits: Limits) -> Self {
+        Self::with(Config { limits, ..config() }).await
+    }
+
+    pub async fn with(config: Config) -> Self {
+        let server = Server::bind(config).await.unwrap();
+        let (stop, stopped) = oneshot::channel();
+        Gateway {
+            address: server.address().unwrap(),
+            hub: server.hub(),
+            tool_servers: server.tool_servers(),
+            stop: Some(stop),
+            run: tokio::spawn(server.run(async {
+                let _ = stopped.await;
+            })),
+        }
+    }
+
+    /// Begins to stop.
+    pub fn stop(&mut self) {
+        let _ = self.stop.take().unwrap().send(());
+    }
+
+    pub async fn stopped(self) {
+        soon("the end of the gateway", self.run)
+            .await
+            .unwrap()
+            .unwrap();
+    }
+
+    pub async fn app(&self, id: &str) -> Peer {
+        let mut app = self.peer("/abp/app").await;
+        app.send(register(id)).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        app
+    }
+
+    pub async fn agent(&self) -> Peer {
+        self.peer("/abp").await
+    }
+
+    pub async fn peer(&self, path: &str) -> Peer {
+        Peer::open(self.request(path)).await.unwrap()
+    }
+
+    /// An upgrade request, to add headers to.
+    pub fn request(&self, path: &str) -> Request {
+        format!("ws://{}{path}", self.address)
+            .into_client_request()
+            .unwrap()
+    }
+
+    /// An app, and an agent with a session on it.
+    pub async fn session(&self) -> (Peer, Peer) {
+        let mut app = self.app("demo").await;
+        let mut agent = self.agent().await;
+        agent.initialize(&mut app).await;
+        (app, agent)
+    }
+}
+
+pub struct Peer {
+    pub socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+}
+
+impl Peer {
+    pub async fn open(request: Request) -> Result<Peer, Error> {
+        let config = WebSocketConfig::default()
+            .max_message_size(None)
+            .max_frame_size(None);
+        let connecting = connect_async_with_config(request, Some(config), true);
+        let (socket, _) = soon("the upgrade", connecting).await?;
+        Ok(Peer { socket })
+    }
+
+    pub async fn send(&mut self, message: Value) {
+        self.text(message.to_string()).await;
+    }
+
+    pub async fn text(&mut self, text: impl Into<String>) {
+        let text = Message::text(text.into());
+        soon("sending", self.socket.send(text)).await.unwrap();
+    }
+
+    /// The next message.
+    pub async fn next(&mut self) -> Value {
+        // For the whole of it: pings come all the time.
+        soon("a message", self.message()).await
+    }
+
+    async fn message(&mut self) -> Value {
+        loop {
+            match self.socket.next().await {
+                Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                other => panic!("no message but {other:?}"),
+            }
+        }
+    }
+
+    /// The code the connection is closed with, which must be what comes next.
+    pub async fn closed(&mut self) -> u16 {
+        loop {
+            match soon("the close frame", self.socket.next()).await {
+                Some(Ok(Message::Close(frame))) => return frame.map_or(1005, |it| it.code.into()),
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                other => panic!("no close frame but {other:?}"),
+            }
+        }
+    }
+
+    pub async fn initialize(&mut self, app: &mut Peer) {
+        self.send(request("initialize", "init", json!({}))).await;
+        let relayed = app.next().await;
+        app.send(answer(
+            &relayed,
+            "initialize-result",
+            json!({ "sessionId": "s" }),
+        ))
+        .await;
+        assert_eq!(self.next().await["payload"]["sessionId"], "s");
+    }
+
+    /// As an agent: makes a call that `app` answers.
+    pub async fn call_through(&mut self, app: &mut Peer) {
+        self.send(call("through", "through")).await;
+        let relayed = app.next().await;
+        app.send(answer(
+            &relayed,
+            "capabilities/call-result",
+            json!({ "success": true }),
+        ))
+        .await;
+        let result = self.next().await;
+        assert_eq!(
+            (&result["id"], &result["payload"]["success"]),
+            (&json!("through"), &json!(true))
+        );
+    }
+}
+
+/// A payload that says it is cancelled, and how far the stop was seen.
+pub fn stopped(mut payload: Value, stop: &str) -> Value {
+    payload["cancelled"] = true.into();
+    payload["metadata"] = json!({ "stop": stop });
+    payload
+}
+
+pub fn register(id: &str) -> Value {
+    json!({ "type": "app/register", "id": "r", "timestamp": 1, "payload": {
+        "app": { "id": id, "name": "Demo", "version": "1.0.0" },
+        "capabilities": [{ "name": "a.b", "description": "d", "inputSchema": {}, "outputSchema": {} }],
+    } })
+}
+
+pub fn request(kind: &str, id: &str, payload: Value) -> Value {
+    json!({ "type": kind, "id": id, "timestamp": 5, "payload": payload })
+}
+
+pub fn call(id: &str, call_id: &str) -> Value {
+    let payload = json!({ "capability": "a.b", "options": { "callId": call_id } });
+    request("capabilities/call", id, payload)
+}
+
+pub fn cancel(id: &str, call_id: &str) -> Value {
+    request("capabilities/cancel", id, json!({ "callId": call_id }))
+}
+
+pub fn answer(relayed: &Value, kind: &str, payload: Value) -> Value {
+    json!({
+        "type": kind, "id": relayed["id"], "agent": relayed["agent"], "timestamp": 6,
+        "payload": payload,
+    })
+}
+
+pub fn code(message: &Value) -> &str {
+    message["payload"]["error"]["code"]
+        .as_str()
+        .unwrap_or("none")
+}

@@ -1,9 +1,0 @@
-//! The command line of caphost.
-
-/// A relay allocates a little for every message, often on one thread what another gives back.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-fn main() -> std::process::ExitCode {
-    caphost::gateway::command::main()
-}
