@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::runs::Retention;
-
 /// Levels of nesting in what the gateway's own agents and dialects can read: one less than where
 /// serde_json gives up. More is not carried whatever [`Limits::depth`] says, as nobody would answer.
 pub const MAX_DEPTH: usize = 127;
@@ -68,6 +66,27 @@ impl Default for Limits {
             confirm_timeout: Duration::from_secs(5),
             retention: Retention::default(),
             close_timeout: Duration::from_secs(3),
+        }
+    }
+}
+
+/// How much is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Runs that have ended, 10 000; and as many cancels for runs yet to come.
+    pub count: usize,
+    /// Runs that have ended, for how long, one hour.
+    pub time: Duration,
+    /// Cancels for runs yet to come, for how long, one minute. Zero: none is kept.
+    pub early: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Retention {
+            count: 10_000,
+            time: Duration::from_secs(3_600),
+            early: Duration::from_secs(60),
         }
     }
 }

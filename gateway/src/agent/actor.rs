@@ -10,12 +10,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::caller::{Abandoned, Caller};
 use super::{AbpError, Confirmation, Frame, Hello, NewCall, Outcome, Patience, Step};
+use crate::broker::runs::RunId;
+use crate::limits::Limits;
+use crate::wire::abp;
+use crate::wire::{Subject, mended};
 use caphost::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey};
 use caphost::call::{CallId, Code, Millis};
-use crate::dialect::abp;
-use crate::limits::Limits;
-use crate::runs::RunId;
-use crate::wire::{Subject, mended};
 
 /// The id of the one request that the state knows nothing of.
 const INITIALIZE: &str = "initialize";

@@ -18,10 +18,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::runs::RunId;
-use caphost::call::{CallId, LateEnd};
+use crate::broker::runs::RunId;
 use actor::{Actor, Command};
 use caller::Caller;
+use caphost::call::{CallId, LateEnd};
 pub use outcome::{AbpError, Confirmation, Outcome};
 
 /// Who an agent says it is.

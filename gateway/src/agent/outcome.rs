@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use crate::wire::abp;
+use crate::wire::stops;
 use caphost::agent::CancelOutcome;
 use caphost::call::{Code, Error, LateEnd, Stop};
-use crate::dialect::abp;
-use crate::stops;
 
 /// An `ABPError`.
 #[derive(Clone, Debug, PartialEq)]

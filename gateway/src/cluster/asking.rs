@@ -2,7 +2,7 @@
 
 use super::message::Message;
 use super::{Answer, Cluster, Question, WorkerId};
-use crate::runs::Run;
+use crate::broker::runs::Run;
 
 /// Bytes of a list, about, past which no more runs that have ended are in it: 4 MiB.
 const LIST_BYTES: usize = 4 << 20;

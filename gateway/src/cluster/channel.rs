@@ -9,8 +9,9 @@ use tokio::sync::Notify;
 
 use super::Cluster;
 use super::channel_message::CancelMessage;
-use crate::runs::RunId;
-use crate::server::{Placed, Sought};
+use crate::broker::runs::RunId;
+use crate::gateway::Placed;
+use crate::gateway::Sought;
 use crate::tokens::{Identity, Role};
 
 /// Its name: without a prefix, for gateways of other kinds know it as that.

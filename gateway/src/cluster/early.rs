@@ -3,7 +3,7 @@
 
 use super::message::Message;
 use super::{Cluster, Notice, WorkerId};
-use crate::runs::EarlyCancel;
+use crate::broker::runs::EarlyCancel;
 
 /// Tells a new worker what is kept.
 pub(super) fn pass_on(cluster: &Cluster, worker: WorkerId) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::notice::Notice;
 use super::question::{Answer, Question};
-use crate::relay::Offer;
+use crate::broker::Offer;
 use crate::tokens::Identity;
 
 /// Bytes of a message that cannot be read which are shown in the log.

@@ -43,7 +43,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 
 use self::redis::Redis;
-use crate::server::Hub;
+use crate::gateway::Hub;
 pub use bridge::Tunnel;
 use channel::{CANCEL_CHANNEL, Said};
 pub use facts::Away;

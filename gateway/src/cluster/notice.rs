@@ -4,9 +4,9 @@ use rmcp::model::RequestId;
 use serde::{Deserialize, Serialize};
 
 use super::{Cluster, WorkerId, early};
-use crate::rap::names::Identifier;
-use crate::router::CancelNotice;
-use crate::runs::EarlyCancel;
+use crate::broker::runs::EarlyCancel;
+use crate::fronts::rap::names::Identifier;
+use crate::gateway::router::CancelNotice;
 use crate::tokens::Identity;
 
 /// What everybody should know.

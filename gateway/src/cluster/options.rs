@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::command::units::duration;
+use crate::units::duration;
 
 /// The options of a cluster.
 #[derive(Args, Clone, Debug, PartialEq)]

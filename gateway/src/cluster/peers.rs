@@ -13,8 +13,8 @@ use super::membership::{Heard, Membership};
 use super::message::{AppKey, Parcel, TunnelId};
 use super::question::Answer;
 use super::worker::WorkerId;
-use crate::relay::{Event, Offer, PeerId};
-use crate::server::Hub;
+use crate::broker::{Event, Offer, PeerId};
+use crate::gateway::Hub;
 
 /// Frames given out at once: a bound on what is lost with a connection that breaks.
 const FRAMES: usize = 64;

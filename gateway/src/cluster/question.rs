@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use caphost::call::{LateEnd, Stop};
-use crate::runs::{Run, RunId};
-use crate::stops;
+use crate::broker::runs::{Run, RunId};
 use crate::tokens::Identity;
+use crate::wire::stops;
+use caphost::call::{LateEnd, Stop};
 
 /// What is asked of another worker about its runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]

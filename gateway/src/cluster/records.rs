@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Cluster, Notice, WorkerId};
-use crate::runs::{News, RunId};
+use crate::broker::runs::{News, RunId};
 
 /// The runs that have changed since they were written. What is written is what they are by then, so
 /// no older state comes after a newer one.
@@ -138,7 +138,7 @@ impl Cluster {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Dialect;
+    use crate::broker::runs::Dialect;
 
     #[test]
     fn what_changes_while_there_is_no_redis_is_not_collected() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::{Answer, Cluster, Question, WorkerId};
-use crate::runs::{Run, RunId};
+use crate::broker::runs::{Run, RunId};
 use crate::tokens::Identity;
 
 /// For each worker to answer.

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use axum::http::HeaderValue;
 
-use super::http_limits::HttpLimits;
-use super::tls::Tls;
-use crate::cancellation::CancellationOptions;
 use crate::cluster::ClusterOptions;
+use crate::fronts::contextforge::CancellationOptions;
+use crate::fronts::mcp::McpOptions;
+use crate::fronts::rap;
+use crate::fronts::rap::runtime::RuntimeConfig;
+use crate::http::Tls;
+use crate::http::http_limits::HttpLimits;
 use crate::limits::Limits;
-use crate::mcp::McpOptions;
-use crate::rap;
-use crate::rap::runtime::RuntimeConfig;
 use crate::tokens::Tokens;
 
 /// How a gateway is set up.

@@ -1,37 +1,7 @@
 //! HTTP, WebSockets, queues and signals around the relay.
 
-mod answer;
-mod app_peer;
-mod auth;
-mod body_timeout;
 mod config;
-mod connections;
-mod endpoint;
-mod everywhere;
-mod guard;
-mod headers;
-mod health;
-mod http_limits;
-mod hub;
-mod ledger;
-mod lifecycle;
-mod listener;
-mod media_type;
-mod outbox;
-mod pages;
-mod pulse;
-mod rate_limit;
-mod reader;
-mod relay_peer;
-mod resume;
-mod run_log;
-mod runs;
-mod sought;
 mod stopping;
-mod streams;
-mod tls;
-mod upgrade;
-mod writer;
 
 use std::future::Future;
 use std::io;
@@ -44,40 +14,23 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
-use axum::routing::any;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 use tower_http::limit::RequestBodyLimitLayer;
 
-pub use auth::{CHALLENGE, authenticate, bearer};
 pub use config::Config;
-pub use endpoint::Endpoint;
-pub use everywhere::Listed;
-pub use guard::parse_origin;
-pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
-pub use http_limits::HttpLimits;
-pub use hub::{Connected, Hub};
-pub use listener::PeerAddress;
-pub use media_type::{content_type, essence};
-pub use outbox::{Outbox, Pushed, Step as OutboxStep};
-pub use pulse::Socket;
-pub use rate_limit::RateLimiter;
-pub use reader::serve as serve_socket;
-pub use resume::{Attached, Lost, Resume, Sessions};
-pub use sought::{Placed, Sought};
-pub use stopping::STOPPING;
-pub use tls::Tls;
-pub use upgrade::{Knock, NotAllowed};
 
 use crate::cluster::Cluster;
-use crate::rap::runtime::{Counters as ToolServerCounters, Runtime};
-use crate::{cancellation, jsonrpc, mcp, rap, runs_api, runs_page};
-use body_timeout::body_timeout;
-use guard::Guard;
-use headers::Policy;
-use http_limits::RequestRate;
-use lifecycle::Lifecycle;
-use listener::Listening;
+use crate::fronts::rap::runtime::{Counters as ToolServerCounters, Runtime};
+use crate::fronts::{abp, contextforge, jsonrpc, mcp, rap, runs};
+use crate::gateway::Hub;
+use crate::gateway::lifecycle::Lifecycle;
+use crate::http::body_timeout::body_timeout;
+use crate::http::guard::Guard;
+use crate::http::headers::{self, Policy};
+use crate::http::http_limits::{self, RequestRate};
+use crate::http::listener::Listening;
+use crate::http::{Tls, connections, health, pages, streams};
 
 /// For the other workers of a cluster to introduce themselves before connections are accepted.
 const MEET: Duration = Duration::from_secs(1);
@@ -136,9 +89,7 @@ impl Server {
 
         // What a page of a foreign origin may not even ask.
         let interfaces = Router::new()
-            .route("/abp", any(upgrade::agent))
-            .route("/abp/app", any(upgrade::app))
-            .with_state(hub.clone())
+            .merge(abp::routes(hub.clone()))
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), config.mcp))
             .merge(rap::server::routes(hub.clone(), config.rap, tls))
@@ -147,8 +98,8 @@ impl Server {
                 lifecycle.clone(),
                 tool_servers.counters(),
             ))
-            .merge(runs_api::routes(hub.clone()))
-            .merge(cancellation::routes(hub.clone(), &config.cancellation))
+            .merge(runs::api::routes(hub.clone()))
+            .merge(contextforge::routes(hub.clone(), &config.cancellation))
             .layer(DefaultBodyLimit::max(max_body))
             .layer(RequestBodyLimitLayer::new(max_body))
             .layer(from_fn_with_state(max_body, http_limits::body))
@@ -158,7 +109,7 @@ impl Server {
                 "/abp.json",
                 pages::manifest(hub.clone(), config.www.clone()),
             )
-            .merge(runs_page::routes())
+            .merge(runs::page::routes())
             .nest_service("/caphost", pages::files(&config.package))
             .fallback_service(pages::files(&config.www));
         let shared = |router: Router| {

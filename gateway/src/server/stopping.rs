@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::{sleep, timeout};
 
-use super::hub::Hub;
-use super::lifecycle::{Lifecycle, Phase};
-use crate::relay::Event;
-use crate::runs::Run;
+use crate::broker::Event;
+use crate::broker::runs::Run;
+use crate::gateway::Hub;
+use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::tokens::Identity;
 
 /// How often a gateway that drains looks whether it is idle.
@@ -21,7 +21,7 @@ pub const STOPPING: &str = "The gateway is shutting down";
 
 /// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
 /// connection has.
-pub(super) async fn stop(
+pub(crate) async fn stop(
     hub: &Hub,
     lifecycle: &Lifecycle,
     drain: Duration,

@@ -8,8 +8,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Failure, Request, reading, scan};
-use caphost::call::Error;
 use crate::limits::{Limits, MAX_DEPTH};
+use caphost::call::Error;
 
 /// How much of a message that is not read as a whole is searched for its id.
 const PEEK_BYTES: usize = 64 << 10;

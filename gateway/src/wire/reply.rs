@@ -156,8 +156,8 @@ fn call_id(subject: &Subject) -> Value {
 mod tests {
     use super::super::Envelope;
     use super::*;
-    use caphost::call::Error;
     use crate::limits::Limits;
+    use caphost::call::Error;
 
     fn relayed(payload: &str, shared: Option<&Bytes>) -> String {
         let header = Header {

@@ -1,8 +1,8 @@
 //! What a payload says of a stop, without parsing the rest of it.
 
 use super::scan::{members, text_of};
+use crate::wire::stops;
 use caphost::call::{LateEnd, Stop};
-use crate::stops;
 
 /// What the payload of a `call-result` or a `cancel-result` says of a cancel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use caphost_gateway::broker::runs::Found;
+use caphost_gateway::gateway::router::CancelNotice;
 use caphost_gateway::limits::Limits;
-use caphost_gateway::router::CancelNotice;
-use caphost_gateway::runs::Found;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::{Identity, Tokens};
 use futures_util::SinkExt;

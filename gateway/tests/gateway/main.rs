@@ -1,6 +1,5 @@
 //! The gateway over real sockets: a WebSocket client as the app, another as the agent.
 
-
 mod bad_input;
 mod binary;
 mod cancellation;

@@ -6,11 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::cancellation::CancellationOptions;
 use caphost_gateway::cluster::ClusterOptions;
+use caphost_gateway::fronts::contextforge::CancellationOptions;
+use caphost_gateway::fronts::rap::runtime::{Counters, RuntimeConfig};
+use caphost_gateway::gateway::Hub;
+use caphost_gateway::http::DEFAULT_CONTENT_SECURITY_POLICY;
+use caphost_gateway::http::HttpLimits;
 use caphost_gateway::limits::Limits;
-use caphost_gateway::rap::runtime::{Counters, RuntimeConfig};
-use caphost_gateway::server::{Config, DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, Hub, Server};
+use caphost_gateway::server::Config;
+use caphost_gateway::server::Server;
 use caphost_gateway::tokens::Tokens;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -46,8 +50,11 @@ pub fn config() -> Config {
         address: ([127, 0, 0, 1], 0).into(),
         host: "127.0.0.1".into(),
         tls: None,
-        www: PathBuf::from("tests/gateway/www"),
-        package: PathBuf::from("tests/gateway/package"),
+        www: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/www")),
+        package: PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/gateway/package"
+        )),
         allow_origins: Vec::new(),
         content_security_policy: Some(DEFAULT_CONTENT_SECURITY_POLICY.parse().unwrap()),
         tokens: Tokens::default(),

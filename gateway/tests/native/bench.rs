@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use caphost::agent::{Action as AgentAction, AgentOptions, AgentState, Outgoing, RequestKey};
 use caphost::call::{CallId, CallKey, Code, Error, Outcome, Stop};
 use caphost::capability::Descriptor;
-use caphost_gateway::dialect::abp::{self, FromAgent, FromApp, Received};
 use caphost::session::{Action, Answer, CallRequest, ConnectionId, HostState, Limits, ReplyTo};
+use caphost_gateway::wire::abp::{self, FromAgent, FromApp, Received};
 use serde_json::{Value as Json, json};
 
 use crate::wire::{End, pair};

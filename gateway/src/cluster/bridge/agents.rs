@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use super::forwarding::forward;
+use crate::broker::runs::Dialect;
+use crate::broker::{Event, PeerId, Profile, Seat, Wanted};
 use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::cluster::peers::Proxy;
 use crate::cluster::{Cluster, WorkerId};
-use crate::relay::{Event, PeerId, Profile, Seat, Wanted};
-use crate::runs::Dialect;
 use crate::tokens::Identity;
 
 /// An agent, by its app and its name there.

@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use super::forwarding::forward;
+use crate::broker::{Event, Offer, PeerId, Seat};
 use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::cluster::peers::Proxy;
 use crate::cluster::{Cluster, WorkerId};
-use crate::relay::{Event, Offer, PeerId, Seat};
-use crate::server::STOPPING;
+use crate::gateway::STOPPING;
 use crate::tokens::Identity;
 use crate::wire::Incoming;
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
+use crate::broker::CloseCode;
 use crate::cluster::message::{Message, SAYS_WRITTEN, TunnelId};
 use crate::cluster::{Cluster, WorkerId};
-use crate::relay::CloseCode;
-use crate::server::Outbox;
+use crate::gateway::Outbox;
 use crate::wire::Outgoing;
 
 /// Bytes in the app's queue past which nothing is added to it: 64 KiB, or a quarter of what it holds.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
+use crate::broker::PeerId;
 use crate::cluster::Cluster;
 use crate::cluster::message::Parcel;
 use crate::cluster::worker::WorkerId;
-use crate::relay::PeerId;
-use crate::server::{Connected, Outbox, OutboxStep};
+use crate::gateway::Connected;
+use crate::gateway::Outbox;
+use crate::gateway::OutboxStep;
 
 /// Sends what is queued for `peer` to `worker`, each message as `parcel` makes it, until the relay
 /// closes it. `closed` is sent then.

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use crate::broker::Offer;
 use crate::cluster::message::{AppKey, Message};
 use crate::cluster::{Cluster, LOOK};
-use crate::relay::Offer;
 
 /// For the last words of an app that is gone to be on their way.
 const LAST_WORDS: Duration = Duration::from_secs(1);

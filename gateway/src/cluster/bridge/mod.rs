@@ -14,7 +14,7 @@ use super::link::Frame;
 use super::message::{Message, Parcel, VERSION};
 use super::peers::Peer;
 use super::{Cluster, WorkerId};
-use crate::server::Resume;
+use crate::gateway::Resume;
 
 pub(super) use local::announce;
 pub use tunnels::Tunnel;

@@ -10,10 +10,13 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::delivery::{Said, deliver};
+use crate::broker::CloseCode;
 use crate::cluster::message::{Message, Parcel, SAYS_WRITTEN, TunnelId};
 use crate::cluster::{Cluster, WorkerId};
-use crate::relay::CloseCode;
-use crate::server::{Attached, Outbox, OutboxStep, Resume};
+use crate::gateway::Attached;
+use crate::gateway::Outbox;
+use crate::gateway::OutboxStep;
+use crate::gateway::Resume;
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
 

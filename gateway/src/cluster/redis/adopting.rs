@@ -7,8 +7,8 @@ use redis::{RedisResult, pipe};
 use tokio::time::timeout;
 
 use super::records;
+use crate::broker::runs::Run;
 use crate::cluster::{Cluster, WorkerId};
-use crate::runs::Run;
 
 /// Milliseconds after which another worker may try: ten seconds.
 const CLAIM_MS: u64 = 10_000;

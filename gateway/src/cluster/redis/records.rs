@@ -3,8 +3,8 @@
 use redis::aio::MultiplexedConnection;
 use redis::{Pipeline, RedisResult, pipe};
 
+use crate::broker::runs::RunId;
 use crate::cluster::{Cluster, WorkerId};
-use crate::runs::RunId;
 
 /// Runs written at once.
 const RUNS: usize = 512;

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use super::super::{Subject, members, text_of};
 use super::*;
+use crate::broker::{AppInfo, CapabilityInfo, Offer};
 use crate::cluster::message::{Message, Parcel};
-use crate::relay::{AppInfo, CapabilityInfo, Offer};
 
 /// Draws the same in every run.
 struct Dice(u64);

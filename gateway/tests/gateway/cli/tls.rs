@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use caphost_gateway::server::{Config, Tls};
+use caphost_gateway::http::Tls;
+use caphost_gateway::server::Config;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
 use super::*;

@@ -1,4 +1,4 @@
-use caphost_gateway::cancellation::CancellationOptions;
+use caphost_gateway::fronts::contextforge::CancellationOptions;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use futures_util::StreamExt;

@@ -1,6 +1,6 @@
 //! Tool servers that are configured on one worker, or on both.
 
-use caphost_gateway::rap::runtime::RuntimeConfig;
+use caphost_gateway::fronts::rap::runtime::RuntimeConfig;
 use caphost_gateway::server::Config;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use caphost_gateway::mcp::McpOptions;
+use caphost_gateway::fronts::mcp::McpOptions;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use reqwest::Method;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use caphost_gateway::mcp::McpOptions;
+use caphost_gateway::fronts::mcp::McpOptions;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use reqwest::Response;

@@ -1,6 +1,6 @@
 //! The list of tools.
 
-use caphost_gateway::mcp::McpOptions;
+use caphost_gateway::fronts::mcp::McpOptions;
 use caphost_gateway::server::Config;
 use serde_json::{Value, json};
 

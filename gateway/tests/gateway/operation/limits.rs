@@ -1,7 +1,8 @@
 use std::time::Duration;
 
+use caphost_gateway::http::HttpLimits;
 use caphost_gateway::limits::Limits;
-use caphost_gateway::server::{Config, HttpLimits};
+use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -2,7 +2,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::server::{Config, HttpLimits, Tls};
+use caphost_gateway::http::HttpLimits;
+use caphost_gateway::http::Tls;
+use caphost_gateway::server::Config;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};

@@ -12,7 +12,7 @@ mod toolsets;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::rap::runtime::{Counters, RuntimeConfig, RuntimeLimits};
+use caphost_gateway::fronts::rap::runtime::{Counters, RuntimeConfig, RuntimeLimits};
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use serde_json::{Value, json};

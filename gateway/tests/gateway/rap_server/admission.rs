@@ -1,7 +1,7 @@
 //! Requests that are not taken.
 
+use caphost_gateway::fronts::rap::server::Options;
 use caphost_gateway::limits::Limits;
-use caphost_gateway::rap::server::Options;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
+use caphost_gateway::fronts::rap::server::Options;
 use caphost_gateway::limits::Limits;
-use caphost_gateway::rap::server::Options;
 use caphost_gateway::server::Config;
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-use caphost_gateway::runs::RunState;
+use caphost_gateway::broker::runs::RunState;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::{Identity, Tokens};
 use serde_json::json;

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::server::{Attached, Lost, Outbox, OutboxStep, Resume};
+use caphost_gateway::gateway::Attached;
+use caphost_gateway::gateway::Lost;
+use caphost_gateway::gateway::Outbox;
+use caphost_gateway::gateway::OutboxStep;
+use caphost_gateway::gateway::Resume;
 use caphost_gateway::tokens::Identity;
 use serde_json::{Value, json};
 

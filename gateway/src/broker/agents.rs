@@ -1,0 +1,196 @@
+//! Agents: what each has in flight, and what it may send.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::pending::{Entry, read_issued};
+use super::rate::Rate;
+use super::stops::Stopped;
+use super::{Action, CloseCode, PeerId, Profile, Relay, Seat, Wanted};
+use crate::broker::runs::RunId;
+use crate::id_map::IdHasher;
+use crate::wire::{Envelope, Header, Outgoing, Request, Subject};
+use caphost::call::{Code, Error};
+
+/// One agent's connection.
+pub(super) struct Agent {
+    /// Who it is.
+    pub profile: Profile,
+    /// Its name on the app's wire.
+    pub handle: String,
+    /// The app it asked for.
+    pub wanted: Wanted,
+    /// The app it is bound to since its first `initialize`.
+    pub app: Option<PeerId>,
+    /// Its pending requests, by the relay's ids.
+    pub pending: HashSet<u64, BuildHasherDefault<IdHasher>>,
+    /// Their ids, as the agent wrote them.
+    pub ids: HashSet<Arc<str>>,
+    /// How many of each type.
+    pub in_flight: BTreeMap<Request, usize>,
+    /// The app's questions to it: the relay's id, and the app's as JSON.
+    pub questions: BTreeMap<u64, String>,
+    /// Its runs in flight by their callIds.
+    pub calls: HashMap<Arc<str>, RunId>,
+    /// callIds of calls that were cancelled before they came, and never went to the app.
+    pub skipped: HashSet<Arc<str>>,
+    /// Its calls that are cancelled.
+    pub stopped: Stopped,
+    rate: Rate,
+}
+
+impl Agent {
+    /// Whether it is this worker's.
+    pub(super) fn is_here(&self) -> bool {
+        self.profile.seat != Seat::Elsewhere
+    }
+
+    pub(super) fn remember(&mut self, issued: u64, request: Request, id: Option<Arc<str>>) {
+        self.pending.insert(issued);
+        self.ids.extend(id);
+        *self.in_flight.entry(request).or_default() += 1;
+    }
+
+    pub(super) fn forget(&mut self, issued: u64, entry: &Entry) {
+        self.pending.remove(&issued);
+        if entry.revokes.is_some() {
+            return;
+        }
+        if let Some(id) = &entry.id {
+            self.ids.remove(id);
+        }
+        if let Some(count) = self.in_flight.get_mut(&entry.request) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+impl Relay {
+    pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Wanted, profile: Profile) {
+        // Others have bounds of their own.
+        let counted = profile.seat == Seat::Connected;
+        let count = if counted { self.remote_agents } else { 0 };
+        if self.turned_away(peer, count, self.limits.sessions, "agents") {
+            return;
+        }
+        let agent = Agent {
+            handle: format!("a{}", self.issue()),
+            wanted: match wanted {
+                Wanted::Any => Wanted::from(profile.owner.app.as_deref().map(str::to_string)),
+                named => named,
+            },
+            app: None,
+            pending: HashSet::default(),
+            ids: HashSet::new(),
+            in_flight: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            calls: HashMap::new(),
+            skipped: HashSet::new(),
+            stopped: Stopped::default(),
+            rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
+            profile,
+        };
+        self.remote_agents += usize::from(counted);
+        self.agents.insert(peer, agent);
+    }
+
+    pub(super) fn agent_message(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        run: Option<RunId>,
+    ) {
+        let per_second = self.limits.requests_per_second;
+        let now = self.now.monotonic_ms;
+        let Some(agent) = self.agents.get_mut(&peer) else {
+            return;
+        };
+        // Whoever calls through another was counted before.
+        let counted = agent.profile.seat == Seat::Connected;
+        if counted && let Err(wait) = agent.rate.take(per_second, now) {
+            let mut error = Error::new(Code::RATE_LIMITED, "Too many messages per second")
+                .with_details(Box::new(
+                    json!({ "limit": "requestsPerSecond", "max": per_second }),
+                ));
+            error.retry_after = Some(wait);
+            return self.refuse(peer, &envelope.subject(), &error);
+        }
+        match (Request::of(&envelope.kind), &*envelope.kind) {
+            (Some(request), _) => self.agent_request(peer, envelope, request, run),
+            (None, "elicitation/response") => self.agent_answers(peer, envelope),
+            (None, "error") => {}
+            (None, _) => self.refuse_kind(peer, envelope),
+        }
+    }
+
+    /// Passes an answer to a question on to the app that asked.
+    fn agent_answers(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+        let payload = match envelope.object() {
+            Ok(payload) => payload,
+            Err(error) => return self.refuse(peer, &envelope.subject(), &error),
+        };
+        let Some(agent) = self.agents.get_mut(&peer) else {
+            return;
+        };
+        let question = envelope.id.and_then(read_issued);
+        let question = question.and_then(|issued| agent.questions.remove(&issued));
+        let (Some(id), Some(app)) = (question, agent.app) else {
+            self.counters.answers_dropped += 1;
+            return;
+        };
+        let header = Header {
+            kind: "elicitation/response",
+            id: Some(&id),
+            agent: Some(&agent.handle),
+            timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
+        };
+        let message = Outgoing::new(header, payload, envelope.shared);
+        self.actions.push_back(Action::Send { peer: app, message });
+    }
+
+    pub(super) fn refuse_kind(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+        let kind: Cow<str> = match envelope.kind.char_indices().nth(64) {
+            Some((end, _)) => format!("{}…", &envelope.kind[..end]).into(),
+            None => Cow::Borrowed(&envelope.kind),
+        };
+        let error = Error::new(
+            Code::NOT_IMPLEMENTED,
+            format!("There is no message type {kind:?}"),
+        );
+        let subject = Subject {
+            kind: None,
+            ..envelope.subject()
+        };
+        self.refuse(
+            peer,
+            &subject,
+            &error.with_details(Box::new(json!({ "path": "type" }))),
+        );
+    }
+
+    /// Whether there is no room for another peer, which is then told so and closed.
+    pub(super) fn turned_away(
+        &mut self,
+        peer: PeerId,
+        count: usize,
+        max: usize,
+        who: &str,
+    ) -> bool {
+        if self.draining || self.stopping {
+            self.close(peer, CloseCode::GOING_AWAY, "The gateway is shutting down");
+            return true;
+        }
+        if count < max {
+            return false;
+        }
+        let message = format!("{max} {who} are connected, and no more are accepted");
+        let error = Error::new(Code::RATE_LIMITED, message.clone());
+        self.refuse(peer, &Subject::default(), &error);
+        self.close(peer, CloseCode::TRY_AGAIN, message);
+        true
+    }
+}

@@ -1,0 +1,121 @@
+//! Peers that go away, and the end of it all.
+
+use super::{Action, CloseCode, PeerId, Relay, Seat};
+use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing};
+use caphost::call::{Code, Error};
+
+const APP_GONE: &str = "The app disconnected before it confirmed";
+const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
+const STOPPING: &str = "The gateway is shutting down";
+
+impl Relay {
+    pub(super) fn gone(&mut self, peer: PeerId) {
+        if self.agents.contains_key(&peer) {
+            self.agent_gone(peer);
+        } else {
+            self.app_gone(peer);
+        }
+    }
+
+    fn agent_gone(&mut self, peer: PeerId) {
+        let Some(agent) = self.agents.remove(&peer) else {
+            return;
+        };
+        self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
+        for entry in self.pending.take_all(agent.pending) {
+            let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
+            self.run_lost(&entry, AGENT_GONE, &error);
+        }
+        let Some(bound) = agent.app else { return };
+        if let Some(app) = self.apps.get_mut(&bound) {
+            app.agents.remove(&agent.handle);
+            app.left_behind.keep(&agent.handle, agent.stopped);
+        }
+        self.bid_farewell(bound, &agent.handle);
+    }
+
+    /// Tells an app that an agent is gone.
+    fn bid_farewell(&mut self, app: PeerId, handle: &str) {
+        let header = Header {
+            kind: AGENT_CLOSED,
+            id: None,
+            agent: Some(handle),
+            timestamp: &self.timestamp,
+        };
+        let message = Outgoing::new(header, "{}", None);
+        self.actions.push_back(Action::Send { peer: app, message });
+    }
+
+    fn app_gone(&mut self, peer: PeerId) {
+        let Some(app) = self.apps.remove(&peer) else {
+            return;
+        };
+        self.offers += u64::from(app.registration.is_some());
+        let mut agents: Vec<_> = app.agents.into_values().collect();
+        agents.sort_unstable();
+        for agent in agents {
+            self.bereave(agent);
+        }
+    }
+
+    /// What waited for an app on another worker was dropped: to its agents here it is as if the app
+    /// had gone, and it is told that they are. It is there for others.
+    pub(super) fn emptied(&mut self, peer: PeerId) {
+        let Some(app) = self.apps.get_mut(&peer) else {
+            return;
+        };
+        app.congested = false;
+        let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
+        agents.sort_unstable_by_key(|(_, agent)| *agent);
+        for (handle, agent) in agents {
+            self.bereave(agent);
+            self.bid_farewell(peer, &handle);
+        }
+    }
+
+    /// An app on another worker has lost an agent: to the agent it is as if the app had gone.
+    pub(super) fn agent_lost(&mut self, app: PeerId, handle: &str) {
+        let app = self.apps.get_mut(&app);
+        if let Some(agent) = app.and_then(|app| app.agents.remove(handle)) {
+            self.bereave(agent);
+        }
+    }
+
+    fn bereave(&mut self, agent: PeerId) {
+        let error = Error::new(
+            Code::DISCONNECTED,
+            "The app disconnected: the outcome is unknown",
+        );
+        self.dismiss(agent, APP_GONE, &error);
+        self.close(agent, CloseCode::APP_GONE, "The app disconnected");
+    }
+
+    pub(super) fn shutdown(&mut self) {
+        self.stopping = true;
+        let mut agents: Vec<_> = self.agents.keys().copied().collect();
+        agents.sort_unstable();
+        let error = Error::new(
+            Code::DISCONNECTED,
+            "The gateway is shutting down: the outcome is unknown",
+        );
+        for agent in agents {
+            self.dismiss(agent, STOPPING, &error);
+            self.close(agent, CloseCode::GOING_AWAY, STOPPING);
+        }
+        self.offers += 1;
+        for peer in std::mem::take(&mut self.apps).into_keys() {
+            self.close(peer, CloseCode::GOING_AWAY, STOPPING);
+        }
+    }
+
+    /// Answers whatever an agent waits for, cancels first, and forgets it.
+    fn dismiss(&mut self, peer: PeerId, cancel_reason: &str, error: &Failure) {
+        let Some(agent) = self.agents.remove(&peer) else {
+            return;
+        };
+        self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
+        for entry in self.pending.take_all(agent.pending) {
+            self.fail(&entry, cancel_reason, error);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What the relay is told, and what it asks for.
+
+use std::sync::Arc;
+
+use super::revocation::Revoked;
+use crate::broker::runs::{Dialect, RunId};
+use crate::tokens::Identity;
+use crate::wire::{Envelope, Outgoing, Refusal};
+
+/// Names one connection. Later connections have greater ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PeerId(pub u64);
+
+/// The time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Now {
+    /// Milliseconds on a clock that never goes back.
+    pub monotonic_ms: f64,
+    /// Unix milliseconds, for timestamps.
+    pub unix_ms: u64,
+}
+
+/// Which app an agent wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// The only one there is.
+    #[default]
+    Any,
+    /// The one with that id; the latest, if several have it.
+    Id(String),
+    /// The one on that connection.
+    Peer(PeerId),
+}
+
+impl From<Option<String>> for Wanted {
+    fn from(id: Option<String>) -> Self {
+        id.map_or(Wanted::Any, Wanted::Id)
+    }
+}
+
+/// Who an agent is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// What its runs count as.
+    pub dialect: Dialect,
+    /// Whose they are.
+    pub owner: Identity,
+    /// Where it is.
+    pub seat: Seat,
+}
+
+/// Where a peer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seat {
+    /// At the other end of a connection of its own, which is bounded and counted.
+    #[default]
+    Connected,
+    /// Inside the gateway: it registers its runs itself and is not counted.
+    Own,
+    /// On another worker, which bounds, counts and registers.
+    Elsewhere,
+}
+
+/// What has happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// An agent has connected.
+    AgentJoined {
+        /// Its connection.
+        peer: PeerId,
+        /// The app it asked for.
+        app: Wanted,
+        /// Who it is.
+        profile: Profile,
+    },
+    /// An app has connected; it still has to register.
+    AppJoined {
+        /// Its connection.
+        peer: PeerId,
+        /// Who it is, if it has shown a token or needs none.
+        identity: Option<Identity>,
+        /// Where it is.
+        seat: Seat,
+    },
+    /// A well-formed message has come.
+    Message {
+        /// From whom.
+        peer: PeerId,
+        /// The message.
+        envelope: Envelope<'a>,
+        /// The run it begins, if it is a call of an agent of the gateway's own.
+        run: Option<RunId>,
+    },
+    /// Something that is not a message has come.
+    Refused {
+        /// From whom.
+        peer: PeerId,
+        /// What is wrong with it.
+        refusal: Box<Refusal>,
+    },
+    /// The queue to a peer has grown past half of its limit, or is short again.
+    Congested {
+        /// To whom.
+        peer: PeerId,
+        /// Which of both.
+        congested: bool,
+    },
+    /// An app's connection was lost, and it may come back on another; or it has.
+    Suspended {
+        /// Which app.
+        peer: PeerId,
+        /// Which of both.
+        suspended: bool,
+    },
+    /// An app had long enough to register.
+    RegisterTimeout {
+        /// The app's connection.
+        peer: PeerId,
+    },
+    /// A connection has ended, or is taken for dead.
+    Gone {
+        /// Which one.
+        peer: PeerId,
+    },
+    /// More waited for an app on another worker than there was room for, and all of it was dropped.
+    Emptied {
+        /// Which app.
+        peer: PeerId,
+    },
+    /// An app on another worker has lost one of its agents.
+    AgentLost {
+        /// The app's connection.
+        app: PeerId,
+        /// The agent's name on the app's wire.
+        agent: String,
+    },
+    /// Somebody who is not its agent wants a run cancelled: [`Action::Revoked`] tells what comes of
+    /// it.
+    Revoke {
+        /// Which run.
+        run: RunId,
+        /// Why, for logs and the handler.
+        reason: Option<String>,
+    },
+    /// The gateway is about to stop: it takes no new calls.
+    Drain,
+    /// The gateway stops.
+    Shutdown,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Action {
+    /// Send a message.
+    Send {
+        /// To whom.
+        peer: PeerId,
+        /// The message.
+        message: Outgoing,
+    },
+    /// Close a connection after what was sent on it. The relay has forgotten the peer.
+    Close {
+        /// Which one.
+        peer: PeerId,
+        /// Why, for programs.
+        code: CloseCode,
+        /// Why, for people; at most 123 bytes go out.
+        reason: String,
+    },
+    /// An app has registered and asks for a session that outlives its connection: tell it so with
+    /// `app/registered`, and keep what is sent to it from now on.
+    Resumable {
+        /// Which app.
+        peer: PeerId,
+        /// The `id` of its request, as JSON.
+        id: Option<String>,
+        /// What it is called by.
+        app: Arc<str>,
+    },
+    /// An app has registered afresh whose session was the one with this token: end that one.
+    Replaced {
+        /// The token.
+        token: String,
+    },
+    /// What came of [`Event::Revoke`]; however often it was asked for meanwhile, this comes once.
+    Revoked {
+        /// Of which run.
+        run: RunId,
+        /// The app's answer, or why there is none.
+        outcome: Revoked,
+    },
+}
+
+/// A WebSocket close code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloseCode(pub u16);
+
+impl CloseCode {
+    /// The peer has closed.
+    pub const NORMAL: CloseCode = CloseCode(1000);
+    /// The gateway stops.
+    pub const GOING_AWAY: CloseCode = CloseCode(1001);
+    /// Not the WebSocket protocol.
+    pub const PROTOCOL: CloseCode = CloseCode(1002);
+    /// A text frame that is not UTF-8.
+    pub const NOT_TEXT: CloseCode = CloseCode(1007);
+    /// The peer broke a rule: it may not register, or it does not read.
+    pub const POLICY: CloseCode = CloseCode(1008);
+    /// A message past the limit of what is read.
+    pub const TOO_BIG: CloseCode = CloseCode(1009);
+    /// Too many peers: try again later.
+    pub const TRY_AGAIN: CloseCode = CloseCode(1013);
+    /// The app goes on over another connection.
+    pub const REPLACED: CloseCode = CloseCode(4002);
+    /// The agent's app has disconnected.
+    pub const APP_GONE: CloseCode = CloseCode(4001);
+}

@@ -1,0 +1,242 @@
+//! Who talks to whom: agents' requests re-issued to apps, answers mapped back.
+//!
+//! A state machine without sockets, timers or clocks: [`Relay::handle`] takes an [`Event`] and the
+//! time, [`Relay::next_action`] gives what is to be done, in order. Per peer the order of messages
+//! is the order of the actions, so an app's `cancel-result` reaches its agent before the
+//! `call-result` that follows it.
+
+mod agents;
+mod answers;
+mod apps;
+mod departures;
+mod event;
+mod manifest;
+mod pending;
+mod rate;
+mod recording;
+mod registration;
+mod requests;
+mod revocation;
+pub mod runs;
+mod stops;
+#[cfg(test)]
+mod tests;
+mod updates;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+
+pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
+pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
+pub use revocation::Revoked;
+pub use updates::DIFFERENCES;
+
+use crate::broker::runs::{Dialect, Runs};
+use crate::id_map::IdMap;
+use crate::limits::Limits;
+use crate::tokens::Tokens;
+use crate::wire::{Failure, Header, Outgoing, Subject, failed};
+use agents::Agent;
+use apps::App;
+use pending::Pending;
+use recording::Routes;
+
+/// What the relay has met that nobody is told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Answers of apps to nothing that is pending: late, repeated, or never asked for.
+    pub answers_dropped: u64,
+    /// Messages of apps for agents that are gone.
+    pub strays_dropped: u64,
+    /// Messages refused, of agents and apps.
+    pub refused: u64,
+    /// Requests passed on to apps.
+    pub relayed: u64,
+}
+
+/// The relay.
+pub struct Relay {
+    limits: Limits,
+    tokens: Tokens,
+    agents: IdMap<PeerId, Agent>,
+    /// Ordered by connection: of two with the same app id, the later one is the more recent.
+    apps: BTreeMap<PeerId, App>,
+    pending: Pending,
+    runs: Runs,
+    routes: Routes,
+    offers: u64,
+    remote_agents: usize,
+    counters: Counters,
+    issued: u64,
+    draining: bool,
+    stopping: bool,
+    /// Apps on other workers, if there are any, are not known.
+    cut_off: bool,
+    actions: VecDeque<Action>,
+    now: Now,
+    timestamp: String,
+}
+
+impl Relay {
+    /// A relay with nobody on it.
+    pub fn new(limits: Limits, tokens: Tokens) -> Self {
+        Relay {
+            runs: Runs::new(limits.retention),
+            routes: Routes::default(),
+            offers: 0,
+            remote_agents: 0,
+            limits,
+            tokens,
+            agents: IdMap::default(),
+            apps: BTreeMap::new(),
+            pending: Pending::default(),
+            counters: Counters::default(),
+            issued: 0,
+            draining: false,
+            stopping: false,
+            cut_off: false,
+            actions: VecDeque::new(),
+            now: Now::default(),
+            timestamp: String::new(),
+        }
+    }
+
+    /// Takes what has happened at time `now`.
+    pub fn handle(&mut self, event: Event<'_>, now: Now) {
+        if self.now.unix_ms != now.unix_ms || self.timestamp.is_empty() {
+            self.timestamp.clear();
+            let _ = write!(self.timestamp, "{}", now.unix_ms);
+        }
+        self.now = now;
+        match event {
+            Event::AgentJoined { peer, app, profile } => self.agent_joined(peer, app, profile),
+            Event::AppJoined {
+                peer,
+                identity,
+                seat,
+            } => self.app_joined(peer, identity, seat),
+            Event::Message {
+                peer,
+                envelope,
+                run,
+            } if self.agents.contains_key(&peer) => self.agent_message(peer, &envelope, run),
+            Event::Message { peer, envelope, .. } => self.app_message(peer, &envelope),
+            Event::Refused { peer, refusal } if self.agents.contains_key(&peer) => {
+                self.refuse(peer, &refusal.subject, &refusal.error);
+            }
+            Event::Refused { peer, refusal } => self.app_refused(peer, *refusal),
+            Event::Congested { peer, congested } => {
+                if let Some(app) = self.apps.get_mut(&peer) {
+                    app.congested = congested;
+                }
+            }
+            Event::Suspended { peer, suspended } => {
+                if let Some(app) = self.apps.get_mut(&peer) {
+                    app.suspended = suspended;
+                }
+            }
+            Event::RegisterTimeout { peer } => self.register_timeout(peer),
+            Event::Gone { peer } => self.gone(peer),
+            Event::Emptied { peer } => self.emptied(peer),
+            Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
+            Event::Revoke { run, reason } => self.revoke(run, reason),
+            Event::Drain => self.draining = true,
+            Event::Shutdown => self.shutdown(),
+        }
+    }
+
+    /// The next thing to do.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// What nobody was told of.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The ledger of runs.
+    pub fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// The ledger of runs, for what the relay does not see.
+    pub fn runs_mut(&mut self) -> &mut Runs {
+        &mut self.runs
+    }
+
+    /// Whether there may be apps on other workers that are not known: whoever asks for one is told.
+    pub fn set_cut_off(&mut self, cut_off: bool) {
+        self.cut_off = cut_off;
+    }
+
+    /// Counts the changes of what apps offer.
+    pub fn offers(&self) -> u64 {
+        self.offers
+    }
+
+    /// Requests and questions that wait for an answer.
+    pub fn in_flight(&self) -> usize {
+        let questions = self.agents.values().map(|agent| agent.questions.len());
+        self.requests_in_flight() + questions.sum::<usize>()
+    }
+
+    /// Requests that wait for an answer. An agent need never answer a question, and a call that
+    /// waits for that is in flight itself.
+    pub fn requests_in_flight(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Agents, connected or the gateway's own, and connected apps; those on other workers do not
+    /// count.
+    pub fn peers(&self) -> (usize, usize) {
+        let agents = self.agents.values().filter(|agent| agent.is_here());
+        (agents.count(), self.apps_here())
+    }
+
+    /// Agents by their dialect, connected or the gateway's own.
+    pub fn agents(&self) -> [(Dialect, usize); 4] {
+        Dialect::ALL.map(|dialect| {
+            let agents = self.agents.values().filter(|agent| agent.is_here());
+            let of = agents.filter(|agent| agent.profile.dialect == dialect);
+            (dialect, of.count())
+        })
+    }
+
+    fn send(&mut self, peer: PeerId, kind: &str, id: Option<&str>, payload: &str) {
+        let header = Header {
+            kind,
+            id,
+            agent: None,
+            timestamp: &self.timestamp,
+        };
+        let message = Outgoing::new(header, payload, None);
+        self.actions.push_back(Action::Send { peer, message });
+    }
+
+    fn close(&mut self, peer: PeerId, code: CloseCode, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.actions.push_back(Action::Close { peer, code, reason });
+    }
+
+    /// Tells a peer that its message was refused, and goes on.
+    fn refuse(&mut self, peer: PeerId, subject: &Subject, error: &Failure) {
+        // An error is never answered with an error: two peers could go on for ever.
+        if subject.kind.as_deref() == Some("error") {
+            return;
+        }
+        self.counters.refused += 1;
+        let (kind, payload) = failed(subject, error);
+        let id = subject
+            .id
+            .as_deref()
+            .or((kind == "error").then_some("null"));
+        self.send(peer, kind, id, &payload);
+    }
+
+    /// A number never used before, for ids of the relay's own.
+    fn issue(&mut self) -> u64 {
+        self.issued += 1;
+        self.issued
+    }
+}

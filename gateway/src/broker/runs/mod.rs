@@ -1,0 +1,288 @@
+//! The calls to apps that are in flight and those that have ended, for whoever has to see or cancel
+//! them: a ledger without clocks or sockets.
+//!
+//! The first event that ends a run wins. What has ended is remembered for a time, and at most so
+//! many at once.
+
+mod adopted;
+mod early;
+mod kept;
+mod list;
+mod news;
+mod run;
+#[cfg(test)]
+mod shared_tests;
+#[cfg(test)]
+mod tests;
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::id_map::IdMap;
+use crate::limits::Retention;
+use crate::tokens::Identity;
+use caphost::call::{LateEnd, Stop};
+pub use early::EarlyCancel;
+use early::EarlyCancels;
+pub use list::leave_out;
+pub use news::{Ended, News};
+pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
+
+/// The runs an id may mean.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// None that may be seen.
+    None,
+    /// Exactly one.
+    One(Box<Run>),
+    /// Several, by their own ids.
+    Several(Vec<RunId>),
+}
+
+impl Found {
+    /// The one that is meant of several: those in flight come before those that have ended.
+    pub fn among(mut runs: Vec<Run>) -> Found {
+        if runs.iter().any(|run| !run.state.is_over()) {
+            runs.retain(|run| !run.state.is_over());
+        }
+        match runs.len() {
+            0 => Found::None,
+            1 => Found::One(Box::new(runs.remove(0))),
+            _ => Found::Several(runs.iter().map(|run| run.id).collect()),
+        }
+    }
+}
+
+/// The ledger. Times are Unix milliseconds.
+#[derive(Debug, Default)]
+pub struct Runs {
+    retention: Retention,
+    /// Boxed, as a new one then takes the memory of the one just forgotten, not a cold place in a
+    /// large map.
+    runs: IdMap<RunId, Box<Run>>,
+    by_dialect_id: HashMap<Arc<str>, SmallVec<[RunId; 1]>>,
+    ended: VecDeque<(u64, RunId)>,
+    early: EarlyCancels,
+    registered: u64,
+    news: SmallVec<[News; 1]>,
+}
+
+impl Runs {
+    /// An empty ledger.
+    pub fn new(retention: Retention) -> Self {
+        Runs {
+            retention,
+            ..Runs::default()
+        }
+    }
+
+    /// Enters a run. `false` when a cancel had come before it: the run is over, and its call must
+    /// not be sent.
+    pub fn register(&mut self, new: NewRun, now: u64) -> bool {
+        self.expire(now);
+        let early = self.early.take(&new);
+        let id = new.id;
+        let dialect_id = new.dialect_id.and_then(kept::id);
+        if let Some(dialect_id) = &dialect_id {
+            let ids = self.by_dialect_id.entry(dialect_id.clone());
+            ids.or_default().push(id);
+        }
+        self.registered += 1;
+        let run = Box::new(Run {
+            id,
+            dialect: new.dialect,
+            dialect_id,
+            owner: new.owner,
+            thread: new.thread,
+            app: new.app,
+            capability: kept::name(new.capability),
+            call_id: kept::shown_id(new.call_id),
+            state: RunState::Queued,
+            registered_at: now,
+            ended_at: None,
+            cancel_requested_at: None,
+            cancelled_at: None,
+            cancel_reason: None,
+            progress: None,
+            error: None,
+            seen: None,
+            ended: None,
+            adopted: false,
+            sequence: self.registered,
+        });
+        self.news.push(News::Registered(id, run.dialect));
+        self.runs.insert(id, run);
+        let Some(early) = early else { return true };
+        self.cancel_requested(id, early.reason.as_deref(), now);
+        self.end(id, Ending::Cancelled(Stop::NeverStarted), now);
+        self.news.push(News::EarlyTaken(Box::new(early)));
+        false
+    }
+
+    /// Its call goes to that app now. `false` when it is over already, and perhaps forgotten: it must
+    /// not.
+    pub fn sent(&mut self, id: RunId, app: Option<Arc<str>>) -> bool {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return false;
+        };
+        run.app = app.or(run.app.take());
+        if run.state == RunState::Queued {
+            run.state = RunState::Running;
+        }
+        !run.state.is_over()
+    }
+
+    /// Somebody asks for it to be cancelled.
+    pub fn cancel_requested(&mut self, id: RunId, reason: Option<&str>, now: u64) {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        if run.state == RunState::Running {
+            run.state = RunState::Cancelling;
+        }
+        if run.state.is_over() || run.cancel_requested_at.is_some() {
+            return;
+        }
+        run.cancel_requested_at = Some(now);
+        run.cancel_reason = reason.map(kept::reason);
+        self.news.push(News::CancelRequested(id));
+    }
+
+    /// It was not cancelled after all, and goes on.
+    pub fn cancel_refused(&mut self, id: RunId) {
+        if let Some(run) = self.runs.get_mut(&id)
+            && run.state == RunState::Cancelling
+        {
+            run.state = RunState::Running;
+            self.news.push(News::CancelRefused(id, run.dialect));
+        }
+    }
+
+    /// It has ended, unless it had before. The run when it has now.
+    pub fn end(&mut self, id: RunId, ending: Ending, now: u64) -> Option<&Run> {
+        let run = self.runs.get_mut(&id)?;
+        if run.state.is_over() {
+            return None;
+        }
+        run.finish(ending, now);
+        self.news.push(News::Ended(Ended::from(&**run)));
+        self.ended.push_back((now, id));
+        self.forget_surplus();
+        self.get(id)
+    }
+
+    /// The handler of a run that was answered as abandoned has ended after all.
+    pub fn ended_late(&mut self, id: RunId, ended: LateEnd) {
+        if let Some(run) = self.runs.get_mut(&id)
+            && run.stop() == Some(Stop::Abandoned)
+            && run.ended.is_none()
+        {
+            run.ended = Some(ended);
+            self.news.push(News::EndedLate(id, run.dialect, ended));
+        }
+    }
+
+    /// How far it is.
+    pub fn progress(&mut self, id: RunId, info: &str) {
+        if let Some(run) = self.runs.get_mut(&id)
+            && !run.state.is_over()
+        {
+            run.progress = kept::progress(info).or(run.progress.take());
+        }
+    }
+
+    /// What has happened since this was last asked for, in order.
+    pub fn take_news(&mut self) -> SmallVec<[News; 1]> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// The run with that id.
+    pub fn get(&self, id: RunId) -> Option<&Run> {
+        self.runs.get(&id).map(Box::as_ref)
+    }
+
+    /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where
+    /// those in flight come before those that have ended.
+    pub fn find(&self, request_id: &str, viewer: &Identity, now: u64) -> Found {
+        Found::among(self.matches(request_id, viewer, now))
+    }
+
+    /// All that `viewer` may mean by `request_id`.
+    pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Run> {
+        let since = self.since(now);
+        let own = request_id.parse().ok().and_then(|id| self.get(id));
+        let dialect = self.by_dialect_id.get(request_id);
+        let dialect = dialect.into_iter().flatten();
+        let candidates = own.map_or_else(
+            || dialect.filter_map(|id| self.get(*id)).collect(),
+            |run| vec![run],
+        );
+        let fresh = |run: &&&Run| run.ended_at.is_none_or(|ended| ended >= since);
+        let seen = |run: &&&Run| viewer.may_see(&run.owner, run.app.as_deref());
+        let seen = candidates.iter().filter(fresh).filter(seen);
+        seen.map(|run| (*run).clone()).collect()
+    }
+
+    /// The runs in flight that are part of a conversation `viewer` may see.
+    pub fn in_thread(&self, dialect: Dialect, thread: &str, viewer: &Identity) -> Vec<RunId> {
+        let part = |run: &&Run| {
+            run.dialect == dialect
+                && run.thread.as_deref() == Some(thread)
+                && !run.state.is_over()
+                && viewer.may_see(&run.owner, run.app.as_deref())
+        };
+        let runs = self.runs.values().map(Box::as_ref);
+        runs.filter(part).map(|run| run.id).collect()
+    }
+
+    /// All that are remembered.
+    pub fn ids(&self) -> Vec<RunId> {
+        self.runs.keys().copied().collect()
+    }
+
+    /// Runs that are not over.
+    pub fn in_flight(&self) -> usize {
+        self.runs.len() - self.ended.len()
+    }
+
+    fn since(&self, now: u64) -> u64 {
+        now.saturating_sub(self.retention.time.as_millis() as u64)
+    }
+
+    fn early_since(&self, now: u64) -> u64 {
+        now.saturating_sub(self.retention.early.as_millis() as u64)
+    }
+
+    fn expire(&mut self, now: u64) {
+        let (since, early_since) = (self.since(now), self.early_since(now));
+        self.early.expire(early_since);
+        while self.ended.front().is_some_and(|(at, _)| *at < since) {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_surplus(&mut self) {
+        while self.ended.len() > self.retention.count {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some((_, id)) = self.ended.pop_front() else {
+            return;
+        };
+        self.news.push(News::Forgotten(id));
+        let Some(dialect_id) = self.runs.remove(&id).and_then(|run| run.dialect_id) else {
+            return;
+        };
+        if let Entry::Occupied(mut ids) = self.by_dialect_id.entry(dialect_id) {
+            ids.get_mut().retain(|it| *it != id);
+            if ids.get().is_empty() {
+                ids.remove();
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! One run: a call to an app, as operators see it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::kept;
+use crate::tokens::Identity;
+use crate::wire::stops;
+use caphost::call::{LateEnd, Stop};
+
+/// Names a run: a UUID of the gateway's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(Uuid);
+
+impl RunId {
+    /// A new one, at random.
+    pub fn random() -> Self {
+        RunId(Uuid::new_v4())
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl FromStr for RunId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::parse_str(text).map(RunId)
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = uuid::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.to_string()
+    }
+}
+
+/// The protocol a call came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+pub enum Dialect {
+    /// The Agentic Browser Protocol, on `/abp`.
+    Abp,
+    /// The Reactive Agent Protocol.
+    Rap,
+    /// The Model Context Protocol.
+    Mcp,
+    /// JSON-RPC, on `/jsonrpc`.
+    JsonRpc,
+}
+
+impl Dialect {
+    /// Its place in [`Dialect::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// All there are.
+    pub const ALL: [Dialect; 4] = [Dialect::Abp, Dialect::Rap, Dialect::Mcp, Dialect::JsonRpc];
+
+    /// Its name in lists, logs and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Dialect::Abp => "abp",
+            Dialect::Rap => "rap",
+            Dialect::Mcp => "mcp",
+            Dialect::JsonRpc => "jsonrpc",
+        }
+    }
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+pub enum RunState {
+    /// Not sent to the app yet.
+    Queued,
+    /// The app has it.
+    Running,
+    /// The app has it, and has been asked to cancel it.
+    Cancelling,
+    /// It succeeded.
+    Completed,
+    /// It failed, or was refused.
+    Failed,
+    /// The app has confirmed that it is cancelled, or it was never sent.
+    Cancelled,
+    /// The app, or the agent, went away before the app said how it ended.
+    Unknown,
+}
+
+impl RunState {
+    /// Those a run can end in.
+    pub const ENDS: [RunState; 4] = [
+        RunState::Completed,
+        RunState::Failed,
+        RunState::Cancelled,
+        RunState::Unknown,
+    ];
+
+    /// Whether nothing more will happen.
+    pub fn is_over(self) -> bool {
+        !matches!(
+            self,
+            RunState::Queued | RunState::Running | RunState::Cancelling
+        )
+    }
+
+    /// Its name in lists, logs and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunState::Queued => "queued",
+            RunState::Running => "running",
+            RunState::Cancelling => "cancelling",
+            RunState::Completed => "completed",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+            RunState::Unknown => "unknown",
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The app's response is a success.
+    Completed,
+    /// With that error code.
+    Failed(String),
+    /// The app's response, or its confirmation, says so, or it was never sent; and how far its stop
+    /// was seen.
+    Cancelled(Stop),
+    /// Nobody knows: the error code tells why.
+    Unknown(String),
+}
+
+/// One run. Times are Unix milliseconds.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Run {
+    /// Its own id.
+    pub id: RunId,
+    /// The protocol its call came in.
+    pub dialect: Dialect,
+    /// The id the dialect gives it, as plain text: of JSON-RPC `1` and `"1"` are both `1`.
+    pub dialect_id: Option<Arc<str>>,
+    /// Whose call it is.
+    pub owner: Identity,
+    /// The conversation it belongs to, where the dialect has such a thing.
+    pub thread: Option<String>,
+    /// The app's id, once that is known.
+    pub app: Option<Arc<str>>,
+    /// What is called.
+    pub capability: String,
+    /// The callId on the app's side.
+    pub call_id: Arc<str>,
+    /// Where it stands.
+    pub state: RunState,
+    /// When its call came.
+    pub registered_at: u64,
+    /// When it was over.
+    pub ended_at: Option<u64>,
+    /// When a cancel was first asked for.
+    pub cancel_requested_at: Option<u64>,
+    /// When it was known to be cancelled.
+    pub cancelled_at: Option<u64>,
+    /// The reason the first cancel gave.
+    pub cancel_reason: Option<String>,
+    /// The last `ProgressInfo`.
+    pub progress: Option<Box<RawValue>>,
+    /// The code of the error it ended with.
+    pub error: Option<String>,
+    /// How far its stop was seen: see [`Run::stop`]. Older workers write none.
+    #[serde(
+        default,
+        rename = "stop",
+        with = "stops::word",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) seen: Option<Stop>,
+    /// How its handler ended after it was answered as abandoned.
+    #[serde(default, with = "stops::late", skip_serializing_if = "Option::is_none")]
+    pub ended: Option<LateEnd>,
+    /// Whether its worker is gone, and another remembers it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopted: bool,
+    /// Counts up with every registration.
+    #[serde(skip)]
+    pub(super) sequence: u64,
+}
+
+impl Run {
+    /// `tool:<capability>`
+    pub fn name(&self) -> String {
+        format!("tool:{}", self.capability)
+    }
+
+    /// How far its stop was seen, if it is cancelled.
+    pub fn stop(&self) -> Option<Stop> {
+        let cancelled = self.state == RunState::Cancelled;
+        cancelled.then(|| self.seen.unwrap_or(Stop::Abandoned))
+    }
+
+    pub(super) fn finish(&mut self, ending: Ending, now: u64) {
+        self.ended_at = Some(now);
+        (self.state, self.error) = match ending {
+            Ending::Completed => (RunState::Completed, None),
+            Ending::Failed(code) => (RunState::Failed, Some(kept::name(code))),
+            Ending::Unknown(code) => (RunState::Unknown, Some(kept::name(code))),
+            Ending::Cancelled(stop) => {
+                self.cancelled_at = Some(now);
+                self.seen = Some(stop);
+                (RunState::Cancelled, None)
+            }
+        };
+    }
+}
+
+/// A run about to be registered.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// See [`Run::id`].
+    pub id: RunId,
+    /// See [`Run::dialect`].
+    pub dialect: Dialect,
+    /// See [`Run::dialect_id`].
+    pub dialect_id: Option<Arc<str>>,
+    /// See [`Run::owner`].
+    pub owner: Identity,
+    /// See [`Run::thread`].
+    pub thread: Option<String>,
+    /// See [`Run::app`].
+    pub app: Option<Arc<str>>,
+    /// See [`Run::capability`].
+    pub capability: String,
+    /// See [`Run::call_id`].
+    pub call_id: Arc<str>,
+}

@@ -1,0 +1,188 @@
+//! The relay without a socket: events in, actions out.
+
+mod bad_apps;
+mod bad_input;
+mod bounds;
+mod departures;
+mod relaying;
+mod resuming;
+mod runs;
+mod stops;
+mod updates;
+
+use serde_json::{Value, json};
+
+use super::{Action, Event, Now, PeerId, Profile, Relay, Revoked, Seat, Wanted};
+use crate::broker::runs::{Dialect, RunId};
+use crate::limits::Limits;
+use crate::tokens::{Identity, Tokens};
+use crate::wire::Envelope;
+
+/// A relay, and what it did since last asked.
+pub(super) struct Bench {
+    pub relay: Relay,
+    pub limits: Limits,
+    pub now: Now,
+}
+
+/// What happened to one peer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Seen {
+    Message(u64, Value),
+    Closed(u64, u16),
+    Revoked(RunId, Revoked),
+    Resumable(u64, Option<String>, String),
+    Replaced(String),
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::with(Limits::default(), Tokens::default())
+    }
+
+    pub fn with(limits: Limits, tokens: Tokens) -> Self {
+        let relay = Relay::new(limits.clone(), tokens);
+        let now = Now {
+            monotonic_ms: 0.0,
+            unix_ms: 1_000,
+        };
+        Bench { relay, limits, now }
+    }
+
+    pub fn event(&mut self, event: Event<'_>) -> Vec<Seen> {
+        self.relay.handle(event, self.now);
+        std::iter::from_fn(|| self.relay.next_action())
+            .map(|action| match action {
+                Action::Send { peer, message } => {
+                    Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
+                }
+                Action::Close { peer, code, .. } => Seen::Closed(peer.0, code.0),
+                Action::Revoked { run, outcome } => Seen::Revoked(run, outcome),
+                Action::Resumable { peer, id, app } => Seen::Resumable(peer.0, id, app.to_string()),
+                Action::Replaced { token } => Seen::Replaced(token),
+            })
+            .collect()
+    }
+
+    pub fn text(&mut self, peer: u64, text: &str) -> Vec<Seen> {
+        let limits = self.limits.clone();
+        let peer = PeerId(peer);
+        self.event(match Envelope::read(text, None, &limits) {
+            Ok(envelope) => Event::Message {
+                peer,
+                envelope,
+                run: None,
+            },
+            Err(refusal) => Event::Refused { peer, refusal },
+        })
+    }
+
+    pub fn send(&mut self, peer: u64, message: Value) -> Vec<Seen> {
+        self.text(peer, &message.to_string())
+    }
+
+    pub fn agent(&mut self, peer: u64, app: Option<&str>) -> Vec<Seen> {
+        self.event(Event::AgentJoined {
+            peer: PeerId(peer),
+            app: app.map(str::to_string).into(),
+            profile: Profile {
+                dialect: Dialect::Abp,
+                owner: Identity::anyone(),
+                seat: Seat::Connected,
+            },
+        })
+    }
+
+    pub fn app(&mut self, peer: u64, id: &str) -> Vec<Seen> {
+        let mut seen = self.event(Event::AppJoined {
+            peer: PeerId(peer),
+            identity: Some(Identity::anyone()),
+            seat: Seat::Connected,
+        });
+        seen.extend(self.send(peer, register(id)));
+        seen
+    }
+
+    pub fn gone(&mut self, peer: u64) -> Vec<Seen> {
+        self.event(Event::Gone { peer: PeerId(peer) })
+    }
+
+    /// Sends a request that is relayed; returns what the app got.
+    pub fn relayed(&mut self, agent: u64, message: Value) -> Value {
+        match &self.send(agent, message)[..] {
+            [Seen::Message(_, relayed)] => relayed.clone(),
+            other => panic!("not relayed: {other:?}"),
+        }
+    }
+
+    /// Connects app 1 and agents 2 and 3 that have asked for a session.
+    pub fn session() -> Self {
+        let mut bench = Self::new();
+        bench.app(1, "demo");
+        for agent in [2, 3] {
+            bench.agent(agent, None);
+            let relayed = bench.relayed(agent, request("initialize", "i", json!({})));
+            bench.send(
+                1,
+                answer(&relayed, "initialize-result", json!({ "sessionId": "s" })),
+            );
+        }
+        bench
+    }
+}
+
+pub(super) fn register(id: &str) -> Value {
+    json!({ "type": "app/register", "id": "r", "timestamp": 1, "payload": {
+        "app": { "id": id, "name": "Demo", "version": "1.0.0" },
+        "capabilities": [{ "name": "a.b", "description": "d", "inputSchema": {}, "outputSchema": {} }],
+    } })
+}
+
+pub(super) fn request(kind: &str, id: &str, payload: Value) -> Value {
+    json!({ "type": kind, "id": id, "timestamp": 5, "payload": payload })
+}
+
+pub(super) fn call(id: &str, call_id: &str) -> Value {
+    let payload = json!({ "capability": "a.b", "options": { "callId": call_id } });
+    request("capabilities/call", id, payload)
+}
+
+pub(super) fn cancel(id: &str, call_id: &str) -> Value {
+    request("capabilities/cancel", id, json!({ "callId": call_id }))
+}
+
+/// What an app answers to a message relayed to it.
+pub(super) fn answer(relayed: &Value, kind: &str, payload: Value) -> Value {
+    json!({
+        "type": kind, "id": relayed["id"], "agent": relayed["agent"], "timestamp": 6,
+        "payload": payload,
+    })
+}
+
+/// The only message there is, to that peer.
+pub(super) fn only(seen: &[Seen], to: u64) -> &Value {
+    match seen {
+        [Seen::Message(peer, message)] if *peer == to => message,
+        other => panic!("not one message to {to}: {other:?}"),
+    }
+}
+
+pub(super) fn code(message: &Value) -> &str {
+    message["payload"]["error"]["code"]
+        .as_str()
+        .unwrap_or("none")
+}
+
+/// The session goes on: a call is still relayed and answered.
+pub(super) fn goes_on(bench: &mut Bench, agent: u64) {
+    let relayed = bench.relayed(agent, call("after", "after"));
+    let seen = bench.send(
+        1,
+        answer(
+            &relayed,
+            "capabilities/call-result",
+            json!({ "success": true }),
+        ),
+    );
+    assert_eq!(only(&seen, agent)["payload"]["success"], true);
+}

@@ -1,0 +1,285 @@
+use serde_json::json;
+
+use super::*;
+use crate::broker::runs::{EarlyCancel, Found, Run, RunState};
+use caphost::call::Stop;
+
+/// An id that nobody meets by chance.
+const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
+
+/// The run with that callId.
+fn run(bench: &Bench, call_id: &str) -> Run {
+    let found = bench
+        .relay
+        .runs()
+        .find(call_id, &Identity::anyone(), bench.now.unix_ms);
+    match found {
+        Found::One(run) => *run,
+        other => panic!("{call_id}: {other:?}"),
+    }
+}
+
+fn revoke(bench: &mut Bench, run: &Run) -> Vec<Seen> {
+    bench.event(Event::Revoke {
+        run: run.id,
+        reason: Some("enough".into()),
+    })
+}
+
+fn cancel_result(relayed: &Value, payload: Value) -> Value {
+    answer(relayed, "capabilities/cancel-result", payload)
+}
+
+fn cancelled() -> Value {
+    json!({ "success": false, "cancelled": true, "metadata": { "stop": "dropped" } })
+}
+
+fn never_started(mut payload: Value) -> Value {
+    payload["cancelled"] = true.into();
+    payload["metadata"] = json!({ "stop": "never-started" });
+    payload
+}
+
+fn confirmed(run: &Run, stop: Stop) -> Seen {
+    let outcome = Revoked {
+        cancelled: true,
+        reason: None,
+        error: None,
+        stop: Some(stop),
+        ended: None,
+    };
+    Seen::Revoked(run.id, outcome)
+}
+
+#[test]
+fn a_call_is_a_run_until_the_app_has_answered() {
+    let mut bench = Bench::session();
+    for (id, response, state, code) in [
+        ("1", json!({ "success": true }), RunState::Completed, None),
+        ("2", cancelled(), RunState::Cancelled, None),
+        (
+            "3",
+            json!({ "success": false, "error": { "code": "TIMEOUT" } }),
+            RunState::Failed,
+            Some("TIMEOUT"),
+        ),
+    ] {
+        let relayed = bench.relayed(2, call(id, id));
+        let begun = run(&bench, id);
+        assert_eq!(
+            (begun.state, begun.app.as_deref(), begun.name().as_str()),
+            (RunState::Running, Some("demo"), "tool:a.b")
+        );
+        bench.send(1, answer(&relayed, "capabilities/call-result", response));
+        let ended = run(&bench, id);
+        assert_eq!((ended.state, ended.error.as_deref()), (state, code));
+    }
+}
+
+#[test]
+fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
+    let mut bench = Bench::session();
+    let call = bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let sent = revoke(&mut bench, &it);
+    let sent = only(&sent, 1).clone();
+    assert_eq!(
+        (sent["type"].as_str(), &sent["agent"], &sent["payload"]),
+        (
+            Some("capabilities/cancel"),
+            &call["agent"],
+            &json!({ "callId": "c", "reason": "enough" })
+        )
+    );
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    assert_eq!(revoke(&mut bench, &it), [], "one cancel is enough");
+    let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
+    let result = cancel_result(&sent, said);
+    let confirmed = confirmed(&it, Stop::Dropped);
+    assert_eq!(bench.send(1, result), std::slice::from_ref(&confirmed));
+    let seen = bench.send(1, answer(&call, "capabilities/call-result", cancelled()));
+    assert_eq!(only(&seen, 2)["payload"], cancelled());
+    let ended = run(&bench, "c");
+    assert_eq!(
+        (ended.state, ended.cancel_reason.as_deref()),
+        (RunState::Cancelled, Some("enough"))
+    );
+    assert_eq!(revoke(&mut bench, &it), [confirmed], "and again");
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
+    let mut bench = Bench::session();
+    let call = bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let sent = revoke(&mut bench, &it);
+    let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
+    let seen = bench.send(1, cancel_result(only(&sent, 1), no));
+    let refused = Revoked {
+        cancelled: false,
+        reason: Some("Operation already completed".into()),
+        error: None,
+        stop: None,
+        ended: None,
+    };
+    assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
+    assert_eq!(run(&bench, "c").state, RunState::Running);
+    let done = json!({ "success": true });
+    bench.send(1, answer(&call, "capabilities/call-result", done));
+    assert_eq!(revoke(&mut bench, &it), [Seen::Revoked(it.id, refused)]);
+}
+
+#[test]
+fn a_refused_cancel_of_its_agent_leaves_the_run_running() {
+    let mut bench = Bench::session();
+    let called = bench.relayed(2, call("1", "c"));
+    for (id, no) in [
+        (
+            "2",
+            json!({ "callId": "c", "cancelled": false, "reason": "not now" }),
+        ),
+        (
+            "3",
+            json!({ "callId": "c", "cancelled": false, "error": { "code": "NOT_INITIALIZED" } }),
+        ),
+    ] {
+        let asked = bench.relayed(2, cancel(id, "c"));
+        assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+        let seen = bench.send(1, cancel_result(&asked, no.clone()));
+        assert_eq!(only(&seen, 2)["payload"], no);
+        assert_eq!(run(&bench, "c").state, RunState::Running);
+    }
+    // One that the app does not understand is refused, too.
+    let asked = bench.relayed(2, cancel("4", "c"));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    let no = json!({ "error": { "code": "NOT_IMPLEMENTED", "message": "", "retryable": false } });
+    bench.send(1, answer(&asked, "error", no));
+    assert_eq!(run(&bench, "c").state, RunState::Running);
+    // One that is confirmed is over when the call's own answer says so.
+    let asked = bench.relayed(2, cancel("5", "c"));
+    bench.send(
+        1,
+        cancel_result(&asked, json!({ "callId": "c", "cancelled": true })),
+    );
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    bench.send(1, answer(&called, "capabilities/call-result", cancelled()));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+}
+
+#[test]
+fn a_refused_duplicate_leaves_the_run_of_the_first_as_it_was() {
+    let mut bench = Bench::session();
+    let first = bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let seen = bench.send(2, call("2", "c"));
+    let refused = only(&seen, 2);
+    assert_eq!(
+        (refused["id"].as_str(), code(refused)),
+        (Some("2"), "INVALID_PARAMS")
+    );
+    assert_eq!(run(&bench, "c").id, it.id, "there is no other");
+    // What is said of the callId is still said of the first.
+    let info = json!({ "operationId": "c", "progress": 5 });
+    bench.send(1, answer(&first, "progress", info));
+    assert!(run(&bench, "c").progress.is_some());
+    bench.relayed(2, cancel("3", "c"));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    bench.send(1, answer(&first, "capabilities/call-result", cancelled()));
+    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    // Of another session it is another call.
+    bench.relayed(3, call("1", "c"));
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
+    for gone in [1, 2] {
+        let mut bench = Bench::session();
+        bench.relayed(2, call("1", "c"));
+        let it = run(&bench, "c");
+        revoke(&mut bench, &it);
+        let seen = bench.gone(gone);
+        let told = seen.iter().find_map(|seen| match seen {
+            Seen::Revoked(run, outcome) if *run == it.id => Some(outcome),
+            _ => None,
+        });
+        let told = told.expect("an outcome");
+        assert!(!told.cancelled && told.error.is_some());
+        assert_eq!(run(&bench, "c").state, RunState::Unknown);
+        assert!(!bench.relay.runs().list(&Identity::anyone(), 0).is_empty());
+        assert_eq!(bench.relay.runs().in_flight(), 0);
+    }
+}
+
+#[test]
+fn a_call_cancelled_before_it_came_never_reaches_the_app() {
+    let mut bench = Bench::session();
+    let runs = bench.relay.runs_mut();
+    let early = EarlyCancel::new(SEVEN, None, &Identity::anyone(), 1_000);
+    runs.cancel_early(early, 1_000);
+    let seen = bench.send(2, call("1", SEVEN));
+    let answered = only(&seen, 2);
+    assert_eq!(
+        (answered["id"].as_str(), &answered["payload"]),
+        (Some("1"), &never_started(json!({ "success": false })))
+    );
+    let seen = bench.send(2, cancel("2", SEVEN));
+    assert_eq!(
+        only(&seen, 2)["payload"],
+        never_started(json!({ "callId": SEVEN })),
+        "its own cancel says the same"
+    );
+    let seen = bench.send(2, call("3", SEVEN));
+    assert_eq!(
+        only(&seen, 2)["payload"]["error"]["code"],
+        "INVALID_PARAMS",
+        "its callId is used"
+    );
+    let skipped = run(&bench, SEVEN);
+    assert_eq!(skipped.state, RunState::Cancelled);
+    assert_eq!(skipped.stop(), Some(Stop::NeverStarted));
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn a_call_without_an_id_can_be_cancelled_too() {
+    let mut bench = Bench::session();
+    let nameless = request("capabilities/call", "1", json!({ "capability": "a.b" }));
+    let relayed = bench.relayed(2, nameless);
+    let call_id = relayed["payload"]["callId"].as_str().unwrap();
+    let it = run(&bench, call_id);
+    assert_eq!(it.id.to_string(), call_id);
+    let seen = revoke(&mut bench, &it);
+    assert_eq!(only(&seen, 1)["payload"]["callId"], call_id);
+}
+
+#[test]
+fn a_token_for_one_app_reaches_no_other() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    bench.event(Event::AgentJoined {
+        peer: PeerId(2),
+        app: Wanted::Id("demo".into()),
+        profile: Profile {
+            dialect: Dialect::Abp,
+            owner: Identity {
+                app: Some("other".into()),
+                ..Identity::anyone()
+            },
+            seat: Seat::Connected,
+        },
+    });
+    let seen = bench.send(2, request("initialize", "i", json!({})));
+    assert_eq!(code(only(&seen, 2)), "PERMISSION_DENIED");
+}
+
+#[test]
+fn how_far_a_call_is_shows_on_its_run() {
+    let mut bench = Bench::session();
+    let relayed = bench.relayed(2, call("1", "c"));
+    let info = json!({ "operationId": "c", "progress": 5 });
+    bench.send(1, answer(&relayed, "progress", info.clone()));
+    let shown = run(&bench, "c").progress.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(shown.get()).unwrap(), info);
+}

@@ -1,0 +1,123 @@
+//! Apps that offer something else than before: all of it, or what has changed.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::manifest::{CapabilityInfo, read, read_capabilities, wrong};
+use super::{PeerId, Relay};
+use crate::wire::{Envelope, Failure};
+use caphost::call::Error;
+
+/// What `app/registered` says under `updates`: that the gateway takes differences.
+pub const DIFFERENCES: &str = "differences";
+
+/// Bytes that a capability takes as JSON beside its texts: the keys, and what is between them.
+const AROUND_TEXTS: usize = 64;
+
+/// All there is, or a difference.
+#[derive(Deserialize)]
+struct Update<'a> {
+    #[serde(borrow)]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow)]
+    added: Option<&'a RawValue>,
+    #[serde(borrow)]
+    removed: Option<&'a RawValue>,
+}
+
+impl Relay {
+    pub(super) fn update(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+        let max = self.limits.message_bytes;
+        let app = self.apps.get_mut(&peer);
+        let Some(registration) = app.and_then(|app| app.registration.as_mut()) else {
+            return;
+        };
+        let updated = envelope
+            .object()
+            .and_then(|payload| update(&mut registration.capabilities, payload, max));
+        match updated {
+            Ok(()) => self.offers += 1,
+            Err(error) => self.refuse(peer, &envelope.subject(), &error),
+        }
+    }
+}
+
+/// Changes what is offered, unless the update is refused.
+fn update(offered: &mut Vec<CapabilityInfo>, payload: &str, max: usize) -> Result<(), Failure> {
+    let given: Update = read(payload, "")?;
+    match (given.capabilities, given.added, given.removed) {
+        (Some(all), None, None) => {
+            *offered = read_capabilities(all, "capabilities")?;
+            Ok(())
+        }
+        (None, None, None) => Err(wrong(
+            "payload",
+            "it has `capabilities`, or `added` or `removed`",
+        )),
+        (None, added, removed) => {
+            let added = match added {
+                Some(added) => read_capabilities(added, "added")?,
+                None => Vec::new(),
+            };
+            let removed: Vec<Cow<'_, str>> = match removed {
+                Some(removed) => read(removed.get(), "removed")?,
+                None => Vec::new(),
+            };
+            apply(offered, added, &removed, max)
+        }
+        (Some(_), ..) => Err(wrong(
+            "payload",
+            "it has all `capabilities` or a difference, not both",
+        )),
+    }
+}
+
+/// Takes out what is gone, then puts in what is new, in order of the names. A name in both is
+/// replaced.
+fn apply(
+    offered: &mut Vec<CapabilityInfo>,
+    added: Vec<CapabilityInfo>,
+    removed: &[Cow<'_, str>],
+    max: usize,
+) -> Result<(), Failure> {
+    let mut names: HashSet<&str> = offered.iter().map(|it| it.name.as_str()).collect();
+    for (index, name) in removed.iter().enumerate() {
+        if !names.remove(&**name) {
+            let message = format!("{name:?} is not offered");
+            return Err(wrong(&format!("removed[{index}]"), &message));
+        }
+    }
+    for (index, capability) in added.iter().enumerate() {
+        if !names.insert(&capability.name) {
+            let message = format!("{:?} is offered already", capability.name);
+            return Err(wrong(&format!("added[{index}].name"), &message));
+        }
+    }
+    let removed: HashSet<&str> = removed.iter().map(|name| &**name).collect();
+    let kept = offered
+        .iter()
+        .filter(|it| !removed.contains(it.name.as_str()));
+    // Else an app could go on for ever. All at once, they would not be read either.
+    let bytes: usize = kept.chain(&added).map(size).sum();
+    if bytes > max {
+        let message = format!("The capabilities have {bytes} bytes; at most {max} are accepted");
+        let details = json!({ "limit": "messageBytes", "max": max });
+        return Err(Error::invalid_params(message).with_details(Box::new(details)));
+    }
+    offered.retain(|it| !removed.contains(it.name.as_str()));
+    offered.extend(added);
+    offered.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(())
+}
+
+/// Bytes as JSON, about.
+fn size(capability: &CapabilityInfo) -> usize {
+    let schemas = [&capability.input_schema, &capability.output_schema];
+    let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
+    let description = capability.description.as_ref().map_or(0, String::len);
+    capability.name.len() + description + schemas.sum::<usize>() + AROUND_TEXTS
+}

@@ -1,0 +1,214 @@
+//! How a call ended: for a person, or as one document for a script.
+
+use std::io::{IsTerminal, stdout};
+use std::time::{Duration, Instant};
+
+use console::style;
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::binary::abridged;
+use super::{End, Exit, Failure, Output, Signals, result};
+use crate::agent::{Confirmation, Outcome};
+use crate::cli::terminal::{json, one_line, print, say};
+use crate::wire::stops;
+use caphost::call::{Code, Stop};
+
+/// For a file that is nearly written when an interrupt comes.
+const LAST_BYTES: Duration = Duration::from_secs(1);
+
+/// More names than that are no help.
+const MAX_LISTED: usize = 12;
+
+/// What is known of the call beside its end.
+pub(super) struct Report {
+    pub call_id: String,
+    pub timeout: Option<Duration>,
+    /// When the call was made.
+    pub made: Instant,
+    pub output: Option<Output>,
+    pub json: bool,
+    /// Names of what the app offers.
+    pub offered: Vec<String>,
+}
+
+impl Report {
+    /// Tells the end, and what it means for the exit status.
+    pub async fn tell(&self, end: End, signals: &mut Signals) -> Exit {
+        let mut document = json!({ "callId": self.call_id, "success": false });
+        let confirmation = match &end {
+            End::Settled(_, confirmation) | End::Left(confirmation) => confirmation.clone(),
+            End::NeverMade | End::Failed(_) => None,
+        };
+        if let Some(confirmation) = &confirmation {
+            document["confirmation"] = self.confirmation(confirmation);
+            if !confirmation.cancelled {
+                let message = confirmation.error.as_ref().map(|it| &*it.message);
+                let reason = confirmation.reason.as_deref().or(message);
+                let reason = reason.unwrap_or("no reason given");
+                say(&format!(
+                    "{} {}",
+                    style("Not cancelled:").for_stderr().yellow(),
+                    one_line(reason)
+                ));
+            }
+        }
+        let exit = match end {
+            End::Settled(Outcome::Done { data, metadata }, _) => {
+                document["success"] = true.into();
+                if let Some(metadata) = metadata {
+                    document["metadata"] = metadata;
+                }
+                return self
+                    .deliver(data.unwrap_or_default(), document, signals)
+                    .await;
+            }
+            End::Settled(Outcome::Cancelled(stop), confirmation) => {
+                document["cancelled"] = true.into();
+                document["metadata"] = stops::metadata(stop, None);
+                let ended = confirmation.as_ref().and_then(|it| it.ended);
+                let who = self.who(confirmation.as_ref());
+                self.say_cancelled(who + &stops::clause(stop, ended));
+                Exit::Cancelled
+            }
+            End::NeverMade => {
+                document["cancelled"] = true.into();
+                document["metadata"] = stops::metadata(Stop::NeverStarted, None);
+                self.say_cancelled("Cancelled before the call was made".into());
+                Exit::Cancelled
+            }
+            End::Settled(Outcome::Failed(error), _) => self.failed(error.into(), &mut document),
+            End::Failed(failure) => self.failed(failure, &mut document),
+            End::Left(_) => {
+                let message = "left before the end of the call: its outcome is unknown";
+                self.failed(Failure::new(Code::DISCONNECTED, message), &mut document)
+            }
+        };
+        if !self.json {
+            return exit;
+        }
+        let printing = move || print(&json(&document));
+        match finish(printing, signals).await {
+            Ok(()) => exit,
+            Err(message) => complain(&message),
+        }
+    }
+
+    /// Prints or writes what the call returned.
+    async fn deliver(&self, data: Value, document: Value, signals: &mut Signals) -> Exit {
+        let (output, as_json) = (self.output.clone(), self.json);
+        let delivering = move || match output {
+            None => show(data, document, as_json),
+            Some(output) => write(&output, data, document, as_json),
+        };
+        match finish(delivering, signals).await {
+            Ok(()) => Exit::Done,
+            Err(message) => complain(&message),
+        }
+    }
+
+    fn failed(&self, mut failure: Failure, document: &mut Value) -> Exit {
+        let unknown = failure.code() == Code::UNKNOWN_CAPABILITY.as_str();
+        if unknown && failure.alternatives().is_empty() {
+            failure = if self.offered.is_empty() || self.offered.len() > MAX_LISTED {
+                failure.hint("`caphost list` shows what the app offers")
+            } else {
+                failure.hint(format!("the app offers: {}", self.offered.join(", ")))
+            };
+        }
+        document["error"] = failure.body().clone();
+        say(&failure.explain("caphost call"));
+        Exit::Failed
+    }
+
+    fn say_cancelled(&self, what: String) {
+        say(&style(what).for_stderr().yellow().to_string());
+    }
+
+    fn who(&self, confirmation: Option<&Confirmation>) -> String {
+        let passed = self.timeout.filter(|it| self.made.elapsed() >= *it);
+        match (confirmation, passed) {
+            (Some(_), _) => "Cancelled, and confirmed by the app".into(),
+            (None, Some(timeout)) => format!("Cancelled: its timeout of {timeout:?} has passed"),
+            (None, None) => "Cancelled by the app, or by someone else through the gateway".into(),
+        }
+    }
+
+    /// ABP's `CancelResponse`.
+    fn confirmation(&self, confirmation: &Confirmation) -> Value {
+        let mut response = json!({ "callId": self.call_id, "cancelled": confirmation.cancelled });
+        if let Some(reason) = &confirmation.reason {
+            response["reason"] = reason.as_str().into();
+        }
+        if let Some(error) = &confirmation.error {
+            response["error"] = error.body.clone();
+        }
+        if let Some(stop) = confirmation.stop {
+            response["metadata"] = stops::metadata(stop, confirmation.ended);
+        }
+        response
+    }
+}
+
+/// Prints the data. Blocks.
+fn show(data: Value, mut document: Value, as_json: bool) -> Result<(), String> {
+    if as_json {
+        document["data"] = data;
+        return print(&json(&document));
+    }
+    let data = if stdout().is_terminal() {
+        abridged(&data)
+    } else {
+        data
+    };
+    print(&json(&data))
+}
+
+/// Writes the data, and prints what was written. Blocks.
+fn write(output: &Output, data: Value, mut document: Value, as_json: bool) -> Result<(), String> {
+    match result::write(&data, output) {
+        Ok(written) => {
+            document["output"] = written.document(output);
+            if let Some(rest) = &written.rest {
+                document["data"] = rest.clone();
+            }
+            let line = written.line(output);
+            match output {
+                _ if as_json => print(&json(&document)),
+                Output::StandardOutput => {
+                    say(&line);
+                    Ok(())
+                }
+                Output::File(_) => print(&line),
+            }
+        }
+        Err(message) => {
+            // The call has been made: what it returned must not be lost as well.
+            document["output"] = json!({ "path": output.shown(), "error": message });
+            show(data, document, as_json)?;
+            Err(message)
+        }
+    }
+}
+
+/// Does what blocks, unless an interrupt comes: the reader of a pipe may never read.
+async fn finish(
+    work: impl FnOnce() -> Result<(), String> + Send + 'static,
+    signals: &mut Signals,
+) -> Result<(), String> {
+    let mut work = spawn_blocking(work);
+    let done = tokio::select! {
+        done = &mut work => Some(done),
+        () = signals.first() => timeout(LAST_BYTES, &mut work).await.ok(),
+    };
+    match done {
+        Some(done) => done.unwrap_or_else(|error| Err(error.to_string())),
+        None => Err("interrupted before the result was written".into()),
+    }
+}
+
+fn complain(message: &str) -> Exit {
+    say(&format!("caphost: {message}"));
+    Exit::Failed
+}

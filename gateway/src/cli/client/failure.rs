@@ -1,0 +1,162 @@
+//! What went wrong, for a person and for a script.
+
+use std::borrow::Cow;
+
+use console::style;
+use serde_json::{Value, json};
+
+use super::Exit;
+use crate::agent::AbpError;
+use crate::cli::terminal::{one_line, print_json, printable, say};
+use crate::wire::abp;
+use caphost::call::{Code, Error};
+
+/// An `ABPError`, the app's or one found here, and what may help.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct Failure {
+    body: Value,
+    hints: Vec<String>,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Failure::from_body(abp::error(&Error::<Value>::new(code, message)))
+    }
+
+    /// An error as it came. What is no `ABPError` is still an error.
+    pub fn from_body(body: Value) -> Self {
+        let body = if body.is_object() {
+            body
+        } else {
+            json!({ "code": Code::INTERNAL_ERROR.as_str(), "message": "An error that says nothing", "retryable": false })
+        };
+        let hints = Vec::new();
+        Failure { body, hints }
+    }
+
+    /// What was to be printed could not be.
+    pub fn unwritten(message: String) -> Self {
+        Failure::new(Code::TRANSPORT_ERROR, message)
+    }
+
+    /// The same in other words.
+    pub fn with_message(mut self, message: &str) -> Self {
+        self.body["message"] = message.into();
+        self
+    }
+
+    /// Adds a line that may help.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The `ABPError`.
+    pub fn body(&self) -> &Value {
+        &self.body
+    }
+
+    pub fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or("INTERNAL_ERROR")
+    }
+
+    /// What the gateway lists under that name in the details.
+    pub fn detail_list(&self, name: &str) -> Vec<String> {
+        texts(&self.body["details"][name])
+    }
+
+    /// Names the app or the gateway suggests instead.
+    pub fn alternatives(&self) -> Vec<String> {
+        texts(&self.body["alternatives"])
+    }
+
+    /// Lines for standard error: what did not work, why, and what may help.
+    pub fn explain(&self, what: &str) -> String {
+        let message = self.body["message"].as_str().unwrap_or("no reason given");
+        let mut lines = vec![format!(
+            "{} {} {}",
+            style(format!("{what}:")).for_stderr().red().bold(),
+            printable(message.trim_end()),
+            style(format!("({})", one_line(self.code())))
+                .for_stderr()
+                .dim(),
+        )];
+        let path = self.body["details"]["path"].as_str().unwrap_or_default();
+        if !path.is_empty() {
+            lines.push(format!("  at: {}", one_line(path)));
+        }
+        // The validator's other findings: the first is usually the message itself.
+        for found in self.detail_list("errors") {
+            if !message.contains(&found) {
+                lines.push(format!("  {}", one_line(&found)));
+            }
+        }
+        let alternatives = self.alternatives();
+        if !alternatives.is_empty() {
+            lines.push(format!(
+                "  did you mean: {}?",
+                one_line(&alternatives.join(", "))
+            ));
+        }
+        if let Some(after) = self.body["retryAfter"].as_f64() {
+            lines.push(format!("  try again in {:.1} s", after / 1_000.0));
+        }
+        lines.extend(
+            self.hints
+                .iter()
+                .map(|hint| format!("  {}", printable(hint))),
+        );
+        lines.join("\n")
+    }
+
+    /// Says it on standard error, and with `json` as `{ error }` on standard output.
+    pub fn report(&self, what: &str, json: bool) -> Exit {
+        say(&self.explain(what));
+        if json && let Err(message) = print_json(&json!({ "error": self.body })) {
+            say(&format!("caphost: {message}"));
+        }
+        Exit::Failed
+    }
+}
+
+impl From<AbpError> for Failure {
+    fn from(error: AbpError) -> Self {
+        let mut failure = Failure::from_body(error.body);
+        // What the app has left out.
+        failure.body["code"] = error.code.into();
+        failure.body["message"] = error.message.into();
+        failure
+    }
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    let texts = list.as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).map(String::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explanation_has_what_helps() {
+        let failure = Failure::from_body(json!({
+            "code": "INVALID_TYPE", "message": "Bad parameter options.page: no string", "retryable": false,
+            "details": { "path": "options.page", "errors": ["no string", "too\nlong\u{1b}"] },
+            "alternatives": ["export.pdf", 7], "retryAfter": 1500,
+        }));
+        let said = failure.hint("Ask the app.").explain("export.pfd");
+        let said = console::strip_ansi_codes(&said);
+        let expected = "export.pfd: Bad parameter options.page: no string (INVALID_TYPE)\n  at: options.page\n  too long\u{fffd}\n  did you mean: export.pdf?\n  try again in 1.5 s\n  Ask the app.";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn what_is_no_error_is_one_all_the_same() {
+        for body in [json!(null), json!("text"), json!({})] {
+            let failure = Failure::from_body(body);
+            assert_eq!(failure.code(), "INTERNAL_ERROR");
+            assert!(failure.explain("x").starts_with("x:"));
+        }
+    }
+}

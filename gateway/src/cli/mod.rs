@@ -1,0 +1,129 @@
+//! The command line.
+
+mod bounds;
+mod call;
+mod cancel;
+mod client;
+mod config_file;
+#[cfg(test)]
+mod configuration_page;
+mod gateway_args;
+mod list;
+mod logging;
+mod mcp;
+mod operation_args;
+mod runs;
+mod serve;
+mod signals;
+mod stdio;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use call::Call;
+use cancel::Cancel;
+use client::Exit;
+use list::List;
+use logging::Logging;
+use mcp::Mcp;
+use runs::Runs;
+use serve::Serve;
+use stdio::Stdio;
+
+/// A gateway between browser apps and agents.
+#[derive(Debug, Parser)]
+#[command(name = "caphost", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(flatten, next_help_heading = "Logging")]
+    logging: Logging,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves the demo page, and relays between apps (/abp/app) and agents (/abp).
+    Serve(Box<Serve>),
+    List(List),
+    Call(Box<Call>),
+    Runs(Runs),
+    Cancel(Cancel),
+    Stdio(Stdio),
+    Mcp(Mcp),
+}
+
+impl Command {
+    /// What parsing alone does not find: the subcommand, and what is wrong with it.
+    fn check(&mut self) -> Result<(), (&'static str, ErrorKind, String)> {
+        let (name, checked) = match self {
+            Command::Serve(serve) => ("serve", serve.check()),
+            Command::Call(call) => ("call", call.check()),
+            Command::List(_)
+            | Command::Runs(_)
+            | Command::Cancel(_)
+            | Command::Stdio(_)
+            | Command::Mcp(_) => return Ok(()),
+        };
+        checked.map_err(|(kind, message)| (name, kind, message))
+    }
+
+    async fn run(self) -> Exit {
+        match self {
+            Command::Serve(serve) => match serve.run().await {
+                Ok(()) => Exit::Done,
+                Err(message) => fail(&message),
+            },
+            Command::List(list) => list.run().await,
+            Command::Call(call) => call.run().await,
+            Command::Runs(runs) => runs.run().await,
+            Command::Cancel(cancel) => cancel.run().await,
+            Command::Stdio(stdio) => stdio.run().await,
+            Command::Mcp(mcp) => mcp.run().await,
+        }
+    }
+}
+
+/// Runs the command line given to the process.
+///
+/// Exit status 0: done, 1: failed, 2: wrong usage, 130: the call was cancelled.
+pub fn main() -> ExitCode {
+    let given: Vec<_> = std::env::args_os().collect();
+    let configured = match config_file::apply(Arguments::command(), &given) {
+        Ok(command) => command,
+        Err(message) => {
+            eprintln!("caphost: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let matches = configured.get_matches_from(given);
+    let Arguments {
+        logging,
+        mut command,
+    } = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    logging.start();
+    if let Err((name, kind, message)) = command.check() {
+        let mut arguments = Arguments::command();
+        arguments.build();
+        if let Some(subcommand) = arguments.find_subcommand_mut(name) {
+            subcommand.error(kind, message).exit();
+        }
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.to_string()).into(),
+    };
+    let exit = runtime.block_on(command.run());
+    runtime.shutdown_background();
+    exit.into()
+}
+
+fn fail(message: &str) -> Exit {
+    terminal::say(&format!("caphost: {message}"));
+    Exit::Failed
+}

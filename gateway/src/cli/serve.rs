@@ -1,0 +1,184 @@
+//! `caphost serve`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use axum::http::HeaderValue;
+use clap::Args;
+use clap::error::ErrorKind;
+use tokio::sync::oneshot;
+
+use super::bounds::Bounds;
+use super::operation_args::OperationArgs;
+use super::signals::Signals;
+use crate::cluster::ClusterOptions;
+use crate::fronts::contextforge::CancellationOptions;
+use crate::fronts::mcp::McpOptions;
+use crate::fronts::rap;
+use crate::fronts::rap::runtime::ToolServerOptions;
+use crate::http::DEFAULT_CONTENT_SECURITY_POLICY;
+use crate::http::parse_origin;
+use crate::server::Config;
+use crate::server::Server;
+use crate::tokens::{Token, Tokens};
+
+#[derive(Args, Debug)]
+pub(super) struct Serve {
+    /// A TOML file of these options: each key is the long name of one. What is given here or in the environment wins.
+    #[arg(long, env = "CAPHOST_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The port; 0 lets the system pick one.
+    #[arg(long, env = "PORT", default_value_t = 8787)]
+    port: u16,
+    /// The address to listen on. Any but a loopback address needs tokens.
+    #[arg(long, env = "CAPHOST_HOST", default_value = "127.0.0.1")]
+    host: String,
+    /// The directory of the demo page, served at /.
+    #[arg(
+        long,
+        env = "CAPHOST_WWW",
+        default_value = "www/dist",
+        value_name = "DIR"
+    )]
+    www: PathBuf,
+    /// The directory of the npm package, served under /caphost/.
+    #[arg(
+        long,
+        env = "CAPHOST_PACKAGE",
+        default_value = "pkg",
+        value_name = "DIR"
+    )]
+    package: PathBuf,
+    /// A bearer token, its role (app, agent or admin), and the id of the app it is for, if it is for one only. Repeatable; in the environment separated by commas.
+    #[arg(
+        long = "token",
+        env = "CAPHOST_TOKENS",
+        hide_env_values = true,
+        value_delimiter = ',',
+        value_name = "ROLE[@APP]=SECRET"
+    )]
+    tokens: Vec<Token>,
+    /// An origin whose pages may connect, besides the gateway's own. Repeatable.
+    #[arg(long = "allow-origin", env = "CAPHOST_ALLOW_ORIGINS", value_delimiter = ',', value_name = "ORIGIN", value_parser = parse_origin)]
+    allow_origins: Vec<String>,
+    /// The Content-Security-Policy of the pages; empty for none.
+    #[arg(long, env = "CAPHOST_CONTENT_SECURITY_POLICY", default_value = DEFAULT_CONTENT_SECURITY_POLICY, hide_default_value = true, value_name = "POLICY", value_parser = parse_policy)]
+    content_security_policy: HeaderValue,
+    #[command(flatten)]
+    cancellation: CancellationOptions,
+    #[command(flatten)]
+    operation: OperationArgs,
+    #[command(flatten)]
+    rap: rap::server::Options,
+    #[command(flatten)]
+    tool_servers: ToolServerOptions,
+    #[command(flatten)]
+    mcp: McpOptions,
+    #[command(flatten)]
+    cluster: ClusterOptions,
+    #[command(flatten)]
+    bounds: Bounds,
+}
+
+impl Serve {
+    /// What cannot be right together.
+    pub(super) fn check(&self) -> Result<(), (ErrorKind, String)> {
+        let bounds = self.bounds.check();
+        bounds.map_err(|message| (ErrorKind::ArgumentConflict, message))?;
+        let operation = self.operation.check();
+        operation.map_err(|message| (ErrorKind::MissingRequiredArgument, message))
+    }
+
+    /// Serves until a signal.
+    pub(super) async fn run(self) -> Result<(), String> {
+        if let Some(file) = &self.config {
+            tracing::info!(file = %file.display(), "configured");
+        }
+        let wanted = format!("{}:{}", bracketed(&self.host), self.port);
+        let config = self.into_config().await?;
+        let listening = Signals::listen();
+        let mut signals =
+            listening.map_err(|error| format!("cannot listen to signals: {error}"))?;
+        let cannot = |error| format!("cannot listen on {wanted}: {error}");
+        let server = Server::bind(config).await.map_err(cannot)?;
+        let address = server.address().map_err(cannot)?;
+        let scheme = server.scheme();
+        // Whoever started us may not read standard output.
+        let _ = writeln!(std::io::stdout(), "caphost: serving {scheme}://{address}/");
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = server.run(async {
+            let _ = stopped.await;
+        });
+        let signalled = async {
+            signals.first().await;
+            let _ = stop.send(());
+            signals.second().await;
+        };
+        tokio::select! {
+            ended = serving => ended.map_err(|error| error.to_string()),
+            () = signalled => Err("a second signal has ended it at once".into()),
+        }
+    }
+
+    async fn into_config(self) -> Result<Config, String> {
+        let host = bracketed(&self.host);
+        let bare = host.trim_matches(['[', ']']).to_string();
+        let found = tokio::net::lookup_host((bare.as_str(), self.port)).await;
+        let addresses: Vec<_> = found
+            .map_err(|error| format!("cannot listen on {host}: {error}"))?
+            .collect();
+        let Some(address) = addresses.first().copied() else {
+            return Err(format!("cannot listen on {host}: it has no address"));
+        };
+        if !address.ip().is_loopback() && self.tokens.is_empty() {
+            return Err(format!(
+                "{host} is not a loopback address: give a --token for each role that may connect"
+            ));
+        }
+        Ok(Config {
+            address,
+            host,
+            tls: self.operation.tls()?,
+            http_limits: self.operation.http_limits(),
+            drain: self.operation.drain,
+            www: self.www,
+            package: self.package,
+            allow_origins: self.allow_origins,
+            content_security_policy: Some(self.content_security_policy).filter(|it| !it.is_empty()),
+            tokens: Tokens::new(self.tokens),
+            limits: self.bounds.into(),
+            mcp: self.mcp,
+            rap: self.rap,
+            tool_servers: self.tool_servers.into(),
+            cancellation: self.cancellation,
+            cluster: self.cluster,
+        })
+    }
+}
+
+/// An IPv6 address in the brackets it has in a URL.
+fn bracketed(host: &str) -> String {
+    let is_v6 = host.parse::<std::net::Ipv6Addr>().is_ok();
+    if is_v6 {
+        format!("[{host}]")
+    } else {
+        host.to_string()
+    }
+}
+
+fn parse_policy(text: &str) -> Result<HeaderValue, String> {
+    HeaderValue::from_str(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_address_gets_brackets() {
+        assert_eq!(
+            (&*bracketed("::1"), &*bracketed("[::1]"), &*bracketed("a.b")),
+            ("[::1]", "[::1]", "a.b")
+        );
+    }
+}

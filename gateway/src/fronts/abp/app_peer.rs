@@ -1,0 +1,235 @@
+//! Apps: a peer of the relay, or one that was there before on another connection.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::extract::ws::Utf8Bytes;
+use bytes::Bytes;
+
+use crate::broker::{Event, PeerId};
+use crate::cluster::Tunnel;
+use crate::fronts::socket::Endpoint;
+use crate::gateway::Hub;
+use crate::gateway::Outbox;
+use crate::gateway::resume::{Attached, Lost, RESUME, Resume, ResumePayload, read};
+use crate::tokens::{Identity, Role};
+use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
+use caphost::call::{Code, Error};
+
+/// An app's connection.
+pub(crate) struct AppPeer {
+    hub: Arc<Hub>,
+    identity: Option<Identity>,
+    outbox: Arc<Outbox>,
+    stage: Mutex<Stage>,
+}
+
+/// What the connection is.
+enum Stage {
+    /// A peer of the relay, which ends with it.
+    Plain(PeerId),
+    /// That of a session, which may outlive it.
+    Attached(Attached),
+    /// That of a session on another worker. The peer is kept: it may have to register after all.
+    Elsewhere(PeerId, Tunnel),
+    Over,
+}
+
+impl AppPeer {
+    /// The connection of `peer`; `identity` is who it is, if it has shown a token or needs none.
+    pub fn new(
+        hub: Arc<Hub>,
+        peer: PeerId,
+        identity: Option<Identity>,
+        outbox: Arc<Outbox>,
+    ) -> Self {
+        AppPeer {
+            hub,
+            identity,
+            outbox,
+            stage: Mutex::new(Stage::Plain(peer)),
+        }
+    }
+
+    /// A message before there is a session; what the connection is now, if it is no longer the same.
+    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> Option<Stage> {
+        let limits = &self.hub.limits;
+        let incoming = Incoming::new(text, Some(shared), limits);
+        let event = match incoming.envelope(limits) {
+            Ok(envelope) if envelope.kind == RESUME => {
+                return match self.resume(peer, &envelope) {
+                    Ok(stage) => stage,
+                    Err(error) => {
+                        self.refuse(peer, envelope.subject(), error);
+                        None
+                    }
+                };
+            }
+            Ok(envelope) => Event::Message {
+                peer,
+                envelope,
+                run: None,
+            },
+            Err(refusal) => Event::Refused { peer, refusal },
+        };
+        let registers =
+            matches!(&event, Event::Message { envelope, .. } if envelope.kind == "app/register");
+        self.hub.handle(event);
+        if registers {
+            self.hub.attached(peer).map(Stage::Attached)
+        } else {
+            None
+        }
+    }
+
+    fn resume(&self, peer: PeerId, envelope: &Envelope<'_>) -> Result<Option<Stage>, Failure> {
+        if self.hub.has_registered(peer) {
+            let message = "This connection has registered its app";
+            return Err(Error::new(Code::ALREADY_INITIALIZED, message));
+        }
+        let payload: ResumePayload<'_> = read(envelope)?;
+        let by = match &self.identity {
+            Some(identity) => Ok(identity.clone()),
+            None => self
+                .hub
+                .tokens
+                .identify(Role::App, payload.token.as_deref()),
+        };
+        let resume = Resume {
+            token: &payload.resume,
+            received: payload.received,
+            id: envelope.id,
+        };
+        let cluster = self.hub.cluster();
+        if let (Ok(by), Some(cluster)) = (&by, cluster)
+            && let Some(tunnel) = cluster.take_up(resume, by, self.outbox.clone())
+        {
+            return Ok(Some(Stage::Elsewhere(peer, tunnel)));
+        }
+        let resumed = match by {
+            Ok(by) => self.hub.resume(resume, &by, self.outbox.clone()),
+            Err(_) => Err(Lost::NotAllowed),
+        };
+        match resumed {
+            Ok(attached) => {
+                // The session has a peer of its own.
+                self.hub.handle(Event::Gone { peer });
+                Ok(Some(Stage::Attached(attached)))
+            }
+            Err(why) => {
+                self.outbox.push(self.hub.lost(envelope.id, why));
+                Ok(None)
+            }
+        }
+    }
+
+    fn refuse(&self, peer: PeerId, subject: Subject, error: Failure) {
+        let refusal = Box::new(Refusal { subject, error });
+        self.hub.handle(Event::Refused { peer, refusal });
+    }
+
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn over(&self) -> Stage {
+        std::mem::replace(&mut *self.stage(), Stage::Over)
+    }
+}
+
+impl Endpoint for AppPeer {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) {
+        let shared = Bytes::from(text.clone());
+        let mut stage = self.stage();
+        if let Stage::Elsewhere(peer, tunnel) = &*stage
+            && tunnel.is_refused()
+        {
+            *stage = Stage::Plain(*peer);
+        }
+        match &*stage {
+            Stage::Plain(peer) => {
+                if let Some(next) = self.plain(*peer, text, &shared) {
+                    *stage = next;
+                }
+            }
+            Stage::Elsewhere(_, tunnel) => tunnel.text(text),
+            Stage::Attached(attached) => attached.text(text, Some(&shared)),
+            Stage::Over => {}
+        }
+    }
+
+    fn binary(&self, refused: Failure) {
+        match &*self.stage() {
+            Stage::Plain(peer) | Stage::Elsewhere(peer, _) => {
+                self.refuse(*peer, Subject::default(), refused);
+            }
+            Stage::Attached(attached) => attached.refuse(refused),
+            Stage::Over => {}
+        }
+    }
+
+    fn relieved(&self, outbox: &Outbox) {
+        match &*self.stage() {
+            Stage::Plain(peer) => self.hub.relieved(*peer, outbox),
+            Stage::Attached(attached) => attached.relieved(),
+            Stage::Elsewhere(..) | Stage::Over => {}
+        }
+    }
+
+    /// An app must go on answering.
+    fn is_urgent(&self) -> bool {
+        true
+    }
+
+    fn has_room(&self) -> bool {
+        match &*self.stage() {
+            Stage::Elsewhere(_, tunnel) => tunnel.has_room(),
+            _ => true,
+        }
+    }
+
+    /// On the way to the worker that has its session.
+    fn room(&self) -> impl Future<Output = ()> + Send {
+        let room = match &*self.stage() {
+            Stage::Elsewhere(_, tunnel) => Some(tunnel.room()),
+            _ => None,
+        };
+        async move {
+            if let Some(room) = room {
+                room.await;
+            }
+        }
+    }
+
+    /// An app has to register.
+    fn deadline(&self) -> Option<Duration> {
+        Some(self.hub.limits.register_timeout)
+    }
+
+    fn late(&self) {
+        if let Stage::Plain(peer) = *self.stage() {
+            self.hub.handle(Event::RegisterTimeout { peer });
+        }
+    }
+
+    fn gone(&self) {
+        match self.over() {
+            Stage::Plain(peer) => self.hub.handle(Event::Gone { peer }),
+            Stage::Attached(attached) => attached.end(),
+            Stage::Elsewhere(peer, tunnel) => {
+                tunnel.end();
+                self.hub.handle(Event::Gone { peer });
+            }
+            Stage::Over => {}
+        }
+    }
+
+    fn lost(&self) {
+        match self.over() {
+            Stage::Plain(peer) => self.hub.handle(Event::Gone { peer }),
+            // Dropped, the session waits for another connection.
+            Stage::Elsewhere(peer, _) => self.hub.handle(Event::Gone { peer }),
+            Stage::Attached(_) | Stage::Over => {}
+        }
+    }
+}

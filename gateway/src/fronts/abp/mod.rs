@@ -1,0 +1,79 @@
+//! ABP over WebSocket: `/abp` for agents, `/abp/app` for apps.
+
+mod agent_peer;
+mod app_peer;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::any;
+
+use crate::broker::runs::Dialect;
+use crate::broker::{Event, PeerId, Profile, Seat};
+use crate::fronts::socket::{Endpoint, Knock, NotAllowed, serve_socket};
+use crate::gateway::{Hub, Outbox};
+use crate::tokens::Role;
+use agent_peer::AgentPeer;
+use app_peer::AppPeer;
+
+/// The subprotocol a browser offers beside a token's, as it must be answered with one of its own.
+const PROTOCOL: &str = "abp";
+
+/// Both routes.
+pub fn routes(hub: Arc<Hub>) -> Router {
+    Router::new()
+        .route("/abp", any(agent))
+        .route("/abp/app", any(app))
+        .with_state(hub)
+}
+
+/// `/abp`
+async fn agent(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, NotAllowed> {
+    let owner = knock.identify(&hub, Role::Agent)?;
+    let app = knock.app().into();
+    let profile = Profile {
+        dialect: Dialect::Abp,
+        owner,
+        seat: Seat::Connected,
+    };
+    let joined = |peer| Event::AgentJoined { peer, app, profile };
+    let endpoint = |hub, peer, _| AgentPeer { hub, peer };
+    Ok(enter(knock, hub, "agent", joined, endpoint))
+}
+
+/// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
+async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, NotAllowed> {
+    let identity = match knock.identify(&hub, Role::App) {
+        Ok(identity) => Some(identity),
+        Err(_) if knock.presented().next().is_none() => None,
+        Err(refusal) => return Err(refusal),
+    };
+    let known = identity.clone();
+    let joined = |peer| Event::AppJoined {
+        peer,
+        identity,
+        seat: Seat::Connected,
+    };
+    let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox);
+    Ok(enter(knock, hub, "app", joined, endpoint))
+}
+
+fn enter<E: Endpoint>(
+    knock: Knock,
+    hub: Arc<Hub>,
+    side: &'static str,
+    joined: impl FnOnce(PeerId) -> Event<'static> + Send + 'static,
+    endpoint: impl FnOnce(Arc<Hub>, PeerId, Arc<Outbox>) -> E + Send + 'static,
+) -> Response {
+    let limits = hub.limits.clone();
+    knock.accept(PROTOCOL, &limits, async move |socket| {
+        let (peer, outbox, _connected) = hub.join(joined);
+        tracing::debug!(peer = peer.0, side, "connected");
+        let limits = hub.limits.clone();
+        let endpoint = Arc::new(endpoint(hub, peer, outbox.clone()));
+        serve_socket(socket, &limits, endpoint, outbox).await;
+        tracing::debug!(peer = peer.0, side, "gone");
+    })
+}

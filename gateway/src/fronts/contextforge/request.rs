@@ -1,0 +1,199 @@
+//! What a cancel asks for.
+
+use axum::http::HeaderMap;
+use serde_json::{Map, Value};
+
+use super::problem::Problem;
+use super::{ID_CHARS, REASON_CHARS};
+use crate::fronts::media_type::content_type;
+use crate::wire::mended_bytes;
+
+/// `{ "requestId": string, "reason"?: string | null }`, or with `request_id`.
+#[derive(Debug, PartialEq)]
+pub(super) struct CancelRequest {
+    pub request_id: String,
+    pub reason: Option<String>,
+}
+
+impl CancelRequest {
+    /// Reads a body. Tells everything that is wrong with it.
+    pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Vec<Problem>> {
+        let fields = object(headers, body).map_err(|problem| vec![problem])?;
+        let given = ["requestId", "request_id"]
+            .into_iter()
+            .find_map(|name| Some((name, fields.get(name)?)));
+        let request_id = match given {
+            Some((name, value)) => string(name, value, ID_CHARS),
+            None => Err(Problem::missing(
+                Some("requestId"),
+                Value::Object(fields.clone()),
+            )),
+        };
+        let reason = match fields.get("reason") {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => string("reason", value, REASON_CHARS).map(Some),
+        };
+        match (request_id, reason) {
+            (Ok(request_id), Ok(reason)) => Ok(CancelRequest { request_id, reason }),
+            (request_id, reason) => Err(request_id.err().into_iter().chain(reason.err()).collect()),
+        }
+    }
+}
+
+/// The fields of the body. A page of another origin may send anything but JSON without asking, so
+/// nothing else is read.
+fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Problem> {
+    if body.is_empty() {
+        return Err(Problem::missing(None, Value::Null));
+    }
+    if !is_json(headers) {
+        return Err(Problem::not_an_object(String::from_utf8_lossy(body).into()));
+    }
+    match serde_json::from_slice(&mended_bytes(body)) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(other) => Err(Problem::not_an_object(other)),
+        Err(error) => Err(Problem::not_json(position(body, &error), &error)),
+    }
+}
+
+/// `application/json`, or `application/…+json`.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = content_type(headers);
+    kind.strip_prefix("application/")
+        .is_some_and(|kind| kind == "json" || kind.ends_with("+json"))
+}
+
+fn string(field: &str, value: &Value, max: usize) -> Result<String, Problem> {
+    match value {
+        Value::String(text) if text.chars().count() <= max => Ok(text.clone()),
+        Value::String(_) => Err(Problem::too_long("body", field, max, value.clone())),
+        _ => Err(Problem::not_a_string(field, value.clone())),
+    }
+}
+
+/// Where in the text it stops being JSON.
+fn position(body: &[u8], error: &serde_json::Error) -> usize {
+    if error.is_eof() {
+        return body.len();
+    }
+    let before = body.split(|byte| *byte == b'\n');
+    let lines = before.take(error.line().saturating_sub(1));
+    lines.map(|line| line.len() + 1).sum::<usize>() + error.column().saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+    use axum::http::header::CONTENT_TYPE;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(body: &str) -> Result<CancelRequest, Value> {
+        read_as("application/json", body)
+    }
+
+    fn read_as(kind: &'static str, body: &str) -> Result<CancelRequest, Value> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        CancelRequest::read(&headers, body.as_bytes())
+            .map_err(|problems| serde_json::to_value(problems).unwrap())
+    }
+
+    #[test]
+    fn an_id_under_either_name_and_a_reason_or_none() {
+        for (body, id, reason) in [
+            (r#"{"requestId":"1"}"#, "1", None),
+            (r#"{"request_id":"1","reason":null}"#, "1", None),
+            (r#"{"requestId":"","reason":"r"}"#, "", Some("r")),
+            (r#"{"requestId":"1","request_id":2}"#, "1", None),
+        ] {
+            let wanted = CancelRequest {
+                request_id: id.into(),
+                reason: reason.map(String::from),
+            };
+            assert_eq!(read(body), Ok(wanted), "{body}");
+        }
+        assert!(read_as("Application/JSON; charset=utf-8", r#"{"requestId":"1"}"#).is_ok());
+        assert!(read_as("application/merge+json", r#"{"requestId":"1"}"#).is_ok());
+    }
+
+    #[test]
+    fn problems_are_told_as_fastapi_tells_them() {
+        let not_an_object = "Input should be a valid dictionary or object to extract fields from";
+        for (body, problems) in [
+            (
+                "",
+                json!([{ "type": "missing", "loc": ["body"], "msg": "Field required", "input": null }]),
+            ),
+            (
+                r#"{"reason":"r"}"#,
+                json!([{ "type": "missing", "loc": ["body", "requestId"], "msg": "Field required",
+                    "input": { "reason": "r" } }]),
+            ),
+            (
+                r#"{"requestId":1,"reason":[]}"#,
+                json!([
+                    { "type": "string_type", "loc": ["body", "requestId"],
+                        "msg": "Input should be a valid string", "input": 1 },
+                    { "type": "string_type", "loc": ["body", "reason"],
+                        "msg": "Input should be a valid string", "input": [] },
+                ]),
+            ),
+            (
+                r#"{"request_id":null}"#,
+                json!([{ "type": "string_type", "loc": ["body", "request_id"],
+                    "msg": "Input should be a valid string", "input": null }]),
+            ),
+            (
+                "[]",
+                json!([{ "type": "model_attributes_type", "loc": ["body"], "msg": not_an_object,
+                    "input": [] }]),
+            ),
+        ] {
+            assert_eq!(read(body), Err(problems), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() {
+        let body = |id: usize, reason: usize| {
+            json!({ "requestId": "é".repeat(id), "reason": "é".repeat(reason) }).to_string()
+        };
+        assert!(read(&body(ID_CHARS, REASON_CHARS)).is_ok());
+        let problems = read(&body(ID_CHARS + 1, REASON_CHARS + 1)).unwrap_err();
+        for (at, max) in [(0, ID_CHARS), (1, REASON_CHARS)] {
+            assert_eq!(problems[at]["type"], "string_too_long");
+            assert_eq!(problems[at]["ctx"]["max_length"], max);
+        }
+    }
+
+    #[test]
+    fn a_syntax_error_is_told_with_its_place() {
+        for (body, place) in [
+            ("{", 1),
+            ("nonsense", 1),
+            ("{\"requestId\":\n x}", 15),
+            ("{} {}", 3),
+        ] {
+            let problems = read(body).unwrap_err();
+            assert_eq!(problems[0]["type"], "json_invalid", "{body}");
+            assert_eq!(problems[0]["loc"], json!(["body", place]), "{body}");
+        }
+        let deep = format!(r#"{{"requestId":{}"#, "[".repeat(10_000));
+        assert_eq!(read(&deep).unwrap_err()[0]["type"], "json_invalid");
+    }
+
+    #[test]
+    fn what_is_not_sent_as_json_is_not_read() {
+        for kind in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "",
+            "application/jsonp",
+        ] {
+            let problems = read_as(kind, r#"{"requestId":"1"}"#).unwrap_err();
+            assert_eq!(problems[0]["type"], "model_attributes_type", "{kind}");
+        }
+    }
+}

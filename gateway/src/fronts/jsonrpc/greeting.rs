@@ -1,0 +1,122 @@
+//! `initialize`: who the peer is, and what both can do.
+
+use serde_json::{Value, json};
+
+use crate::wire::AnyValue as _;
+use crate::wire::clipped;
+use caphost::call::Error;
+
+/// The only version of ACP there is for what is ours.
+const ACP_VERSION: u32 = 1;
+/// Characters of a peer's name and version that are kept.
+const MAX_NAME: usize = 128;
+
+/// What a peer says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Greeting {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// It wants to hear of cancels which are not its own.
+    pub notices: bool,
+    /// It speaks ACP.
+    acp: bool,
+}
+
+impl Default for Greeting {
+    /// Of a peer that has said nothing yet.
+    fn default() -> Self {
+        Greeting {
+            name: "JSON-RPC peer".into(),
+            version: "unknown".into(),
+            notices: false,
+            acp: false,
+        }
+    }
+}
+
+impl Greeting {
+    /// Reads the parameters of `initialize`: ACP's have a number as `protocolVersion` and
+    /// `clientCapabilities`, LSP's have `capabilities`. Nothing of it is required.
+    pub fn read(params: Option<&Value>) -> Result<Self, Error<Value>> {
+        let unsaid = Greeting::default();
+        let Some(params) = params else {
+            return Ok(unsaid);
+        };
+        if !params.is_object() {
+            return Err(Error::invalid_params("The parameters are an object"));
+        }
+        let text = |path: &str| Some(clipped(&params.text_of(path)?, MAX_NAME).to_string());
+        let declared = ["capabilities", "clientCapabilities"]
+            .map(|place| format!("{place}.cancellation.notifications"));
+        let notices = declared
+            .iter()
+            .any(|it| params.boolean_of(it) == Some(true));
+        Ok(Greeting {
+            name: text("clientInfo.name").unwrap_or(unsaid.name),
+            version: text("clientInfo.version").unwrap_or(unsaid.version),
+            notices,
+            acp: params["protocolVersion"].is_number(),
+        })
+    }
+
+    /// The result of `initialize`.
+    pub fn answer(&self) -> Value {
+        let ours = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
+        let capabilities = json!({ "cancellation": { "request": true } });
+        if !self.acp {
+            return json!({ "capabilities": capabilities, "serverInfo": ours });
+        }
+        json!({
+            "protocolVersion": ACP_VERSION,
+            "agentCapabilities": capabilities,
+            "agentInfo": ours,
+            "authMethods": [],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_acp_client() {
+        let params = json!({
+            "protocolVersion": 1,
+            "clientCapabilities": { "fs": {}, "cancellation": { "notifications": true } },
+            "clientInfo": { "name": "editor", "version": "2" },
+        });
+        let greeting = Greeting::read(Some(&params)).unwrap();
+        assert_eq!((&*greeting.name, &*greeting.version), ("editor", "2"));
+        assert!(greeting.notices);
+        let answer = greeting.answer();
+        assert_eq!(answer["protocolVersion"], 1);
+        assert_eq!(answer["agentCapabilities"]["cancellation"]["request"], true);
+    }
+
+    #[test]
+    fn an_lsp_client() {
+        let params = json!({
+            "processId": 1, "rootUri": null, "clientInfo": { "name": "x".repeat(1_000) },
+            "capabilities": { "cancellation": { "request": true } },
+        });
+        let greeting = Greeting::read(Some(&params)).unwrap();
+        assert_eq!(greeting.name.len(), MAX_NAME);
+        assert!(!greeting.notices, "it did not ask for them");
+        let capabilities = &greeting.answer()["capabilities"];
+        assert_eq!(
+            *capabilities,
+            json!({ "cancellation": { "request": true } })
+        );
+    }
+
+    #[test]
+    fn nothing_is_required_but_an_object() {
+        for nothing in [None, Some(json!({})), Some(json!({ "clientInfo": 7 }))] {
+            assert_eq!(Greeting::read(nothing.as_ref()), Ok(Greeting::default()));
+        }
+        assert!(Greeting::read(Some(&json!([1]))).is_err());
+    }
+}

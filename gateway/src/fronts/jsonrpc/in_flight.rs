@@ -1,0 +1,102 @@
+//! Requests that wait for their answer.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::fronts::jsonrpc::message::{Cancel, IdKey};
+use crate::gateway::router::Canceller;
+
+/// One connection's requests in flight, by their ids.
+#[derive(Default)]
+pub(super) struct InFlight {
+    requests: Mutex<HashMap<IdKey, Entry>>,
+    calls: watch::Sender<usize>,
+}
+
+struct Entry {
+    /// What cancels it, if it is a call.
+    canceller: Option<Canceller>,
+    /// Whether the peer waits for its answer.
+    answered: bool,
+}
+
+impl InFlight {
+    /// Whether a request with that id is in flight.
+    pub fn contains(&self, id: &IdKey) -> bool {
+        self.requests().contains_key(id)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.requests().len()
+    }
+
+    /// A request waits; `canceller` if it is a call.
+    pub fn begin(&self, id: IdKey, canceller: Option<Canceller>) {
+        if canceller.is_some() {
+            self.calls.send_modify(|calls| *calls += 1);
+        }
+        let entry = Entry {
+            canceller,
+            answered: true,
+        };
+        self.requests().insert(id, entry);
+    }
+
+    /// A request is over; `answer` is called if the peer waits for its answer. Its id is free once
+    /// that has returned, and not before it was answered.
+    pub fn end(&self, id: &IdKey, answer: impl FnOnce()) {
+        let mut requests = self.requests();
+        let Some(entry) = requests.remove(id) else {
+            return;
+        };
+        if entry.answered {
+            answer();
+        }
+        drop(requests);
+        if entry.canceller.is_some() {
+            self.calls.send_modify(|calls| *calls -= 1);
+        }
+    }
+
+    /// The peer cancels a request. What is not in flight, or no call, is not disturbed.
+    pub fn cancel(&self, cancel: Cancel<Value>) {
+        let canceller = {
+            let mut requests = self.requests();
+            let Some(entry) = requests.get_mut(cancel.id.key()) else {
+                return;
+            };
+            let Some(canceller) = entry.canceller.clone() else {
+                return;
+            };
+            entry.answered = cancel.answered;
+            canceller
+        };
+        // What comes of it is told by the call's own end.
+        drop(canceller.cancel(cancel.reason));
+    }
+
+    /// Cancels every call.
+    pub fn cancel_all(&self, reason: &str) {
+        let cancellers: Vec<_> = {
+            let requests = self.requests();
+            let calls = requests.values().filter_map(|it| it.canceller.clone());
+            calls.collect()
+        };
+        for canceller in cancellers {
+            drop(canceller.cancel(Some(reason.into())));
+        }
+    }
+
+    /// Waits until no call is left.
+    pub async fn calls_over(&self) {
+        let _ = self.calls.subscribe().wait_for(|calls| *calls == 0).await;
+    }
+
+    fn requests(&self) -> MutexGuard<'_, HashMap<IdKey, Entry>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

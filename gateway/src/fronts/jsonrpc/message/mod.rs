@@ -1,0 +1,53 @@
+//! JSON-RPC 2.0, as the agents of editors and language tools speak it.
+//!
+//! One file each for reading messages, for their ids, for cancels and who answers what was
+//! cancelled, for our own call, and for writing.
+
+mod call;
+mod cancel;
+mod id;
+mod reading;
+#[cfg(test)]
+mod vectors;
+mod write;
+
+pub use call::read_call;
+pub use cancel::{Cancel, Cancellation, DIALECTS, Dialect, Settles, read_cancel};
+pub use id::{Id, IdKey};
+pub use reading::{Fault, Message, read};
+pub use write::{
+    cancel_notice, cancelled, ended, error, failed, notification, progress, rpc_code, rpc_error,
+    success,
+};
+
+/// Methods every peer may use, ours, and those of the protocols our peers come from.
+pub mod method {
+    #![allow(missing_docs)]
+    pub const INITIALIZE: &str = "initialize";
+    pub const SHUTDOWN: &str = "shutdown";
+    pub const EXIT: &str = "exit";
+    /// Ours: `{}` to `{ capabilities: [Capability] }`.
+    pub const LIST: &str = "_capabilities/list";
+    /// Ours: `{ capability, params?, options? }` to `{ data, metadata? }`.
+    pub const CALL: &str = "_capabilities/call";
+    /// Ours: `{ requestId, callId, success, after }`.
+    pub const ENDED: &str = "_capabilities/ended";
+    /// `{ token, value }`
+    pub const PROGRESS: &str = "$/progress";
+    /// What begins so need not be understood; as a request it is refused.
+    pub const OPTIONAL_PREFIX: &str = "$/";
+}
+
+/// Codes of JSON-RPC errors.
+pub mod code {
+    #![allow(missing_docs)]
+    pub const PARSE_ERROR: i32 = -32700;
+    pub const INVALID_REQUEST: i32 = -32600;
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    pub const INVALID_PARAMS: i32 = -32602;
+    pub const INTERNAL_ERROR: i32 = -32603;
+    /// An error of the app's or the gateway's: `data.code` says which.
+    pub const FAILED: i32 = -32000;
+    /// LSP and ACP: the request was cancelled.
+    pub const CANCELLED: i32 = -32800;
+}

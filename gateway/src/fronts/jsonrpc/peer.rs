@@ -1,0 +1,258 @@
+//! One peer: its messages, and what it has in flight.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::ws::Utf8Bytes;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::greeting::Greeting;
+use super::in_flight::InFlight;
+use super::upgrade::Place;
+use crate::broker::CloseCode;
+use crate::broker::runs::Dialect;
+use crate::fronts::jsonrpc::message::{
+    self, Id, Message, code, method, read, read_cancel, rpc_code, rpc_error,
+};
+use crate::fronts::socket::Endpoint;
+use crate::gateway::Hub;
+use crate::gateway::Outbox;
+use crate::gateway::Pushed;
+use crate::gateway::router::{Client, Session};
+use crate::tokens::Identity;
+use crate::wire::abp;
+use crate::wire::{Failure, Outgoing, Subject, check_bounds, read_value};
+use caphost::call::{Code, Error};
+
+/// One connection.
+pub(super) struct Peer {
+    pub hub: Arc<Hub>,
+    pub owner: Identity,
+    /// The app id it asked for.
+    pub app: Option<String>,
+    pub in_flight: InFlight,
+    /// Cancelled when the connection is.
+    pub gone: CancellationToken,
+    outbox: Arc<Outbox>,
+    place: Place,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    greeting: Option<Greeting>,
+    session: Option<Session>,
+    shut_down: bool,
+}
+
+impl Peer {
+    pub fn new(
+        hub: Arc<Hub>,
+        owner: Identity,
+        app: Option<String>,
+        outbox: Arc<Outbox>,
+        place: Place,
+    ) -> Arc<Self> {
+        // A token that is good for one app says which.
+        let app = app.or_else(|| owner.app.as_deref().map(String::from));
+        let peer = Peer {
+            hub,
+            owner,
+            app,
+            in_flight: InFlight::default(),
+            gone: CancellationToken::new(),
+            outbox,
+            place,
+            state: Mutex::default(),
+        };
+        if !peer.place.is_taken() {
+            peer.turn_away();
+        }
+        Arc::new(peer)
+    }
+
+    /// When the gateway stops, closes once its calls are settled.
+    pub async fn end_with_gateway(self: Arc<Self>) {
+        self.hub.stopping().await;
+        let settled = self.in_flight.calls_over();
+        let _ = timeout(self.hub.limits.close_timeout, settled).await;
+        let reason = "The gateway is shutting down";
+        self.outbox.close(CloseCode::GOING_AWAY, reason.into());
+    }
+
+    /// There is no room for it.
+    fn turn_away(&self) {
+        let max = self.hub.limits.sessions;
+        let message = format!("{max} JSON-RPC peers are connected, and no more are accepted");
+        let error = Error::new(Code::RATE_LIMITED, message.clone());
+        self.refuse(None, code::FAILED, &error);
+        self.outbox.close(CloseCode::TRY_AGAIN, message);
+    }
+
+    /// Sends a message.
+    pub fn send(&self, message: &Value) {
+        if self.outbox.push(Outgoing::text(message.to_string())) == Pushed::Overflow {
+            let limit = self.hub.limits.queued_bytes;
+            tracing::warn!(limit, "JSON-RPC peer does not read: disconnected");
+            let reason = format!("More than {limit} bytes were left unread");
+            self.outbox.close(CloseCode::POLICY, reason);
+        }
+    }
+
+    /// Answers a request with what went wrong in the app, or on the way to it.
+    pub fn fail(&self, id: &Id<Value>, error: &Error<Value>) {
+        self.send(&message::failed(id.value(), error));
+    }
+
+    /// Answers a request with an `ABPError`.
+    pub fn fail_with(&self, id: &Id<Value>, abp_code: &str, body: &Value) {
+        let error = rpc_error(rpc_code(abp_code), body);
+        self.send(&message::error(id.value(), &error));
+    }
+
+    /// Refuses what cannot be a request, or not this one.
+    pub fn refuse(&self, id: Option<&Value>, code: i32, error: &Error<Value>) {
+        let error = rpc_error(code, &abp::error(error));
+        self.send(&message::error(id.unwrap_or(&Value::Null), &error));
+    }
+
+    /// Its way to the app, which is opened with the first call.
+    pub fn session(&self) -> Session {
+        let mut state = self.state();
+        let State {
+            greeting, session, ..
+        } = &mut *state;
+        let open = || {
+            let Greeting { name, version, .. } = greeting.clone().unwrap_or_default();
+            self.hub.open(Client {
+                dialect: Dialect::JsonRpc,
+                owner: self.owner.clone(),
+                app: self.app.clone(),
+                name,
+                version,
+            })
+        };
+        session.get_or_insert_with(open).clone()
+    }
+
+    /// It has said who it is. False if it had before.
+    pub fn greeted(&self, greeting: Greeting) -> bool {
+        let mut state = self.state();
+        let first = state.greeting.is_none();
+        if first {
+            state.greeting = Some(greeting);
+        }
+        first
+    }
+
+    /// It has asked to shut down: nothing more is asked for.
+    pub fn shut_down(&self) {
+        self.state().shut_down = true;
+    }
+
+    fn receive(self: &Arc<Self>, text: &str) {
+        let message = match check_bounds(text, &self.hub.limits) {
+            Ok(()) => read_value(text),
+            Err(failure) => return self.refuse_text(text, failure),
+        };
+        let message = match message {
+            Ok(message) => read(&message),
+            Err(error) => {
+                let message = format!("The message is not valid JSON: {error}");
+                let error = Error::invalid_params(message);
+                return self.refuse(None, code::PARSE_ERROR, &error);
+            }
+        };
+        match message {
+            Message::Request { id, method, params } => self.request(id, &method, params),
+            Message::Notification { method, params } => self.notified(&method, params.as_ref()),
+            // Nothing was asked for.
+            Message::Response { .. } => {}
+            Message::Batch => {
+                let error = Error::invalid_params("Batches are not supported: send each by itself");
+                self.refuse(None, code::INVALID_REQUEST, &error);
+            }
+            Message::Invalid { id, fault } => {
+                let error = Error::invalid_params(fault.as_str());
+                let id = id.as_ref().map(Id::value);
+                self.refuse(id, code::INVALID_REQUEST, &error);
+            }
+        }
+    }
+
+    fn request(self: &Arc<Self>, id: Id<Value>, method: &str, params: Option<Value>) {
+        let invalid = |message: &'static str| {
+            let error = Error::invalid_params(message);
+            self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
+        };
+        if self.in_flight.contains(id.key()) {
+            return invalid("A request with this id is in flight");
+        }
+        if self.state().shut_down {
+            return invalid("The session is shut down");
+        }
+        if let Err(wait) = self.place.count() {
+            let mut error = Error::new(Code::RATE_LIMITED, "Too many requests per second");
+            error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
+            let max = self.hub.limits.requests_per_second;
+            let details = json!({ "limit": "requestsPerSecond", "max": max });
+            return self.fail(&id, &error.with_details(details));
+        }
+        match method {
+            method::INITIALIZE => self.initialize(&id, params.as_ref()),
+            method::LIST => self.list(&id),
+            method::CALL => self.call(id, params.as_ref()),
+            method::SHUTDOWN => self.begin_shutdown(id),
+            _ => {
+                let message = format!("There is no method {:?}", crate::wire::clipped(method, 64));
+                let error = Error::new(Code::NOT_IMPLEMENTED, message);
+                self.refuse(Some(id.value()), code::METHOD_NOT_FOUND, &error);
+            }
+        }
+    }
+
+    fn notified(&self, method: &str, params: Option<&Value>) {
+        if method == method::EXIT {
+            return self.outbox.close(CloseCode::NORMAL, String::new());
+        }
+        if let Some(cancel) = read_cancel(method, params) {
+            self.in_flight.cancel(cancel);
+        }
+    }
+
+    /// Refuses a message that is not read as a whole.
+    fn refuse_text(&self, text: &str, failure: Failure) {
+        let subject = Subject::peek(text, &self.hub.limits);
+        let id = subject.id.and_then(|id| serde_json::from_str(&id).ok());
+        self.refuse(id.as_ref(), code::INVALID_REQUEST, &with_json(failure));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Endpoint for Peer {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) {
+        self.receive(text);
+    }
+
+    fn binary(&self, refused: Failure) {
+        self.refuse(None, code::INVALID_REQUEST, &with_json(refused));
+    }
+
+    /// Its calls are cancelled, as nobody waits for them any more, and its agent leaves the app.
+    fn gone(&self) {
+        self.gone.cancel();
+        drop(self.state().session.take());
+    }
+}
+
+/// A failure of the wire's, its details as JSON.
+fn with_json(failure: Failure) -> Error<Value> {
+    let details = failure.details.as_deref().cloned();
+    let mut error = failure.retype();
+    error.details = details;
+    error
+}

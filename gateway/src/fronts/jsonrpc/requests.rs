@@ -1,0 +1,210 @@
+//! What each method does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::greeting::Greeting;
+use super::notices;
+use super::peer::Peer;
+use crate::broker::CapabilityInfo;
+use crate::fronts::jsonrpc::message::{self, Id, code, read_call};
+use crate::gateway::router::{AbpError, Call, NewCall, Outcome, Step};
+use crate::wire::abp::FromAgent;
+use caphost::call::{Code, Error, Stop};
+
+impl Peer {
+    /// `initialize`. Answered at once, so there is nothing to cancel.
+    pub fn initialize(self: &Arc<Self>, id: &Id<Value>, params: Option<&Value>) {
+        let greeting = match Greeting::read(params) {
+            Ok(greeting) => greeting,
+            Err(error) => return self.fail(id, &error),
+        };
+        let (answer, notices) = (greeting.answer(), greeting.notices);
+        if !self.greeted(greeting) {
+            let error = Error::new(Code::ALREADY_INITIALIZED, "initialize was answered before");
+            return self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
+        }
+        if notices {
+            notices::forward(self.clone());
+        }
+        self.send(&message::success(id.value(), &answer));
+    }
+
+    /// `shutdown`: cancels what is in flight, and is answered after that.
+    pub fn begin_shutdown(self: &Arc<Self>, id: Id<Value>) {
+        self.shut_down();
+        self.in_flight.begin(id.key().clone(), None);
+        self.in_flight.cancel_all("The session is shut down");
+        let peer = self.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = peer.gone.cancelled() => return,
+                () = peer.in_flight.calls_over() => {}
+            }
+            let answer = message::success(id.value(), &Value::Null);
+            peer.in_flight.end(id.key(), || peer.send(&answer));
+        });
+    }
+
+    /// `_capabilities/list`
+    pub fn list(&self, id: &Id<Value>) {
+        let offer = self.hub.offer(self.app.as_deref());
+        let offer = offer.map_err(|error| AbpError::from(&error));
+        let offer = offer.and_then(|offer| match self.owner.may_reach(&offer.app.id) {
+            true => Ok(offer),
+            false => {
+                let message = "The token is for another app";
+                Err(AbpError::new(Code::PERMISSION_DENIED, message))
+            }
+        });
+        match offer {
+            Ok(offer) => {
+                let documents: Vec<_> = offer.capabilities.iter().map(document).collect();
+                let result = json!({ "capabilities": documents });
+                self.send(&message::success(id.value(), &result));
+            }
+            Err(error) => self.fail_with(id, &error.code, &error.body),
+        }
+    }
+
+    /// `_capabilities/call`
+    pub fn call(self: &Arc<Self>, id: Id<Value>, params: Option<&Value>) {
+        let (call, capability, params, timeout, token) = match read_call(params) {
+            Ok(FromAgent::Call {
+                call,
+                capability,
+                params,
+                timeout,
+                token,
+            }) => (call, capability, params, timeout, token),
+            Ok(_) => return,
+            Err(error) => return self.fail(&id, &error),
+        };
+        let max = self.hub.limits.in_flight;
+        if self.in_flight.len() >= max {
+            let message = format!("{max} requests are in flight, and no more are accepted");
+            let details = json!({ "limit": "inFlight", "max": max });
+            let error = Error::new(Code::RATE_LIMITED, message).with_details(details);
+            return self.fail(&id, &error);
+        }
+        let called = self.session().call(NewCall {
+            capability: capability.clone(),
+            params: Some(params),
+            // One too long to count is none.
+            timeout: timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
+            dialect_id: Some(plain(id.value())),
+            call_id: call.map(|it| it.as_str().into()),
+            progress: token.is_some(),
+            ..NewCall::default()
+        });
+        let canceller = called.canceller();
+        self.in_flight.begin(id.key().clone(), Some(canceller));
+        let calling = Calling {
+            peer: self.clone(),
+            id,
+            capability,
+            token,
+        };
+        tokio::spawn(calling.run(called));
+    }
+}
+
+/// A call whose answer is awaited.
+struct Calling {
+    peer: Arc<Peer>,
+    id: Id<Value>,
+    capability: String,
+    token: Option<Value>,
+}
+
+impl Calling {
+    /// Tells the peer how far the call is, and how it ends. When the peer is gone the call is
+    /// dropped, which cancels it.
+    async fn run(self, mut call: Call) {
+        let Calling {
+            peer, id, token, ..
+        } = &self;
+        let outcome = loop {
+            let step = tokio::select! {
+                biased;
+                () = peer.gone.cancelled() => return,
+                step = call.next() => step,
+            };
+            match (step, token) {
+                (Step::Progress(info), Some(token)) => {
+                    peer.send(&message::progress(token, &info));
+                }
+                (Step::Progress(_), None) => {}
+                (Step::Ended(outcome), _) => break outcome,
+            }
+        };
+        let abandoned = matches!(
+            outcome,
+            Outcome::Cancelled {
+                stop: Stop::Abandoned,
+                ..
+            }
+        );
+        let answer = self.answer(outcome);
+        peer.in_flight.end(id.key(), || peer.send(&answer));
+        if !abandoned {
+            return;
+        }
+        let call_id = call.call_id().unwrap_or_default().to_string();
+        let late = tokio::select! {
+            () = peer.gone.cancelled() => None,
+            late = call.late_end() => late,
+        };
+        if let Some(end) = late {
+            peer.send(&message::ended(id.value(), &call_id, end));
+        }
+    }
+
+    fn answer(&self, outcome: Outcome) -> Value {
+        let id = self.id.value();
+        match outcome {
+            Outcome::Done { data, metadata } => {
+                let mut result = Map::new();
+                result.insert("data".into(), data.unwrap_or_default());
+                if let Some(metadata) = metadata {
+                    result.insert("metadata".into(), metadata);
+                }
+                message::success(id, &result.into())
+            }
+            Outcome::Failed(error) => {
+                let code = message::rpc_code(&error.code);
+                message::error(id, &message::rpc_error(code, &error.body))
+            }
+            Outcome::Cancelled { stop, .. } => {
+                message::cancelled(id, &self.capability, &plain(id), stop)
+            }
+        }
+    }
+}
+
+/// The `Capability` an agent of ABP would get.
+fn document(info: &CapabilityInfo) -> Value {
+    let schema = |raw: &Option<Box<serde_json::value::RawValue>>| {
+        let parsed = raw.as_ref().map(|raw| serde_json::from_str(raw.get()));
+        parsed.and_then(Result::ok).unwrap_or_else(|| json!({}))
+    };
+    json!({
+        "name": info.name,
+        "description": info.description.as_deref().unwrap_or_default(),
+        "inputSchema": schema(&info.input_schema),
+        "outputSchema": schema(&info.output_schema),
+        "available": true,
+        "requirements": [],
+        "features": {},
+    })
+}
+
+/// An id as the cancellation API knows it.
+fn plain(id: &Value) -> String {
+    match id {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,229 @@
+//! Carries messages between a stream of bytes and the gateway's WebSocket.
+
+use std::io;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::{Instant, interval_at, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error as Ws, Message};
+
+use super::framing::{Deframer, Frame, Framing};
+use super::pending::Pending;
+use crate::fronts::jsonrpc::message::{code, error, method, notification, rpc_error};
+use crate::wire::abp;
+use caphost::call::Error;
+
+/// Bytes read at once.
+const CHUNK_BYTES: usize = 64 << 10;
+/// For the gateway to take leave once the input has ended.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The bounds of a bridge.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Bytes in one message of the peer, 256 MiB: what the gateway reads at most. It has a lower
+    /// limit of its own for what it accepts.
+    pub message_bytes: usize,
+    /// Between two pings to the gateway, 15 s.
+    pub ping_interval: Duration,
+    /// Without a sign of life after which the gateway counts as gone, 40 s.
+    pub dead_peer_timeout: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            message_bytes: 256 << 20,
+            ping_interval: Duration::from_secs(15),
+            dead_peer_timeout: Duration::from_secs(40),
+        }
+    }
+}
+
+/// Why a bridge ended, unless the peer wanted it to.
+pub type Ended = Result<(), String>;
+
+struct Bridge<W, S> {
+    output: AsyncMutex<W>,
+    sink: AsyncMutex<SplitSink<WebSocketStream<S>, Message>>,
+    framing: OnceLock<Framing>,
+    pending: Mutex<Pending>,
+    bounds: Bounds,
+}
+
+/// Carries messages until one side ends. Whoever still waits for an answer then gets an error: the
+/// gateway has cancelled the call, or cannot be asked.
+pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    socket: WebSocketStream<S>,
+    bounds: Bounds,
+) -> Ended {
+    let (sink, mut stream) = socket.split();
+    let bridge = Bridge {
+        output: AsyncMutex::new(output),
+        sink: AsyncMutex::new(sink),
+        framing: OnceLock::new(),
+        pending: Mutex::default(),
+        bounds,
+    };
+    let ended = {
+        let down = bridge.down(&mut stream);
+        tokio::pin!(down);
+        tokio::select! {
+            ended = &mut down => ended,
+            ended = bridge.up(input) => {
+                bridge.take_leave().await;
+                // What was answered before it read that is still to be passed on.
+                let _ = timeout(FAREWELL, &mut down).await;
+                ended
+            }
+            never = bridge.ping() => never,
+        }
+    };
+    bridge.settle(&ended).await;
+    ended
+}
+
+impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
+    /// From the peer to the gateway, until the input ends or cannot be understood any more.
+    async fn up(&self, mut input: impl AsyncRead + Unpin) -> Ended {
+        let mut deframer = Deframer::new(self.bounds.message_bytes);
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let count = match input.read(&mut chunk).await {
+                Ok(count) => count,
+                Err(error) => return Err(format!("cannot read the input: {error}")),
+            };
+            deframer.push(&chunk[..count]);
+            loop {
+                let next = deframer.next_frame();
+                if let Some(framing) = deframer.framing() {
+                    let _ = self.framing.set(framing);
+                }
+                match next {
+                    Ok(Some(frame)) => self.pass_on(frame).await?,
+                    Ok(None) => break,
+                    Err(lost) => {
+                        self.refuse(code::PARSE_ERROR, lost.0.clone()).await?;
+                        return Err(format!("the input cannot be understood: {}", lost.0));
+                    }
+                }
+            }
+            if count == 0 {
+                if let Some(frame) = deframer.finish() {
+                    self.pass_on(frame).await?;
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    async fn pass_on(&self, frame: Frame) -> Ended {
+        match frame {
+            Frame::Message(text) => {
+                self.pending().sent(&text);
+                // That the gateway is gone is learnt from reading.
+                let _ = self.send(Message::text(text)).await;
+                Ok(())
+            }
+            Frame::TooLarge(bytes) => {
+                let max = self.bounds.message_bytes;
+                let message = format!("The message has {bytes} bytes; at most {max} are accepted");
+                self.refuse(code::INVALID_REQUEST, message).await
+            }
+            Frame::NotText => {
+                let message = "The message is not UTF-8".to_string();
+                self.refuse(code::PARSE_ERROR, message).await
+            }
+        }
+    }
+
+    /// From the gateway to the peer, until the gateway closes or is gone.
+    async fn down(&self, stream: &mut SplitStream<WebSocketStream<S>>) -> Ended {
+        let dead = self.bounds.dead_peer_timeout;
+        loop {
+            let Ok(next) = timeout(dead, stream.next()).await else {
+                return Err(format!("no sign of life from the gateway for {dead:?}"));
+            };
+            match next {
+                Some(Ok(Message::Text(text))) => {
+                    self.pending().received(&text);
+                    if self.say(&text).await.is_err() {
+                        // Nobody reads: the peer has left without a word.
+                        return Ok(());
+                    }
+                }
+                Some(Ok(Message::Close(Some(frame)))) if frame.code != CloseCode::Normal => {
+                    let code = u16::from(frame.code);
+                    return Err(format!("the gateway has closed: {code} {}", frame.reason));
+                }
+                None | Some(Ok(Message::Close(_)) | Err(Ws::ConnectionClosed)) => return Ok(()),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(format!("the gateway is gone: {error}")),
+            }
+        }
+    }
+
+    /// Makes a gateway that lives say so. Never ends.
+    async fn ping(&self) -> Ended {
+        let every = self.bounds.ping_interval;
+        let mut ping = interval_at(Instant::now() + every, every);
+        loop {
+            ping.tick().await;
+            let _ = self.send(Message::Ping(Default::default())).await;
+        }
+    }
+
+    /// Asks the gateway to close after what it has read so far.
+    async fn take_leave(&self) {
+        let exit = notification(method::EXIT, &Value::Object(Default::default()));
+        let _ = timeout(FAREWELL, self.send(Message::text(exit.to_string()))).await;
+    }
+
+    /// Answers what still waits.
+    async fn settle(&self, ended: &Ended) {
+        let why = match ended {
+            Ok(()) => "The connection to the gateway is closed",
+            Err(_) => "The connection to the gateway is lost: the outcome is unknown",
+        };
+        let lost = self.pending().settle(why);
+        for answer in lost {
+            if self.say(&answer).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn refuse(&self, code: i32, message: String) -> Ended {
+        let failure = abp::error(&Error::invalid_params(message));
+        let answer = error(&json!(null), &rpc_error(code, &failure));
+        let said = self.say(&answer.to_string()).await;
+        said.map_err(|error| format!("cannot write the output: {error}"))
+    }
+
+    async fn say(&self, message: &str) -> io::Result<()> {
+        let framing = self.framing.get().unwrap_or(&Framing::Lines);
+        let mut output = self.output.lock().await;
+        output.write_all(&framing.write(message)).await?;
+        output.flush().await
+    }
+
+    async fn send(&self, message: Message) -> Result<(), Ws> {
+        self.sink.lock().await.send(message).await
+    }
+
+    fn pending(&self) -> std::sync::MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

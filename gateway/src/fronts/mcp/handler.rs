@@ -1,0 +1,233 @@
+//! What the SDK asks of an MCP server: the tools, and calls of them.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use rmcp::model::{
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode,
+    ErrorData, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsRequestMethod, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    SubscriptionsListenRequestMethod,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::caller::Caller;
+use super::late::{LogLevel, SetLevel};
+use super::stateless::Stateless;
+use super::{call, late, result, tools, watch};
+use crate::broker::CapabilityInfo;
+use crate::broker::runs::Dialect;
+use crate::gateway::Hub;
+use crate::gateway::router::{AbpError, Client, Session};
+use caphost::call::Code;
+
+/// The versions spoken: with `initialize` there is one, whatever the client asks for.
+const VERSIONS: &[ProtocolVersion] =
+    &[ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+
+/// One session of MCP; since 2026-07-28, one request.
+pub struct Handler {
+    pub(super) hub: Arc<Hub>,
+    pub(super) caller: Caller,
+    pub(super) stateless: Arc<Stateless>,
+    page_size: usize,
+    session: OnceLock<Session>,
+    watched: AtomicBool,
+    pub(super) ended: CancellationToken,
+    pub(super) log_level: LogLevel,
+    _end: DropGuard,
+}
+
+impl Handler {
+    /// For one caller.
+    pub fn new(hub: Arc<Hub>, caller: Caller, stateless: Arc<Stateless>, page_size: usize) -> Self {
+        let ended = CancellationToken::new();
+        Handler {
+            hub,
+            caller,
+            stateless,
+            page_size,
+            session: OnceLock::new(),
+            watched: AtomicBool::new(false),
+            log_level: LogLevel::default(),
+            _end: ended.clone().drop_guard(),
+            ended,
+        }
+    }
+
+    /// A session's way to the app, as its client introduced itself.
+    pub(super) fn session(&self, client: Option<Implementation>) -> &Session {
+        self.session.get_or_init(|| {
+            let client = client.unwrap_or_else(|| Implementation::new("mcp", "unknown"));
+            self.hub.open(Client {
+                dialect: Dialect::Mcp,
+                owner: self.caller.identity.clone(),
+                app: self.caller.app.as_deref().map(str::to_string),
+                name: client.name,
+                version: client.version,
+            })
+        })
+    }
+
+    /// What the app offers: nothing while it is not connected.
+    fn capabilities(&self) -> Result<Vec<CapabilityInfo>, ErrorData> {
+        match self.hub.offer(self.caller.app.as_deref()) {
+            Ok(offer) => Ok(offer.capabilities),
+            Err(failure) if failure.code == Code::DISCONNECTED => Ok(Vec::new()),
+            Err(failure) => Err(no_choice(&AbpError::from(&failure))),
+        }
+    }
+}
+
+/// Several apps are connected, and the client has not said which it means.
+fn no_choice(error: &AbpError) -> ErrorData {
+    let message = "Several apps are connected: name one in the path, /mcp/<app id>";
+    ErrorData::invalid_params(message, Some(error.body.clone()))
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        late::declare(&mut capabilities);
+        let mut server = Implementation::new("caphost", env!("CARGO_PKG_VERSION"));
+        let mut instructions = None;
+        if let Ok(offer) = self.hub.offer(self.caller.app.as_deref()) {
+            server = server.with_title(offer.app.name);
+            instructions = offer.app.description;
+        }
+        let mut config = ServerConfig::new(capabilities)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+            .with_server_info(server);
+        config.instructions = instructions;
+        config
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let capabilities = self.capabilities()?;
+        let cursor = request.and_then(|request| request.cursor);
+        let (page, next) = tools::page(&capabilities, cursor.as_deref(), self.page_size)?;
+        let mut list = ListToolsResult::with_all_items(page.iter().map(tools::tool).collect());
+        list.next_cursor = next;
+        Ok(list)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let offer = match self.hub.offer(self.caller.app.as_deref()) {
+            Ok(offer) => offer,
+            Err(failure) => {
+                let error = AbpError::from(&failure);
+                return match failure.code == Code::DISCONNECTED {
+                    true => Ok(result::failed(&error, None).into()),
+                    false => Err(no_choice(&error)),
+                };
+            }
+        };
+        let capability = tools::find(&offer.capabilities, &request.name)?;
+        call::run(self, capability, request.arguments, context)
+            .await
+            .map(CallToolResponse::from)
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevel,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.log_level.set(&request);
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if !self.watched.swap(true, Ordering::Relaxed) {
+            tokio::spawn(watch::session(self, context.peer));
+        }
+    }
+
+    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        watch::subscription(self, subscription).await;
+        Ok(())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<
+            ListResourceTemplatesRequestMethod,
+        >())
+    }
+
+    /// The SDK takes a request it knows for one it does not when the parameters are not those of
+    /// the method.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let ours = [
+            CallToolRequestMethod::VALUE,
+            ListToolsRequestMethod::VALUE,
+            SubscriptionsListenRequestMethod::VALUE,
+        ];
+        let method = request.method;
+        if ours.contains(&&*method) {
+            let message = format!("The parameters are not those of {method}");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("Method not found: {method}"),
+            None,
+        ))
+    }
+}

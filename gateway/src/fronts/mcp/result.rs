@@ -1,0 +1,176 @@
+//! How a call ended, as MCP says it.
+
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject};
+use serde_json::{Value, json};
+
+use super::content::extract;
+use crate::agent::AbpError;
+use crate::broker::runs::RunId;
+use caphost::call::{Code, Stop};
+
+/// The error code of a cancelled request, as LSP and the cancellation API have it.
+const CANCELLED: ErrorCode = ErrorCode(-32800);
+
+/// Keys of `_meta`.
+const RUN: &str = "caphost/run";
+const METADATA: &str = "caphost/metadata";
+const ERROR: &str = "caphost/error";
+const STOP: &str = "caphost/stop";
+
+/// The result of a call that succeeded. `promised`: the tool has an output schema, so clients insist
+/// on structured content.
+pub fn done(
+    data: Option<Value>,
+    metadata: Option<Value>,
+    promised: bool,
+    run: RunId,
+) -> CallToolResult {
+    let mut data = data.unwrap_or(Value::Null);
+    let files = extract(&mut data, 1, run);
+    let text = match &data {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let mut content: Vec<_> = text.map(ContentBlock::text).into_iter().collect();
+    content.extend(files);
+    let mut result = if data.is_object() {
+        let mut result = CallToolResult::success(content);
+        result.structured_content = Some(data);
+        result
+    } else if promised {
+        let error = AbpError::new(
+            Code::INTERNAL_ERROR,
+            "The app's answer is not the object its outputSchema promises",
+        );
+        let mut result = failed(&error, Some(run));
+        result.content.extend(content);
+        return result;
+    } else {
+        CallToolResult::success(content)
+    };
+    result.meta = Some(meta(Some(run), metadata.map(|it| (METADATA, it))));
+    result
+}
+
+/// The result of a call that failed: what went wrong is for the model to read.
+pub fn failed(error: &AbpError, run: Option<RunId>) -> CallToolResult {
+    let text = ContentBlock::text(format!("{}: {}", error.code, error.message));
+    let mut result = CallToolResult::error(vec![text]);
+    result.meta = Some(meta(run, Some((ERROR, error.body.clone()))));
+    result
+}
+
+/// The error of a call that something other than its caller has cancelled: the cancellation API's,
+/// and how far the stop was seen where MCP has what is ours.
+pub fn cancelled(tool: &str, request_id: &str, stop: Stop) -> ErrorData {
+    let stop = stop.as_str();
+    ErrorData::new(
+        CANCELLED,
+        format!("Tool execution cancelled: {tool}"),
+        Some(json!({
+            "requestId": request_id, "partial": false, "stop": stop, "_meta": { STOP: stop },
+        })),
+    )
+}
+
+fn meta(run: Option<RunId>, more: Option<(&str, Value)>) -> MetaObject {
+    let run = run.map(|run| (RUN, run.to_string().into()));
+    let entries = run.into_iter().chain(more);
+    MetaObject(entries.map(|(key, value)| (key.into(), value)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> RunId {
+        "6a0e9d0c-6c0b-4a0e-9b9e-0b8f4d2a1c3e".parse().unwrap()
+    }
+
+    fn ended(data: Value, promised: bool) -> Value {
+        json!(done(
+            Some(data),
+            Some(json!({ "duration": 3 })),
+            promised,
+            run()
+        ))
+    }
+
+    #[test]
+    fn an_object_is_text_and_structured_content() {
+        let got = ended(json!({ "a": 1 }), true);
+        assert_eq!(got["structuredContent"], json!({ "a": 1 }));
+        assert_eq!(
+            got["content"],
+            json!([{ "type": "text", "text": r#"{"a":1}"# }])
+        );
+        assert_eq!(got["isError"], false);
+        assert_eq!(
+            got["_meta"],
+            json!({ "caphost/run": run().to_string(), "caphost/metadata": { "duration": 3 } })
+        );
+    }
+
+    #[test]
+    fn text_is_itself_and_other_values_are_json() {
+        assert_eq!(ended(json!("hi"), false)["content"][0]["text"], "hi");
+        assert_eq!(ended(json!([1, 2]), false)["content"][0]["text"], "[1,2]");
+        assert_eq!(ended(json!(0), false)["content"][0]["text"], "0");
+        let nothing = json!(done(None, None, false, run()));
+        assert_eq!(nothing["content"], json!([]));
+        assert!(nothing.get("structuredContent").is_none());
+    }
+
+    #[test]
+    fn bytes_are_given_once() {
+        let got = ended(
+            json!({ "pdf": "JVBERi0=", "mimeType": "application/pdf" }),
+            true,
+        );
+        assert_eq!(got.to_string().matches("JVBERi0=").count(), 1);
+        let pointer = got["structuredContent"]["pdf"].as_str().unwrap();
+        let target = pointer.strip_prefix('#').unwrap();
+        assert_eq!(got.pointer(target), Some(&json!("JVBERi0=")));
+        let whole = ended(json!([{ "image": "AAAA", "mimeType": "image/png" }]), false);
+        assert_eq!(whole["content"][1]["type"], "image");
+    }
+
+    #[test]
+    fn a_broken_promise_is_an_error_with_what_came() {
+        let got = ended(json!("text"), true);
+        assert_eq!(got["isError"], true);
+        assert_eq!(got["content"][1]["text"], "text");
+        assert!(
+            got["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .starts_with("INTERNAL_ERROR: ")
+        );
+    }
+
+    #[test]
+    fn an_error_reads_as_code_and_message() {
+        let error = AbpError::read(json!({
+            "code": "RATE_LIMITED", "message": "Slow down", "retryable": true, "retryAfter": 5,
+        }));
+        let got = json!(failed(&error, Some(run())));
+        assert_eq!(got["isError"], true);
+        assert_eq!(
+            got["content"],
+            json!([{ "type": "text", "text": "RATE_LIMITED: Slow down" }])
+        );
+        assert_eq!(got["_meta"]["caphost/error"]["retryAfter"], 5);
+        assert!(got.get("structuredContent").is_none());
+    }
+
+    #[test]
+    fn a_cancelled_call_is_an_error_of_the_request() {
+        assert_eq!(
+            json!(cancelled("export.pdf", "7", Stop::Returned)),
+            json!({ "code": -32800, "message": "Tool execution cancelled: export.pdf",
+                    "data": { "requestId": "7", "partial": false, "stop": "returned",
+                              "_meta": { "caphost/stop": "returned" } } })
+        );
+    }
+}

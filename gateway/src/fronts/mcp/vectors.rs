@@ -1,0 +1,138 @@
+//! The vectors of `tests/conformance/jsonrpc/mcp.json`, which the page's half in JavaScript passes
+//! too.
+
+use rmcp::model::{NumberOrString, ProgressToken};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::progress::Progress;
+use super::{content, result, schema, tools};
+use crate::agent::AbpError;
+use crate::broker::CapabilityInfo;
+use crate::broker::runs::RunId;
+
+fn vectors() -> Value {
+    let text = include_str!("../../../../tests/conformance/jsonrpc/mcp.json");
+    serde_json::from_str(text).unwrap()
+}
+
+fn each(list: &Value) -> impl Iterator<Item = &Value> {
+    let list = list.as_array().unwrap();
+    assert!(!list.is_empty());
+    list.iter()
+}
+
+fn run() -> RunId {
+    vectors()["call"].as_str().unwrap().parse().unwrap()
+}
+
+/// Without what names the run, and texts as the JSON they are where the order of members is open.
+fn comparable(mut result: Value, pattern: &Value) -> (Value, Value) {
+    let members = result.as_object_mut().unwrap();
+    members.remove("_meta");
+    // Sent since 2026-07-28 only.
+    members.remove("resultType");
+    let mut pattern = pattern.clone();
+    for at in 0..pattern["content"].as_array().unwrap().len() {
+        let block = pattern["content"][at].as_object_mut().unwrap();
+        if block.remove("$anyOrder").is_none() {
+            continue;
+        }
+        for text in [
+            &mut pattern["content"][at]["text"],
+            &mut result["content"][at]["text"],
+        ] {
+            *text = serde_json::from_str(text.as_str().unwrap()).unwrap();
+        }
+    }
+    (result, pattern)
+}
+
+#[test]
+fn results() {
+    for vector in each(&vectors()["results"]) {
+        let promised = vector["promised"].as_bool().unwrap();
+        let data = Some(vector["data"].clone());
+        let got = json!(result::done(data, None, promised, run()));
+        let (got, expected) = comparable(got, &vector["gives"]);
+        assert_eq!(got, expected, "{vector}");
+    }
+    for vector in each(&vectors()["failures"]) {
+        let got = json!(result::failed(
+            &AbpError::read(vector["error"].clone()),
+            None
+        ));
+        let (got, expected) = comparable(got, &vector["gives"]);
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn what_is_no_binary_value() {
+    for plain in each(&vectors()["noBinary"]) {
+        let mut data = plain.clone();
+        assert!(content::extract(&mut data, 1, run()).is_empty(), "{plain}");
+        assert_eq!(data, *plain);
+    }
+}
+
+#[test]
+fn progress() {
+    for vector in each(&vectors()["progress"]) {
+        let mut progress = Progress::new(ProgressToken(NumberOrString::Number(0)));
+        let infos = each(&vector["infos"]);
+        let said: Vec<_> = infos.filter_map(|info| progress.read(info)).collect();
+        let expected = each(&vector["gives"]);
+        for (said, expected) in said.iter().zip(expected) {
+            let said = json!(said);
+            for field in ["progressToken", "message"] {
+                assert_eq!(said.get(field), expected.get(field));
+            }
+            for field in ["progress", "total"] {
+                let number = |it: &Value| it[field].as_f64();
+                assert_eq!(number(&said), number(expected));
+            }
+        }
+        assert_eq!(said.len(), vector["gives"].as_array().unwrap().len());
+    }
+}
+
+#[test]
+fn schemas() {
+    let raw = |schema: &Value| RawValue::from_string(schema.to_string()).unwrap();
+    for vector in each(&vectors()["inputSchemas"]) {
+        let got = schema::input(Some(&raw(&vector["schema"])));
+        assert_eq!(json!(got), vector["gives"], "{vector}");
+    }
+    for vector in each(&vectors()["outputSchemas"]) {
+        let got = schema::output(Some(&raw(&vector["schema"])));
+        assert_eq!(json!(got), vector["gives"], "{vector}");
+    }
+}
+
+#[test]
+fn tools_by_name_and_by_page() {
+    let vectors = &vectors()["tools"];
+    let offered: Vec<CapabilityInfo> = each(&vectors["names"])
+        .map(|name| serde_json::from_value(json!({ "name": name })).unwrap())
+        .collect();
+    for (wanted, name) in vectors["found"].as_object().unwrap() {
+        assert_eq!(json!(tools::find(&offered, wanted).unwrap().name), *name);
+    }
+    for (wanted, message) in vectors["refused"].as_object().unwrap() {
+        let refused = tools::find(&offered, wanted).unwrap_err();
+        assert_eq!(json!(refused.message), *message);
+    }
+    let pages = &vectors["pages"];
+    let size = pages["size"].as_u64().unwrap() as usize;
+    let (mut cursor, mut cursors) = (None, Vec::new());
+    for names in each(&pages["names"]) {
+        let (page, next) = tools::page(&offered, cursor.as_deref(), size).unwrap();
+        let got: Vec<_> = page.iter().map(|it| it.name.clone()).collect();
+        assert_eq!(json!(got), *names);
+        cursors.extend(next.clone());
+        cursor = next;
+    }
+    assert_eq!((cursor, json!(cursors)), (None, pages["cursors"].clone()));
+    assert!(tools::page(&offered, Some("bm9wZQ"), size).is_err());
+}

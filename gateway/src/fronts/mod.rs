@@ -1,0 +1,13 @@
+//! How each kind of client speaks to the gateway.
+
+pub mod abp;
+pub(crate) mod answer;
+pub mod auth;
+pub mod contextforge;
+pub mod jsonrpc;
+pub mod mcp;
+pub mod media_type;
+pub mod rap;
+pub mod rate_limit;
+pub mod runs;
+pub mod socket;

@@ -1,0 +1,102 @@
+//! What comes of the calls a tool server works on.
+
+use serde_json::Value;
+
+use super::Bridge;
+use crate::fronts::rap::names::Identifier;
+use crate::fronts::rap::runtime::delivery::Undelivered;
+use crate::fronts::rap::runtime::result::Outcome;
+use crate::fronts::rap::wire::SubscriptionEvent;
+use caphost::call::{Code, Error, Stop};
+
+/// What a tool server, or the delivery to it, has to say.
+pub enum Input {
+    /// A result.
+    Result {
+        thread: Identifier,
+        id: Identifier,
+        subscription: bool,
+        outcome: Outcome,
+    },
+    /// A callback for a call that could not be read.
+    Unreadable { id: Identifier, error: Error<Value> },
+    /// An event of a subscription.
+    Event(SubscriptionEvent),
+    /// An invocation was not acknowledged.
+    Undelivered {
+        id: Identifier,
+        undelivered: Undelivered,
+    },
+}
+
+impl Bridge<'_> {
+    /// Takes it.
+    pub fn input(&mut self, input: Input) {
+        let now = self.now();
+        match input {
+            Input::Result {
+                thread,
+                id,
+                subscription,
+                outcome,
+            } => {
+                let key = self.calls.find(&thread, &id);
+                let ended = key.and_then(|key| Some((key, self.calls.remove(key)?)));
+                let Some((key, running)) = ended else {
+                    self.parts.counters.results_dropped.add();
+                    // What it says comes too late; that it comes at all is still news.
+                    if let Some(key) = self.calls.ended_late(Some(&thread), &id) {
+                        self.state.settle(key, outcome, true, now);
+                    }
+                    return;
+                };
+                running.errand.end();
+                if subscription && outcome.is_ok() {
+                    self.subscribe(&running);
+                }
+                self.parts.counters.results.add();
+                match outcome {
+                    // It says so, and nobody can tell how far its own work has stopped.
+                    Err(error) if error.code == Code::CANCELLED => {
+                        self.state.cancel_child(key, None, now);
+                        self.state.stopped(key, Stop::Abandoned, now);
+                        // That it has ended is reported all the same.
+                        self.state.settle(key, Err(error), true, now);
+                    }
+                    outcome => self.state.settle(key, outcome, true, now),
+                }
+            }
+            Input::Event(event) => self.event(event),
+            Input::Unreadable { id, error } => match self.calls.ended_late(None, &id) {
+                Some(key) => self.state.settle(key, Err(error), true, now),
+                None => self.fail(&id, error),
+            },
+            Input::Undelivered { id, undelivered } => {
+                let Undelivered { error, may_run } = undelivered;
+                if !may_run && let Some(key) = self.calls.ended_late(None, &id) {
+                    return self.state.settle(key, Err(error), true, now);
+                }
+                self.parts.look.notify_one();
+                if may_run
+                    && let Some(key) = self.calls.find_any(&id)
+                    && let Some(running) = self.calls.get_mut(key)
+                {
+                    let (thread, keep) = (&running.thread, &self.link.keep);
+                    self.parts.notices.cancelled(thread, &id, None, keep);
+                }
+                self.fail(&id, error);
+            }
+        }
+    }
+
+    fn fail(&mut self, id: &Identifier, error: Error<Value>) {
+        let now = self.now();
+        let Some(key) = self.calls.find_any(id) else {
+            return;
+        };
+        if let Some(running) = self.calls.remove(key) {
+            running.errand.end();
+            self.state.settle(key, Err(error), true, now);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! One tool server as an app on the relay.
+//!
+//! The rules of a call are those of [`HostState`]; here its actions become HTTP requests, and
+//! callbacks its events.
+
+mod agents;
+mod calls;
+mod inputs;
+mod link;
+mod perform;
+mod receive;
+mod subscriptions;
+mod tools;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+pub(super) use inputs::Input;
+pub(super) use link::KeepAlive;
+
+use super::callbacks::Receivers;
+use super::counters::Counters;
+use super::discovery::Known;
+use super::limits::RuntimeLimits;
+use super::notices::Notices;
+use super::requests::Requests;
+use crate::broker::CloseCode;
+use crate::gateway::Hub;
+use agents::Agents;
+use calls::Calls;
+use caphost::call::Millis;
+use caphost::session::{HostState, Limits};
+use link::{Incoming, Link};
+use subscriptions::Subscriptions;
+
+/// Messages that may overtake a call that is about to start, so that a cancel sent with it finds it
+/// not yet started.
+const BURST: usize = 64;
+
+/// The longest that is slept at once.
+const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
+
+/// What a bridge is made of.
+pub(super) struct Parts {
+    /// Which of the receivers, and which of the servers notified.
+    pub index: usize,
+    pub hub: Arc<Hub>,
+    pub tasks: Handle,
+    pub requests: Arc<Requests>,
+    pub notices: Arc<Notices>,
+    pub receivers: Arc<Receivers>,
+    /// Where the gateway is reached.
+    pub public: Arc<str>,
+    pub limits: Arc<RuntimeLimits>,
+    pub counters: Arc<Counters>,
+    /// Asks for a look at the toolset.
+    pub look: Arc<Notify>,
+    pub known: watch::Receiver<Known>,
+    pub to_inbox: mpsc::Sender<Input>,
+    pub inbox: mpsc::Receiver<Input>,
+}
+
+/// Why a bridge has left the relay.
+enum End {
+    /// The tool server is gone.
+    ServerGone,
+    /// The relay has closed.
+    Closed(CloseCode, String),
+    /// The gateway is over.
+    Over,
+}
+
+/// Keeps a tool server on the relay, while it is there, until `over`.
+pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
+    loop {
+        let mut known = parts.known.clone();
+        let toolset = tokio::select! {
+            () = over.cancelled() => return,
+            found = known.wait_for(Option::is_some) => match found.ok().and_then(|it| it.clone()) {
+                Some(toolset) => toolset,
+                None => return,
+            },
+            // For a session that is over.
+            late = parts.inbox.recv() => {
+                match late {
+                    Some(Input::Result { .. }) => parts.counters.results_dropped.add(),
+                    Some(Input::Event(_)) => parts.counters.events_dropped.add(),
+                    _ => {}
+                }
+                continue;
+            }
+        };
+        let mut bridge = Bridge::new(&mut parts);
+        bridge.adopt(&toolset);
+        bridge.register(&toolset);
+        let end = bridge.serve(&over).await;
+        bridge.leave();
+        drop(bridge);
+        match end {
+            End::ServerGone => {
+                tracing::warn!(server = ?parts.requests.server, "tool server is gone")
+            }
+            End::Closed(CloseCode::GOING_AWAY, _) | End::Over => return,
+            End::Closed(_, reason) => {
+                tracing::warn!(server = ?parts.requests.server, reason, "tool server is not let in");
+                tokio::select! {
+                    () = over.cancelled() => return,
+                    () = sleep(parts.limits.longest_pause) => {}
+                }
+            }
+        }
+    }
+}
+
+/// A tool server's time on the relay.
+struct Bridge<'a> {
+    parts: &'a mut Parts,
+    link: Link,
+    /// The `app` it has registered as.
+    app: Value,
+    state: HostState<Value, ()>,
+    agents: Agents,
+    calls: Calls,
+    subscriptions: Subscriptions,
+    /// The `Capability` documents registered.
+    capabilities: BTreeMap<String, Value>,
+    endpoint: Option<Url>,
+    started: Instant,
+    woken: bool,
+}
+
+impl<'a> Bridge<'a> {
+    fn new(parts: &'a mut Parts) -> Self {
+        let limits = &parts.hub.limits;
+        let limits = Limits {
+            in_flight: limits.in_flight,
+            sessions: limits.sessions,
+            requests_per_second: limits.requests_per_second,
+            ..Limits::default()
+        };
+        Bridge {
+            link: Link::join(&parts.hub, &parts.tasks),
+            parts,
+            app: Value::Null,
+            state: HostState::new(limits),
+            agents: Agents::default(),
+            calls: Calls::default(),
+            subscriptions: Subscriptions::default(),
+            capabilities: BTreeMap::new(),
+            endpoint: None,
+            started: Instant::now(),
+            woken: false,
+        }
+    }
+
+    fn now(&self) -> Millis {
+        self.started.elapsed().as_secs_f64() * 1_000.0
+    }
+
+    async fn serve(&mut self, over: &CancellationToken) -> End {
+        // What has changed since the toolset was adopted counts as news, as does that one.
+        let mut known = self.parts.known.clone();
+        loop {
+            self.drive();
+            if self.woken {
+                if let Some(end) = self.start_calls() {
+                    return end;
+                }
+                continue;
+            }
+            let deadline = self.state.next_deadline();
+            let left = deadline.map(|at| (at - self.now()).clamp(0.0, LONGEST_SLEEP_MS));
+            let due = sleep(Duration::from_secs_f64(left.unwrap_or_default() / 1_000.0));
+            tokio::select! {
+                incoming = self.link.next() => {
+                    if let Some(end) = self.incoming(incoming) {
+                        return end;
+                    }
+                }
+                Some(input) = self.parts.inbox.recv() => self.input(input),
+                () = due, if deadline.is_some() => {
+                    let now = self.now();
+                    self.state.handle_timeout(now);
+                }
+                Ok(()) = known.changed() => {
+                    let toolset = known.borrow_and_update().clone();
+                    match toolset {
+                        Some(toolset) => self.update(&toolset),
+                        None => return End::ServerGone,
+                    }
+                }
+                () = over.cancelled() => return End::Over,
+            }
+        }
+    }
+
+    fn incoming(&mut self, incoming: Incoming) -> Option<End> {
+        match incoming {
+            Incoming::Message(text) => self.receive(&text),
+            Incoming::Closed(code, reason) => return Some(End::Closed(code, reason)),
+        }
+        None
+    }
+
+    /// Starts what is ready, unless what has come in the meantime ends it first.
+    fn start_calls(&mut self) -> Option<End> {
+        for _ in 0..BURST {
+            let Some(incoming) = self.link.queued() else {
+                break;
+            };
+            if let Some(end) = self.incoming(incoming) {
+                return Some(end);
+            }
+            self.drive();
+        }
+        self.woken = false;
+        self.state.run_ready();
+        None
+    }
+
+    /// Ends every session: calls are cancelled and threads closed, as far as the tool servers can
+    /// be told.
+    fn leave(&mut self) {
+        let now = self.now();
+        for connection in self.agents.all() {
+            self.state.disconnect(connection, now);
+            self.drive();
+            self.close_thread(connection);
+            self.agents.remove(connection);
+        }
+    }
+}

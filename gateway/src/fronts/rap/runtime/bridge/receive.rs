@@ -1,0 +1,112 @@
+//! What the relay sends: agents' messages, and its own.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::Bridge;
+use crate::wire::abp::{self, FromAgent, Received};
+use crate::wire::{Envelope, failed};
+use caphost::call::{CallId, Code, Error};
+use caphost::session::{CallRequest, ConnectionId};
+
+impl Bridge<'_> {
+    /// One message.
+    pub fn receive(&mut self, text: &str) {
+        let Ok(envelope) = Envelope::read(text, None, &self.parts.hub.limits) else {
+            return;
+        };
+        let Some(handle) = envelope.agent.as_deref() else {
+            if envelope.kind == "app/refused" {
+                tracing::warn!(server = ?self.parts.requests.server, text, "the relay refuses");
+            }
+            return;
+        };
+        if envelope.kind == "agent/closed" {
+            return self.agent_closed(handle);
+        }
+        let state = &mut self.state;
+        let connection = self.agents.connection(handle, || state.connect());
+        // The relay looks at a message without recursion and lets through a little more than this.
+        let Ok(message) = serde_json::from_str::<Value>(text) else {
+            let error = Error::invalid_params("The message is nested too deeply");
+            let (kind, payload) = failed(&envelope.subject(), &error);
+            let id = envelope.id.and_then(|id| serde_json::from_str(id).ok());
+            let payload = serde_json::from_str(&payload).unwrap_or_default();
+            return self.link.send(Some(handle), kind, id.as_ref(), payload);
+        };
+        match abp::read_from_agent(&message) {
+            Ok(received) => self.take(connection, received),
+            Err(error) => {
+                let error = self.without_session(connection, &message).unwrap_or(error);
+                let refusal = abp::refusal(&message, &error, 0.0);
+                let kind = refusal["type"].as_str().unwrap_or_default();
+                let id = message.get("id").cloned();
+                self.post(connection, kind, id, refusal["payload"].clone());
+            }
+        }
+    }
+
+    /// Without a session, that there is none comes before what else is wrong.
+    fn without_session(&self, connection: ConnectionId, message: &Value) -> Option<Error<Value>> {
+        let kind = message["type"].as_str()?;
+        let needs_session = [abp::kind::CALL, abp::kind::CANCEL].contains(&kind);
+        let missing = needs_session && self.state.session_id(connection).is_none();
+        let message = "There is no session: call initialize first";
+        missing.then(|| Error::new(Code::NOT_INITIALIZED, message))
+    }
+
+    fn take(&mut self, connection: ConnectionId, received: Received<Value>) {
+        let Received { id, message } = received;
+        let now = self.now();
+        match message {
+            FromAgent::Initialize(params) => {
+                // A session is to start with what the tool server offers now.
+                self.parts.look.notify_one();
+                let session: Rc<str> = Uuid::new_v4().to_string().into();
+                self.state.initialize(connection, id, params, session, now);
+            }
+            FromAgent::Call {
+                call,
+                capability,
+                params,
+                timeout,
+                token,
+            } => {
+                let fresh = || CallId::from_random(*Uuid::new_v4().as_bytes());
+                let request = CallRequest {
+                    id: call.unwrap_or_else(fresh),
+                    capability,
+                    // The handler is not told otherwise whose call it is.
+                    params: json!([connection, params]),
+                    timeout,
+                    token,
+                };
+                self.state.call(connection, id, request, now);
+            }
+            FromAgent::Cancel {
+                given,
+                call,
+                reason,
+            } => {
+                self.state.cancel(connection, id, given, &call, reason, now);
+                self.unsubscribe(connection, &call);
+            }
+            FromAgent::Shutdown { reason } => self.state.shutdown(connection, id, reason, now),
+            // No tool asks anything.
+            FromAgent::Elicited(_) => {}
+        }
+    }
+
+    fn agent_closed(&mut self, handle: &str) {
+        let Some(connection) = self.agents.known(handle) else {
+            return;
+        };
+        let now = self.now();
+        self.state.disconnect(connection, now);
+        self.drive();
+        self.close_thread(connection);
+        self.agents.remove(connection);
+    }
+}

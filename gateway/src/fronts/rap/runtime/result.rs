@@ -1,0 +1,207 @@
+//! A tool's result, as a call's outcome.
+
+use serde_json::{Value, json};
+
+use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX, ToolResult};
+use caphost::call::{Code, Error};
+
+/// What a call ends with.
+pub(super) type Outcome = Result<Value, Error<Value>>;
+
+/// Levels of JSON in a text past which it stays a text: the message around it adds some, and the
+/// relay takes no more than 128 in all.
+const MAX_DEPTH: usize = 100;
+
+/// What a tool server of ours says of a call that was cancelled on its side; a reason may follow.
+const CANCELLED: &str = "Tool call cancelled";
+/// What runtimes put in the place of the result of a call that was interrupted.
+const INTERRUPTED: &str = "Tool call interrupted by user";
+
+/// The outcome a result stands for.
+///
+/// | result | outcome |
+/// |---|---|
+/// | a text that starts `Error: ` | the error `OPERATION_FAILED` with the rest of the text |
+/// | the same of a cancelled call: `Error: Tool call cancelled…` | cancelled |
+/// | a text that is a JSON object or array | that |
+/// | any other text | the text |
+/// | an image | ABP's binary data |
+/// | a text that describes binary data, and the data | ABP's binary data |
+/// | several items | an array of texts and binary data |
+pub(super) fn outcome(result: ToolResult) -> Outcome {
+    let ToolResult { text, content, .. } = result;
+    let Some(items) = content else {
+        return text.map_or(Ok(Value::Null), of_text);
+    };
+    let known = |item: &ContentItem| !matches!(item, ContentItem::Unknown);
+    let items: Vec<_> = items.into_iter().filter(known).collect();
+    match <[ContentItem; 1]>::try_from(items) {
+        Ok([ContentItem::Text { text }]) => of_text(text),
+        Ok([item]) => Ok(of_item(item)),
+        Err(items) => {
+            Ok(of_pair(&items).unwrap_or_else(|| items.into_iter().map(of_item).collect()))
+        }
+    }
+}
+
+fn of_text(text: String) -> Outcome {
+    let message = text.strip_prefix(ERROR_PREFIX);
+    if says_cancelled(message) || text == INTERRUPTED {
+        return Err(Error::cancelled());
+    }
+    if let Some(message) = message {
+        return Err(Error::new(Code::OPERATION_FAILED, message.to_string()));
+    }
+    Ok(structured(&text).unwrap_or(Value::String(text)))
+}
+
+fn says_cancelled(message: Option<&str>) -> bool {
+    let reason = message.and_then(|message| message.strip_prefix(CANCELLED));
+    let cancelled = reason.is_some_and(|reason| {
+        reason.is_empty() || reason.starts_with(": ") || reason.starts_with(". ")
+    });
+    cancelled || message == Some(INTERRUPTED)
+}
+
+/// The JSON object or array a text is.
+fn structured(text: &str) -> Option<Value> {
+    let begins = text.trim_start().starts_with(['{', '[']);
+    let value: Value = serde_json::from_str(text).ok().filter(|_| begins)?;
+    is_shallow(&value, MAX_DEPTH).then_some(value)
+}
+
+fn of_item(item: ContentItem) -> Value {
+    match item {
+        ContentItem::Text { text } => text.into(),
+        ContentItem::Image { data, media_type } => {
+            json!({ "content": data, "mimeType": media_type, "encoding": "base64" })
+        }
+        ContentItem::Unknown => Value::Null,
+    }
+}
+
+/// Binary data as our tool server writes it: what describes it as JSON, then the data.
+fn of_pair(items: &[ContentItem]) -> Option<Value> {
+    let [ContentItem::Text { text }, data] = items else {
+        return None;
+    };
+    let mut binary = structured(text)?;
+    let describes = |key: &str| binary.get(key).is_some_and(Value::is_string);
+    let is_description = describes("mimeType") && describes("encoding");
+    if !is_description || binary.get("content").is_some() {
+        return None;
+    }
+    let (ContentItem::Text { text: data } | ContentItem::Image { data, .. }) = data else {
+        return None;
+    };
+    binary["content"] = data.as_str().into();
+    Some(binary)
+}
+
+fn is_shallow(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Object(members) => {
+            levels > 0 && members.values().all(|it| is_shallow(it, levels - 1))
+        }
+        Value::Array(elements) => {
+            levels > 0 && elements.iter().all(|it| is_shallow(it, levels - 1))
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fronts::rap::names::Identifier;
+
+    fn of(text: Option<&str>, content: Option<Value>) -> Outcome {
+        let id = Identifier::new("i").unwrap();
+        outcome(ToolResult {
+            group_id: id.clone(),
+            id,
+            call_id: None,
+            text: text.map(str::to_string),
+            content: content.map(|it| serde_json::from_value(it).unwrap()),
+            subscription: false,
+        })
+    }
+
+    fn text(text: &str) -> Outcome {
+        of(Some(text), None)
+    }
+
+    #[test]
+    fn a_text_is_itself_or_the_json_it_is() {
+        for plain in [
+            "",
+            "done",
+            "7",
+            "true",
+            "null",
+            "{not json}",
+            "[1, 2",
+            "error: x",
+        ] {
+            assert_eq!(text(plain), Ok(plain.into()));
+        }
+        assert_eq!(text(" {\"a\": [1]}"), Ok(json!({ "a": [1] })));
+        assert_eq!(text("[]"), Ok(json!([])));
+        let deep = format!("{}{}", "[".repeat(110), "]".repeat(110));
+        assert_eq!(text(&deep), Ok(deep.into()));
+        assert_eq!(of(None, None), Ok(Value::Null));
+    }
+
+    #[test]
+    fn an_error_fails() {
+        let error = text("Error: the disk is full").unwrap_err();
+        assert_eq!(error.code, Code::OPERATION_FAILED);
+        assert_eq!(error.message, "the disk is full");
+        let content = json!([{ "type": "text", "text": "Error: no" }]);
+        assert_eq!(of(None, Some(content)).unwrap_err().message, "no");
+    }
+
+    #[test]
+    fn a_call_the_tool_server_has_cancelled_is_cancelled() {
+        for said in [
+            "Error: Tool call cancelled",
+            "Error: Tool call cancelled: enough",
+            "Error: Tool call cancelled. The work was not seen to stop (abandoned).",
+            "Tool call interrupted by user",
+            "Error: Tool call interrupted by user",
+        ] {
+            assert_eq!(text(said).unwrap_err().code, Code::CANCELLED, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_speaks_of_cancelling_is_not_cancelled() {
+        assert!(text("Tool call cancelled").is_ok());
+        let error = text("Error: Tool call cancelled by the airline").unwrap_err();
+        assert_eq!(error.code, Code::OPERATION_FAILED);
+    }
+
+    #[test]
+    fn items_are_texts_and_binary_data() {
+        let image = json!({ "type": "image", "data": "AA==", "mediaType": "image/png" });
+        let binary = json!({ "content": "AA==", "mimeType": "image/png", "encoding": "base64" });
+        assert_eq!(
+            of(Some("instead"), Some(json!([image]))),
+            Ok(binary.clone())
+        );
+        let several = json!([{ "type": "text", "text": "{}" }, image, { "type": "audio" }]);
+        assert_eq!(of(None, Some(several)), Ok(json!(["{}", binary])));
+        assert_eq!(of(None, Some(json!([]))), Ok(json!([])));
+    }
+
+    #[test]
+    fn described_data_becomes_one() {
+        let description = json!({ "mimeType": "application/pdf", "encoding": "base64", "size": 1 });
+        let pair = json!([
+            { "type": "text", "text": description.to_string() }, { "type": "text", "text": "AA==" },
+        ]);
+        let mut binary = description;
+        binary["content"] = "AA==".into();
+        assert_eq!(of(None, Some(pair)), Ok(binary));
+    }
+}

@@ -1,0 +1,171 @@
+//! The tool server: an app's capabilities as RAP tools.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET {base}/.well-known/rap-toolset` | the manifest |
+//! | `POST {base}/invoke` | 200 at once; the result goes to the callback URL |
+//! | `POST {base}/cancel_tool_call` | 200 at once; the call is cancelled in the background |
+//! | `POST {base}/close_thread` | 200 at once; its calls are cancelled in the background |
+//!
+//! `{base}` is `/rap/<app id>`; or the root, for the only app or the one named by `?app=`.
+//! `docs/protocol.md` says what is ours, and what was decided where RAP leaves a choice.
+
+mod body;
+mod callback_url;
+mod catalogue;
+mod claims;
+mod delivery;
+mod discovery;
+mod invocation;
+mod notifications;
+mod options;
+mod others;
+mod pending;
+mod refusal;
+mod result;
+mod target;
+mod thread;
+mod threads;
+mod toolset;
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::routing::{get, post};
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::{MissedTickBehavior, interval};
+
+pub use callback_url::AllowedHost;
+pub use options::Options;
+
+use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
+use crate::fronts::auth::authenticate;
+use crate::fronts::rate_limit::RateLimiter;
+use crate::gateway::Hub;
+use crate::tokens::{Identity, Role};
+use catalogue::Catalogue;
+use claims::Claims;
+use delivery::{Budget, Delivery};
+use refusal::Refusal;
+use target::Target;
+use threads::Threads;
+
+/// Where invocations go, under a base.
+const INVOKE_PATH: &str = "/invoke";
+
+/// What all requests share.
+struct ToolServer {
+    hub: Arc<Hub>,
+    options: Options,
+    /// Whether the gateway itself speaks TLS.
+    secure: bool,
+    catalogue: Catalogue,
+    threads: Threads,
+    claims: Claims,
+    delivery: Delivery,
+    /// One for each invocation whose result is not delivered.
+    pending: Arc<Semaphore>,
+    /// The invocations.
+    invoked_bytes: Budget,
+    /// Their results.
+    pending_bytes: Budget,
+    cancels: RateLimiter,
+    closures: RateLimiter,
+}
+
+/// The routes of the tool server, on a hub whose gateway speaks TLS or does not.
+///
+/// Needs a runtime: threads that are no longer used are looked for in the background.
+pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
+    let limiter = || {
+        RateLimiter::with_burst(
+            options.notifications_per_second,
+            options.notifications_burst,
+        )
+    };
+    let metrics = hub.metrics.clone();
+    let server = Arc::new(ToolServer {
+        claims: Claims::new(hub.clone(), options.call_timeout),
+        hub,
+        secure,
+        catalogue: Catalogue::default(),
+        threads: Threads::new(options.max_threads, options.thread_idle),
+        delivery: Delivery::new(
+            options.callback_timeout,
+            options.callback_retry_for,
+            metrics,
+        ),
+        pending: Arc::new(Semaphore::new(
+            options.max_pending.min(Semaphore::MAX_PERMITS),
+        )),
+        invoked_bytes: Budget::new(options.max_pending_bytes),
+        pending_bytes: Budget::new(options.max_pending_bytes),
+        cancels: limiter(),
+        closures: limiter(),
+        options,
+    });
+    let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
+    let idle = server.options.thread_idle;
+    tokio::spawn(async move {
+        let sweep = || sweep(weak.clone(), idle);
+        tasks.keep_going("rap threads", sweep).await;
+    });
+    if server.hub.cluster().is_some() {
+        let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
+        let told = Arc::new(Mutex::new(server.hub.from_others()));
+        tokio::spawn(async move {
+            let obey = || others::obey(weak.clone(), told.clone());
+            tasks.keep_going("rap notifications", obey).await;
+        });
+    }
+    let mut router = Router::new();
+    for base in ["", "/rap/{app}"] {
+        let path = |path: &str| format!("{base}{path}");
+        router = router
+            .route(&path(TOOLSET_PATH), get(discovery::manifest))
+            .route(&path(INVOKE_PATH), post(invocation::invoke))
+            .route(
+                &path(CANCEL_TOOL_CALL_PATH),
+                post(notifications::cancel_tool_call),
+            )
+            .route(&path(CLOSE_THREAD_PATH), post(notifications::close_thread));
+    }
+    router.with_state(server)
+}
+
+/// Looks for threads that are no longer used, as long as there is a server.
+async fn sweep(server: Weak<ToolServer>, idle: Duration) -> ControlFlow<()> {
+    let mut ticks = interval((idle / 4).max(Duration::from_millis(10)));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(server) = server.upgrade() else {
+            return ControlFlow::Break(());
+        };
+        server.threads.sweep();
+    }
+}
+
+impl ToolServer {
+    /// Who asks, and for which app: the one the target names, else the only one a token may reach.
+    fn admit(
+        &self,
+        target: Target,
+        headers: &HeaderMap,
+        query: Option<&str>,
+    ) -> Result<(Identity, Option<String>), Refusal> {
+        let caller = authenticate(&self.hub, Role::Agent, headers, query)?;
+        let app = target
+            .app
+            .or_else(|| caller.app.as_deref().map(str::to_string));
+        if let Some(app) = app.as_deref().filter(|app| !caller.may_reach(app)) {
+            return Err(Refusal::denied(format!(
+                "That token may not reach the app {app:?}"
+            )));
+        }
+        Ok((caller, app))
+    }
+}

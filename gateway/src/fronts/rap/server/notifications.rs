@@ -1,0 +1,158 @@
+//! `POST {base}/cancel_tool_call` and `POST {base}/close_thread`: answered with an empty 200 at
+//! once, whatever comes of them. Other workers are told: the call may be on any of them.
+//!
+//! A runtime tells every server of every call, so what names none of ours is no mistake of anybody's,
+//! whatever it looks like.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::StatusCode;
+use serde::de::DeserializeOwned;
+
+use super::ToolServer;
+use super::body::read_json;
+use super::refusal::Refusal;
+use super::target::Target;
+use crate::cluster::Notice;
+use crate::fronts::rap::names::{AnyServersId, Identifier};
+use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
+use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::socket::PeerAddress;
+use crate::gateway::router::{Canceller, Confirmation};
+use crate::tokens::Identity;
+use caphost::call::Stop;
+
+/// Bytes of a notification: two ids, and room for what others may add.
+const BODY_BYTES: usize = 64 << 10;
+/// What the app is told.
+const CANCELLED: &str = "The runtime has cancelled the tool call";
+/// The same, of all calls of a thread.
+const CLOSED: &str = "The thread is closed";
+
+/// Cancels the call, if thread and id are those of one that the caller may see.
+pub(super) async fn cancel_tool_call(
+    State(server): State<Arc<ToolServer>>,
+    target: Target,
+    request: Request,
+) -> Result<StatusCode, Refusal> {
+    let (caller, app, notification) = server.read(target, request, &server.cancels).await?;
+    let CancelToolCall::<AnyServersId> {
+        thread_id,
+        tool_call_id,
+    } = notification;
+    let (Some(thread_id), Some(tool_call_id)) = (thread_id.ours(), tool_call_id.ours()) else {
+        return Ok(StatusCode::OK);
+    };
+    server.cancel(&thread_id, &tool_call_id, app.as_deref(), &caller);
+    server.tell(|| Notice::CancelToolCall {
+        thread_id,
+        tool_call_id,
+        app,
+        by: caller,
+    });
+    Ok(StatusCode::OK)
+}
+
+/// Cancels the calls of a thread and forgets it.
+pub(super) async fn close_thread(
+    State(server): State<Arc<ToolServer>>,
+    target: Target,
+    request: Request,
+) -> Result<StatusCode, Refusal> {
+    let (caller, app, notification) = server.read(target, request, &server.closures).await?;
+    let CloseThread::<AnyServersId> { thread_id } = notification;
+    let Some(thread_id) = thread_id.ours() else {
+        return Ok(StatusCode::OK);
+    };
+    server.close(&thread_id, app.as_deref(), &caller);
+    server.tell(|| Notice::CloseThread {
+        thread_id,
+        app,
+        by: caller,
+    });
+    Ok(StatusCode::OK)
+}
+
+/// Cancels a call. What comes of it, the call's result tells the runtime; this tells the log.
+async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifier) {
+    let Confirmation {
+        cancelled,
+        reason: why,
+        error,
+        stop,
+        ..
+    } = canceller.cancel(Some(reason.into())).await;
+    match error {
+        Some(error) => {
+            let (code, message) = (&*error.code, &*error.message);
+            tracing::warn!(?thread_id, code, message, "a tool call was not cancelled");
+        }
+        None => {
+            let stop = stop.map(Stop::as_str);
+            tracing::debug!(?thread_id, cancelled, why, stop, "cancel");
+        }
+    }
+}
+
+impl ToolServer {
+    /// Cancels a call here that `by` may see.
+    pub(super) fn cancel(
+        &self,
+        thread_id: &Identifier,
+        tool_call_id: &Identifier,
+        app: Option<&str>,
+        by: &Identity,
+    ) {
+        let found = self.threads.cancellers(thread_id, tool_call_id, app, by);
+        if found.is_empty() {
+            // Typically it has ended, or was another server's: every server is told.
+            tracing::debug!(?thread_id, ?tool_call_id, "cancel: no such tool call");
+        }
+        for canceller in found {
+            tokio::spawn(cancel(canceller, CANCELLED, thread_id.clone()));
+        }
+    }
+
+    /// Closes a thread here that `by` may see.
+    pub(super) fn close(&self, thread_id: &Identifier, app: Option<&str>, by: &Identity) {
+        let closed = self.threads.take(thread_id, app, by);
+        if closed.is_empty() {
+            tracing::debug!(?thread_id, "close: no such thread");
+        }
+        for thread in closed {
+            // Calls of a thread of that id which are made from now on are another's.
+            for canceller in thread.close() {
+                tokio::spawn(cancel(canceller, CLOSED, thread_id.clone()));
+            }
+        }
+    }
+
+    fn tell(&self, notice: impl FnOnce() -> Notice) {
+        if let Some(cluster) = self.hub.cluster() {
+            cluster.tell_all(notice());
+        }
+    }
+
+    async fn read<T: DeserializeOwned>(
+        &self,
+        target: Target,
+        request: Request,
+        limiter: &RateLimiter,
+    ) -> Result<(Identity, Option<String>, T), Refusal> {
+        let (parts, body) = request.into_parts();
+        let (caller, app) = self.admit(target, &parts.headers, parts.uri.query())?;
+        let peer = parts.extensions.get::<ConnectInfo<PeerAddress>>();
+        let address: Option<IpAddr> = peer.map(|peer| peer.0.0.ip());
+        limiter.check(&(&caller.name, address)).map_err(|wait| {
+            Refusal::later(
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many notifications",
+                wait,
+            )
+        })?;
+        let notification = read_json(&parts.headers, body, BODY_BYTES).await?;
+        Ok((caller, app, notification))
+    }
+}

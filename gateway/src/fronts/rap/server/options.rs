@@ -1,0 +1,97 @@
+//! How the tool server is set up.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::callback_url::AllowedHost;
+use crate::units::{bytes, count, duration, rate};
+
+/// The options of the RAP tool server.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(next_help_heading = "RAP tool server")]
+pub struct Options {
+    /// A host that results may be sent to, such as `runtime.example`, `*.example` or `10.0.0.7:8080`. Any, unless given. Repeatable.
+    #[arg(
+        long = "rap-callback-allow",
+        env = "CAPHOST_RAP_CALLBACK_ALLOW",
+        value_delimiter = ',',
+        value_name = "HOST"
+    )]
+    pub callback_allow: Vec<AllowedHost>,
+    /// How long a callback URL may take to accept a result, from connecting to its answer.
+    #[arg(long = "rap-callback-timeout", env = "CAPHOST_RAP_CALLBACK_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
+    pub callback_timeout: Duration,
+    /// How long a result is sent again to a callback URL that fails.
+    #[arg(long = "rap-callback-retry-for", env = "CAPHOST_RAP_CALLBACK_RETRY_FOR", default_value = "5m", value_parser = duration, value_name = "TIME")]
+    pub callback_retry_for: Duration,
+    /// How long a call may take before it is cancelled.
+    #[arg(long = "rap-call-timeout", env = "CAPHOST_RAP_CALL_TIMEOUT", default_value = "60m", value_parser = duration, value_name = "TIME")]
+    pub call_timeout: Duration,
+    /// How long a thread may be without a call before its session with the app ends.
+    #[arg(long = "rap-thread-idle", env = "CAPHOST_RAP_THREAD_IDLE", default_value = "5m", value_parser = duration, value_name = "TIME")]
+    pub thread_idle: Duration,
+    /// Threads with a session at once; beyond that, threads without a call make room.
+    #[arg(long = "rap-max-threads", env = "CAPHOST_RAP_MAX_THREADS", default_value = "500", value_parser = count, value_name = "N")]
+    pub max_threads: usize,
+    /// Invocations whose results are not delivered yet; beyond that, more are answered 503.
+    #[arg(long = "rap-max-pending", env = "CAPHOST_RAP_MAX_PENDING", default_value = "10000", value_parser = count, value_name = "N")]
+    pub max_pending: usize,
+    /// The largest result; in place of a larger one an error is delivered.
+    #[arg(long = "rap-max-result-bytes", env = "CAPHOST_RAP_MAX_RESULT_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
+    pub max_result_bytes: usize,
+    /// The size of all results that wait to be delivered, beyond which errors are delivered in their place; and of all invocations that are pending, beyond which more are answered 503.
+    #[arg(long = "rap-max-pending-bytes", env = "CAPHOST_RAP_MAX_PENDING_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
+    pub max_pending_bytes: usize,
+    /// Cancellations per second of one caller, and as many closures of threads.
+    #[arg(long = "rap-notifications-per-second", env = "CAPHOST_RAP_NOTIFICATIONS_PER_SECOND", default_value = "1000", value_parser = rate, value_name = "N")]
+    pub notifications_per_second: f64,
+    /// How many of each may come at once.
+    #[arg(long = "rap-notifications-burst", env = "CAPHOST_RAP_NOTIFICATIONS_BURST", default_value = "2000", value_parser = rate, value_name = "N")]
+    pub notifications_burst: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            callback_allow: Vec::new(),
+            callback_timeout: Duration::from_secs(10),
+            callback_retry_for: Duration::from_secs(300),
+            call_timeout: Duration::from_secs(3_600),
+            thread_idle: Duration::from_secs(300),
+            max_threads: 500,
+            max_pending: 10_000,
+            max_result_bytes: 16 << 20,
+            max_pending_bytes: 256 << 20,
+            notifications_per_second: 1_000.0,
+            notifications_burst: 2_000.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn what_the_command_line_says_by_default() {
+        assert_eq!(Line::parse_from(["serve"]).options, Options::default());
+    }
+
+    #[test]
+    fn hosts_are_checked() {
+        let read = |host: &str| Line::try_parse_from(["serve", "--rap-callback-allow", host]);
+        assert!(
+            read("a.example,*.b.example").is_ok_and(|line| line.options.callback_allow.len() == 2)
+        );
+        assert!(read("http://a.example").is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! An invocation that was taken, until its result is delivered.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::ToolServer;
+use super::callback_url::origin;
+use super::claims::Claim;
+use super::delivery::{Delivered, Share};
+use super::result::Body;
+use super::thread::Thread;
+use crate::fronts::rap::names::Identifier;
+use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
+use crate::gateway::Connected;
+use crate::gateway::router::{AbpError, Call, Outcome};
+
+/// Timers of an app may be a little early.
+const EARLY_MILLIS: u128 = 20;
+
+/// What an invocation takes of what there is for all, until its result is delivered.
+pub(super) struct Room {
+    /// One of those that may be pending.
+    pub _place: OwnedSemaphorePermit,
+    /// Its bytes.
+    pub _share: Share,
+}
+
+/// It ends in exactly one result, which is delivered or is lost for a reason that is logged.
+pub(super) struct Pending {
+    server: Arc<ToolServer>,
+    group_id: Identifier,
+    id: Identifier,
+    call_id: Option<String>,
+    callback_url: Url,
+    since: Instant,
+    _room: Room,
+    /// A gateway that stops waits until the result was sent once.
+    connected: Connected,
+}
+
+impl Pending {
+    pub(super) fn new(server: Arc<ToolServer>, invocation: &Invocation, room: Room) -> Self {
+        Pending {
+            connected: server.hub.connected(),
+            server,
+            group_id: invocation.group_id.clone(),
+            id: invocation.id.clone(),
+            call_id: invocation.call_id.clone(),
+            callback_url: invocation.callback_url.clone(),
+            since: Instant::now(),
+            _room: room,
+        }
+    }
+
+    /// Waits for the end of the call, and delivers its result.
+    pub(super) async fn see_through(self, thread: Arc<Thread>, call: Call, claim: Claim) {
+        let outcome = call.outcome().await;
+        thread.ended(&self.id);
+        // Before the runtime has the result, and may use the id again.
+        self.server.claims.release(claim).await;
+        let body = Body::of(self.explained(outcome));
+        self.deliver(body, &thread.closed).await;
+    }
+
+    /// Delivers an error: it did not become a call.
+    pub(super) async fn fail(self, error: AbpError) {
+        let body = Body::of(Outcome::Failed(error));
+        self.deliver(body, &CancellationToken::new()).await;
+    }
+
+    /// Nobody gives a reason when time is up.
+    fn explained(&self, outcome: Outcome) -> Outcome {
+        let timeout = self.server.options.call_timeout;
+        let late = self.since.elapsed().as_millis() + EARLY_MILLIS >= timeout.as_millis();
+        match outcome {
+            Outcome::Cancelled {
+                reason: None,
+                by_caller: false,
+                stop,
+            } if late => Outcome::Cancelled {
+                reason: Some(format!("it did not end within {timeout:?}")),
+                by_caller: false,
+                stop,
+            },
+            other => other,
+        }
+    }
+
+    async fn deliver(self, body: Body, unwanted: &CancellationToken) {
+        let (message, _share) = self.message(body);
+        let Pending {
+            server,
+            group_id,
+            id,
+            callback_url,
+            connected,
+            _room,
+            ..
+        } = self;
+        let sending = server
+            .delivery
+            .send(&callback_url, message, connected, unwanted);
+        match sending.await {
+            Delivered::Taken => tracing::debug!(?group_id, ?id, "result delivered"),
+            Delivered::Lost(why) => {
+                let to = origin(&callback_url);
+                tracing::warn!(?group_id, ?id, to, why, "result not delivered");
+            }
+        }
+    }
+
+    /// The callback as JSON, and its share of what may wait; an error in place of what is too much.
+    fn message(&self, body: Body) -> (Bytes, Option<Share>) {
+        let max = self.server.options.max_result_bytes;
+        let bytes = body.bytes();
+        if bytes > max {
+            let message =
+                format!("The result has {bytes} bytes, more than the {max} that can be delivered");
+            return (self.callback(Body::error(&message)), None);
+        }
+        let json = self.callback(body);
+        match self.server.pending_bytes.take(json.len()) {
+            Some(share) => (json, Some(share)),
+            None => {
+                let message = "The result was lost: too many others wait to be delivered";
+                (self.callback(Body::error(message)), None)
+            }
+        }
+    }
+
+    fn callback(&self, body: Body) -> Bytes {
+        let (text, content) = match body {
+            Body::Text(text) => (Some(text), None),
+            Body::Content(items) => (None, Some(items)),
+        };
+        let callback = Callback::ToolResult(ToolResult {
+            group_id: self.group_id.clone(),
+            id: self.id.clone(),
+            call_id: self.call_id.clone(),
+            text,
+            content,
+            subscription: false,
+        });
+        // Strings and lists of them always can be written.
+        serde_json::to_vec(&callback).unwrap_or_default().into()
+    }
+}

@@ -1,0 +1,230 @@
+//! What an app offers, as tools.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use crate::broker::{CapabilityInfo, Offer};
+use crate::fronts::rap::names::tool_name;
+use crate::fronts::rap::wire::{Tool, Toolset};
+
+/// An app's capabilities under names that may stand in a toolset.
+#[derive(Debug)]
+pub(super) struct Tools {
+    /// The app's id.
+    pub app: String,
+    name: String,
+    description: String,
+    /// By name.
+    tools: BTreeMap<String, Capability>,
+    conflicts: Vec<Conflict>,
+}
+
+#[derive(Debug)]
+struct Capability {
+    name: String,
+    tool: Tool,
+}
+
+/// Capabilities that would be one tool, and are none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Conflict {
+    name: String,
+    capabilities: Vec<String>,
+}
+
+/// The toolset, and what is missing in it: a member of ours.
+#[derive(Serialize)]
+struct Manifest<'a> {
+    #[serde(flatten)]
+    toolset: Toolset,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    conflicts: &'a [Conflict],
+}
+
+impl Tools {
+    pub(super) fn of(offer: Offer) -> Self {
+        let Offer { app, capabilities } = offer;
+        let mut by_name: BTreeMap<String, Vec<CapabilityInfo>> = BTreeMap::new();
+        for capability in capabilities {
+            let alike = by_name.entry(tool_name(&capability.name)).or_default();
+            // An app that lists one twice means the later.
+            alike.retain(|it| it.name != capability.name);
+            alike.push(capability);
+        }
+        let mut tools = BTreeMap::new();
+        let mut conflicts = Vec::new();
+        for (name, mut capabilities) in by_name {
+            match capabilities.pop() {
+                Some(only) if capabilities.is_empty() => {
+                    tools.insert(name.clone(), Capability::new(name, only));
+                }
+                last => {
+                    let all = capabilities.into_iter().chain(last).map(|it| it.name);
+                    conflicts.push(Conflict {
+                        name,
+                        capabilities: all.collect(),
+                    });
+                }
+            }
+        }
+        for Conflict { name, capabilities } in &conflicts {
+            tracing::warn!(
+                app = app.id,
+                tool = name,
+                ?capabilities,
+                "capabilities with one name as tools: none is offered"
+            );
+        }
+        let mut description = format!("{} {}", app.name, app.version);
+        if let Some(more) = app.description {
+            description.push_str(": ");
+            description.push_str(&more);
+        }
+        Tools {
+            name: app.id.clone(),
+            app: app.id,
+            description,
+            tools,
+            conflicts,
+        }
+    }
+
+    /// Whether there is nothing to call.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// The capability a tool stands for.
+    pub(super) fn capability(&self, tool: &str) -> Option<&str> {
+        self.tools.get(tool).map(|it| it.name.as_str())
+    }
+
+    /// The tools there are.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// The manifest, whose invocations go to `endpoint`.
+    pub(super) fn manifest(&self, endpoint: Url) -> Value {
+        let manifest = Manifest {
+            toolset: Toolset {
+                name: self.name.clone(),
+                description: Some(self.description.clone()),
+                endpoint,
+                needs_migration: false,
+                tools: self.tools.values().map(|it| it.tool.clone()).collect(),
+            },
+            conflicts: &self.conflicts,
+        };
+        json!(manifest)
+    }
+}
+
+impl Capability {
+    fn new(tool: String, capability: CapabilityInfo) -> Self {
+        let schema = capability.input_schema;
+        let schema = schema.and_then(|schema| serde_json::from_str(schema.get()).ok());
+        Capability {
+            tool: Tool {
+                name: tool,
+                description: capability
+                    .description
+                    .unwrap_or_else(|| capability.name.clone()),
+                input_schema: object_schema(schema),
+                annotations: None,
+            },
+            name: capability.name,
+        }
+    }
+}
+
+/// A schema as a toolset has it: an object that says that arguments are one.
+fn object_schema(schema: Option<Value>) -> Map<String, Value> {
+    let mut schema = match schema {
+        Some(Value::Object(schema)) => schema,
+        // `false` takes nothing at all; `true` and none take anything.
+        Some(Value::Bool(false)) => Map::from_iter([("not".into(), json!({}))]),
+        _ => Map::new(),
+    };
+    schema.entry("type").or_insert_with(|| "object".into());
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broker::AppInfo;
+    use crate::fronts::rap::names::is_tool_name;
+
+    fn tools(names: &[&str]) -> Tools {
+        let capability = |name: &&str| CapabilityInfo {
+            name: name.to_string(),
+            description: None,
+            input_schema: None,
+            output_schema: None,
+        };
+        Tools::of(Offer {
+            app: AppInfo {
+                id: "demo".into(),
+                name: "Demo".into(),
+                version: "1".into(),
+                description: Some("for all".into()),
+            },
+            capabilities: names.iter().map(capability).collect(),
+        })
+    }
+
+    fn manifest(tools: &Tools) -> Value {
+        tools.manifest(Url::parse("http://127.0.0.1:1/invoke?app=demo").unwrap())
+    }
+
+    #[test]
+    fn names_fit_and_stand_for_their_capability() {
+        let long = "x".repeat(300);
+        let tools = tools(&["export.pdf", "a b", &long, "ü"]);
+        assert!(tools.names().all(is_tool_name));
+        assert_eq!(tools.capability("export_pdf"), Some("export.pdf"));
+        assert_eq!(tools.capability("export.pdf"), None);
+        assert_eq!(tools.capability(&"x".repeat(128)), Some(&*long));
+        let manifest = manifest(&tools);
+        assert_eq!(manifest["name"], "demo");
+        assert_eq!(manifest["description"], "Demo 1: for all");
+        assert_eq!(manifest["endpoint"], "http://127.0.0.1:1/invoke?app=demo");
+        assert_eq!(manifest["tools"].as_array().map(Vec::len), Some(4));
+        assert!(manifest.get("conflicts").is_none());
+    }
+
+    #[test]
+    fn capabilities_that_would_be_one_tool_are_none() {
+        let tools = tools(&["a.b", "a_b", "a b", "c"]);
+        assert_eq!(tools.names().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(
+            manifest(&tools)["conflicts"],
+            json!([{ "name": "a_b", "capabilities": ["a.b", "a_b", "a b"] }])
+        );
+    }
+
+    #[test]
+    fn a_capability_listed_twice_is_one() {
+        assert_eq!(tools(&["a.b", "a.b"]).capability("a_b"), Some("a.b"));
+    }
+
+    #[test]
+    fn an_input_schema_is_that_of_an_object() {
+        let schema = |schema: Value| Value::Object(object_schema(Some(schema)));
+        assert_eq!(json!(object_schema(None)), json!({ "type": "object" }));
+        assert_eq!(schema(json!(true)), json!({ "type": "object" }));
+        assert_eq!(schema(json!(false)), json!({ "type": "object", "not": {} }));
+        assert_eq!(
+            schema(json!({ "required": ["a"] })),
+            json!({ "type": "object", "required": ["a"] })
+        );
+        assert_eq!(
+            schema(json!({ "type": "object" })),
+            json!({ "type": "object" })
+        );
+    }
+}

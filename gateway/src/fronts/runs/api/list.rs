@@ -1,0 +1,107 @@
+//! `GET /api/runs`
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::extract::State;
+use axum::http::header::{CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, VARY};
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use url::form_urlencoded;
+
+use super::refusal::Refusal;
+use super::run_json::RunJson;
+use super::{LIST_LIMIT, LIST_LIMIT_MAX, viewer};
+use crate::gateway::Hub;
+use crate::gateway::Listed;
+use crate::tokens::Identity;
+
+/// What stays the same while nothing changes.
+#[derive(Serialize)]
+struct ListJson<'a> {
+    runs: Vec<RunJson<'a>>,
+    omitted: usize,
+    /// Why there may be more on other workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<String>,
+    viewer: Viewer<'a>,
+}
+
+#[derive(Serialize)]
+struct Viewer<'a> {
+    name: &'a str,
+    role: &'static str,
+}
+
+pub(super) async fn list(
+    State(hub): State<Arc<Hub>>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, Refusal> {
+    let viewer = viewer(&hub, &headers, &uri)?;
+    let limit = limit(uri.query())?;
+    let listed = hub.recent_everywhere(&viewer, limit).await;
+    let listed = text(&listed, &viewer);
+    let tag = tag(&listed);
+    let known = headers.get_all(IF_NONE_MATCH).iter();
+    let known = known.filter_map(|value| value.to_str().ok()).any(|tags| {
+        tags.split(',')
+            .any(|it| it.trim().trim_start_matches("W/") == tag)
+    });
+    let etag = HeaderValue::from_str(&tag).unwrap_or(HeaderValue::from_static("\"\""));
+    // What another token is shown is another list.
+    let vary = HeaderValue::from_static("authorization");
+    let head = [(ETAG, etag), (VARY, vary)];
+    if known {
+        return Ok((StatusCode::NOT_MODIFIED, head).into_response());
+    }
+    let json = HeaderValue::from_static("application/json");
+    Ok((head, [(CONTENT_TYPE, json)], with_now(listed)).into_response())
+}
+
+/// How many of those that have ended are wanted.
+pub(super) fn limit(query: Option<&str>) -> Result<usize, Refusal> {
+    let query = query.unwrap_or_default().as_bytes();
+    let given = form_urlencoded::parse(query).find(|(name, _)| name == "limit");
+    let Some((_, given)) = given else {
+        return Ok(LIST_LIMIT);
+    };
+    match given.parse() {
+        Ok(limit) if limit <= LIST_LIMIT_MAX => Ok(limit),
+        _ => {
+            let message = format!("`limit` must be a whole number from 0 to {LIST_LIMIT_MAX}");
+            Err(Refusal::invalid("limit", message))
+        }
+    }
+}
+
+/// The list without the time.
+pub(super) fn text(runs: &Listed, viewer: &Identity) -> String {
+    let listed = ListJson {
+        runs: runs.runs.iter().map(RunJson::from).collect(),
+        omitted: runs.omitted,
+        incomplete: runs.unsure.map(|unsure| unsure.to_string()),
+        viewer: Viewer {
+            name: &viewer.name,
+            role: viewer.role.as_str(),
+        },
+    };
+    serde_json::to_string(&listed).unwrap_or_default()
+}
+
+fn tag(listed: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    listed.hash(&mut hasher);
+    format!("\"{:016x}\"", hasher.finish())
+}
+
+fn with_now(mut listed: String) -> String {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    listed.pop();
+    listed.push_str(&format!(r#","now":{}}}"#, now.as_millis()));
+    listed
+}

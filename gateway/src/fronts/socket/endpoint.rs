@@ -1,0 +1,53 @@
+//! What sits behind a WebSocket.
+
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::Utf8Bytes;
+use serde_json::json;
+
+use crate::gateway::Outbox;
+use crate::wire::Failure;
+use caphost::call::Error;
+
+/// What takes a connection's messages. It answers by way of the connection's [`Outbox`].
+pub trait Endpoint: Send + Sync + 'static {
+    /// A text frame has come.
+    fn text(self: &Arc<Self>, text: &Utf8Bytes);
+    /// A binary frame has come, which none of our protocols knows.
+    fn binary(&self, refused: Failure);
+    /// The queue to the peer, which was long, is short again.
+    fn relieved(&self, _: &Outbox) {}
+    /// Whether the peer is read from although it does not read itself.
+    fn is_urgent(&self) -> bool {
+        false
+    }
+    /// Whether there is room for what the peer sends. While there is none it is not read from, and not
+    /// expected to show a sign of life.
+    fn has_room(&self) -> bool {
+        true
+    }
+    /// Waits for room.
+    fn room(&self) -> impl Future<Output = ()> + Send {
+        ready(())
+    }
+    /// How long the peer may take before [`Endpoint::late`].
+    fn deadline(&self) -> Option<Duration> {
+        None
+    }
+    /// The deadline is over.
+    fn late(&self) {}
+    /// Nothing more will come: the peer has closed, or broken a rule, or the gateway closes.
+    fn gone(&self);
+    /// Nothing more will come: the connection broke, or the peer fell silent.
+    fn lost(&self) {
+        self.gone();
+    }
+}
+
+/// The refusal of a binary frame.
+pub(crate) fn no_text(bytes: usize) -> Failure {
+    Error::invalid_params("Messages are text frames; this one is binary")
+        .with_details(Box::new(json!({ "bytes": bytes })))
+}

@@ -1,0 +1,199 @@
+//! Reading from one peer, and the life of its connection.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::future::FusedFuture;
+use futures_util::stream::SplitStream;
+use futures_util::{FutureExt, StreamExt};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::broker::CloseCode;
+use crate::fronts::socket::endpoint::{Endpoint, no_text};
+use crate::fronts::socket::pulse::{Pulse, Socket};
+use crate::fronts::socket::writer::write;
+use crate::gateway::{Outbox, OutboxPhase as Phase};
+use crate::limits::Limits;
+
+/// Reading a message larger than this takes long enough to give up the worker's other tasks.
+const LARGE_BYTES: usize = 1 << 20;
+
+/// Messages taken without looking at the clock, or at what is to be written.
+const AT_ONCE: usize = 64;
+
+/// Why reading ended.
+enum End {
+    /// The gateway closes, or the peer has.
+    Closed,
+    /// The connection broke.
+    Lost,
+    /// The peer has shown no sign of life for so long.
+    Silent(Duration),
+    /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
+    Broken(CloseCode, String),
+}
+
+/// Serves one connection until it is gone.
+pub async fn serve<E: Endpoint>(
+    socket: Socket,
+    limits: &Limits,
+    endpoint: Arc<E>,
+    outbox: Arc<Outbox>,
+) {
+    let Socket { socket, pulse } = socket;
+    let (sink, mut stream) = socket.split();
+    // In one task: neither waits for the other's half of the socket, nor wakes another worker.
+    let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
+    let end = {
+        let mut reading = pin!(read(&mut stream, &pulse, limits, &endpoint, &outbox));
+        loop {
+            tokio::select! {
+                biased;
+                end = &mut reading => break end,
+                () = &mut writing, if !writing.is_terminated() => {}
+            }
+        }
+    };
+    match end {
+        End::Closed | End::Broken(..) => endpoint.gone(),
+        End::Lost | End::Silent(_) => endpoint.lost(),
+    }
+    let why = match end {
+        End::Closed | End::Lost => None,
+        End::Broken(code, reason) => Some((code, reason)),
+        End::Silent(time) => Some((
+            CloseCode::POLICY,
+            format!("No sign of life for {} s", time.as_secs_f64()),
+        )),
+    };
+    let broken = why.is_some();
+    if let Some((code, reason)) = why {
+        tracing::info!(reason, "disconnected");
+        outbox.close(code, reason);
+    }
+    outbox.close(CloseCode::NORMAL, String::new());
+    // The peer gets its last messages, and time to answer the close frame: a socket dropped with
+    // unread bytes in it is reset, and the peer may lose what was sent.
+    let _ = timeout(limits.close_timeout, async {
+        if !writing.is_terminated() {
+            (&mut writing).await;
+        }
+        while let Some(Ok(_)) = stream.next().await {}
+        if broken {
+            outbox.reached(Phase::Over).await;
+        }
+    })
+    .await;
+    outbox.end();
+    if !writing.is_terminated() {
+        writing.await;
+    }
+}
+
+async fn read(
+    stream: &mut SplitStream<WebSocket>,
+    pulse: &Pulse,
+    limits: &Limits,
+    endpoint: &Arc<impl Endpoint>,
+    outbox: &Outbox,
+) -> End {
+    let dead = limits.dead_peer_timeout;
+    let mut deadline = endpoint.deadline();
+    let late = sleep_until(Instant::now() + deadline.unwrap_or_default());
+    tokio::pin!(late);
+    let mut heard = Instant::now();
+    let silence = sleep_until(heard + dead);
+    tokio::pin!(silence);
+    let mut closing = pin!(outbox.reached(Phase::Closing));
+    // Messages taken since the clock was last looked at.
+    let mut at_once = 0;
+    loop {
+        if at_once == AT_ONCE {
+            (heard, at_once) = (Instant::now(), 0);
+            yield_now().await;
+        }
+        let has_room = endpoint.has_room();
+        // Who sends faster than it reads waits.
+        let may_read = has_room && (endpoint.is_urgent() || !outbox.is_congested());
+        // What has arrived already is taken without arming anything.
+        let arrived = match may_read && outbox.is_open() {
+            true => stream.next().now_or_never(),
+            false => None,
+        };
+        let message = match arrived {
+            Some(message) => message,
+            None => {
+                if at_once > 0 {
+                    (heard, at_once) = (Instant::now(), 0);
+                }
+                let next = async {
+                    if !endpoint.is_urgent() {
+                        outbox.short().await;
+                    }
+                    endpoint.room().await;
+                    stream.next().await
+                };
+                tokio::select! {
+                    biased;
+                    () = &mut closing => return End::Closed,
+                    message = next => message,
+                    () = &mut late, if deadline.is_some() => {
+                        deadline = None;
+                        endpoint.late();
+                        continue;
+                    }
+                    () = &mut silence => {
+                        if !has_room {
+                            // Nobody has listened.
+                            heard = Instant::now();
+                        }
+                        // What it says may wait unread, and pings behind what it has yet to take.
+                        let until = heard.max(pulse.last()) + dead;
+                        if until <= Instant::now() {
+                            return End::Silent(dead);
+                        }
+                        silence.as_mut().reset(until);
+                        continue;
+                    }
+                }
+            }
+        };
+        at_once += 1;
+        match message {
+            None => return End::Lost,
+            Some(Ok(Message::Close(_))) => return End::Closed,
+            Some(Ok(Message::Text(text))) => {
+                if text.len() > LARGE_BYTES
+                    && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
+                {
+                    tokio::task::block_in_place(|| endpoint.text(&text));
+                } else {
+                    endpoint.text(&text);
+                }
+            }
+            Some(Ok(Message::Binary(bytes))) => endpoint.binary(no_text(bytes.len())),
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            Some(Err(error)) => return broken(error, limits.frame_bytes),
+        }
+    }
+}
+
+fn broken(error: axum::Error, frame_bytes: usize) -> End {
+    use tungstenite::Error as Ws;
+    use tungstenite::error::ProtocolError;
+    let error = error.into_inner();
+    match error.downcast_ref::<Ws>() {
+        Some(Ws::Capacity(_)) => {
+            let reason = format!("A message may have at most {frame_bytes} bytes");
+            End::Broken(CloseCode::TOO_BIG, reason)
+        }
+        Some(Ws::Utf8(_)) => End::Broken(CloseCode::NOT_TEXT, "Not UTF-8".into()),
+        Some(Ws::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => End::Lost,
+        Some(Ws::Protocol(error)) => End::Broken(CloseCode::PROTOCOL, error.to_string()),
+        _ => End::Lost,
+    }
+}

@@ -1,0 +1,336 @@
+//! The relay, and the queues it writes into.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use uuid::Uuid;
+
+use crate::broker::runs::RunId;
+use crate::broker::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked, Seat};
+use crate::cluster::{Cluster, Notice};
+use crate::fronts::rap::runtime::Counters as ToolServerCounters;
+use crate::gateway::background::Tasks;
+use crate::gateway::metrics::{Metrics, Readings};
+use crate::gateway::outbox::{Outbox, Pushed};
+use crate::gateway::resume::{Queues, registered};
+use crate::gateway::router::{CancelNotice, Shared};
+use crate::gateway::runs::SessionKey;
+use crate::limits::Limits;
+use crate::tokens::Tokens;
+use crate::wire::Incoming;
+
+/// Notices kept for a session that does not read them at once.
+const NOTICES: usize = 256;
+
+/// What all connections share.
+pub struct Hub {
+    /// The bounds.
+    pub limits: Limits,
+    /// Who may connect as what.
+    pub tokens: Tokens,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// How the background tasks are.
+    pub tasks: Arc<Tasks>,
+    state: Mutex<State>,
+    started: Instant,
+    last_peer: AtomicU64,
+    connections: watch::Sender<usize>,
+    stopping: watch::Sender<bool>,
+    pub(crate) offers: watch::Sender<u64>,
+    pub(crate) notices: broadcast::Sender<CancelNotice>,
+    /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
+    pub(crate) from_others: Mutex<Vec<mpsc::UnboundedSender<Notice>>>,
+    cluster: OnceLock<Arc<Cluster>>,
+    pub(crate) resume_prefix: String,
+}
+
+pub(crate) struct State {
+    pub relay: Relay,
+    pub outboxes: Queues,
+    /// Who waits for the outcome of a revocation.
+    pub revocations: HashMap<RunId, Vec<oneshot::Sender<Revoked>>>,
+    /// Sessions that are shared, see [`Hub::open`].
+    pub sessions: HashMap<SessionKey, Weak<Shared>>,
+}
+
+/// Counts a connection while it lives.
+pub struct Connected(Arc<Hub>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.connections.send_modify(|count| *count -= 1);
+    }
+}
+
+impl Hub {
+    /// A hub with nobody on it.
+    pub fn new(limits: Limits, tokens: Tokens) -> Self {
+        let relay = Relay::new(limits.clone(), tokens.clone());
+        Hub {
+            limits,
+            tokens,
+            metrics: Arc::default(),
+            tasks: Arc::default(),
+            state: Mutex::new(State {
+                relay,
+                outboxes: Queues::default(),
+                revocations: HashMap::new(),
+                sessions: HashMap::new(),
+            }),
+            started: Instant::now(),
+            last_peer: AtomicU64::new(0),
+            connections: watch::Sender::new(0),
+            stopping: watch::Sender::new(false),
+            offers: watch::Sender::new(0),
+            notices: broadcast::Sender::new(NOTICES),
+            from_others: Mutex::default(),
+            cluster: OnceLock::new(),
+            resume_prefix: Uuid::new_v4().simple().to_string(),
+        }
+    }
+
+    /// The cluster this worker is part of, if it is.
+    pub fn cluster(&self) -> Option<&Arc<Cluster>> {
+        self.cluster.get()
+    }
+
+    /// Makes this worker part of a cluster, once.
+    pub(crate) fn join_cluster(&self, cluster: Arc<Cluster>) {
+        let _ = self.cluster.set(cluster);
+    }
+
+    /// Adds a connection; `joined` makes the event that tells the relay.
+    pub fn join(
+        self: &Arc<Self>,
+        joined: impl FnOnce(PeerId) -> Event<'static>,
+    ) -> (PeerId, Arc<Outbox>, Connected) {
+        let peer = PeerId(self.last_peer.fetch_add(1, Ordering::Relaxed) + 1);
+        let event = joined(peer);
+        let limit = self.limits.queued_bytes;
+        // Its worker goes on telling of it, whatever became of what waited for it here.
+        let lasts = matches!(
+            event,
+            Event::AppJoined {
+                seat: Seat::Elsewhere,
+                ..
+            }
+        );
+        let outbox = Arc::new(match lasts {
+            true => Outbox::lasting(limit),
+            false => Outbox::new(limit),
+        });
+        let connected = self.connected();
+        self.state().outboxes.insert(peer, outbox.clone());
+        self.handle(event);
+        (peer, outbox, connected)
+    }
+
+    /// Counts a connection: the gateway does not end before it has, or the close timeout is over.
+    pub fn connected(self: &Arc<Self>) -> Connected {
+        self.connections.send_modify(|count| *count += 1);
+        Connected(self.clone())
+    }
+
+    /// Tells the relay what has happened, and does what it asks for.
+    pub fn handle(&self, event: Event<'_>) {
+        let now = self.now();
+        let mut state = self.state();
+        let State {
+            relay,
+            outboxes,
+            revocations,
+            ..
+        } = &mut *state;
+        match event {
+            Event::Gone { peer } => drop(outboxes.remove(&peer)),
+            Event::Shutdown => drop(self.stopping.send_replace(true)),
+            _ => {}
+        }
+        relay.handle(event, now);
+        let early = self.cluster().map(|_| self.note(relay.runs_mut()));
+        while let Some(action) = relay.next_action() {
+            match action {
+                Action::Send { peer, message } => {
+                    let Some(outbox) = outboxes.get(&peer) else {
+                        continue;
+                    };
+                    match outbox.push(message) {
+                        Pushed::Queued => {}
+                        Pushed::Congested => {
+                            relay.handle(
+                                Event::Congested {
+                                    peer,
+                                    congested: true,
+                                },
+                                now,
+                            );
+                        }
+                        Pushed::Emptied => {
+                            let limit = self.limits.queued_bytes;
+                            tracing::warn!(
+                                peer = peer.0,
+                                limit,
+                                "an app of another worker does not keep up: its agents are given up"
+                            );
+                            relay.handle(Event::Emptied { peer }, now);
+                        }
+                        Pushed::Overflow => {
+                            let limit = self.limits.queued_bytes;
+                            tracing::warn!(
+                                peer = peer.0,
+                                limit,
+                                "peer does not read: disconnected"
+                            );
+                            let reason = format!("More than {limit} bytes were left unread");
+                            outbox.close(CloseCode::POLICY, reason);
+                            outboxes.remove(&peer);
+                            relay.handle(Event::Gone { peer }, now);
+                        }
+                    }
+                }
+                Action::Close { peer, code, reason } => {
+                    tracing::debug!(peer = peer.0, code = code.0, reason, "closing");
+                    if let Some(outbox) = outboxes.remove(&peer) {
+                        outbox.close(code, reason);
+                    }
+                }
+                Action::Resumable { peer, id, app } => {
+                    let secret = Uuid::new_v4().simple();
+                    let token = format!("{}.{secret}", self.resume_prefix);
+                    let Limits {
+                        app_grace,
+                        queued_bytes,
+                        ..
+                    } = self.limits;
+                    let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
+                    outboxes.keep(peer, app, token, queued_bytes, answer);
+                }
+                Action::Replaced { token } => {
+                    if let Some(peer) = outboxes.replaced(&token) {
+                        relay.handle(Event::Gone { peer }, now);
+                    }
+                }
+                Action::Revoked { run, outcome } => {
+                    for waiting in revocations.remove(&run).unwrap_or_default() {
+                        let _ = waiting.send(outcome.clone());
+                    }
+                }
+            }
+        }
+        let offers = relay.offers();
+        let news = self.note(relay.runs_mut());
+        drop(state);
+        self.report(match early {
+            Some(mut all) => {
+                all.extend(news);
+                all
+            }
+            None => news,
+        });
+        if *self.offers.borrow() != offers {
+            self.offers.send_if_modified(|known| {
+                let changed = *known < offers;
+                *known = offers.max(*known);
+                changed
+            });
+        }
+    }
+
+    /// A peer has sent a text frame; `shared` is the buffer it lies in, `run` the run it begins if
+    /// it is a call of an agent of the gateway's own.
+    pub fn receive(&self, peer: PeerId, text: &str, shared: Option<&Bytes>, run: Option<RunId>) {
+        let incoming = Incoming::new(text, shared, &self.limits);
+        let event = match incoming.envelope(&self.limits) {
+            Ok(envelope) => Event::Message {
+                peer,
+                envelope,
+                run,
+            },
+            Err(refusal) => Event::Refused { peer, refusal },
+        };
+        self.handle(event);
+    }
+
+    /// The queue to a peer is no longer congested, unless it is again by now.
+    pub fn relieved(&self, peer: PeerId, outbox: &Outbox) {
+        let now = self.now();
+        let mut state = self.state();
+        let congested = outbox.is_congested();
+        state
+            .relay
+            .handle(Event::Congested { peer, congested }, now);
+    }
+
+    /// See [`Relay::manifest`].
+    pub fn manifest(&self, app: Option<&str>) -> Option<String> {
+        self.state().relay.manifest(app)
+    }
+
+    /// See [`Relay::counters`].
+    pub fn counters(&self) -> Counters {
+        self.state().relay.counters()
+    }
+
+    /// See [`Relay::in_flight`].
+    pub fn in_flight(&self) -> usize {
+        self.state().relay.in_flight()
+    }
+
+    /// See [`Relay::requests_in_flight`].
+    pub fn requests_in_flight(&self) -> usize {
+        self.state().relay.requests_in_flight()
+    }
+
+    /// See [`Relay::peers`].
+    pub fn peers(&self) -> (usize, usize) {
+        self.state().relay.peers()
+    }
+
+    /// Waits until the gateway stops.
+    pub async fn stopping(&self) {
+        let _ = self.stopping.subscribe().wait_for(|it| *it).await;
+    }
+
+    /// What the metrics read when they are asked for; `tool_servers` are counted elsewhere.
+    pub fn readings<'a>(&'a self, tool_servers: &'a ToolServerCounters) -> Readings<'a> {
+        let cluster = self.cluster().map(|it| (it.standing(), it.traffic()));
+        let state = self.state();
+        Readings {
+            apps: state.relay.peers().1,
+            agents: state.relay.agents(),
+            in_flight: state.relay.in_flight(),
+            counters: state.relay.counters(),
+            cluster,
+            sessions: state.outboxes.counts,
+            tool_servers,
+        }
+    }
+
+    /// Waits until no connection is left.
+    pub async fn deserted(&self) {
+        let _ = self
+            .connections
+            .subscribe()
+            .wait_for(|count| *count == 0)
+            .await;
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        let unix = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Now {
+            monotonic_ms: self.started.elapsed().as_secs_f64() * 1_000.0,
+            unix_ms: unix.as_millis() as u64,
+        }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,224 @@
+//! The metrics there are: their names, what they tell, and what they begin with.
+
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
+
+use super::CancelResult;
+use crate::broker::runs::{Dialect, RunState};
+use crate::cluster::METRICS as CLUSTER;
+use crate::fronts::rap::runtime::{Count, Counters as ToolServerCounters};
+use caphost::call::Stop;
+
+const GAUGES: &[(&str, &str)] = &[
+    ("caphost_build_info", "Always 1; the version as a label."),
+    ("caphost_connections", "Apps, and agents by their dialect."),
+    (
+        "caphost_requests_in_flight",
+        "Requests and questions that wait for an answer.",
+    ),
+    (
+        "caphost_redis_connected",
+        "1 while Redis answers, else 0; with `--redis` only.",
+    ),
+    (
+        "caphost_workers",
+        "Workers of the cluster that are known, this one included; with `--redis` only.",
+    ),
+    (
+        "caphost_apps_suspended",
+        "Apps whose connection was lost and that may come back; they count as connected.",
+    ),
+];
+
+const COUNTERS: &[(&str, &str)] = &[
+    (
+        "caphost_requests_relayed_total",
+        "Requests passed on to apps.",
+    ),
+    (
+        "caphost_messages_refused_total",
+        "Messages of agents and apps that were refused.",
+    ),
+    (
+        "caphost_answers_dropped_total",
+        "Answers of apps to nothing that was pending: late, repeated, or never asked for.",
+    ),
+    (
+        "caphost_strays_dropped_total",
+        "Messages of apps for agents that were gone.",
+    ),
+    (
+        "caphost_apps_resumed_total",
+        "Apps that came back in time after their connection was lost.",
+    ),
+    (
+        "caphost_apps_lost_total",
+        "Apps that did not, so that their agents were disconnected.",
+    ),
+    ("caphost_runs_started_total", "Calls, by dialect."),
+    (
+        "caphost_runs_ended_total",
+        "Calls that are over, by dialect and outcome.",
+    ),
+    (
+        "caphost_cancels_total",
+        "Calls that were asked to be cancelled, by dialect and result.",
+    ),
+    (
+        "caphost_stops_total",
+        "Calls that were cancelled, by dialect and by how far their stop was seen.",
+    ),
+    (
+        "caphost_late_ends_total",
+        "Calls answered as abandoned whose work has ended since, by dialect.",
+    ),
+    (
+        "caphost_callbacks_total",
+        "Callbacks delivered or given up, by result.",
+    ),
+    (
+        "caphost_callback_retries_total",
+        "Further attempts to deliver a callback.",
+    ),
+    (
+        "caphost_http_responses_total",
+        "HTTP requests answered, by status.",
+    ),
+];
+
+/// Each with the upper bounds of its buckets, in seconds.
+const HISTOGRAMS: &[(&str, &str, &[f64])] = &[
+    (
+        "caphost_run_duration_seconds",
+        "From a call to its end, by dialect.",
+        // From a call that computes nothing to one that exports a large file.
+        &[
+            0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0, 1_800.0,
+        ],
+    ),
+    (
+        "caphost_cancel_confirmation_seconds",
+        "From the first request to cancel a call to its confirmation, by dialect.",
+        // Milliseconds, which is as fine as runs are timed, and at most the confirm timeout.
+        &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 5.0],
+    ),
+];
+
+/// What is counted of tool servers: its name, what it is, and where it stands.
+pub(super) type ToolServerMetric = (
+    &'static str,
+    &'static str,
+    fn(&ToolServerCounters) -> &Count,
+);
+
+pub(super) const TOOL_SERVERS: &[ToolServerMetric] = &[
+    (
+        "caphost_tool_invocations_total",
+        "Invocations of tool servers.",
+        |it| &it.invocations,
+    ),
+    (
+        "caphost_tool_results_total",
+        "Results of tool servers that ended a call.",
+        |it| &it.results,
+    ),
+    (
+        "caphost_tool_results_dropped_total",
+        "Results of no call in flight: late, repeated, or never asked for.",
+        |it| &it.results_dropped,
+    ),
+    (
+        "caphost_tool_events_total",
+        "Subscription events passed on to agents.",
+        |it| &it.events,
+    ),
+    (
+        "caphost_tool_events_dropped_total",
+        "Events of no subscription.",
+        |it| &it.events_dropped,
+    ),
+    (
+        "caphost_tool_callbacks_refused_total",
+        "Callbacks of tool servers that could not be read.",
+        |it| &it.callbacks_refused,
+    ),
+    (
+        "caphost_tool_notices_total",
+        "Cancellations and thread closures that tool servers acknowledged.",
+        |it| &it.notices,
+    ),
+    (
+        "caphost_tool_notices_lost_total",
+        "Cancellations and thread closures that did not get through.",
+        |it| &it.notices_lost,
+    ),
+];
+
+/// A recorder of one gateway's own.
+pub(super) fn recorder() -> PrometheusRecorder {
+    let mut builder = PrometheusBuilder::new();
+    for (name, _, bounds) in HISTOGRAMS {
+        let metric = Matcher::Full((*name).into());
+        builder = builder
+            .set_buckets_for_metric(metric, bounds)
+            .expect("there are buckets");
+    }
+    builder.build_recorder()
+}
+
+/// Tells the recorder what each metric is.
+pub(super) fn describe() {
+    for (name, what) in GAUGES {
+        describe_gauge!(*name, Unit::Count, *what);
+    }
+    let tool_servers = TOOL_SERVERS.iter().map(|(name, what, _)| (*name, *what));
+    let cluster = CLUSTER.iter().map(|(name, what, _)| (*name, *what));
+    let counters = COUNTERS.iter().copied();
+    for (name, what) in counters.chain(tool_servers).chain(cluster) {
+        describe_counter!(name, Unit::Count, what);
+    }
+    for (name, what, _) in HISTOGRAMS {
+        describe_histogram!(*name, Unit::Seconds, *what);
+    }
+}
+
+/// A counter that is not there before it first counts hides that first time from `rate()`.
+pub(super) fn start_at_zero() {
+    gauge!("caphost_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    for dialect in Dialect::ALL.map(Dialect::as_str) {
+        counter!("caphost_runs_started_total", "dialect" => dialect).absolute(0);
+        for outcome in RunState::ENDS.map(RunState::as_str) {
+            counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
+                .absolute(0);
+        }
+        for stop in Stop::ALL.map(Stop::as_str) {
+            counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).absolute(0);
+        }
+        counter!("caphost_late_ends_total", "dialect" => dialect).absolute(0);
+        for result in CancelResult::ALL.map(CancelResult::as_str) {
+            counter!("caphost_cancels_total", "dialect" => dialect, "result" => result).absolute(0);
+        }
+    }
+    for result in ["delivered", "failed"] {
+        counter!("caphost_callbacks_total", "result" => result).absolute(0);
+    }
+    counter!("caphost_callback_retries_total").absolute(0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_described_on_the_page() {
+        let page = include_str!("../../../../docs/operation.md");
+        let gauges_and_counters = GAUGES.iter().chain(COUNTERS).map(|(name, _)| *name);
+        let histograms = HISTOGRAMS.iter().map(|(name, ..)| *name);
+        let tool_servers = TOOL_SERVERS.iter().map(|(name, ..)| *name);
+        let cluster = CLUSTER.iter().map(|(name, ..)| *name);
+        let counters = gauges_and_counters.chain(tool_servers).chain(cluster);
+        for name in counters.chain(histograms) {
+            assert!(page.contains(&format!("| `{name}` |")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! One connection's hold on a session.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::time::sleep;
+
+use super::delivery::Due;
+use super::messages::{self, ACK, AckPayload, RESUME};
+use super::resuming::IDLE;
+use super::session::{Inbound, Session};
+use crate::broker::{Event, PeerId};
+use crate::gateway::hub::Hub;
+use crate::gateway::outbox::{Outbox, Pushed};
+use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
+use caphost::call::{Code, Error};
+
+/// A session on a connection, wherever that is: what the connection brings goes in with
+/// [`Attached::text`], what is to go out waits in [`Attached::outbox`]. Dropped, the connection was
+/// lost, and the session waits for another; [`Attached::end`] ends the session as well.
+///
+/// When the session goes to another connection the outbox is closed, and what still comes in is
+/// dropped: it comes again on the other one.
+pub struct Attached {
+    hub: Arc<Hub>,
+    session: Arc<Session>,
+    link: u64,
+    outbox: Arc<Outbox>,
+}
+
+impl Attached {
+    pub(crate) fn new(
+        hub: Arc<Hub>,
+        session: Arc<Session>,
+        link: u64,
+        outbox: Arc<Outbox>,
+    ) -> Self {
+        Attached {
+            hub,
+            session,
+            link,
+            outbox,
+        }
+    }
+
+    /// What is to be written to the app: take it with [`Outbox::next`], and say with
+    /// [`Outbox::written`] that it was; where that returns `true`, call [`Attached::relieved`].
+    pub fn outbox(&self) -> &Arc<Outbox> {
+        &self.outbox
+    }
+
+    /// The app has sent a text frame; `shared` is the buffer it lies in.
+    pub fn text(&self, text: &str, shared: Option<&Bytes>) {
+        let mut inbound = self.session.inbound();
+        if inbound.link != self.link {
+            return;
+        }
+        let peer = self.session.peer;
+        let limits = &self.hub.limits;
+        let incoming = Incoming::new(text, shared, limits);
+        let read = incoming.envelope(limits);
+        let kind = match &read {
+            Ok(envelope) => Some(&*envelope.kind),
+            Err(refusal) => refusal.subject.kind.as_deref(),
+        };
+        let counts = !matches!(kind, Some(ACK | RESUME));
+        let due = counts.then(|| inbound.received.note(text.len()));
+        let event = match read {
+            Ok(envelope) if !counts => match self.control(&envelope) {
+                Ok(()) => return,
+                Err(error) => refused(peer, envelope.subject(), error),
+            },
+            Ok(envelope) => Event::Message {
+                peer,
+                envelope,
+                run: None,
+            },
+            Err(refusal) => Event::Refused { peer, refusal },
+        };
+        self.hub.handle(event);
+        match due {
+            Some(Due::Now) => self.acknowledge(&mut inbound),
+            Some(Due::Later) => self.session.untold.notify_one(),
+            Some(Due::Pending) | None => {}
+        }
+    }
+
+    /// The app has sent what is no text frame.
+    pub fn refuse(&self, error: Failure) {
+        let inbound = self.session.inbound();
+        if inbound.link == self.link {
+            let subject = Subject::default();
+            self.hub.handle(refused(self.session.peer, subject, error));
+        }
+    }
+
+    /// [`Outbox::written`] says that the queue is short again.
+    pub fn relieved(&self) {
+        let (peer, link) = (self.session.peer, self.link);
+        self.hub.relieved_if(peer, || self.session.outbox(link));
+    }
+
+    /// The app has closed the connection, or broken a rule: the session is over.
+    pub fn end(self) {
+        if self.session.end_link(self.link) {
+            let peer = self.session.peer;
+            self.hub.handle(Event::Gone { peer });
+        }
+    }
+
+    /// Acknowledges what came, a little after the first of it, until the session is over.
+    pub(crate) async fn acknowledge_later(hub: Arc<Hub>, session: Arc<Session>) {
+        loop {
+            tokio::select! {
+                () = session.over() => return,
+                () = session.untold.notified() => {}
+            }
+            sleep(IDLE).await;
+            let mut inbound = session.inbound();
+            if let Some(outbox) = session.outbox(inbound.link) {
+                acknowledge(&hub, &session, &outbox, &mut inbound);
+            }
+        }
+    }
+
+    fn acknowledge(&self, inbound: &mut Inbound) {
+        acknowledge(&self.hub, &self.session, &self.outbox, inbound);
+    }
+
+    /// Takes a message that is not counted.
+    fn control(&self, envelope: &Envelope<'_>) -> Result<(), Failure> {
+        if envelope.kind == RESUME {
+            let message = "This connection has a session";
+            return Err(Error::new(Code::ALREADY_INITIALIZED, message));
+        }
+        let AckPayload { received } = messages::read(envelope)?;
+        let acknowledged = self.session.acknowledge(received);
+        acknowledged.map_err(|_| Error::invalid_params("`received` does not fit what was sent"))
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.hub.connection_lost(&self.session, self.link);
+    }
+}
+
+fn acknowledge(hub: &Hub, session: &Session, outbox: &Arc<Outbox>, inbound: &mut Inbound) {
+    let Some(received) = inbound.received.acknowledge() else {
+        return;
+    };
+    // Without room for it the connection is over, and whoever reads from it says so.
+    if outbox.push(messages::ack(hub.now().unix_ms, received)) == Pushed::Congested {
+        hub.relieved_if(session.peer, || Some(outbox.clone()));
+    }
+}
+
+fn refused(peer: PeerId, subject: Subject, error: Failure) -> Event<'static> {
+    let refusal = Box::new(Refusal { subject, error });
+    Event::Refused { peer, refusal }
+}

@@ -1,0 +1,116 @@
+//! The messages of a session that can be resumed.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::broker::DIFFERENCES;
+use crate::wire::{Envelope, Failure, Header, Outgoing, error_json};
+use caphost::call::{Code, Error};
+
+/// The first message of a connection that takes up a session.
+pub const RESUME: &str = "app/resume";
+/// Says how much has arrived.
+pub const ACK: &str = "app/ack";
+
+/// What a connection has to say to take up a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Resume<'a> {
+    /// The session's token.
+    pub token: &'a str,
+    /// How many messages of the session the app has received.
+    pub received: u64,
+    /// The request's `id`, as JSON, for the answer.
+    pub id: Option<&'a str>,
+}
+
+/// Why a session cannot be resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// There is none with that token: there never was, or it is over.
+    Unknown,
+    /// The app says that it has received what was never sent, or what it had not before. The
+    /// session is over.
+    Misfit,
+    /// Whoever asks may not offer that app. The session is left as it is.
+    NotAllowed,
+}
+
+impl Lost {
+    fn error(self) -> Failure {
+        match self {
+            Lost::Unknown => Error::new(Code::SESSION_EXPIRED, "There is no such session any more"),
+            Lost::Misfit => Error::new(
+                Code::SESSION_INVALID,
+                "`received` does not fit what was sent",
+            ),
+            Lost::NotAllowed => Error::new(
+                Code::PERMISSION_DENIED,
+                "A valid token of role app is needed",
+            ),
+        }
+    }
+}
+
+/// The payload of [`RESUME`].
+#[derive(Deserialize)]
+pub struct ResumePayload<'a> {
+    #[serde(borrow)]
+    pub resume: Cow<'a, str>,
+    pub received: u64,
+    /// A bearer token, as in `app/register`.
+    #[serde(borrow)]
+    pub token: Option<Cow<'a, str>>,
+}
+
+/// The payload of [`ACK`].
+#[derive(Deserialize)]
+pub struct AckPayload {
+    pub received: u64,
+}
+
+/// Reads the payload of one of them.
+pub fn read<'a, T: Deserialize<'a>>(envelope: &Envelope<'a>) -> Result<T, Failure> {
+    serde_json::from_str(envelope.object()?).map_err(|error| {
+        Error::invalid_params(format!("`payload`: {error}"))
+            .with_details(Box::new(json!({ "path": "payload" })))
+    })
+}
+
+pub fn registered(
+    unix_ms: u64,
+    id: Option<&str>,
+    app: &str,
+    token: &str,
+    grace: Duration,
+) -> Outgoing {
+    let grace = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+    let resume = json!({ "token": token, "grace": grace });
+    let payload = json!({ "appId": app, "updates": DIFFERENCES, "resume": resume });
+    message(unix_ms, "app/registered", id, &payload)
+}
+
+pub fn resumed(unix_ms: u64, id: Option<&str>, received: u64) -> Outgoing {
+    message(unix_ms, "app/resumed", id, &json!({ "received": received }))
+}
+
+pub fn lost(unix_ms: u64, id: Option<&str>, why: Lost) -> Outgoing {
+    let payload = json!({ "error": error_json(&why.error()) });
+    message(unix_ms, "app/lost", id, &payload)
+}
+
+pub fn ack(unix_ms: u64, received: u64) -> Outgoing {
+    message(unix_ms, ACK, None, &json!({ "received": received }))
+}
+
+fn message(unix_ms: u64, kind: &str, id: Option<&str>, payload: &Value) -> Outgoing {
+    let header = Header {
+        kind,
+        id,
+        agent: None,
+        timestamp: &unix_ms.to_string(),
+    };
+    Outgoing::new(header, &payload.to_string(), None)
+}

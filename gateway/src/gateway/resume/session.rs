@@ -1,0 +1,229 @@
+//! One app's session, which outlives the connection it is on.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+
+use super::delivery::{Misfit, Received, Sent};
+use super::messages::Lost;
+use crate::broker::{CloseCode, PeerId};
+use crate::gateway::outbox::{Outbox, Pushed};
+use crate::wire::Outgoing;
+
+/// The link of a session that is over.
+const ENDED: u64 = u64::MAX;
+
+/// A session. Each connection it is on is a *link*, and later ones have greater numbers.
+pub struct Session {
+    /// Whoever knows it may take the session up.
+    pub token: String,
+    /// What the app is called by.
+    pub app: Arc<str>,
+    /// The app, to the relay.
+    pub peer: PeerId,
+    /// Told when a message has come that is to be acknowledged a little later.
+    pub untold: Notify,
+    limit: usize,
+    inbound: Mutex<Inbound>,
+    outbound: Mutex<Outbound>,
+    link: watch::Sender<u64>,
+}
+
+/// The way in.
+pub struct Inbound {
+    /// Of whom messages are taken.
+    pub link: u64,
+    /// What was taken.
+    pub received: Received,
+}
+
+struct Outbound {
+    /// What is kept for another connection; nothing once it was too much.
+    sent: Option<Sent<Outgoing>>,
+    /// The queue of the connection the session is on, or was on when it ended.
+    outbox: Option<Arc<Outbox>>,
+    congested: bool,
+    ended: bool,
+}
+
+/// What became of a session whose connection was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing: it is over, or on another connection.
+    Nothing,
+    /// It cannot be taken up again.
+    Over,
+    /// It waits; and much waits to be written.
+    Waiting { congested: bool },
+}
+
+impl Session {
+    /// A session on the connection behind `outbox`, which is its link 1.
+    pub fn new(
+        peer: PeerId,
+        app: Arc<str>,
+        token: String,
+        limit: usize,
+        outbox: Arc<Outbox>,
+    ) -> Self {
+        Session {
+            token,
+            app,
+            peer,
+            untold: Notify::new(),
+            limit,
+            inbound: Mutex::new(Inbound {
+                link: 1,
+                received: Received::default(),
+            }),
+            outbound: Mutex::new(Outbound {
+                sent: Some(Sent::default()),
+                outbox: Some(outbox),
+                congested: false,
+                ended: false,
+            }),
+            link: watch::Sender::new(1),
+        }
+    }
+
+    /// The way in. Whoever takes a message holds it until the relay knows the message.
+    pub fn inbound(&self) -> MutexGuard<'_, Inbound> {
+        self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a message for the app, and keeps it until the app has it.
+    pub fn push(&self, message: Outgoing) -> Pushed {
+        let out = &mut *self.outbound();
+        if out.ended {
+            return Pushed::Queued;
+        }
+        let Some(sent) = &mut out.sent else {
+            return match &out.outbox {
+                Some(outbox) => outbox.push(message),
+                None => Pushed::Queued,
+            };
+        };
+        let cost = message.cost();
+        let fits = sent.bytes() == 0 || sent.bytes() + cost <= self.limit;
+        match &out.outbox {
+            Some(outbox) => {
+                if fits {
+                    sent.keep(message.clone(), cost);
+                } else {
+                    tracing::info!(peer = self.peer.0, "app acknowledges too little to resume");
+                    out.sent = None;
+                }
+                outbox.push(message)
+            }
+            None if !fits => Pushed::Overflow,
+            None => {
+                sent.keep(message, cost);
+                let congested = sent.bytes() > self.limit / 2;
+                if congested && !std::mem::replace(&mut out.congested, true) {
+                    return Pushed::Congested;
+                }
+                Pushed::Queued
+            }
+        }
+    }
+
+    /// Closes the connection, if the session is on one.
+    pub fn close(&self, code: CloseCode, reason: String) {
+        if let Some(outbox) = &self.outbound().outbox {
+            outbox.close(code, reason);
+        }
+    }
+
+    /// The app has received so many messages.
+    pub fn acknowledge(&self, received: u64) -> Result<(), Misfit> {
+        match &mut self.outbound().sent {
+            Some(sent) => sent.acknowledge(received),
+            None => Ok(()),
+        }
+    }
+
+    /// The connection of `link` was lost.
+    pub fn suspend(&self, link: u64) -> Left {
+        let mut out = self.outbound();
+        if out.ended || *self.link.borrow() != link {
+            return Left::Nothing;
+        }
+        let Some(sent) = &out.sent else {
+            return Left::Over;
+        };
+        let congested = sent.bytes() > self.limit / 2;
+        out.congested = congested;
+        out.outbox = None;
+        Left::Waiting { congested }
+    }
+
+    /// Moves to another connection, whose app has received so many messages: `first` goes there,
+    /// then what is lacking. The connection before is closed. The number of the link.
+    pub fn attach(
+        &self,
+        inbound: &mut Inbound,
+        received: u64,
+        outbox: Arc<Outbox>,
+        first: Outgoing,
+    ) -> Result<u64, Lost> {
+        let out = &mut *self.outbound();
+        if out.ended {
+            return Err(Lost::Unknown);
+        }
+        // Nothing is kept of a session that was too much.
+        let sent = out.sent.as_mut().ok_or(Lost::Misfit)?;
+        sent.acknowledge(received).map_err(|_| Lost::Misfit)?;
+        outbox.refill([first].into_iter().chain(sent.kept().cloned()));
+        if let Some(before) = out.outbox.replace(outbox) {
+            let reason = "The app has resumed on another connection";
+            before.close(CloseCode::REPLACED, reason.into());
+            // What it has not written goes over the new one.
+            before.end();
+        }
+        out.congested = false;
+        inbound.link += 1;
+        self.link.send_replace(inbound.link);
+        Ok(inbound.link)
+    }
+
+    /// Ends, if it is still on `link`. Whether it has.
+    pub fn end_link(&self, link: u64) -> bool {
+        let mut out = self.outbound();
+        let current = !out.ended && *self.link.borrow() == link;
+        if current {
+            out.ended = true;
+            self.link.send_replace(ENDED);
+        }
+        current
+    }
+
+    /// Ends. Whether it was suspended.
+    pub fn end(&self) -> bool {
+        let mut out = self.outbound();
+        out.ended = true;
+        out.sent = None;
+        self.link.send_replace(ENDED);
+        out.outbox.is_none()
+    }
+
+    /// The queue of the connection of `link`, while the session is on it.
+    pub fn outbox(&self, link: u64) -> Option<Arc<Outbox>> {
+        let out = self.outbound();
+        let current = !out.ended && *self.link.borrow() == link;
+        out.outbox.clone().filter(|_| current)
+    }
+
+    /// Waits until it is on another link than `link`, or over.
+    pub async fn moved_on(&self, link: u64) {
+        let _ = self.link.subscribe().wait_for(|now| *now > link).await;
+    }
+
+    /// Waits until it is over.
+    pub async fn over(&self) {
+        self.moved_on(ENDED - 1).await;
+    }
+
+    fn outbound(&self) -> MutexGuard<'_, Outbound> {
+        self.outbound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

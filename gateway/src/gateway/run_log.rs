@@ -1,0 +1,79 @@
+//! What becomes of runs, counted and logged: never parameters, results, reasons or secrets.
+
+use smallvec::SmallVec;
+
+use crate::broker::runs::{Ended, News, Run, Runs};
+use crate::gateway::hub::Hub;
+use crate::gateway::metrics::CancelResult;
+use caphost::call::Stop;
+
+impl Hub {
+    /// Changes the ledger at the present time, and reports what has happened to it.
+    pub(crate) fn change_runs<T>(&self, change: impl FnOnce(&mut Runs, u64) -> T) -> T {
+        let now = self.now().unix_ms;
+        let mut state = self.state();
+        let runs = state.relay.runs_mut();
+        let result = change(runs, now);
+        let news = self.note(runs);
+        drop(state);
+        self.report(news);
+        result
+    }
+
+    /// What has happened to runs, which the cluster knows before anything of it leaves the hub.
+    pub(crate) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 1]> {
+        let news = runs.take_news();
+        if let Some(cluster) = self.cluster() {
+            cluster.note(&news);
+        }
+        news
+    }
+
+    /// Counts and logs, without holding the ledger up.
+    pub(crate) fn report(&self, news: SmallVec<[News; 1]>) {
+        if let Some(cluster) = self.cluster() {
+            cluster.report(&news);
+        }
+        for event in news {
+            match event {
+                News::Registered(_, dialect) => self.metrics.run_started(dialect),
+                News::CancelRequested(run) => tracing::info!(%run, "cancel requested"),
+                News::CancelRefused(run, dialect) => {
+                    let result = CancelResult::Refused;
+                    self.metrics.cancel_answered(dialect, result);
+                    tracing::info!(%run, "cancel refused: the run goes on");
+                }
+                News::Ended(ended) => {
+                    self.metrics.run_ended(ended);
+                    if tracing::enabled!(tracing::Level::INFO)
+                        && let Some(run) = self.state().relay.runs().get(ended.id).cloned()
+                    {
+                        log_end(&run, ended);
+                    }
+                }
+                News::EndedLate(run, dialect, ended) => {
+                    self.metrics.run_ended_late(dialect);
+                    let (success, after_ms) = (ended.success, ended.after);
+                    tracing::info!(%run, success, after_ms, "abandoned work has ended");
+                }
+                News::EarlyTaken(_) | News::Forgotten(_) => {}
+            }
+        }
+    }
+}
+
+fn log_end(run: &Run, ended: Ended) {
+    tracing::info!(
+        run = %run.id,
+        dialect = run.dialect.as_str(),
+        owner = &*run.owner.name,
+        app = run.app.as_deref(),
+        capability = run.capability,
+        outcome = run.state.as_str(),
+        error = run.error.as_deref(),
+        duration_ms = ended.ended_at.saturating_sub(ended.registered_at),
+        cancel = CancelResult::of(ended).map(CancelResult::as_str),
+        stop = ended.stop.map(Stop::as_str),
+        "run ended"
+    );
+}

@@ -1,0 +1,190 @@
+//! What dialects and operators ask of the hub: sessions, offers, runs and their cancels.
+
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+use crate::agent::{AbpError, Confirmation};
+use crate::broker::runs::{Dialect, Ending, Found, NewRun, Run, RunId};
+use crate::broker::{AppInfo, Event, Offer, PeerId, Revoked};
+use crate::cluster::Notice;
+use crate::gateway::hub::Hub;
+use crate::gateway::router::{CancelNotice, Client, Session};
+use crate::tokens::Identity;
+use crate::wire::Failure;
+use caphost::call::Stop;
+
+/// Sessions with the same key are one.
+pub(crate) type SessionKey = (Dialect, Identity, Option<String>);
+
+impl Hub {
+    /// A session for a client. Those of a dialect without sessions of its own (RAP) are shared by
+    /// all clients with the same owner and app.
+    pub fn open(self: &Arc<Self>, client: Client) -> Session {
+        if client.dialect != Dialect::Rap {
+            return Session::new(self.clone(), client);
+        }
+        let key = (client.dialect, client.owner.clone(), client.app.clone());
+        let mut state = self.state();
+        state
+            .sessions
+            .retain(|_, session| session.strong_count() > 0);
+        if let Some(shared) = state.sessions.get(&key).and_then(|it| it.upgrade()) {
+            return Session::from_shared(shared);
+        }
+        let session = Session::new(self.clone(), client);
+        let shared = Arc::downgrade(session.shared());
+        state.sessions.insert(key, shared);
+        session
+    }
+
+    /// The apps connected, by their ids.
+    pub fn apps(&self) -> Vec<AppInfo> {
+        self.state().relay.app_infos()
+    }
+
+    /// What the app with that id offers; the only one connected, if none is named.
+    /// `DISCONNECTED` when there is none, `INVALID_PARAMS` when there are several.
+    pub fn offer(&self, app: Option<&str>) -> Result<Offer, Failure> {
+        self.state().relay.offer(app)
+    }
+
+    /// What the apps of this worker offer, by their connections.
+    pub fn offers_here(&self) -> Vec<(PeerId, Offer)> {
+        self.state().relay.offers_here()
+    }
+
+    /// Changes whenever an app comes, goes, or changes what it offers.
+    pub fn offers(&self) -> watch::Receiver<u64> {
+        self.offers.subscribe()
+    }
+
+    /// The runs `viewer` may see, newest first: those in flight and those remembered.
+    pub fn runs(&self, viewer: &Identity) -> Vec<Run> {
+        let now = self.now().unix_ms;
+        self.state().relay.runs().list(viewer, now)
+    }
+
+    /// The same with the newest `ended` of those that have ended, and how many of them are left out.
+    pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Run>, usize) {
+        let now = self.now().unix_ms;
+        self.state().relay.runs().recent(viewer, ended, now)
+    }
+
+    /// The run with that id, if `viewer` may see it.
+    pub fn run(&self, id: RunId, viewer: &Identity) -> Option<Run> {
+        let state = self.state();
+        let run = state.relay.runs().get(id);
+        run.filter(|run| viewer.may_see(&run.owner, run.app.as_deref()))
+            .cloned()
+    }
+
+    /// The run `viewer` means by a run id, or by a dialect's own.
+    pub fn find(&self, request_id: &str, viewer: &Identity) -> Found {
+        let now = self.now().unix_ms;
+        self.state().relay.runs().find(request_id, viewer, now)
+    }
+
+    /// The runs that an app has, by its connection.
+    pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
+        self.state().relay.runs_on(app)
+    }
+
+    /// Asks the app to cancel a run that `by` may see, and waits for its answer for at most the
+    /// confirm timeout. Of a run that is over it tells how it ended.
+    pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> Confirmation {
+        if self.run(id, by).is_none() {
+            return Confirmation::refused(Some("Operation not found".into()), None);
+        }
+        let (confirm, confirmed) = oneshot::channel();
+        {
+            let mut state = self.state();
+            let waiting = state.revocations.entry(id).or_default();
+            waiting.retain(|it| !it.is_closed());
+            waiting.push(confirm);
+        }
+        self.handle(Event::Revoke { run: id, reason });
+        let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
+        let outcome = outcome.ok().and_then(Result::ok);
+        let outcome = outcome.unwrap_or_else(Revoked::unconfirmed);
+        let (cancelled, stop) = (outcome.cancelled, outcome.stop.map(Stop::as_str));
+        tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel asked for");
+        outcome.into()
+    }
+
+    /// Cancels, in the background, every run of a conversation that `owner` may see.
+    pub fn close_thread(self: &Arc<Self>, dialect: Dialect, thread: &str, owner: &Identity) {
+        let runs = self.state().relay.runs().in_thread(dialect, thread, owner);
+        for run in runs {
+            let (hub, owner) = (self.clone(), owner.clone());
+            tokio::spawn(async move {
+                let reason = Some("The thread was closed".into());
+                let confirmation = hub.cancel(run, reason, &owner).await;
+                tracing::debug!(%run, cancelled = confirmation.cancelled, "thread closed");
+            });
+        }
+    }
+
+    /// Cancels asked for through the cancellation API.
+    pub fn cancellations(&self) -> broadcast::Receiver<CancelNotice> {
+        self.notices.subscribe()
+    }
+
+    /// Tells the sessions that listen of a cancel. How many they are.
+    pub fn announce_cancelled(&self, notice: CancelNotice) -> usize {
+        self.notices.send(notice).unwrap_or(0)
+    }
+
+    /// Whether the other workers of a cluster can be reached.
+    pub(crate) fn reaches_others(&self, reached: bool) {
+        self.state().relay.set_cut_off(!reached);
+    }
+
+    /// What other workers tell from now on, all of it: it is to be taken as it comes.
+    pub fn from_others(&self) -> mpsc::UnboundedReceiver<Notice> {
+        let (hears, told) = mpsc::unbounded_channel();
+        let listeners = self.from_others.lock();
+        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        listeners.push(hears);
+        told
+    }
+
+    /// Another worker has told something that others here know what to do about.
+    pub(crate) fn pass_on(&self, notice: Notice) {
+        let listeners = self.from_others.lock();
+        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|hears| hears.send(notice.clone()).is_ok());
+    }
+
+    pub(crate) fn register_run(&self, new: NewRun) -> bool {
+        self.change_runs(|runs, now| runs.register(new, now))
+    }
+
+    pub(crate) fn run_ended(&self, id: RunId, ending: Ending) {
+        self.change_runs(|runs, now| {
+            runs.end(id, ending, now);
+        });
+    }
+
+    pub(crate) fn cancel_requested(&self, id: RunId, reason: Option<&str>) {
+        self.change_runs(|runs, now| runs.cancel_requested(id, reason, now));
+    }
+
+    pub(crate) fn cancel_reason(&self, id: RunId) -> Option<String> {
+        let state = self.state();
+        state.relay.runs().get(id)?.cancel_reason.clone()
+    }
+}
+
+impl From<Revoked> for Confirmation {
+    fn from(outcome: Revoked) -> Self {
+        Confirmation {
+            cancelled: outcome.cancelled,
+            reason: outcome.reason,
+            error: outcome.error.map(AbpError::read),
+            stop: outcome.stop,
+            ended: outcome.ended,
+        }
+    }
+}

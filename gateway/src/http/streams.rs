@@ -1,0 +1,41 @@
+//! Streams of events, which end with the gateway.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures_util::StreamExt;
+use tokio::time::sleep;
+
+use crate::gateway::lifecycle::{Lifecycle, Phase};
+
+/// For the last events to be written after the gateway has begun to stop.
+const LAST_EVENTS: Duration = Duration::from_millis(300);
+
+/// Ends a `text/event-stream` when the gateway stops, after the events that tell so. Any other
+/// response ends by itself.
+pub(crate) async fn end(
+    State(lifecycle): State<Arc<Lifecycle>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    if !is_event_stream(response.headers()) {
+        return response;
+    }
+    let stopping = lifecycle.reached(Phase::Stopping);
+    let over = Box::pin(async move {
+        stopping.await;
+        sleep(LAST_EVENTS).await;
+    });
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(over)))
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(|kind| kind.as_bytes());
+    kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"))
+}
