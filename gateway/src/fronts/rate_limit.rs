@@ -19,7 +19,7 @@ const SLOTS: u64 = 1 << 16;
 /// Limits how often each key may do something.
 ///
 /// ```
-/// use crate::fronts::rate_limit::RateLimiter;
+/// use caphost_gateway::fronts::rate_limit::RateLimiter;
 ///
 /// let limiter = RateLimiter::per_second(1.0);
 /// assert!(limiter.check(&("agent-0", "thread-1")).is_ok());

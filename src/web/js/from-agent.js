@@ -1,6 +1,6 @@
 /**
  * How a host reads the Agentic Browser Protocol. What a message must look like stands here, in the
- * words of `src/dialect/abp/from_agent.rs`; what is to come of it is decided in Rust.
+ * words of `gateway/src/wire/abp/from_agent.rs`; what is to come of it is decided in Rust.
  *
  * Each property is read once: what was looked at is what is used. Reading a stranger's object may
  * throw anything; what is thrown for what the object says is a [`Refusal`].

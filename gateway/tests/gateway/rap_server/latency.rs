@@ -1,4 +1,4 @@
-//! A measurement: `cargo test --release --features gateway --test gateway -- --ignored rap_server::latency`
+//! A measurement: `cargo test --release --package caphost-gateway --test gateway -- --ignored rap_server::latency`
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
 /**
- * Messages of JSON-RPC 2.0, read and written; as `src/dialect/jsonrpc` does, by the same vectors.
+ * Messages of JSON-RPC 2.0, read and written; as `gateway/src/fronts/jsonrpc/message` does, by the same vectors.
  */
 import { RETRYABLE_CODES } from './codes.js';
 import { keyOf } from './policy.js';

@@ -1,5 +1,5 @@
 /**
- * How a call goes on and ends, as MCP says it: as `src/gateway/mcp/result.rs`, by the same vectors.
+ * How a call goes on and ends, as MCP says it: as `gateway/src/fronts/mcp/result.rs`, by the same vectors.
  */
 import { extract } from './content.js';
 import { isObject, problem } from './message.js';
