@@ -12,7 +12,7 @@
 //! | [`cluster`] | several workers on Redis that behave as one |
 //! | [`broker`] | who talks to whom, and what became of it: a state machine without sockets, timers or clocks |
 //! | [`wire`] | ABP as JSON text, read without touching the payloads |
-//! | [`limits`], [`tokens`], [`units`] | bounds and their defaults; who may do what; how amounts are written |
+//! | [`limits`], [`tokens`], [`options`] | bounds and their defaults; who may do what; how options are read |
 //!
 //! The broker never parses a payload into a tree: it checks that every later reader can read it, and
 //! passes it on as it came.
@@ -27,7 +27,7 @@ pub mod http;
 pub mod http_client;
 mod id_map;
 pub mod limits;
+pub mod options;
 pub mod server;
 pub mod tokens;
-pub mod units;
 pub mod wire;

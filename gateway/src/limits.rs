@@ -1,92 +1,114 @@
-//! The bounds of the gateway.
+//! The bounds of the gateway, which are options of `caphost serve`.
 
 use std::time::Duration;
+
+use clap::Args;
+
+use crate::options::{bytes, count, defaults, duration, duration_or_none, rate};
 
 /// Levels of nesting in what the gateway's own agents and dialects can read: one less than where
 /// serde_json gives up. More is not carried whatever [`Limits::depth`] says, as nobody would answer.
 pub const MAX_DEPTH: usize = 127;
 
-/// Every bound, with its default.
-#[derive(Clone, Debug, PartialEq)]
+/// Every bound of messages, connections and runs.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(next_help_heading = "Limits")]
 pub struct Limits {
-    /// Bytes in one message, 16 MiB: a 10 MB file as base64, and room around it. A larger one is
-    /// refused and the connection goes on.
-    pub message_bytes: usize,
-    /// Bytes in one message past which it is not even read, 256 MiB: the connection closes (1009).
-    pub frame_bytes: usize,
-    /// Levels of nesting in one message, 127: the most that [`MAX_DEPTH`] allows.
-    pub depth: usize,
-    /// Bytes of a message's `id` as JSON, 256.
-    pub id_bytes: usize,
-    /// Requests of one agent that wait for the app's answer, of each type, 16 384.
-    pub in_flight: usize,
-    /// Agents connected at once, 1 000.
-    pub sessions: usize,
-    /// Apps connected at once, 1 000: each tab is one.
-    pub apps: usize,
-    /// Messages per second of one agent, 100 000, with a burst of the same size: enough for any
-    /// honest one, and a loop gone wrong is told when to come back.
-    pub requests_per_second: f64,
-    /// Bytes waiting to be written to one peer, 64 MiB: one that does not read is disconnected.
-    /// At half of it an agent is no longer read from, and an app gets no more calls.
-    pub queued_bytes: usize,
-    /// Between two pings, 15 s.
+    /// Time between two WebSocket pings.
+    #[arg(long, env = "CAPHOST_PING_INTERVAL", default_value = "15s", value_parser = duration, value_name = "TIME")]
     pub ping_interval: Duration,
-    /// Without a sign of life, 40 s: the peer is taken for gone.
+    /// How long a peer may give no sign of life before it counts as gone. To take what it is sent is one.
+    #[arg(long, env = "CAPHOST_DEAD_PEER_TIMEOUT", default_value = "40s", value_parser = duration, value_name = "TIME")]
     pub dead_peer_timeout: Duration,
-    /// From an app's connection to its `app/register`, 10 s.
+    /// How long an app may take to register after it has connected.
+    #[arg(long, env = "CAPHOST_REGISTER_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub register_timeout: Duration,
-    /// For an app whose connection was lost to come back on another, 5 s: meanwhile its agents wait.
-    /// Zero: its agents are told at once.
+    /// How long agents wait for an app to come back whose connection was lost. 0: they are told at once.
+    #[arg(long, env = "CAPHOST_APP_GRACE", default_value = "5s", value_parser = duration_or_none, value_name = "TIME")]
     pub app_grace: Duration,
-    /// For an app to confirm a cancel that an operator asked for, 5 s.
+    /// How long an app may take to confirm a cancel that an operator asked for.
+    #[arg(long, env = "CAPHOST_CONFIRM_TIMEOUT", default_value = "5s", value_parser = duration, value_name = "TIME")]
     pub confirm_timeout: Duration,
     /// Runs remembered after their end.
+    #[command(flatten)]
     pub retention: Retention,
-    /// For a peer to take its last messages and the close frame, 3 s.
+    /// How long to wait for a peer to read its last messages before closing.
+    #[arg(long, env = "CAPHOST_CLOSE_TIMEOUT", default_value = "3s", value_parser = duration, value_name = "TIME")]
     pub close_timeout: Duration,
+    /// The largest message that is accepted; a larger one is refused.
+    #[arg(id = "max_message_bytes", long = "max-message-bytes", env = "CAPHOST_MAX_MESSAGE_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
+    pub message_bytes: usize,
+    /// The largest message that is read at all; beyond it the connection closes.
+    #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
+    pub frame_bytes: usize,
+    /// Levels of nesting in one message.
+    #[arg(id = "max_depth", long = "max-depth", env = "CAPHOST_MAX_DEPTH", default_value = "127", value_parser = depth, value_name = "N")]
+    pub depth: usize,
+    /// The largest `id` of a message, as JSON.
+    #[arg(id = "max_id_bytes", long = "max-id-bytes", env = "CAPHOST_MAX_ID_BYTES", default_value = "256B", value_parser = bytes, value_name = "SIZE")]
+    pub id_bytes: usize,
+    /// Requests of one agent waiting for an answer, of each type.
+    #[arg(id = "max_in_flight", long = "max-in-flight", env = "CAPHOST_MAX_IN_FLIGHT", default_value = "16384", value_parser = count, value_name = "N")]
+    pub in_flight: usize,
+    /// Agents connected at once.
+    #[arg(id = "max_sessions", long = "max-sessions", env = "CAPHOST_MAX_SESSIONS", default_value = "1000", value_parser = count, value_name = "N")]
+    pub sessions: usize,
+    /// Apps connected at once.
+    #[arg(id = "max_apps", long = "max-apps", env = "CAPHOST_MAX_APPS", default_value = "1000", value_parser = count, value_name = "N")]
+    pub apps: usize,
+    /// Messages per second of one agent. A second's worth may come at once.
+    #[arg(id = "max_requests_per_second", long = "max-requests-per-second", env = "CAPHOST_MAX_REQUESTS_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
+    pub requests_per_second: f64,
+    /// The most that may wait to be written to one peer; one that does not read is disconnected.
+    #[arg(id = "max_queued_bytes", long = "max-queued-bytes", env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
+    pub queued_bytes: usize,
+}
+
+/// How much is remembered of runs.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+#[command(next_help_heading = "Limits")]
+pub struct Retention {
+    /// How long a run is remembered after its end.
+    #[arg(id = "retention_time", long = "retention-time", env = "CAPHOST_RETENTION_TIME", default_value = "60m", value_parser = duration, value_name = "TIME")]
+    pub time: Duration,
+    /// How long the cancellation API keeps a cancel for a run yet to come, if its id is a UUID. 0: none is kept.
+    #[arg(id = "early_cancel_time", long = "early-cancel-time", env = "CAPHOST_EARLY_CANCEL_TIME", default_value = "60s", value_parser = duration_or_none, value_name = "TIME")]
+    pub early: Duration,
+    /// Runs remembered after their end, and cancels kept.
+    #[arg(id = "max_retained", long = "max-retained", env = "CAPHOST_MAX_RETAINED", default_value = "10000", value_parser = count, value_name = "N")]
+    pub count: usize,
+}
+
+impl Limits {
+    /// What cannot be right together.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.dead_peer_timeout > self.ping_interval {
+            return Ok(());
+        }
+        Err("--dead-peer-timeout must be longer than --ping-interval: \
+            only a ping makes a silent peer answer"
+            .into())
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            message_bytes: 16 << 20,
-            frame_bytes: 256 << 20,
-            depth: MAX_DEPTH,
-            id_bytes: 256,
-            in_flight: 16_384,
-            sessions: 1_000,
-            apps: 1_000,
-            requests_per_second: 100_000.0,
-            queued_bytes: 64 << 20,
-            ping_interval: Duration::from_secs(15),
-            dead_peer_timeout: Duration::from_secs(40),
-            register_timeout: Duration::from_secs(10),
-            app_grace: Duration::from_secs(5),
-            confirm_timeout: Duration::from_secs(5),
-            retention: Retention::default(),
-            close_timeout: Duration::from_secs(3),
-        }
+        defaults()
     }
-}
-
-/// How much is remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retention {
-    /// Runs that have ended, 10 000; and as many cancels for runs yet to come.
-    pub count: usize,
-    /// Runs that have ended, for how long, one hour.
-    pub time: Duration,
-    /// Cancels for runs yet to come, for how long, one minute. Zero: none is kept.
-    pub early: Duration,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Retention {
-            count: 10_000,
-            time: Duration::from_secs(3_600),
-            early: Duration::from_secs(60),
-        }
+        defaults()
+    }
+}
+
+/// A count of levels that JSON can be read with.
+fn depth(text: &str) -> Result<usize, String> {
+    let levels = count(text)?;
+    if levels <= MAX_DEPTH {
+        Ok(levels)
+    } else {
+        Err(format!("expected at most {MAX_DEPTH}: more cannot be read"))
     }
 }

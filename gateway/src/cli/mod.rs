@@ -1,6 +1,5 @@
 //! The command line.
 
-mod bounds;
 mod call;
 mod cancel;
 mod client;
@@ -11,7 +10,6 @@ mod gateway_args;
 mod list;
 mod logging;
 mod mcp;
-mod operation_args;
 mod runs;
 mod serve;
 mod signals;

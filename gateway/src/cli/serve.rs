@@ -2,24 +2,23 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use axum::http::HeaderValue;
 use clap::Args;
 use clap::error::ErrorKind;
 use tokio::sync::oneshot;
 
-use super::bounds::Bounds;
-use super::operation_args::OperationArgs;
 use super::signals::Signals;
 use crate::cluster::ClusterOptions;
 use crate::fronts::contextforge::CancellationOptions;
 use crate::fronts::mcp::McpOptions;
 use crate::fronts::rap;
 use crate::fronts::rap::runtime::ToolServerOptions;
-use crate::http::DEFAULT_CONTENT_SECURITY_POLICY;
-use crate::http::parse_origin;
-use crate::server::Config;
-use crate::server::Server;
+use crate::http::{DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, TlsOptions, parse_origin};
+use crate::limits::Limits;
+use crate::options::duration_or_none;
+use crate::server::{Config, Server};
 use crate::tokens::{Token, Tokens};
 
 #[derive(Args, Debug)]
@@ -67,7 +66,12 @@ pub(super) struct Serve {
     #[command(flatten)]
     cancellation: CancellationOptions,
     #[command(flatten)]
-    operation: OperationArgs,
+    tls: TlsOptions,
+    #[command(flatten)]
+    http_limits: HttpLimits,
+    /// How long calls in flight may go on after a signal to stop, while no new ones are taken. 0 cancels them at once. A second signal ends the process at once.
+    #[arg(long, env = "CAPHOST_DRAIN", default_value = "0", value_parser = duration_or_none, value_name = "TIME", help_heading = "Operation")]
+    drain: Duration,
     #[command(flatten)]
     rap: rap::server::Options,
     #[command(flatten)]
@@ -77,16 +81,16 @@ pub(super) struct Serve {
     #[command(flatten)]
     cluster: ClusterOptions,
     #[command(flatten)]
-    bounds: Bounds,
+    limits: Limits,
 }
 
 impl Serve {
     /// What cannot be right together.
     pub(super) fn check(&self) -> Result<(), (ErrorKind, String)> {
-        let bounds = self.bounds.check();
-        bounds.map_err(|message| (ErrorKind::ArgumentConflict, message))?;
-        let operation = self.operation.check();
-        operation.map_err(|message| (ErrorKind::MissingRequiredArgument, message))
+        let limits = self.limits.check();
+        limits.map_err(|message| (ErrorKind::ArgumentConflict, message))?;
+        let tls = self.tls.check();
+        tls.map_err(|message| (ErrorKind::MissingRequiredArgument, message))
     }
 
     /// Serves until a signal.
@@ -138,15 +142,15 @@ impl Serve {
         Ok(Config {
             address,
             host,
-            tls: self.operation.tls()?,
-            http_limits: self.operation.http_limits(),
-            drain: self.operation.drain,
+            tls: self.tls.load()?,
+            http_limits: self.http_limits,
+            drain: self.drain,
             www: self.www,
             package: self.package,
             allow_origins: self.allow_origins,
             content_security_policy: Some(self.content_security_policy).filter(|it| !it.is_empty()),
             tokens: Tokens::new(self.tokens),
-            limits: self.bounds.into(),
+            limits: self.limits,
             mcp: self.mcp,
             rap: self.rap,
             tool_servers: self.tool_servers.into(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::units::duration;
+use crate::options::duration;
 
 /// The options of a cluster.
 #[derive(Args, Clone, Debug, PartialEq)]

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue, RETRY_AFTER};
 use axum::middleware::Next;
 use axum::response::Response;
+use clap::Args;
 use serde_json::json;
 
 use crate::fronts::answer::refuse;
@@ -16,33 +17,32 @@ use crate::fronts::auth::authenticate;
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
+use crate::options::{self, defaults, duration};
 use crate::tokens::Role;
 use caphost::call::{Code, Error};
 
-/// The bounds of HTTP, with their defaults. The size of a body is that of a message,
+/// The bounds of HTTP. The size of a body is that of a message,
 /// [`Limits::message_bytes`](crate::limits::Limits::message_bytes).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(next_help_heading = "Operation")]
 pub struct HttpLimits {
-    /// Requests per second of one token, or of one address without, 10 000, with a burst of the
-    /// same size. Opening a WebSocket is one request.
-    pub requests_per_second: f64,
-    /// For a TLS handshake, 10 s.
+    /// How long a TLS handshake may take.
+    #[arg(id = "tls_handshake_timeout", long = "tls-handshake-timeout", env = "CAPHOST_TLS_HANDSHAKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub handshake_timeout: Duration,
-    /// For the head of a request to come, from the opening of the connection or from the answer
-    /// before, 60 s. An upgraded connection is another matter.
+    /// For the next request on an HTTP connection, after which it is closed.
+    #[arg(id = "http_idle_timeout", long = "http-idle-timeout", env = "CAPHOST_HTTP_IDLE_TIMEOUT", default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub idle_timeout: Duration,
-    /// For the body of a request to come, from the end of its head, 2 min: 16 MiB over 1.2 Mbit/s.
+    /// How long the body of an HTTP request may take to come, after its head. One that takes longer is answered 408.
+    #[arg(id = "http_body_timeout", long = "http-body-timeout", env = "CAPHOST_HTTP_BODY_TIMEOUT", default_value = "2m", value_parser = duration, value_name = "TIME")]
     pub body_timeout: Duration,
+    /// HTTP requests per second with one token, or from one address without a token. A second's worth may come at once.
+    #[arg(id = "max_http_requests_per_second", long = "max-http-requests-per-second", env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = options::rate, value_name = "N")]
+    pub requests_per_second: f64,
 }
 
 impl Default for HttpLimits {
     fn default() -> Self {
-        HttpLimits {
-            requests_per_second: 10_000.0,
-            handshake_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_secs(60),
-            body_timeout: Duration::from_secs(2 * 60),
-        }
+        defaults()
     }
 }
 

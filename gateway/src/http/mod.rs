@@ -15,4 +15,4 @@ mod tls;
 pub use guard::parse_origin;
 pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
 pub use http_limits::HttpLimits;
-pub use tls::Tls;
+pub use tls::{Tls, TlsOptions};

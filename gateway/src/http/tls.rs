@@ -1,14 +1,46 @@
 //! TLS: the certificate, and how connections come to it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
+
+/// Where the certificate is, if TLS is to be served.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Operation")]
+pub struct TlsOptions {
+    /// A PEM file with the certificate to serve TLS with, and those between it and its authority. Goes with --tls-key.
+    #[arg(long, env = "CAPHOST_TLS_CERT", value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// A PEM file with the certificate's private key.
+    #[arg(long, env = "CAPHOST_TLS_KEY", value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+}
+
+impl TlsOptions {
+    /// What cannot be right together.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(_), None) => Err("--tls-cert needs --tls-key".into()),
+            (None, Some(_)) => Err("--tls-key needs --tls-cert".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The certificate, if one is given. The error names the file.
+    pub fn load(&self) -> Result<Option<Tls>, String> {
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => Tls::load(certificate, key).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
 
 /// A certificate with its key, ready to serve TLS 1.2 and 1.3.
 #[derive(Clone)]
@@ -45,5 +77,31 @@ impl Tls {
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         self.0.clone().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        tls: TlsOptions,
+    }
+
+    #[test]
+    fn a_certificate_goes_with_a_key() {
+        for (arguments, right) in [
+            (&["serve"][..], true),
+            (&["serve", "--tls-cert", "c"], false),
+            (&["serve", "--tls-key", "k"], false),
+            (&["serve", "--tls-key", "k", "--tls-cert", "c"], true),
+        ] {
+            let tls = Line::parse_from(arguments).tls;
+            assert_eq!(tls.check().is_ok(), right, "{arguments:?}");
+        }
     }
 }

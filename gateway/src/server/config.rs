@@ -11,8 +11,7 @@ use crate::fronts::contextforge::CancellationOptions;
 use crate::fronts::mcp::McpOptions;
 use crate::fronts::rap;
 use crate::fronts::rap::runtime::RuntimeConfig;
-use crate::http::Tls;
-use crate::http::http_limits::HttpLimits;
+use crate::http::{HttpLimits, Tls};
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 

@@ -17,7 +17,7 @@ use super::client::{Connection, Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
 use crate::agent::{NewCall, Patience};
-use crate::units::duration;
+use crate::options::duration;
 use caphost::call::CallId;
 use display::Display;
 use output::Output;

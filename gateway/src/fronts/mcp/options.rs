@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::units::{count, duration};
+use crate::options::{count, duration};
 
 /// Bounds of MCP, with their defaults.
 #[derive(Args, Clone, Debug)]

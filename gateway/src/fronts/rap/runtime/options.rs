@@ -8,7 +8,7 @@ use url::Url;
 use super::RuntimeConfig;
 use super::limits::RuntimeLimits;
 use super::tool_server::{ToolServer, parse_base};
-use crate::units::duration;
+use crate::options::duration;
 
 /// Which RAP tool servers are used, and how.
 #[derive(Args, Clone, Debug)]

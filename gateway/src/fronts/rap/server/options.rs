@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::callback_url::AllowedHost;
-use crate::units::{bytes, count, duration, rate};
+use crate::options::{bytes, count, duration, rate};
 
 /// The options of the RAP tool server.
 #[derive(Args, Clone, Debug, PartialEq)]

@@ -1,8 +1,20 @@
-//! Durations and sizes as they are written on a command line.
+//! Options of the command line: times, sizes and counts as they are written, and the defaults of
+//! the structs that are made of them.
 
 use std::time::Duration;
 
-use crate::limits::MAX_DEPTH;
+use clap::{Args, Command};
+
+/// The options as they are when nobody sets any: each default is declared at its option alone.
+///
+/// The environment does not count, so that who builds a gateway from code gets the same everywhere.
+pub(crate) fn defaults<T: Args>() -> T {
+    let options = T::augment_args(Command::new("defaults").no_binary_name(true));
+    let options = options.mut_args(|option| option.env(None));
+    let set = options.try_get_matches_from([""; 0]);
+    let read = set.and_then(|matches| T::from_arg_matches(&matches));
+    read.unwrap_or_else(|error| unreachable!("every option has a default: {error}"))
+}
 
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -54,16 +66,6 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number of at least 1".into()),
         Ok(number) => Ok(number),
-    }
-}
-
-/// A count of levels that JSON can be read with.
-pub(crate) fn depth(text: &str) -> Result<usize, String> {
-    let levels = count(text)?;
-    if levels <= MAX_DEPTH {
-        Ok(levels)
-    } else {
-        Err(format!("expected at most {MAX_DEPTH}: more cannot be read"))
     }
 }
 
