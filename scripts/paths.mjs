@@ -20,12 +20,13 @@ export const packageDir = join(root, 'pkg');
 /** The demo page as served. */
 export const demoDir = join(root, 'www', 'dist');
 
-/** The gateway with its command line. */
-export const gatewayBinary = join(
-  targetDir,
-  'release',
-  process.platform === 'win32' ? 'caphost.exe' : 'caphost',
-);
+const caphost = process.platform === 'win32' ? 'caphost.exe' : 'caphost';
+
+/** The gateway as `npm start` and the tests run it: built quickly, and the one cargo's own tests use. */
+export const gatewayBinary = join(targetDir, 'debug', caphost);
+
+/** The gateway as one would deploy and measure it. */
+export const gatewayRelease = join(targetDir, 'release', caphost);
 
 /**
  * @param {string} crate

@@ -5,31 +5,35 @@ import { ensureChromedriver, ensureChromium } from './setup/browser.mjs';
 import { ensurePackages } from './setup/packages.mjs';
 import { ensurePrograms } from './setup/programs.mjs';
 import { ensureToolchain } from './setup/toolchain.mjs';
-import { ensureWasmBindgen, ensureWasmPack } from './setup/wasm-tools.mjs';
+import { ensureWasmBindgen } from './setup/wasm-tools.mjs';
 
 /** @param {string} line */
 const say = (line) => console.error(`setup: ${line}`);
 
-/** What a build needs. */
+/** What every build needs. */
 export async function setUpBuild() {
   const [major = 0] = process.versions.node.split('.').map(Number);
   if (major < 20) throw new Error(`Node 20 or newer is needed, this is ${process.version}`);
   await ensurePackages(say);
   await ensureToolchain(say);
+}
+
+/** What a build for wasm needs beyond that. */
+export async function setUpWasm() {
   return { wasmBindgen: await ensureWasmBindgen(say) };
 }
 
 /** What the tests need beyond a build. */
 export async function setUpTests() {
-  const wasmPack = await ensureWasmPack(say);
   await ensurePrograms(say);
   const chromium = await ensureChromium(say);
-  return { wasmPack, chromium, chromedriver: await ensureChromedriver(chromium, say) };
+  return { chromium, chromedriver: await ensureChromedriver(chromium, say) };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
     await setUpBuild();
+    await setUpWasm();
     const { chromium } = await setUpTests();
     say(`everything is in place (${chromium})`);
   } catch (error) {

@@ -1,11 +1,11 @@
 // Builds everything and serves the demo, its package and the gateway on PORT (8787).
 
 import { spawn } from 'node:child_process';
-import { build } from './build.mjs';
+import { build, quickParts } from './build.mjs';
 import { gatewayBinary, root } from './paths.mjs';
 
 try {
-  await build();
+  await build(quickParts);
   const port = process.env.PORT || '8787';
   const server = spawn(gatewayBinary, ['serve', '--port', port, ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {

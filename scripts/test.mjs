@@ -1,5 +1,6 @@
-// Runs every suite, or those named: node test.mjs [suite…] [filter…]
-// A filter is a part of a test file's path or of a test's name.
+// Runs every suite, or those named: node test.mjs [--full] [suite…] [filter…]
+// A filter is a part of a test file's path or of a test's name. With --full the storms have as many
+// calls as before a release.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,8 @@ import { root } from './paths.mjs';
 import { setUpBuild, setUpTests } from './setup.mjs';
 import { suites } from './test/suites.mjs';
 
-const args = process.argv.slice(2);
+const args = process.argv.slice(2).filter((arg) => arg !== '--full');
+if (process.argv.includes('--full')) process.env.CAPHOST_STORMS = 'full';
 const isSuite = (/** @type {string} */ name) => suites.some((suite) => suite.name === name);
 const filters = args.filter((arg) => !isSuite(arg));
 const selected = args.some(isSuite) ? suites.filter(({ name }) => args.includes(name)) : suites;

@@ -25,7 +25,7 @@ export async function ensureChromium(say) {
  *
  * @param {string} chromium
  * @param {(line: string) => void} say
- * @returns {Promise<string | undefined>} its path; undefined leaves the choice to wasm-pack, which downloads one
+ * @returns {Promise<string>} its path
  */
 export async function ensureChromedriver(chromium, say) {
   const present = findChromedriver(chromium);
@@ -33,12 +33,15 @@ export async function ensureChromedriver(chromium, say) {
   if (chromium.startsWith('/usr/')) await installFromDebian(say, ['chromium-driver']);
   const installed = findChromedriver(chromium);
   const version = browserVersion(chromium);
-  if (installed !== undefined || version === undefined) return installed;
+  if (installed !== undefined) return installed;
+  if (version === undefined) throw new Error(`${chromium} does not say its version`);
   say(`downloading chromedriver ${version}, for ${chromium} (a few seconds)`);
   const cli = join(root, 'node_modules', '@puppeteer', 'browsers', 'lib', 'main-cli.js');
   const cache = process.env.PUPPETEER_CACHE_DIR ?? join(homedir(), '.cache', 'puppeteer');
   await run(process.execPath, [cli, 'install', `chromedriver@${version}`, '--path', cache], { toStderr: true });
-  return findChromedriver(chromium);
+  const downloaded = findChromedriver(chromium);
+  if (downloaded === undefined) throw new Error(`no chromedriver ${version} could be had: install it, or name it in CHROMEDRIVER`);
+  return downloaded;
 }
 
 /**

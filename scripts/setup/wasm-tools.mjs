@@ -21,18 +21,12 @@ function wasmBindgen() {
     crate: 'wasm-bindgen-cli',
     version: lockedVersion('wasm-bindgen'),
     programs: ['wasm-bindgen', 'wasm-bindgen-test-runner'],
-    takes: 'about 3 minutes',
+    takes: 'about 2 minutes',
   };
 }
 
-/** @type {Tool} */
-const wasmPack = { crate: 'wasm-pack', version: '0.15.1', programs: ['wasm-pack'], takes: 'about 2 minutes' };
-
 /** @param {(line: string) => void} say @returns {Promise<string>} the folder that holds wasm-bindgen */
 export const ensureWasmBindgen = (say) => ensure(wasmBindgen(), say);
-
-/** @param {(line: string) => void} say @returns {Promise<string>} the folder that holds wasm-pack */
-export const ensureWasmPack = (say) => ensure(wasmPack, say);
 
 /** @param {Tool} tool @param {(line: string) => void} say @returns {Promise<string>} */
 async function ensure(tool, say) {
@@ -41,8 +35,17 @@ async function ensure(tool, say) {
   const home = cached(tool);
   say(`installing ${tool.crate} ${tool.version} into ${home} (${tool.takes})`);
   const args = ['install', tool.crate, '--version', tool.version, '--root', home];
-  // In a temporary target directory, so that the project's own is left as it is.
-  const options = { toStderr: true, env: { CARGO_TARGET_DIR: undefined } };
+  const options = {
+    toStderr: true,
+    env: {
+      // In a temporary target directory, so that the project's own is left as it is.
+      CARGO_TARGET_DIR: undefined,
+      // It runs for seconds, and would be compiled for minutes.
+      CARGO_PROFILE_RELEASE_OPT_LEVEL: '1',
+      CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
+      CARGO_PROFILE_RELEASE_LTO: 'off',
+    },
+  };
   if ((await run('cargo', [...args, '--locked'], options)).code !== 0) {
     say(`the dependencies ${tool.crate} was locked with cannot be had here; taking the nearest ones`);
     await run('cargo', args, options);

@@ -6,7 +6,7 @@
  */
 
 /**
- * @param {string} output of cargo test or wasm-pack test
+ * @param {string} output of cargo test
  * @returns {Counts}
  */
 export function countRustTests(output) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { build } from '../build.mjs';
+import { build, quickParts } from '../build.mjs';
 import { fits, lastMeasure, sizeBudget, sizeReport } from '../build/size.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
-import { setUpBuild, setUpTests } from '../setup.mjs';
+import { setUpTests, setUpWasm } from '../setup.mjs';
 import { countRustTests, settle } from './counts.mjs';
 import { runNodeTests } from './node-tests.mjs';
 import { runWasmTests } from './wasm-tests.mjs';
@@ -68,14 +68,14 @@ export const suites = [
   },
   {
     name: 'wasm',
-    about: 'wasm-pack test in headless Chromium',
+    about: 'cargo test for wasm32, in headless Chromium',
     run: async (filters) => runWasmTests({
-      tools: { ...await setUpBuild(), ...await setUpTests() },
+      tools: { ...await setUpWasm(), ...await setUpTests() },
       filters,
       timeoutMs: 15 * minute,
     }),
   },
-  { name: 'build', about: 'package, demo and gateway', run: () => succeeds(() => build()) },
+  { name: 'build', about: 'package, demo and gateway', run: () => succeeds(() => build(quickParts)) },
   {
     name: 'size',
     about: `what each part of the package weighs; host + agent within ${sizeBudget} bytes of gzip`,

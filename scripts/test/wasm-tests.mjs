@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { chromiumFlags } from '../browser/flags.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
@@ -10,22 +10,22 @@ import { freePort, keepServing } from './test-server.mjs';
  * Runs the crate's `wasm_bindgen_test`s in a headless Chromium.
  *
  * @param {object} options
- * @param {{ wasmBindgen: string, wasmPack: string, chromium: string, chromedriver: string | undefined }} options.tools
+ * @param {{ wasmBindgen: string, chromium: string, chromedriver: string }} options.tools
  * @param {string[]} options.filters
  * @param {number} options.timeoutMs
  */
 export async function runWasmTests({ tools, filters, timeoutMs }) {
   const port = await freePort();
   const stop = keepServing(port);
-  const { code, output } = await run(join(tools.wasmPack, 'wasm-pack'), [
-    'test', '--headless', '--chrome',
-    ...(tools.chromedriver === undefined ? [] : ['--chromedriver', tools.chromedriver]),
-    '--', '--locked', ...filters,
+  const { code, output } = await run('cargo', [
+    'test', '--locked', '--package', 'caphost', '--lib', '--tests', '--target', 'wasm32-unknown-unknown', ...filters,
   ], {
     timeoutMs,
     env: {
-      // Where wasm-pack finds wasm-bindgen, instead of downloading it.
-      PATH: `${tools.wasmBindgen}${delimiter}${process.env.PATH}`,
+      // What `wasm-pack test --headless --chrome` sets.
+      CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: join(tools.wasmBindgen, 'wasm-bindgen-test-runner'),
+      CHROMEDRIVER: tools.chromedriver,
+      WASM_BINDGEN_TEST_ONLY_WEB: '1',
       WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities(tools.chromium),
       WASM_BINDGEN_TEST_TIMEOUT: '120',
       WASM_BINDGEN_TEST_ADDRESS: `127.0.0.1:${port}`,

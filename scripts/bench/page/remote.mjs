@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { WebSocket } from 'ws';
 import { startGateway } from '../../../tests/e2e/support/gateway.mjs';
-import { gatewayBinary } from '../../paths.mjs';
+import { gatewayRelease } from '../../paths.mjs';
 import { rawSockets } from '../transports.mjs';
 import { inTurns, oneByOne, same } from './sampling.mjs';
 
@@ -40,7 +40,7 @@ const forNode = (folder, entry) => import(pathToFileURL(join(folder, `${entry}.n
 
 /** @param {Bench} bench @param {Sampling} sampling */
 export async function overSockets(bench, sampling) {
-  if (!existsSync(gatewayBinary)) {
+  if (!existsSync(gatewayRelease)) {
     bench.missing.push('WebSocket through the gateway: `npm run build:gateway` builds it');
     return [];
   }

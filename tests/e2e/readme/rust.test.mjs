@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { build as bundle } from 'esbuild';
 import { buildWasm } from '../../../scripts/build/wasm.mjs';
 import { glueDir, root } from '../../../scripts/paths.mjs';
-import { setUpBuild } from '../../../scripts/setup.mjs';
+import { setUpWasm } from '../../../scripts/setup.mjs';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { block, commands } from './blocks.mjs';
@@ -27,7 +27,7 @@ let server;
 let browser;
 
 before(async () => {
-  const { wasmBindgen } = await setUpBuild();
+  const { wasmBindgen } = await setUpWasm();
   await buildWasm({ crate: 'caphost-readme-app', profile: 'demo', out: glue, name: 'my_app', wasmBindgen });
   // As any author would: only of what wasm-bindgen wrote, and without plugins.
   await bundle({ entryPoints: [join(glue, 'my_app.js')], bundle: true, splitting: true, format: 'esm', outdir: dist, logOverride: { 'duplicate-object-key': 'silent' } });

@@ -3,7 +3,7 @@ import { build as bundle } from 'esbuild';
 import { oneCopyOfSnippets } from '../../../scripts/build/snippets.mjs';
 import { buildWasm, copyInto } from '../../../scripts/build/wasm.mjs';
 import { glueDir, root } from '../../../scripts/paths.mjs';
-import { setUpBuild } from '../../../scripts/setup.mjs';
+import { setUpWasm } from '../../../scripts/setup.mjs';
 
 /**
  * Builds tests/rust-app as a Rust author would: cargo, wasm-bindgen, a bundler.
@@ -11,7 +11,7 @@ import { setUpBuild } from '../../../scripts/setup.mjs';
  * @returns {Promise<string>} the folder of its module
  */
 export async function buildRustApp() {
-  const { wasmBindgen } = await setUpBuild();
+  const { wasmBindgen } = await setUpWasm();
   const glue = join(glueDir, 'rust-app');
   await buildWasm({ crate: 'caphost-test-app', profile: 'demo', out: glue, name: 'caphost_test_app', wasmBindgen });
   const outdir = join(glueDir, 'rust-app-bundle');
