@@ -1,18 +1,15 @@
-//! The channel `cancellation:cancel`, as ContextForge has it: what is published, and what is obeyed.
+//! The channel `cancellation:cancel`, as ContextForge has it: what is published, and what is heard.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 
-use super::Cluster;
-use super::channel_message::CancelMessage;
-use crate::broker::runs::RunId;
-use crate::gateway::Placed;
-use crate::gateway::Sought;
-use crate::tokens::{Identity, Role};
+use super::{Cluster, WorkerId, Workers};
+use crate::tokens::Identity;
+use crate::wire::mended_bytes;
 
 /// Its name: without a prefix, for gateways of other kinds know it as that.
 pub(super) const CANCEL_CHANNEL: &str = "cancellation:cancel";
@@ -20,15 +17,67 @@ pub(super) const CANCEL_CHANNEL: &str = "cancellation:cancel";
 const WAITING: usize = 1_024;
 /// Milliseconds between two warnings of messages that are no such thing.
 const WARN_MS: u64 = 10_000;
+/// Characters of an id, 256: as many as a JSON-RPC id may have bytes.
+const ID_CHARS: usize = 256;
+/// Characters of a reason, 4 096.
+const REASON_CHARS: usize = 4_096;
+
+/// A message of the channel, as anybody may write it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CancelMessage {
+    /// A run's own id, or a dialect's.
+    pub run_id: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// Who, as the gateway names identities; nobody says so in a message of another gateway's.
+    pub requester: Option<String>,
+    /// The worker that has published it.
+    pub worker: Option<WorkerId>,
+}
+
+impl CancelMessage {
+    /// Reads a message, or says what is wrong with it.
+    pub(super) fn read(message: &[u8]) -> Result<Self, String> {
+        let fields: Map<String, Value> = serde_json::from_slice(&mended_bytes(message))
+            .map_err(|error| format!("no JSON object: {error}"))?;
+        let Some(Value::String(run_id)) = fields.get("run_id") else {
+            return Err("`run_id` is no string".into());
+        };
+        if run_id.is_empty() || run_id.chars().count() > ID_CHARS {
+            return Err(format!("`run_id` has 1 to {ID_CHARS} characters"));
+        }
+        let reason = match fields.get("reason") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(reason)) if reason.chars().count() <= REASON_CHARS => Some(reason),
+            Some(_) => {
+                return Err(format!(
+                    "`reason` is null or a string of at most {REASON_CHARS} characters"
+                ));
+            }
+        };
+        let requester = match fields.get("requester") {
+            None => None,
+            Some(Value::String(name)) if !name.is_empty() => Some(name),
+            Some(_) => return Err("`requester` is no name".into()),
+        };
+        let worker = fields.get("worker").and_then(Value::as_str);
+        Ok(CancelMessage {
+            run_id: run_id.clone(),
+            reason: reason.cloned(),
+            requester: requester.cloned(),
+            worker: worker.and_then(|worker| worker.parse().ok()),
+        })
+    }
+}
 
 /// What is to be published.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Published {
     messages: Mutex<VecDeque<String>>,
     more: Notify,
 }
 
-impl Said {
+impl Published {
     /// The next, when there is one.
     pub async fn next(&self) -> String {
         loop {
@@ -56,8 +105,7 @@ impl Said {
 }
 
 impl Cluster {
-    /// Tells gateways outside this cluster that `by` cancels. Waits for nothing.
-    pub fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
+    pub(super) fn publish(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
         if !self.channel {
             return;
         }
@@ -65,67 +113,32 @@ impl Cluster {
             "run_id": request_id,
             "reason": reason,
             "requester": &*by.name,
-            "worker": self.peers().me.to_string(),
+            "worker": self.me().to_string(),
         });
-        if !(self.standing().connected && self.said.add(message.to_string())) {
+        if !(self.standing().connected && self.published.add(message.to_string())) {
             tracing::warn!("a cancel could not be published: Redis does not answer");
         }
     }
 
-    /// Obeys a message of the channel, in the background.
-    pub(super) fn hear_cancel(&self, message: &[u8]) {
+    /// A message of the channel that is to be obeyed.
+    pub(super) fn heard_on_channel(&self, message: &[u8]) -> Option<CancelMessage> {
         let message = match CancelMessage::read(message) {
             Ok(message) => message,
-            Err(error) => return self.warn_of(&error),
+            Err(error) => {
+                self.warn_of(&error);
+                return None;
+            }
         };
         // A worker of this cluster tells by itself; one of another has callers of its own by the same
         // names.
         if message.worker.is_some() {
-            return;
+            return None;
         }
-        let by = match &message.requester {
-            Some(name) => self.hub.tokens.named(name),
-            None if self.options.require_requester => {
-                return self.warn_of("it does not name its requester, which is required");
-            }
-            None => Identity {
-                role: Role::Admin,
-                name: "channel".into(),
-                app: None,
-            },
-        };
-        // Where the run is, it is cancelled; the other workers have heard the same.
-        if self.hub.matches(&message.run_id, &by).is_empty() {
-            return;
+        if message.requester.is_none() && self.options.require_requester {
+            self.warn_of("it does not name its requester, which is required");
+            return None;
         }
-        let cluster = self.shared();
-        tokio::spawn(async move { cluster.obey_cancel(message, by).await });
-    }
-
-    async fn obey_cancel(&self, message: CancelMessage, by: Identity) {
-        let CancelMessage { run_id, reason, .. } = message;
-        let Some(run) = self.meant_here(&run_id, &by).await else {
-            return;
-        };
-        self.hub.cancel(run, reason, &by).await;
-    }
-
-    /// The run here that an id means, if there is no other on all workers.
-    async fn meant_here(&self, run_id: &str, by: &Identity) -> Option<RunId> {
-        let placed = match self.hub.seek(run_id, by).await {
-            Sought::One(placed) => placed,
-            Sought::Several(runs) => {
-                let runs = runs.len();
-                tracing::info!(
-                    runs,
-                    "a cancel on the channel names several runs: not obeyed"
-                );
-                return None;
-            }
-            Sought::None | Sought::Unsure(_) => return None,
-        };
-        let is_live = |it: &Placed| it.is_here() && it.is_sure() && !it.run.state.is_over();
-        is_live(&placed).then_some(placed.run.id)
+        Some(message)
     }
 
     fn warn_of(&self, error: &str) {
@@ -137,5 +150,59 @@ impl Cluster {
         } else {
             tracing::debug!(error, channel = CANCEL_CHANNEL, "a message is not obeyed");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_an_id_and_may_say_more() {
+        let read = |text: &str| CancelMessage::read(text.as_bytes()).unwrap();
+        let bare = CancelMessage {
+            run_id: "1".into(),
+            reason: None,
+            requester: None,
+            worker: None,
+        };
+        assert_eq!(read(r#"{"run_id":"1"}"#), bare);
+        assert_eq!(
+            read(r#"{"run_id":"1","reason":null,"else":1,"worker":7}"#),
+            bare
+        );
+        let worker = WorkerId::random();
+        let ours =
+            format!(r#"{{"run_id":"1","reason":"why","requester":"agent-1","worker":"{worker}"}}"#);
+        let full = CancelMessage {
+            reason: Some("why".into()),
+            requester: Some("agent-1".into()),
+            worker: Some(worker),
+            ..bare
+        };
+        assert_eq!(read(&ours), full);
+    }
+
+    #[test]
+    fn what_is_no_such_message_is_refused() {
+        let long = format!(r#"{{"run_id":"{}"}}"#, "x".repeat(257));
+        let reason = format!(r#"{{"run_id":"1","reason":"{}"}}"#, "x".repeat(4_097));
+        for bad in [
+            "",
+            "{",
+            "[]",
+            "{}",
+            r#"{"run_id":1}"#,
+            r#"{"run_id":""}"#,
+            r#"{"run_id":"1","reason":1}"#,
+            r#"{"run_id":"1","requester":null}"#,
+            r#"{"run_id":"1","requester":""}"#,
+            r#"{"run_id":"1","requester":{"role":"admin"}}"#,
+            &long,
+            &reason,
+        ] {
+            assert!(CancelMessage::read(bad.as_bytes()).is_err(), "{bad}");
+        }
+        assert!(CancelMessage::read(&[b'"', 0xff, b'"']).is_err());
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future::{BoxFuture, FutureExt};
 use redis::aio::MultiplexedConnection;
 use redis::{FromRedisValue, Pipeline, RedisResult, pipe};
 use tokio::time::timeout;
@@ -103,105 +104,173 @@ impl Held {
     }
 }
 
-impl Cluster {
+/// What all workers know, by name.
+pub trait Facts {
     /// A fact, if there is one of that name.
-    pub async fn fact(&self, name: &str) -> Result<Option<Vec<u8>>, Away> {
-        let mut get = pipe();
-        get.cmd("GET").arg(self.redis.fact(name));
-        let (fact,) = self.command(get).await?;
-        Ok(fact)
-    }
+    fn fact<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>>;
 
     /// Makes it a fact for `time`, whatever there was.
-    pub async fn set_fact(&self, given: &str, fact: &[u8], time: Duration) -> Result<(), Away> {
-        let mut set = pipe();
-        let millis = time.as_millis() as u64;
-        let name = self.redis.fact(given);
-        set.cmd("SET").arg(name).arg(fact).arg("PX").arg(millis);
-        let ((),) = self.command(set).await?;
-        self.held.keep(given, fact, time);
-        Ok(())
-    }
+    fn set_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
+        time: Duration,
+    ) -> BoxFuture<'a, Result<(), Away>>;
 
     /// Makes it a fact for `time`, unless there is one: which one there was. While Redis is away it is
     /// told later, unless another has come by then.
-    pub async fn claim_fact(
-        &self,
-        given: &str,
-        fact: &[u8],
+    fn claim_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
         time: Duration,
-    ) -> Result<Option<Vec<u8>>, Away> {
-        let mut claim = pipe();
-        let name = self.redis.fact(given);
-        claim.atomic().cmd("GET").arg(&name);
-        self.set_if_none(&mut claim, &name, fact, time);
-        let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
-        if !matches!(answer, Ok((Some(_),))) {
-            self.held.keep(given, fact, time);
-        }
-        answer.map(|(before,)| before)
-    }
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>>;
 
     /// Makes it a fact for `time` in the place of another, if that is still one. Whether it was.
-    pub async fn replace_fact(
-        &self,
-        given: &str,
-        before: &[u8],
-        fact: &[u8],
+    fn replace_fact<'a>(
+        &'a self,
+        name: &'a str,
+        before: &'a [u8],
+        fact: &'a [u8],
         time: Duration,
-    ) -> Result<bool, Away> {
-        let mut replace = pipe();
-        let name = self.redis.fact(given);
-        let script = replace.cmd("EVAL").arg(REPLACE).arg(1).arg(name);
-        script.arg(before).arg(fact).arg(time.as_millis() as u64);
-        let (replaced,): (bool,) = self.command(replace).await?;
-        if replaced {
-            self.held.keep(given, fact, time);
-        }
-        Ok(replaced)
-    }
+    ) -> BoxFuture<'a, Result<bool, Away>>;
 
     /// Keeps a fact for `time` from now: which one there is, this one if there was none.
-    pub async fn keep_fact(
-        &self,
-        given: &str,
-        fact: &[u8],
+    fn keep_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
         time: Duration,
-    ) -> Result<Vec<u8>, Away> {
-        let mut keep = pipe();
-        let name = self.redis.fact(given);
-        keep.atomic();
-        self.set_if_none(&mut keep, &name, fact, time);
-        let millis = time.as_millis() as u64;
-        keep.cmd("PEXPIRE").arg(&name).arg(millis).ignore();
-        keep.cmd("GET").arg(&name);
-        let (kept,): (Vec<u8>,) = self.command(keep).await?;
-        self.held.keep(given, &kept, time);
-        Ok(kept)
+    ) -> BoxFuture<'a, Result<Vec<u8>, Away>>;
+
+    /// It is a fact no longer. What another worker has put in its place stays. While Redis is away it
+    /// is told later.
+    fn release_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), Away>>;
+}
+
+impl Facts for Cluster {
+    fn fact<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>> {
+        async move {
+            let mut get = pipe();
+            get.cmd("GET").arg(self.redis.fact(name));
+            let (fact,) = self.command(get).await?;
+            Ok(fact)
+        }
+        .boxed()
     }
 
-    /// It is a fact no more. What another worker has put in its place stays. While Redis is away it is
-    /// told later.
-    pub async fn release_fact(&self, name: &str, fact: &[u8]) -> Result<(), Away> {
-        self.held.release(name, fact);
-        let mut release = pipe();
-        self.take_out(&mut release, name, fact);
-        let () = self.command(release).await?;
-        self.held.forget(name, fact);
-        Ok(())
+    fn set_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
+        time: Duration,
+    ) -> BoxFuture<'a, Result<(), Away>> {
+        async move {
+            let mut set = pipe();
+            let set_key = set.cmd("SET").arg(self.redis.fact(name)).arg(fact);
+            set_key.arg("PX").arg(time.as_millis() as u64);
+            let ((),) = self.command(set).await?;
+            self.held.keep(name, fact, time);
+            Ok(())
+        }
+        .boxed()
     }
 
+    fn claim_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
+        time: Duration,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>> {
+        async move {
+            let mut claim = pipe();
+            let key = self.redis.fact(name);
+            claim.atomic().cmd("GET").arg(&key);
+            set_if_none(&mut claim, &key, fact, time);
+            let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
+            if !matches!(answer, Ok((Some(_),))) {
+                self.held.keep(name, fact, time);
+            }
+            answer.map(|(before,)| before)
+        }
+        .boxed()
+    }
+
+    fn replace_fact<'a>(
+        &'a self,
+        name: &'a str,
+        before: &'a [u8],
+        fact: &'a [u8],
+        time: Duration,
+    ) -> BoxFuture<'a, Result<bool, Away>> {
+        async move {
+            let mut replace = pipe();
+            let key = self.redis.fact(name);
+            let script = replace.cmd("EVAL").arg(REPLACE).arg(1).arg(key);
+            script.arg(before).arg(fact).arg(time.as_millis() as u64);
+            let (replaced,): (bool,) = self.command(replace).await?;
+            if replaced {
+                self.held.keep(name, fact, time);
+            }
+            Ok(replaced)
+        }
+        .boxed()
+    }
+
+    fn keep_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
+        time: Duration,
+    ) -> BoxFuture<'a, Result<Vec<u8>, Away>> {
+        async move {
+            let mut keep = pipe();
+            let key = self.redis.fact(name);
+            keep.atomic();
+            set_if_none(&mut keep, &key, fact, time);
+            let millis = time.as_millis() as u64;
+            keep.cmd("PEXPIRE").arg(&key).arg(millis).ignore();
+            keep.cmd("GET").arg(&key);
+            let (kept,): (Vec<u8>,) = self.command(keep).await?;
+            self.held.keep(name, &kept, time);
+            Ok(kept)
+        }
+        .boxed()
+    }
+
+    fn release_fact<'a>(
+        &'a self,
+        name: &'a str,
+        fact: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), Away>> {
+        async move {
+            self.held.release(name, fact);
+            let mut release = pipe();
+            self.take_out(&mut release, name, fact);
+            let () = self.command(release).await?;
+            self.held.forget(name, fact);
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+fn set_if_none(commands: &mut Pipeline, key: &str, fact: &[u8], time: Duration) {
+    // Redis takes none for an error.
+    let millis = (time.as_millis() as u64).max(1);
+    let set = commands.cmd("SET").arg(key).arg(fact).arg("PX");
+    set.arg(millis).arg("NX").ignore();
+}
+
+impl Cluster {
     fn take_out(&self, commands: &mut Pipeline, name: &str, fact: &[u8]) {
         let name = self.redis.fact(name);
         let script = commands.cmd("EVAL").arg(RELEASE).arg(1).arg(name);
         script.arg(fact).ignore();
-    }
-
-    fn set_if_none(&self, commands: &mut Pipeline, name: &str, fact: &[u8], time: Duration) {
-        // Redis takes none for an error.
-        let millis = (time.as_millis() as u64).max(1);
-        let set = commands.cmd("SET").arg(name).arg(fact).arg("PX");
-        set.arg(millis).arg("NX").ignore();
     }
 
     /// Tells Redis again what it may have lost.
@@ -212,7 +281,7 @@ impl Cluster {
         for some in self.held.all(false).chunks(AT_ONCE) {
             let mut tell = pipe();
             for (name, fact, time) in some {
-                self.set_if_none(&mut tell, &self.redis.fact(name), fact, *time);
+                set_if_none(&mut tell, &self.redis.fact(name), fact, *time);
             }
             tell.exec_async(connection).await?;
         }
@@ -238,11 +307,7 @@ impl Cluster {
     }
 
     async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
-        let connection = {
-            let commands = self.commands.lock();
-            commands.unwrap_or_else(PoisonError::into_inner).clone()
-        };
-        let mut connection = connection.ok_or(Away)?;
+        let mut connection = self.commands().clone().ok_or(Away)?;
         self.traffic.commands.add(commands.len());
         let answer = timeout(ANSWER, commands.query_async(&mut connection)).await;
         answer.map_err(|_| Away)?.map_err(|error| {
@@ -251,14 +316,13 @@ impl Cluster {
         })
     }
 
-    pub(super) fn connected_with(&self, connection: MultiplexedConnection) {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
-        *commands = Some(connection);
+    /// From now on there is that connection for commands, or none.
+    pub(super) fn command_by(&self, connection: Option<MultiplexedConnection>) {
+        *self.commands() = connection;
     }
 
-    pub(super) fn disconnected(&self) {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
-        *commands = None;
+    fn commands(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use super::worker::WorkerId;
+use super::workers::WorkerId;
 
 /// Workers taken for dead that are remembered, 1 024: what they still say must not count.
 const DEAD: usize = 1_024;

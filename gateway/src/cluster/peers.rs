@@ -5,16 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{Notify, oneshot};
-use tokio::task::AbortHandle;
 
-use super::bridge::Tunnels;
 use super::link::{Frame, Link, Taken};
 use super::membership::{Heard, Membership};
-use super::message::{AppKey, Parcel, TunnelId};
+use super::message::Parcel;
 use super::question::Answer;
-use super::worker::WorkerId;
-use crate::broker::{Event, Offer, PeerId};
-use crate::gateway::Hub;
+use super::workers::WorkerId;
 
 /// Frames given out at once: a bound on what is lost with a connection that breaks.
 const FRAMES: usize = 64;
@@ -23,36 +19,16 @@ const BYTES: usize = 2 << 20;
 /// Ids of this worker's own that are remembered, 64.
 const NAMES: usize = 64;
 
-/// A peer of the relay that stands for somebody on another worker.
-#[derive(Debug)]
-pub(super) struct Proxy {
-    pub peer: PeerId,
-    pub forwarder: AbortHandle,
-}
-
-impl Proxy {
-    /// It leaves the relay: whom it stood for is gone.
-    pub fn leave(self, hub: &Hub) {
-        self.forwarder.abort();
-        hub.handle(Event::Gone { peer: self.peer });
-    }
-}
-
 /// Another worker.
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     pub name: String,
     /// The version it has greeted with; 0 before that.
     pub version: u32,
-    /// What the tokens of its apps' sessions begin with.
-    pub sessions: String,
+    /// What its process is called; empty before it has greeted.
+    pub home: String,
     pub link: Link,
     pub room: Arc<Notify>,
-    /// Its apps, which are apps of the relay here.
-    pub apps: HashMap<AppKey, Proxy>,
-    /// Its agents on apps of ours, which are agents of the relay here.
-    pub agents: HashMap<(AppKey, String), Proxy>,
-    pub tunnels: Tunnels,
 }
 
 /// What the tasks of a cluster share.
@@ -64,12 +40,9 @@ pub(super) struct Peers {
     pub names: VecDeque<WorkerId>,
     pub membership: Membership,
     pub peers: BTreeMap<WorkerId, Peer>,
-    /// The apps the others have been told of.
-    pub announced: BTreeMap<AppKey, Offer>,
     /// Who waits for an answer, and whose.
     pub asked: HashMap<u64, (WorkerId, oneshot::Sender<Answer>)>,
     pub last_asked: u64,
-    pub last_tunnel: TunnelId,
     /// Workers that have to be told that they were taken for dead.
     pub obituaries: Vec<WorkerId>,
     /// Workers that are gone and whose runs are not known to be taken over; whether they are to be.
@@ -85,10 +58,8 @@ impl Peers {
             names: VecDeque::new(),
             membership,
             peers: BTreeMap::new(),
-            announced: BTreeMap::new(),
             asked: HashMap::new(),
             last_asked: 0,
-            last_tunnel: 0,
             obituaries: Vec::new(),
             orphans: BTreeMap::new(),
             read: None,
@@ -147,6 +118,16 @@ impl Peers {
         deadlines.min_by(f64::total_cmp)
     }
 
+    /// Whether there is somebody who has not introduced itself.
+    pub fn has_strangers(&self) -> bool {
+        self.peers.values().any(|peer| peer.home.is_empty())
+    }
+
+    /// Whether everybody has acknowledged everything.
+    pub fn are_settled(&self) -> bool {
+        self.peers.values().all(|peer| peer.link.is_settled())
+    }
+
     /// What was sent may be lost.
     pub fn send_again(&mut self) {
         for peer in self.peers.values_mut() {
@@ -172,8 +153,7 @@ impl Peers {
         }
     }
 
-    /// Joins anew, under another id: everybody is new, and is greeted with what is announced. Who the
-    /// others were.
+    /// Joins anew, under another id: everybody is new. Who the others were.
     pub fn reset(&mut self) -> BTreeMap<WorkerId, Peer> {
         self.me = WorkerId::random();
         self.membership.reset();

@@ -48,7 +48,7 @@ pub enum Answer {
     },
     /// What came of a cancel.
     Cancelled {
-        /// See [`crate::agent::Confirmation`].
+        /// Whether it is a fact that it is cancelled.
         cancelled: bool,
         /// Why not.
         reason: Option<String>,

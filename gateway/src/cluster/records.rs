@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Cluster, Notice, WorkerId};
+use super::WorkerId;
 use crate::broker::runs::{News, RunId};
 
 /// The runs that have changed since they were written. What is written is what they are by then, so
@@ -66,8 +66,8 @@ impl Records {
         state.begun.is_empty() && state.changed.is_empty()
     }
 
-    /// What has happened to runs.
-    fn note(&self, news: &[News]) {
+    /// What is happening to runs.
+    pub fn note(&self, news: &[News]) {
         let mut state = self.state();
         if !state.on {
             return;
@@ -87,7 +87,8 @@ impl Records {
         }
     }
 
-    fn changed(&self, runs: impl Iterator<Item = RunId>) {
+    /// These are to be written.
+    pub fn changed(&self, runs: impl Iterator<Item = RunId>) {
         let mut state = self.state();
         if state.on {
             runs.for_each(|id| state.change(id));
@@ -103,34 +104,6 @@ impl State {
     fn change(&mut self, id: RunId) {
         if !self.begun.contains(&id) {
             self.changed.insert(id);
-        }
-    }
-}
-
-impl Cluster {
-    /// Writes everything again.
-    pub(super) fn write_again(&self) {
-        self.records.changed(self.hub.run_ids().into_iter());
-        self.outgoing.notify_one();
-    }
-
-    /// Something is happening to runs here: called before anything of it leaves this worker.
-    pub(crate) fn note(&self, news: &[News]) {
-        if !news.is_empty() {
-            self.records.note(news);
-        }
-    }
-
-    /// Something has happened to runs here.
-    pub(crate) fn report(&self, news: &[News]) {
-        if news.is_empty() {
-            return;
-        }
-        self.outgoing.notify_one();
-        for event in news {
-            if let News::EarlyTaken(early) = event {
-                self.tell_all(Notice::EarlyTaken((**early).clone()));
-            }
         }
     }
 }

@@ -9,15 +9,16 @@ use bytes::Bytes;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use uuid::Uuid;
 
-use crate::broker::runs::RunId;
+use crate::broker::runs::{CancelNotice, RunId};
 use crate::broker::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked, Seat};
-use crate::cluster::{Cluster, Notice};
+use crate::cluster::{Notice, Workers};
 use crate::fronts::rap::runtime::Counters as ToolServerCounters;
 use crate::gateway::background::Tasks;
+use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::outbox::{Outbox, Pushed};
 use crate::gateway::resume::{Queues, registered};
-use crate::gateway::router::{CancelNotice, Shared};
+use crate::gateway::router::Shared;
 use crate::gateway::runs::SessionKey;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
@@ -45,7 +46,7 @@ pub struct Hub {
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
     pub(crate) from_others: Mutex<Vec<mpsc::UnboundedSender<Notice>>>,
-    cluster: OnceLock<Arc<Cluster>>,
+    elsewhere: OnceLock<Arc<Elsewhere>>,
     pub(crate) resume_prefix: String,
 }
 
@@ -89,19 +90,24 @@ impl Hub {
             offers: watch::Sender::new(0),
             notices: broadcast::Sender::new(NOTICES),
             from_others: Mutex::default(),
-            cluster: OnceLock::new(),
+            elsewhere: OnceLock::new(),
             resume_prefix: Uuid::new_v4().simple().to_string(),
         }
     }
 
-    /// The cluster this worker is part of, if it is.
-    pub fn cluster(&self) -> Option<&Arc<Cluster>> {
-        self.cluster.get()
+    /// The other workers, if this one is part of a cluster.
+    pub fn workers(&self) -> Option<&Arc<dyn Workers>> {
+        self.elsewhere().map(|elsewhere| elsewhere.workers())
+    }
+
+    /// What this worker has to do with others, if there are any.
+    pub(crate) fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
+        self.elsewhere.get()
     }
 
     /// Makes this worker part of a cluster, once.
-    pub(crate) fn join_cluster(&self, cluster: Arc<Cluster>) {
-        let _ = self.cluster.set(cluster);
+    pub(crate) fn join_cluster(&self, elsewhere: Arc<Elsewhere>) {
+        let _ = self.elsewhere.set(elsewhere);
     }
 
     /// Adds a connection; `joined` makes the event that tells the relay.
@@ -152,7 +158,7 @@ impl Hub {
             _ => {}
         }
         relay.handle(event, now);
-        let early = self.cluster().map(|_| self.note(relay.runs_mut()));
+        let early = self.workers().map(|_| self.note(relay.runs_mut()));
         while let Some(action) = relay.next_action() {
             match action {
                 Action::Send { peer, message } => {
@@ -298,7 +304,7 @@ impl Hub {
 
     /// What the metrics read when they are asked for; `tool_servers` are counted elsewhere.
     pub fn readings<'a>(&'a self, tool_servers: &'a ToolServerCounters) -> Readings<'a> {
-        let cluster = self.cluster().map(|it| (it.standing(), it.traffic()));
+        let cluster = self.workers().map(|it| (it.standing(), it.traffic()));
         let state = self.state();
         Readings {
             apps: state.relay.peers().1,

@@ -43,7 +43,7 @@ async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Re
     };
     let (agents, apps) = hub.peers();
     let mut body = json!({ "status": word, "apps": apps, "agents": agents });
-    if let Some(standing) = hub.cluster().map(|cluster| cluster.standing()) {
+    if let Some(standing) = hub.workers().map(|workers| workers.standing()) {
         let redis = if standing.connected {
             "connected"
         } else {

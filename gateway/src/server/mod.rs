@@ -20,10 +20,10 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 pub use config::Config;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Profile};
 use crate::fronts::rap::runtime::{Counters as ToolServerCounters, Runtime};
 use crate::fronts::{abp, contextforge, jsonrpc, mcp, rap, runs};
-use crate::gateway::Hub;
+use crate::gateway::{Elsewhere, Hub};
 use crate::gateway::lifecycle::Lifecycle;
 use crate::http::body_timeout::body_timeout;
 use crate::http::guard::Guard;
@@ -48,6 +48,7 @@ pub struct Server {
     tool_servers: Runtime,
     lifecycle: Arc<Lifecycle>,
     drain: Duration,
+    cluster: Option<Arc<Cluster>>,
 }
 
 impl Server {
@@ -69,14 +70,20 @@ impl Server {
         let tool_servers = Runtime::new(config.tool_servers, address, tls, max_body);
         let mut limits = config.limits;
         // Without the cancellation API runs are there for the runs API alone.
-        let channel = config.cancellation.enabled;
         if !config.cancellation.enabled {
             limits.retention.early = Duration::ZERO;
         }
         let hub = Arc::new(Hub::new(limits, config.tokens));
+        let mut cluster = None;
         if let Some(url) = config.cluster.redis.clone() {
-            let cluster = Cluster::new(hub.clone(), &url, config.cluster, channel);
-            hub.join_cluster(cluster.map_err(io::Error::other)?);
+            let profile = Profile {
+                home: hub.resume_prefix().into(),
+                retention: hub.limits.retention.time,
+                channel: config.cancellation.enabled,
+            };
+            let joined = Cluster::new(&url, config.cluster, profile);
+            let joined = cluster.insert(joined.map_err(io::Error::other)?);
+            hub.join_cluster(Elsewhere::new(hub.clone(), joined.clone()));
         }
         let policy = Arc::new(Policy {
             guard,
@@ -137,6 +144,7 @@ impl Server {
             tool_servers,
             lifecycle,
             drain: config.drain,
+            cluster,
         })
     }
 
@@ -167,17 +175,18 @@ impl Server {
             hub,
             lifecycle,
             drain,
+            cluster,
             ..
         } = self;
         let _tool_servers = self.tool_servers.start(&hub)?;
-        let cluster = hub.cluster().cloned();
-        let clustered = cluster.clone().map(|cluster| {
+        let clustered = hub.elsewhere().cloned().zip(cluster.clone());
+        let clustered = clustered.map(|(elsewhere, cluster)| {
             let tasks = hub.tasks.clone();
             tokio::spawn(async move {
                 let run = || {
-                    let cluster = cluster.clone();
+                    let (elsewhere, cluster) = (elsewhere.clone(), cluster.clone());
                     async move {
-                        cluster.run().await;
+                        tokio::join!(cluster.run(elsewhere.clone()), elsewhere.announce());
                         ControlFlow::Continue(())
                     }
                 };

@@ -8,6 +8,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::broker::Event;
 use crate::broker::runs::Run;
+use crate::cluster::message::Message;
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::tokens::Identity;
@@ -69,8 +70,9 @@ async fn idle(hub: &Hub) {
 }
 
 async fn cancel_all(hub: &Hub) {
-    if let Some(cluster) = hub.cluster() {
-        cluster.stop();
+    if let Some(workers) = hub.workers() {
+        // They cancel what they have on apps of this worker.
+        workers.send_all(&Message::Stopping.into());
     }
     let gateway = Identity::gateway();
     let mut runs = hub.runs(&gateway);

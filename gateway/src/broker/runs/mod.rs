@@ -28,7 +28,7 @@ use caphost::call::{LateEnd, Stop};
 pub use early::EarlyCancel;
 use early::EarlyCancels;
 pub use list::leave_out;
-pub use news::{Ended, News};
+pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 
 /// The runs an id may mean.

@@ -8,7 +8,8 @@ use tokio::time::timeout;
 
 use super::records;
 use crate::broker::runs::Run;
-use crate::cluster::{Cluster, WorkerId};
+use crate::cluster::WorkerId;
+use crate::cluster::member::Member;
 
 /// Milliseconds after which another worker may try: ten seconds.
 const CLAIM_MS: u64 = 10_000;
@@ -18,29 +19,29 @@ const RUNS: usize = 200;
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Takes over whatever there is to take over, for ever. What fails is tried again.
-pub async fn adopt(cluster: &Cluster, me: WorkerId) -> std::convert::Infallible {
+pub async fn adopt(member: &Member, me: WorkerId) -> std::convert::Infallible {
     loop {
-        for gone in due(cluster) {
-            match take_over(cluster, me, gone).await {
+        for gone in due(member) {
+            match take_over(member, me, gone).await {
                 Ok(Some(runs)) => tracing::info!(worker = %gone, runs, "took over its runs"),
                 Ok(None) => {}
                 Err(error) => tracing::warn!(worker = %gone, %error, "cannot take over its runs"),
             }
         }
-        let _ = timeout(AGAIN, cluster.orphaned.notified()).await;
+        let _ = timeout(AGAIN, member.orphaned.notified()).await;
     }
 }
 
 /// Workers that are gone for good.
-fn due(cluster: &Cluster) -> Vec<WorkerId> {
-    let peers = cluster.peers();
+fn due(member: &Member) -> Vec<WorkerId> {
+    let peers = member.peers();
     let due = peers.orphans.iter().filter(|(_, due)| **due);
     due.map(|(id, _)| *id).collect()
 }
 
 /// How many runs it had. Nothing if another worker takes them.
-async fn take_over(cluster: &Cluster, me: WorkerId, gone: WorkerId) -> RedisResult<Option<usize>> {
-    let redis = &cluster.redis;
+async fn take_over(member: &Member, me: WorkerId, gone: WorkerId) -> RedisResult<Option<usize>> {
+    let redis = &member.redis;
     // Of its own: there may be much to read.
     let mut connection = redis.connect().await?;
     let claim = redis.adoption(gone);
@@ -59,7 +60,7 @@ async fn take_over(cluster: &Cluster, me: WorkerId, gone: WorkerId) -> RedisResu
         let (next, fields): (u64, Vec<(String, Vec<u8>)>) =
             scan.query_async(&mut connection).await?;
         let runs = fields.iter().filter_map(|(_, run)| read(run));
-        count += enter(cluster, me, runs.collect(), &claim, &mut connection).await?;
+        count += enter(member, me, runs.collect(), &claim, &mut connection).await?;
         cursor = next;
         if cursor == 0 {
             break;
@@ -75,7 +76,7 @@ async fn take_over(cluster: &Cluster, me: WorkerId, gone: WorkerId) -> RedisResu
         .arg(gone.to_string())
         .ignore();
     settle.exec_async(&mut connection).await?;
-    cluster.peers().orphans.remove(&gone);
+    member.peers().orphans.remove(&gone);
     Ok(Some(count))
 }
 
@@ -87,18 +88,18 @@ fn read(run: &[u8]) -> Option<Run> {
 
 /// Remembers runs here, and writes down that they are here now.
 async fn enter(
-    cluster: &Cluster,
+    member: &Member,
     me: WorkerId,
     runs: Vec<Run>,
     claim: &str,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<usize> {
-    let ids = cluster.hub.adopt(runs);
+    let ids = member.here.adopt(runs);
     let count = ids.len();
     let mut commands = pipe();
     commands.cmd("PEXPIRE").arg(claim).arg(CLAIM_MS).ignore();
-    records::write(cluster, me, ids, &mut commands);
-    records::keep(cluster, me, &mut commands);
+    records::write(member, me, ids, &mut commands);
+    records::keep(member, me, &mut commands);
     commands.exec_async(connection).await?;
     Ok(count)
 }

@@ -8,24 +8,25 @@ use redis::{RedisError, RedisResult};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::{ANSWER, timed_out};
-use crate::cluster::{CANCEL_CHANNEL, Cluster};
+use crate::cluster::channel::CANCEL_CHANNEL;
+use crate::cluster::member::Member;
 
 /// How often a connection that only listens is asked whether it is there.
 const PING: Duration = Duration::from_secs(1);
 
 /// A connection that listens on the channel, if this worker is to.
-pub async fn subscribe(cluster: &Cluster) -> RedisResult<Option<PubSub>> {
-    if !cluster.channel {
+pub async fn subscribe(member: &Member) -> RedisResult<Option<PubSub>> {
+    if !member.channel {
         return Ok(None);
     }
-    let mut connection = cluster.redis.listen().await?;
+    let mut connection = member.redis.listen().await?;
     let subscribed = timeout(ANSWER, connection.subscribe(CANCEL_CHANNEL)).await;
     subscribed.unwrap_or_else(|_| Err(timed_out()))?;
     Ok(Some(connection))
 }
 
 /// Obeys what is heard until Redis fails.
-pub async fn listen(cluster: &Cluster, connection: Option<PubSub>) -> RedisError {
+pub async fn listen(member: &Member, connection: Option<PubSub>) -> RedisError {
     let Some(connection) = connection else {
         return std::future::pending().await;
     };
@@ -35,7 +36,12 @@ pub async fn listen(cluster: &Cluster, connection: Option<PubSub>) -> RedisError
     loop {
         tokio::select! {
             message = heard.next() => match message {
-                Some(message) => cluster.hear_cancel(message.get_payload_bytes()),
+                Some(message) => {
+                    let heard = member.heard_on_channel(message.get_payload_bytes());
+                    if let Some(cancel) = heard {
+                        member.here.cancel_heard(cancel);
+                    }
+                }
                 None => return closed(),
             },
             _ = ping.tick() => {
@@ -53,9 +59,9 @@ fn closed() -> RedisError {
 }
 
 /// Publishes what there is to publish until Redis fails.
-pub async fn publish(cluster: &Cluster, mut connection: MultiplexedConnection) -> RedisError {
+pub async fn publish(member: &Member, mut connection: MultiplexedConnection) -> RedisError {
     loop {
-        let message = cluster.said.next().await;
+        let message = member.published.next().await;
         let mut publish = redis::cmd("PUBLISH");
         publish.arg(CANCEL_CHANNEL).arg(message);
         if let Err(error) = publish.exec_async(&mut connection).await {

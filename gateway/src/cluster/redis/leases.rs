@@ -8,7 +8,8 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::records;
 use crate::cluster::membership::Census;
-use crate::cluster::{Cluster, WorkerId, bridge};
+use crate::cluster::WorkerId;
+use crate::cluster::member::Member;
 
 /// How often a lease is renewed in its time.
 const RENEWALS: u32 = 6;
@@ -19,18 +20,18 @@ const STREAM_MS: i64 = 60_000;
 
 /// Renews the lease until Redis fails.
 pub async fn keep(
-    cluster: &Cluster,
+    member: &Member,
     me: WorkerId,
     mut connection: MultiplexedConnection,
 ) -> RedisError {
-    let mut tick = interval(cluster.options.worker_lease / RENEWALS);
+    let mut tick = interval(member.options.worker_lease / RENEWALS);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
-        if cluster.leaving.load(Ordering::Relaxed) {
+        if member.leaving.load(Ordering::Relaxed) {
             continue;
         }
-        if let Err(error) = renew(cluster, me, &mut connection).await {
+        if let Err(error) = renew(member, me, &mut connection).await {
             return error;
         }
     }
@@ -38,18 +39,18 @@ pub async fn keep(
 
 /// Renews the lease, and looks who else has one.
 pub async fn renew(
-    cluster: &Cluster,
+    member: &Member,
     me: WorkerId,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<()> {
-    let redis = &cluster.redis;
+    let redis = &member.redis;
     let stream = redis.stream(me);
-    let lease = cluster.options.worker_lease.as_millis() as u64;
+    let lease = member.options.worker_lease.as_millis() as u64;
     let mut renewal = pipe();
     renewal
         .cmd("SET")
         .arg(redis.lease(me))
-        .arg(cluster.options.name())
+        .arg(member.options.name())
         .arg("PX")
         .arg(lease)
         .ignore();
@@ -58,7 +59,7 @@ pub async fn renew(
         .arg(redis.workers())
         .arg(me.to_string())
         .ignore();
-    records::keep(cluster, me, &mut renewal);
+    records::keep(member, me, &mut renewal);
     renewal
         .cmd("PEXPIRE")
         .arg(redis.workers())
@@ -70,7 +71,8 @@ pub async fn renew(
         renewal.query_async(connection).await?;
     if !kept {
         // There were none, or Redis has lost them.
-        cluster.write_again();
+        member.records.changed(member.here.run_ids().into_iter());
+        member.outgoing.notify_one();
     }
     if !expires {
         // The others write only into a stream that is there. Its first entry says nothing.
@@ -84,11 +86,11 @@ pub async fn renew(
         make.cmd("PEXPIRE").arg(&stream).arg(STREAM_MS).ignore();
         make.exec_async(connection).await?;
     }
-    cluster
+    member
         .answered
-        .store(cluster.now() as u64, Ordering::Relaxed);
+        .store(member.now() as u64, Ordering::Relaxed);
     let members = members.iter().filter_map(|id| id.parse().ok());
-    let own = cluster.peers().names.clone();
+    let own = member.peers().names.clone();
     let others: Vec<WorkerId> = members.filter(|id| !own.contains(id)).collect();
     let mut alive = Vec::new();
     if !others.is_empty() {
@@ -104,28 +106,28 @@ pub async fn renew(
         alive = held.map(|(id, _)| *id).collect();
     }
     let Census { new, gone, undead } = {
-        let mut peers = cluster.peers();
-        peers.membership.leases(&alive, cluster.now())
+        let mut peers = member.peers();
+        peers.membership.leases(&alive, member.now())
     };
     if !undead.is_empty() {
-        cluster.peers().obituaries.extend(undead);
-        cluster.outgoing.notify_one();
+        member.peers().obituaries.extend(undead);
+        member.outgoing.notify_one();
     }
-    new.into_iter().for_each(|id| bridge::greet(cluster, id));
+    new.into_iter().for_each(|id| member.greet(id));
     for id in gone {
         tracing::warn!(worker = %id, "another worker has died");
-        cluster.traffic.workers_lost.add(1);
-        bridge::forget(cluster, id);
+        member.traffic.workers_lost.add(1);
+        member.forget(id);
     }
-    look_for_orphans(cluster, &others, &alive);
+    look_for_orphans(member, &others, &alive);
     Ok(())
 }
 
 /// Finds out whose runs are to be taken over: of workers without a lease, whether or not anybody
 /// here has known them. Who is taken out of the set has been taken over.
-fn look_for_orphans(cluster: &Cluster, others: &[WorkerId], alive: &[WorkerId]) {
-    let now = cluster.now();
-    let mut peers = cluster.peers();
+fn look_for_orphans(member: &Member, others: &[WorkerId], alive: &[WorkerId]) {
+    let now = member.now();
+    let mut peers = member.peers();
     peers.orphans.retain(|id, _| others.contains(id));
     let known: Vec<_> = peers.membership.others().collect();
     let settled = peers.membership.is_settled(now);
@@ -134,6 +136,6 @@ fn look_for_orphans(cluster: &Cluster, others: &[WorkerId], alive: &[WorkerId]) 
         *peers.orphans.entry(*id).or_default() |= due;
     }
     if peers.orphans.values().any(|due| *due) {
-        cluster.orphaned.notify_one();
+        member.orphaned.notify_one();
     }
 }

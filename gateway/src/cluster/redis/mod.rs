@@ -24,7 +24,7 @@ use ::redis::aio::{MultiplexedConnection, PubSub};
 use ::redis::{AsyncConnectionConfig, Client, RedisError, RedisResult};
 use tokio::time::timeout;
 
-use super::worker::WorkerId;
+use super::workers::WorkerId;
 
 pub(super) use session::run;
 

@@ -8,7 +8,8 @@ use redis::aio::MultiplexedConnection;
 
 use super::BLOCK;
 use crate::cluster::link::Frame;
-use crate::cluster::{Cluster, WorkerId, bridge};
+use crate::cluster::WorkerId;
+use crate::cluster::member::Member;
 
 /// Entries read at once.
 const ENTRIES: usize = 128;
@@ -21,11 +22,11 @@ type Streams = Vec<(String, Vec<(String, Fields)>)>;
 
 /// Reads until Redis fails.
 pub async fn read(
-    cluster: &Cluster,
+    member: &Member,
     me: WorkerId,
     connection: &mut MultiplexedConnection,
 ) -> RedisError {
-    let stream = cluster.redis.stream(me);
+    let stream = member.redis.stream(me);
     // From the beginning, for its ids may have begun anew: what had come before is recognised.
     let mut last = String::from("0");
     let (mut entries, mut bytes) = (0, 0);
@@ -36,7 +37,7 @@ pub async fn read(
             .arg("BLOCK")
             .arg(BLOCK.as_millis() as u64);
         read.arg("STREAMS").arg(&stream).arg(&last);
-        cluster.traffic.commands.add(1);
+        member.traffic.commands.add(1);
         let streams: Option<Streams> = match read.query_async(connection).await {
             Ok(streams) => streams,
             Err(error) => return error,
@@ -50,25 +51,25 @@ pub async fn read(
             entries += 1;
             bytes += fields.get("m").map_or(0, Vec::len);
             last = id;
-            take(cluster, fields);
+            take(member, fields);
         }
         // What has come goes on its way before more is asked for.
         tokio::task::yield_now().await;
         if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES || (idle && entries > 0) {
             (entries, bytes) = (0, 0);
-            cluster.peers().read = Some(last.clone());
-            cluster.outgoing.notify_one();
+            member.peers().read = Some(last.clone());
+            member.outgoing.notify_one();
         }
     }
 }
 
-fn take(cluster: &Cluster, mut fields: Fields) {
+fn take(member: &Member, mut fields: Fields) {
     let worker = |fields: &Fields, key| -> Option<WorkerId> {
         std::str::from_utf8(fields.get(key)?).ok()?.parse().ok()
     };
     if let Some(by) = worker(&fields, "d") {
         tracing::warn!(%by, "this worker was taken for dead: it joins anew");
-        bridge::forget_all(cluster);
+        member.forget_all();
         return;
     }
     let number = |fields: &Fields, key| -> Option<u64> {
@@ -80,5 +81,5 @@ fn take(cluster: &Cluster, mut fields: Fields) {
         return;
     };
     let body = Bytes::from(fields.remove("m").unwrap_or_default());
-    bridge::receive(cluster, from, Frame { number, ack, body });
+    member.receive(from, Frame { number, ack, body });
 }

@@ -4,7 +4,8 @@ use redis::aio::MultiplexedConnection;
 use redis::{Pipeline, RedisResult, pipe};
 
 use crate::broker::runs::RunId;
-use crate::cluster::{Cluster, WorkerId};
+use crate::cluster::WorkerId;
+use crate::cluster::member::Member;
 
 /// Runs written at once.
 const RUNS: usize = 512;
@@ -15,37 +16,37 @@ const LONGEST_MS: u64 = 315_360_000_000_000;
 
 /// Begins anew: whatever Redis has of this worker, under this id or another, may be out of date.
 pub async fn begin(
-    cluster: &Cluster,
+    member: &Member,
     me: WorkerId,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<()> {
     // First the changes are collected, then what there is now.
-    cluster.records.begin(me, Vec::new());
-    let former = cluster.records.begin(me, cluster.hub.run_ids());
+    member.records.begin(me, Vec::new());
+    let former = member.records.begin(me, member.here.run_ids());
     let mut forget = pipe();
-    forget.cmd("UNLINK").arg(cluster.redis.runs(me));
+    forget.cmd("UNLINK").arg(member.redis.runs(me));
     for id in &former {
-        let (redis, name) = (&cluster.redis, id.to_string());
+        let (redis, name) = (&member.redis, id.to_string());
         forget.cmd("UNLINK").arg(redis.runs(*id));
         forget.cmd("UNLINK").arg(redis.lease(*id));
         forget.cmd("SREM").arg(redis.workers()).arg(name);
     }
     forget.exec_async(connection).await?;
-    cluster.records.moved(&former);
+    member.records.moved(&former);
     Ok(())
 }
 
 /// Adds runs that have changed. Whether no run that has begun is left out.
-pub fn add(cluster: &Cluster, me: WorkerId, commands: &mut Pipeline) -> bool {
-    let (changed, complete) = cluster.records.take(RUNS);
-    write(cluster, me, changed, commands);
+pub fn add(member: &Member, me: WorkerId, commands: &mut Pipeline) -> bool {
+    let (changed, complete) = member.records.take(RUNS);
+    write(member, me, changed, commands);
     complete
 }
 
 /// Writes these runs down as they are now; what is not remembered any more is taken out.
-pub fn write(cluster: &Cluster, me: WorkerId, runs: Vec<RunId>, commands: &mut Pipeline) {
-    let key = cluster.redis.runs(me);
-    for (id, run) in cluster.hub.runs_by_id(runs) {
+pub fn write(member: &Member, me: WorkerId, runs: Vec<RunId>, commands: &mut Pipeline) {
+    let key = member.redis.runs(me);
+    for (id, run) in member.here.runs_by_id(runs) {
         match run.and_then(|run| serde_json::to_vec(&run).ok()) {
             Some(run) => commands
                 .cmd("HSET")
@@ -59,10 +60,10 @@ pub fn write(cluster: &Cluster, me: WorkerId, runs: Vec<RunId>, commands: &mut P
 }
 
 /// Keeps them from vanishing while the worker lives. Redis answers whether there are any.
-pub fn keep(cluster: &Cluster, me: WorkerId, commands: &mut Pipeline) {
-    let retention = cluster.hub.limits.retention.time.as_millis() as u64;
+pub fn keep(member: &Member, me: WorkerId, commands: &mut Pipeline) {
+    let retention = member.retention.as_millis() as u64;
     commands
         .cmd("PEXPIRE")
-        .arg(cluster.redis.runs(me))
+        .arg(member.redis.runs(me))
         .arg(retention.saturating_add(MARGIN_MS).min(LONGEST_MS));
 }

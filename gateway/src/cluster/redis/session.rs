@@ -9,7 +9,7 @@ use redis::RedisError;
 use tokio::time::sleep;
 
 use super::{adopting, channel, leases, reading, records, writing};
-use crate::cluster::{Cluster, bridge};
+use crate::cluster::member::Member;
 
 /// Between attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -31,13 +31,13 @@ impl From<RedisError> for End {
 }
 
 /// Connects, and connects again, for ever.
-pub async fn run(cluster: &Cluster) -> Infallible {
+pub async fn run(member: &Member) -> Infallible {
     let mut told = false;
-    let alone = Alone(cluster);
+    let alone = Alone(member);
     loop {
         let end = {
-            let mut session = pin!(session(cluster));
-            let mut given_up = pin!(give_up(cluster));
+            let mut session = pin!(session(member));
+            let mut given_up = pin!(give_up(member));
             tokio::select! {
                 end = &mut session => end,
                 never = &mut given_up => match never {},
@@ -49,7 +49,7 @@ pub async fn run(cluster: &Cluster) -> Infallible {
             End::Lost(error) if told => tracing::debug!(%error, "Redis"),
             End::Lost(error) => {
                 told = true;
-                let address = cluster.redis.address();
+                let address = member.redis.address();
                 tracing::warn!(%error, address, "Redis does not answer: this worker goes on alone");
             }
         }
@@ -58,17 +58,17 @@ pub async fn run(cluster: &Cluster) -> Infallible {
 }
 
 /// Knows that this worker is alone when its session with Redis ends, however that ends.
-struct Alone<'a>(&'a Cluster);
+struct Alone<'a>(&'a Member);
 
 impl Alone<'_> {
     /// Whether it was not before.
     fn now(&self) -> bool {
-        let Alone(cluster) = self;
-        cluster.records.end();
-        cluster.disconnected();
-        let was_connected = cluster.connected.swap(false, Ordering::Relaxed);
+        let Alone(member) = self;
+        member.records.end();
+        member.command_by(None);
+        let was_connected = member.connected.swap(false, Ordering::Relaxed);
         if was_connected {
-            cluster.hub.reaches_others(false);
+            member.here.reaches_others(false);
         }
         was_connected
     }
@@ -81,55 +81,55 @@ impl Drop for Alone<'_> {
 }
 
 /// Gives the other workers up whenever Redis has been away for too long.
-async fn give_up(cluster: &Cluster) -> Infallible {
-    let patience = cluster.options.redis_patience.as_secs_f64() * 1_000.0;
+async fn give_up(member: &Member) -> Infallible {
+    let patience = member.options.redis_patience.as_secs_f64() * 1_000.0;
     loop {
-        let answered = cluster.answered.load(Ordering::Relaxed) as f64;
-        let left = answered + patience - cluster.now();
-        if left <= 0.0 && bridge::forget_all(cluster) {
+        let answered = member.answered.load(Ordering::Relaxed) as f64;
+        let left = answered + patience - member.now();
+        if left <= 0.0 && member.forget_all() {
             tracing::warn!("Redis has not come back: apps on other workers are given up");
         }
         sleep(Duration::from_secs_f64(left.max(LOOK_MS) / 1_000.0)).await;
     }
 }
 
-async fn session(cluster: &Cluster) -> End {
-    match attend(cluster).await {
+async fn session(member: &Member) -> End {
+    match attend(member).await {
         Ok(never) => match never {},
         Err(end) => end,
     }
 }
 
-async fn attend(cluster: &Cluster) -> Result<Infallible, End> {
-    let redis = &cluster.redis;
+async fn attend(member: &Member) -> Result<Infallible, End> {
+    let redis = &member.redis;
     let (mut commands, mut reads, channel) = tokio::try_join!(
         redis.connect(),
         redis.connect_to_wait(),
-        channel::subscribe(cluster)
+        channel::subscribe(member)
     )?;
-    let now = cluster.now();
+    let now = member.now();
     let me = {
-        let mut peers = cluster.peers();
+        let mut peers = member.peers();
         peers.membership.reconnected(now);
         peers.send_again();
         peers.take_part()
     };
-    leases::renew(cluster, me, &mut commands).await?;
-    records::begin(cluster, me, &mut commands).await?;
-    cluster.tell_again(&mut commands).await?;
-    cluster.connected.store(true, Ordering::Relaxed);
-    cluster.traffic.connections.add(1);
-    cluster.hub.reaches_others(true);
-    cluster.connected_with(commands.clone());
-    cluster.tell_released(&mut commands).await?;
+    leases::renew(member, me, &mut commands).await?;
+    records::begin(member, me, &mut commands).await?;
+    member.tell_again(&mut commands).await?;
+    member.connected.store(true, Ordering::Relaxed);
+    member.traffic.connections.add(1);
+    member.here.reaches_others(true);
+    member.command_by(Some(commands.clone()));
+    member.tell_released(&mut commands).await?;
     tracing::info!(worker = %me, address = redis.address(), "connected to Redis");
     tokio::select! {
-        end = writing::write(cluster, commands.clone()) => Err(end.into()),
-        end = reading::read(cluster, me, &mut reads) => Err(end.into()),
-        end = channel::listen(cluster, channel) => Err(end.into()),
-        end = channel::publish(cluster, commands.clone()) => Err(end.into()),
-        end = leases::keep(cluster, me, commands) => Err(end.into()),
-        never = adopting::adopt(cluster, me) => match never {},
-        () = cluster.reborn.notified() => Err(End::Reborn),
+        end = writing::write(member, commands.clone()) => Err(end.into()),
+        end = reading::read(member, me, &mut reads) => Err(end.into()),
+        end = channel::listen(member, channel) => Err(end.into()),
+        end = channel::publish(member, commands.clone()) => Err(end.into()),
+        end = leases::keep(member, me, commands) => Err(end.into()),
+        never = adopting::adopt(member, me) => match never {},
+        () = member.reborn.notified() => Err(End::Reborn),
     }
 }

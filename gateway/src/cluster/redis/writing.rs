@@ -7,7 +7,7 @@ use redis::{Pipeline, RedisError, pipe};
 use tokio::time::timeout;
 
 use super::records;
-use crate::cluster::Cluster;
+use crate::cluster::member::Member;
 
 /// Entries a stream is kept to, about: what its worker has not read by then is sent again.
 const STREAM_ENTRIES: usize = 10_000;
@@ -16,14 +16,14 @@ const STREAM_ENTRIES: usize = 10_000;
 const IDLE: Duration = Duration::from_millis(100);
 
 /// Writes what there is to write until Redis fails.
-pub async fn write(cluster: &Cluster, mut connection: MultiplexedConnection) -> RedisError {
+pub async fn write(member: &Member, mut connection: MultiplexedConnection) -> RedisError {
     loop {
-        let (commands, wait) = collect(cluster);
+        let (commands, wait) = collect(member);
         if commands.is_empty() {
-            let _ = timeout(wait, cluster.outgoing.notified()).await;
+            let _ = timeout(wait, member.outgoing.notified()).await;
             continue;
         }
-        cluster.traffic.commands.add(commands.len());
+        member.traffic.commands.add(commands.len());
         if let Err(error) = commands.exec_async(&mut connection).await {
             return error;
         }
@@ -31,19 +31,19 @@ pub async fn write(cluster: &Cluster, mut connection: MultiplexedConnection) -> 
 }
 
 /// What is to be written now, or for how long nothing is.
-fn collect(cluster: &Cluster) -> (Pipeline, Duration) {
-    let (redis, now) = (&cluster.redis, cluster.now());
+fn collect(member: &Member) -> (Pipeline, Duration) {
+    let (redis, now) = (&member.redis, member.now());
     let mut commands = pipe();
-    let me = cluster.peers().me;
+    let me = member.peers().me;
     // Before the calls that begin them: if this worker dies, the others can tell what became of them.
-    if !records::add(cluster, me, &mut commands) {
+    if !records::add(member, me, &mut commands) {
         return (commands, Duration::ZERO);
     }
-    let mut peers = cluster.peers();
+    let mut peers = member.peers();
     let me = peers.me.to_string();
     for (worker, frame) in peers.frames(now) {
-        cluster.traffic.frames_sent.add(1);
-        cluster.traffic.bytes_sent.add(frame.body.len());
+        member.traffic.frames_sent.add(1);
+        member.traffic.bytes_sent.add(frame.body.len());
         commands
             .cmd("XADD")
             .arg(redis.stream(worker))

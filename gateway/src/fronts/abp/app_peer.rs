@@ -7,10 +7,8 @@ use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 
 use crate::broker::{Event, PeerId};
-use crate::cluster::Tunnel;
 use crate::fronts::socket::Endpoint;
-use crate::gateway::Hub;
-use crate::gateway::Outbox;
+use crate::gateway::{Hub, Outbox, Tunnel};
 use crate::gateway::resume::{Attached, Lost, RESUME, Resume, ResumePayload, read};
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
@@ -100,9 +98,9 @@ impl AppPeer {
             received: payload.received,
             id: envelope.id,
         };
-        let cluster = self.hub.cluster();
-        if let (Ok(by), Some(cluster)) = (&by, cluster)
-            && let Some(tunnel) = cluster.take_up(resume, by, self.outbox.clone())
+        let elsewhere = self.hub.elsewhere();
+        if let (Ok(by), Some(elsewhere)) = (&by, elsewhere)
+            && let Some(tunnel) = elsewhere.take_up(resume, by, self.outbox.clone())
         {
             return Ok(Some(Stage::Elsewhere(peer, tunnel)));
         }

@@ -13,11 +13,9 @@ use super::refusal::Refusal;
 use super::request::CancelRequest;
 use super::{BODY_BYTES, admin};
 use crate::broker::runs::{Run, RunState};
-use crate::cluster::Notice;
 use crate::gateway::Hub;
 use crate::gateway::Placed;
 use crate::gateway::Sought;
-use crate::gateway::router::{CancelNotice, NoticedRun};
 use crate::tokens::Identity;
 use caphost::call::Stop;
 
@@ -115,17 +113,8 @@ impl Cancel<'_> {
 
     /// Tells the sessions that listen, on all workers, and other gateways.
     fn announce(&self, run: Option<&Run>) {
-        let notice = CancelNotice {
-            request_id: self.request_id.into(),
-            reason: self.reason.clone(),
-            run: run.map(NoticedRun::from),
-        };
-        if let Some(cluster) = self.hub.cluster() {
-            cluster.tell_all(Notice::Cancelled(notice.clone()));
-            cluster.publish_cancel(self.request_id, self.reason.as_deref(), self.by);
-        }
-        let sessions = self.hub.announce_cancelled(notice);
-        let request_id = self.request_id;
+        let (request_id, reason) = (self.request_id, self.reason.as_deref());
+        let sessions = self.hub.announce_cancel(request_id, run, reason, self.by);
         tracing::debug!(request_id, sessions, "cancel announced");
     }
 }

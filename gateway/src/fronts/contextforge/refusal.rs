@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::BODY_BYTES;
 use super::problem::Problem;
 use crate::broker::runs::RunId;
-use crate::cluster::Unsure;
 use crate::fronts::auth::CHALLENGE;
+use crate::gateway::Unsure;
 use crate::tokens::Denied;
 
 /// A refusal.

@@ -46,7 +46,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
     let idle = options.mcp_session_idle;
     let sessions = Arc::new(Sessions::new(hub.clone(), &options));
     let stateless = Arc::new(Stateless::new(hub.clone(), idle));
-    if hub.cluster().is_some() {
+    if hub.workers().is_some() {
         let told = Arc::new(Mutex::new(hub.from_others()));
         let (tasks, sessions) = (hub.tasks.clone(), Arc::downgrade(&sessions));
         tokio::spawn(async move {

@@ -9,14 +9,13 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use crate::agent::{AbpError, Confirmation};
-use crate::broker::runs::{Dialect, Run, RunId};
+use crate::broker::runs::Dialect;
+pub use crate::broker::runs::{CancelNotice, NoticedRun};
 use crate::tokens::Identity;
 pub use call::{Call, Canceller, Outcome, Step};
 pub use session::Session;
@@ -54,45 +53,4 @@ pub struct NewCall {
     pub call_id: Option<String>,
     /// Whether progress is wanted.
     pub progress: bool,
-}
-
-/// Somebody cancelled a run through the cancellation API: for sessions that understand
-/// `notifications/cancelled`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct CancelNotice {
-    /// The id as it was given.
-    pub request_id: String,
-    /// Why.
-    pub reason: Option<String>,
-    /// The run it means, if that is known.
-    pub run: Option<NoticedRun>,
-}
-
-/// The run of a [`CancelNotice`], which may be on another worker.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct NoticedRun {
-    /// Its own id.
-    pub id: RunId,
-    /// Whose call it is.
-    pub owner: Identity,
-    /// The app's id, if that is known.
-    pub app: Option<Arc<str>>,
-}
-
-impl From<&Run> for NoticedRun {
-    fn from(run: &Run) -> Self {
-        NoticedRun {
-            id: run.id,
-            owner: run.owner.clone(),
-            app: run.app.clone(),
-        }
-    }
-}
-
-impl CancelNotice {
-    /// Whether `viewer` may see the run; one that is not known is nobody's secret.
-    pub fn concerns(&self, viewer: &Identity) -> bool {
-        let run = self.run.as_ref();
-        run.is_none_or(|run| viewer.may_see(&run.owner, run.app.as_deref()))
-    }
 }

@@ -23,7 +23,7 @@ async fn without_redis_what_is_local_goes_on_and_nothing_is_said_to_be_unknown()
     let mut agent = agent_on(&one, &mut app).await;
     let running = called(&mut agent, &mut app, "c").await;
     redis.kill();
-    let cluster = one.hub.cluster().unwrap();
+    let cluster = one.hub.workers().unwrap();
     until("the loss", || !cluster.standing().connected).await;
 
     assert_eq!(known(&one, "c").await["state"], "running");
@@ -85,7 +85,7 @@ async fn the_listener_comes_back() {
 
     // A Redis that hangs is noticed, too.
     redis.signal("-STOP");
-    let cluster = worker.hub.cluster().unwrap();
+    let cluster = worker.hub.workers().unwrap();
     until("the loss", || !cluster.standing().connected).await;
     redis.signal("-CONT");
     others(&worker, 0).await;
@@ -106,7 +106,7 @@ async fn a_listener_that_hangs_alone_is_noticed() {
     let mut agent = agent_on(&worker, &mut app).await;
     let running = called(&mut agent, &mut app, "c").await;
     proxy.hold();
-    let cluster = worker.hub.cluster().unwrap();
+    let cluster = worker.hub.workers().unwrap();
     until("the loss", || !cluster.standing().connected).await;
     others(&worker, 0).await;
     publish(&redis, "c");

@@ -85,7 +85,7 @@ async fn a_worker_of_the_first_version_is_told_nothing_it_does_not_know() {
     others(&gateway, 0).await;
     let mut old = Simulated::join(&redis, &gateway).await;
     old.send(&[(hello("old"), "")]).await;
-    let taken = |gateway: &Gateway| gateway.hub.cluster().unwrap().standing().others;
+    let taken = |gateway: &Gateway| gateway.hub.workers().unwrap().standing().others;
     assert_eq!(taken(&gateway), 1);
     old.next_of("Hello").await;
 

@@ -16,7 +16,7 @@ use super::record::Record;
 use super::registry::{Manager, Sessions};
 use super::state::Session;
 use super::transport::Wire;
-use crate::cluster::{Away, Cluster, Notice};
+use crate::cluster::{Away, Notice, Workers};
 use crate::fronts::mcp::caller::Caller;
 use crate::fronts::mcp::handler::Handler;
 
@@ -72,13 +72,13 @@ impl Sessions {
         caller: &Caller,
         handler: impl FnOnce() -> Handler,
     ) -> Result<(), NotTaken> {
-        let Some(cluster) = self.hub.cluster() else {
+        let Some(workers) = self.hub.workers() else {
             return Ok(());
         };
         if Uuid::try_parse(id).is_err() || self.all().has(id) {
             return Ok(());
         }
-        let known = cluster.fact(&name(id)).await;
+        let known = workers.fact(&name(id)).await;
         let known = known.map_err(|Away| NotTaken::Away)?;
         let read = |json: Vec<u8>| Some((Record::read(&json)?, json));
         let theirs = |(record, _): &(Record, Vec<u8>)| record.caller == *caller;
@@ -124,13 +124,13 @@ impl Sessions {
         session: &Session,
         params: &InitializeRequestParams,
     ) {
-        let Some(cluster) = self.hub.cluster() else {
+        let Some(workers) = self.hub.workers() else {
             return;
         };
         let Some(json) = Record::write(&session.caller, &session.thread, params) else {
             return;
         };
-        let told = cluster.set_fact(&name(id), &json, self.kept_for()).await;
+        let told = workers.set_fact(&name(id), &json, self.kept_for()).await;
         let _ = session.record.set(json);
         if let Err(error) = told {
             tracing::warn!(%error, session = %session.thread, "no other worker knows this session");
@@ -139,10 +139,10 @@ impl Sessions {
 
     /// A cancel whose request is not known here: it may be on another worker.
     pub(super) fn pass_on(&self, id: &str, request_id: &RequestId, reason: Option<String>) {
-        if let Some(cluster) = self.hub.cluster() {
-            cluster.tell_all(Notice::CancelRequest {
+        if let Some(workers) = self.hub.workers() {
+            workers.tell_all(Notice::CancelRequest {
                 session: id.to_string(),
-                request_id: request_id.clone(),
+                request_id: request_id.clone().into_json_value(),
                 reason,
             });
         }
@@ -150,13 +150,13 @@ impl Sessions {
 
     /// The client ends a session: on all other workers, it has ended.
     pub async fn end_elsewhere(&self, id: &str) {
-        let Some(cluster) = self.hub.cluster() else {
+        let Some(workers) = self.hub.workers() else {
             return;
         };
-        if let Err(error) = cluster.set_fact(&name(id), ENDED, self.kept_for()).await {
+        if let Err(error) = workers.set_fact(&name(id), ENDED, self.kept_for()).await {
             tracing::warn!(%error, "a session may be taken up although it has ended");
         }
-        cluster.tell_all(Notice::EndSession {
+        workers.tell_all(Notice::EndSession {
             session: id.to_string(),
         });
     }
@@ -167,7 +167,10 @@ impl Sessions {
                 session,
                 request_id,
                 reason,
-            } => self.all().cancel(session, request_id, reason),
+            } => match serde_json::from_value(request_id) {
+                Ok(request_id) => self.all().cancel(session, request_id, reason),
+                Err(error) => tracing::warn!(%error, "another worker names no request"),
+            },
             Notice::EndSession { session } => {
                 let ended = self.all().end(session);
                 if let Some(session) = ended {
@@ -180,23 +183,23 @@ impl Sessions {
 
     /// Whatever is in use here lives on, wherever it is used next.
     async fn keep_used(&self) {
-        let Some(cluster) = self.hub.cluster() else {
+        let Some(workers) = self.hub.workers() else {
             return;
         };
         let used = self.all().used_within(2 * self.tick());
         for (id, session) in used {
-            if self.is_ended(cluster, &id, &session).await {
+            if self.is_ended(&**workers, &id, &session).await {
                 self.all().end(id.to_string());
                 session.close();
             }
         }
     }
 
-    async fn is_ended(&self, cluster: &Cluster, id: &str, session: &Session) -> bool {
+    async fn is_ended(&self, workers: &dyn Workers, id: &str, session: &Session) -> bool {
         let Some(record) = session.record.get() else {
             return false;
         };
-        let kept = cluster.keep_fact(&name(id), record, self.kept_for()).await;
+        let kept = workers.keep_fact(&name(id), record, self.kept_for()).await;
         kept.is_ok_and(|kept| kept == ENDED)
     }
 

@@ -84,31 +84,31 @@ impl Claims {
 
     /// Claims an invocation for this worker. Without Redis each worker knows its own only.
     pub(super) async fn claim(&self, name: Name, fingerprint: u64) -> Claimed {
-        let Some(cluster) = self.hub.cluster() else {
+        let Some(workers) = self.hub.workers() else {
             let fact = Vec::new();
             return Claimed::Here(Claim { name, fact });
         };
         let mine = Taken {
-            worker: cluster.me(),
-            home: cluster.home().into(),
+            worker: workers.me(),
+            home: workers.home().into(),
             fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
-        let Ok(Some(before)) = cluster.claim_fact(&name.0, &fact, self.time).await else {
+        let Ok(Some(before)) = workers.claim_fact(&name.0, &fact, self.time).await else {
             return Claimed::Here(Claim { name, fact });
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
             // Of a version to come, say.
             return Claimed::Unsure;
         };
-        match cluster.life_of(&other.home, other.worker) {
+        match workers.life_of(&other.home, other.worker) {
             Life::Here => Claimed::Here(Claim { name, fact: before }),
             Life::There if other.fingerprint == fingerprint => Claimed::Again,
             Life::There => Claimed::Taken,
             Life::Unsure => Claimed::Unsure,
             // That worker has died, and its call with it. One of those left takes its place.
             Life::Over => {
-                let replaced = cluster.replace_fact(&name.0, &before, &fact, self.time);
+                let replaced = workers.replace_fact(&name.0, &before, &fact, self.time);
                 match replaced.await {
                     Ok(true) | Err(Away) => Claimed::Here(Claim { name, fact }),
                     Ok(false) => Claimed::Unsure,
@@ -120,8 +120,8 @@ impl Claims {
     /// Its call has ended: the id may be used again, on any worker.
     pub(super) async fn release(&self, claim: Claim) {
         let Claim { name, fact } = claim;
-        if let Some(cluster) = self.hub.cluster()
-            && let Err(error) = cluster.release_fact(&name.0, &fact).await
+        if let Some(workers) = self.hub.workers()
+            && let Err(error) = workers.release_fact(&name.0, &fact).await
         {
             tracing::debug!(%error, name = name.0, "an invocation is still claimed");
         }

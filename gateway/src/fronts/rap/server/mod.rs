@@ -113,7 +113,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
         let sweep = || sweep(weak.clone(), idle);
         tasks.keep_going("rap threads", sweep).await;
     });
-    if server.hub.cluster().is_some() {
+    if server.hub.workers().is_some() {
         let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
         let told = Arc::new(Mutex::new(server.hub.from_others()));
         tokio::spawn(async move {

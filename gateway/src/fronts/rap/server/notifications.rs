@@ -47,8 +47,8 @@ pub(super) async fn cancel_tool_call(
     };
     server.cancel(&thread_id, &tool_call_id, app.as_deref(), &caller);
     server.tell(|| Notice::CancelToolCall {
-        thread_id,
-        tool_call_id,
+        thread_id: thread_id.to_string(),
+        tool_call_id: tool_call_id.to_string(),
         app,
         by: caller,
     });
@@ -68,7 +68,7 @@ pub(super) async fn close_thread(
     };
     server.close(&thread_id, app.as_deref(), &caller);
     server.tell(|| Notice::CloseThread {
-        thread_id,
+        thread_id: thread_id.to_string(),
         app,
         by: caller,
     });
@@ -130,8 +130,8 @@ impl ToolServer {
     }
 
     fn tell(&self, notice: impl FnOnce() -> Notice) {
-        if let Some(cluster) = self.hub.cluster() {
-            cluster.tell_all(notice());
+        if let Some(workers) = self.hub.workers() {
+            workers.tell_all(notice());
         }
     }
 

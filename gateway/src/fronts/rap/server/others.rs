@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::ToolServer;
 use crate::cluster::Notice;
+use crate::fronts::rap::names::Identifier;
 
 /// Does what the others tell, as long as there is a server.
 pub(super) async fn obey(
@@ -25,12 +26,25 @@ pub(super) async fn obey(
                 tool_call_id,
                 app,
                 by,
-            } => server.cancel(&thread_id, &tool_call_id, app.as_deref(), &by),
+            } => {
+                if let (Some(thread), Some(call)) = (read(&thread_id), read(&tool_call_id)) {
+                    server.cancel(&thread, &call, app.as_deref(), &by);
+                }
+            }
             Notice::CloseThread { thread_id, app, by } => {
-                server.close(&thread_id, app.as_deref(), &by);
+                if let Some(thread) = read(&thread_id) {
+                    server.close(&thread, app.as_deref(), &by);
+                }
             }
             _ => {}
         }
     }
     ControlFlow::Break(())
+}
+
+/// An id of another worker, which has checked it before.
+fn read(id: &str) -> Option<Identifier> {
+    let read = Identifier::new(id);
+    read.inspect_err(|error| tracing::warn!(%error, "another worker names no RAP id"))
+        .ok()
 }

@@ -29,10 +29,8 @@ pub(super) async fn cancel(
     let reason = reason(&body)?;
     let (_, placed) = find(&hub, id, &viewer).await?;
     let run = &placed.run;
-    if let Some(cluster) = hub.cluster()
-        && !run.state.is_over()
-    {
-        cluster.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
+    if !run.state.is_over() {
+        hub.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
     }
     let confirmation = hub.cancel_at_home(&placed, reason, &viewer).await;
     tracing::info!(run = %run.id, by = %viewer.name, cancelled = confirmation.cancelled, "cancel");

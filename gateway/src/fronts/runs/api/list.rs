@@ -42,7 +42,7 @@ pub(super) async fn list(
 ) -> Result<Response, Refusal> {
     let viewer = viewer(&hub, &headers, &uri)?;
     let limit = limit(uri.query())?;
-    let listed = hub.recent_everywhere(&viewer, limit).await;
+    let listed = hub.list(&viewer, limit).await;
     let listed = text(&listed, &viewer);
     let tag = tag(&listed);
     let known = headers.get_all(IF_NONE_MATCH).iter();

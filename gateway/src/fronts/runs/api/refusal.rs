@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::broker::runs::RunId;
-use crate::cluster::Unsure;
 use crate::fronts::auth::CHALLENGE;
+use crate::gateway::Unsure;
 use crate::tokens::Denied;
 use crate::wire::{Failure, error_json};
 use caphost::call::{Code, Error};

@@ -1,9 +1,36 @@
 //! What the workers say of an id, put together.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::broker::runs::{Found, Run, RunId};
-use crate::cluster::{Unsure, WorkerId};
+use crate::cluster::WorkerId;
+
+/// Why there may be runs that are not known of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsure {
+    /// Redis does not answer, so nobody can be asked.
+    Redis,
+    /// So many workers have not answered, or are gone and their runs not taken over yet.
+    Workers(usize),
+}
+
+impl fmt::Display for Unsure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsure::Redis => {
+                f.write_str("Redis does not answer: there may be more on other workers")
+            }
+            Unsure::Workers(1) => f.write_str("A worker does not answer: there may be more on it"),
+            Unsure::Workers(count) => {
+                write!(
+                    f,
+                    "{count} workers do not answer: there may be more on them"
+                )
+            }
+        }
+    }
+}
 
 /// A run, and where it is.
 #[derive(Clone, Debug)]

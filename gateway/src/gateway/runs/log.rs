@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::broker::runs::{Ended, News, Run, Runs};
+use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
 use crate::gateway::metrics::CancelResult;
 use caphost::call::Stop;
@@ -23,16 +24,16 @@ impl Hub {
     /// What has happened to runs, which the cluster knows before anything of it leaves the hub.
     pub(crate) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 1]> {
         let news = runs.take_news();
-        if let Some(cluster) = self.cluster() {
-            cluster.note(&news);
+        if let Some(workers) = self.workers() {
+            workers.note(&news);
         }
         news
     }
 
     /// Counts and logs, without holding the ledger up.
     pub(crate) fn report(&self, news: SmallVec<[News; 1]>) {
-        if let Some(cluster) = self.cluster() {
-            cluster.report(&news);
+        if let Some(workers) = self.workers().filter(|_| !news.is_empty()) {
+            workers.write_down();
         }
         for event in news {
             match event {
@@ -56,7 +57,12 @@ impl Hub {
                     let (success, after_ms) = (ended.success, ended.after);
                     tracing::info!(%run, success, after_ms, "abandoned work has ended");
                 }
-                News::EarlyTaken(_) | News::Forgotten(_) => {}
+                News::EarlyTaken(early) => {
+                    if let Some(workers) = self.workers() {
+                        workers.tell_all(Notice::EarlyTaken(*early));
+                    }
+                }
+                News::Forgotten(_) => {}
             }
         }
     }

@@ -1,16 +1,26 @@
-//! What dialects and operators ask of the hub: sessions, offers, runs and their cancels.
+//! Runs: what becomes of them here, and seeking, listing and cancelling them here and on other
+//! workers.
+
+mod everywhere;
+mod log;
+mod others;
+mod sought;
 
 use std::sync::{Arc, PoisonError};
+
+pub use everywhere::Listed;
+pub use sought::{Placed, Sought, Unsure};
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::agent::{AbpError, Confirmation};
-use crate::broker::runs::{Dialect, Ending, Found, NewRun, Run, RunId};
+use crate::broker::runs::{
+    CancelNotice, Dialect, EarlyCancel, Ending, Found, NewRun, Run, RunId,
+};
 use crate::broker::{AppInfo, Event, Offer, PeerId, Revoked};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
-use crate::gateway::router::{CancelNotice, Client, Session};
+use crate::gateway::router::{AbpError, Client, Confirmation, Session};
 use crate::tokens::Identity;
 use crate::wire::Failure;
 use caphost::call::Stop;
@@ -84,6 +94,37 @@ impl Hub {
     pub fn find(&self, request_id: &str, viewer: &Identity) -> Found {
         let now = self.now().unix_ms;
         self.state().relay.runs().find(request_id, viewer, now)
+    }
+
+    /// All runs here that `viewer` may mean by a run id, or by a dialect's own.
+    pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Run> {
+        let now = self.now().unix_ms;
+        let state = self.state();
+        state.relay.runs().matches(request_id, viewer, now)
+    }
+
+    /// Cancels a run yet to come here: see [`crate::broker::runs::Runs::cancel_early`].
+    pub fn cancel_early(&self, request_id: &str, reason: Option<String>, by: &Identity) {
+        let now = self.now().unix_ms;
+        let early = EarlyCancel::new(request_id, reason, by, now);
+        self.change_runs(|runs, now| runs.cancel_early(early, now));
+    }
+
+    /// The runs here that `by` means. If there is none and `keep`, the cancel is kept for it: as it
+    /// is kept.
+    pub(crate) fn matches_or_keep(
+        &self,
+        request_id: &str,
+        reason: Option<String>,
+        by: &Identity,
+        keep: bool,
+    ) -> (Vec<Run>, Option<EarlyCancel>) {
+        self.change_runs(|runs, now| {
+            let found = runs.matches(request_id, by, now);
+            let keep = keep && found.is_empty();
+            let kept = keep.then(|| EarlyCancel::new(request_id, reason, by, now));
+            (found, kept.and_then(|early| runs.cancel_early(early, now)))
+        })
     }
 
     /// The runs that an app has, by its connection.

@@ -1,5 +1,5 @@
 //! What a session on another worker says to its app here: it is written as fast as the app reads, and
-//! the other worker is told how much was. What is not written waits there as far as the relay knows, so
+//! the other worker is told how much was. What is not written waits there as far as the broker knows, so
 //! that an app which does not keep up is given no more calls, as if it were connected there.
 
 use std::sync::Arc;
@@ -8,10 +8,11 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
+use super::Elsewhere;
 use crate::broker::CloseCode;
+use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, SAYS_WRITTEN, TunnelId};
-use crate::cluster::{Cluster, WorkerId};
-use crate::gateway::Outbox;
+use crate::gateway::outbox::Outbox;
 use crate::wire::Outgoing;
 
 /// Bytes in the app's queue past which nothing is added to it: 64 KiB, or a quarter of what it holds.
@@ -32,13 +33,13 @@ pub(super) enum Said {
 
 /// Writes what is said to `outbox`, until nobody is left to say anything.
 pub(super) async fn deliver(
-    cluster: Arc<Cluster>,
+    elsewhere: Arc<Elsewhere>,
     worker: WorkerId,
     tunnel: TunnelId,
     outbox: Arc<Outbox>,
     mut said: UnboundedReceiver<Said>,
 ) {
-    let ahead = AHEAD_BYTES.min(cluster.hub.limits.queued_bytes / 4);
+    let ahead = AHEAD_BYTES.min(elsewhere.hub.limits.queued_bytes / 4);
     let (mut messages, mut bytes) = (0, 0);
     loop {
         let next = match messages {
@@ -58,9 +59,8 @@ pub(super) async fn deliver(
             Ok(Some(Said::Close(code, reason))) => outbox.close(code, reason),
             Ok(None) if messages == 0 => return,
             Ok(None) | Err(_) => {
-                if cluster.knows(worker, SAYS_WRITTEN) {
-                    let message = Message::Written { tunnel, messages };
-                    cluster.send(worker, &message.into());
+                if elsewhere.workers.knows(worker, SAYS_WRITTEN) {
+                    elsewhere.send(worker, Message::Written { tunnel, messages });
                 }
                 (messages, bytes) = (0, 0);
             }

@@ -1,0 +1,133 @@
+//! This worker as a member of its cluster: it greets whoever comes, takes what they say, and gives up
+//! whoever is gone.
+
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::link::Frame;
+use super::message::{Message, Parcel, VERSION};
+use super::workers::{Here, WorkerId};
+use super::Cluster;
+
+/// A cluster, and whom it tells of the others.
+#[derive(Clone)]
+pub(super) struct Member {
+    pub cluster: Arc<Cluster>,
+    pub here: Arc<dyn Here>,
+}
+
+impl Deref for Member {
+    type Target = Cluster;
+
+    fn deref(&self) -> &Cluster {
+        &self.cluster
+    }
+}
+
+impl Member {
+    /// Makes itself known to a new worker.
+    pub fn greet(&self, worker: WorkerId) {
+        let greeting = Message::Hello {
+            name: self.options.name(),
+            sessions: self.home.clone(),
+            version: VERSION,
+        };
+        {
+            let mut peers = self.peers();
+            peers.peers.entry(worker).or_default();
+            peers.push(worker, &greeting.into());
+        }
+        self.here.came(worker);
+        self.outgoing.notify_one();
+    }
+
+    /// A worker has left, or has died.
+    pub fn forget(&self, worker: WorkerId) {
+        let peer = {
+            let mut peers = self.peers();
+            peers.membership.bury(worker);
+            peers.orphans.insert(worker, true);
+            // Nobody waits for an answer of its any longer.
+            peers.asked.retain(|_, (asked, _)| *asked != worker);
+            peers.peers.remove(&worker)
+        };
+        self.orphaned.notify_one();
+        if let Some(peer) = peer {
+            tracing::info!(%worker, name = peer.name, "another worker is gone");
+            peer.room.notify_waiters();
+            self.here.gone(worker);
+        }
+    }
+
+    /// All others are given up, and this worker joins anew. Whether there were any.
+    pub fn forget_all(&self) -> bool {
+        let peers = self.peers().reset();
+        self.reborn.notify_one();
+        for (worker, peer) in &peers {
+            peer.room.notify_waiters();
+            self.here.gone(*worker);
+        }
+        !peers.is_empty()
+    }
+
+    /// Takes a frame that has come from another worker.
+    pub fn receive(&self, from: WorkerId, frame: Frame) {
+        self.traffic.frames_received.add(1);
+        let now = self.now();
+        let (new, body) = self.peers().take(from, frame, now);
+        if new {
+            self.greet(from);
+        }
+        let Some(body) = body else { return };
+        for parcel in Parcel::unpack(body) {
+            let error = match parcel {
+                // The frame is acknowledged: one message must not take the others with it.
+                Ok(Parcel { message, text }) => {
+                    let act = AssertUnwindSafe(|| self.act(from, message, text));
+                    match catch_unwind(act) {
+                        Ok(()) => continue,
+                        Err(_) => "it made this worker panic".into(),
+                    }
+                }
+                Err(error) => error,
+            };
+            self.traffic.messages_unread.add(1);
+            tracing::error!(worker = %from, error, "a message of another worker is passed over");
+        }
+    }
+
+    fn act(&self, from: WorkerId, message: Message, text: Bytes) {
+        match message {
+            Message::Hello {
+                name,
+                sessions,
+                version,
+            } => {
+                tracing::info!(worker = %from, name, version, "another worker");
+                if let Some(peer) = self.peers().peers.get_mut(&from) {
+                    peer.name = name;
+                    peer.home = sessions;
+                    peer.version = version;
+                }
+            }
+            Message::Ask { id, question } => {
+                let (cluster, answer) = (self.cluster.clone(), self.here.answer(question));
+                tokio::spawn(async move {
+                    let answer = answer.await;
+                    cluster.push(from, &Message::Answer { id, answer }.into());
+                });
+            }
+            Message::Answer { id, answer } => {
+                let asked = self.peers().asked.remove(&id);
+                if let Some((_, waiting)) = asked.filter(|(worker, _)| *worker == from) {
+                    let _ = waiting.send(answer);
+                }
+            }
+            Message::Bye => self.forget(from),
+            message => self.here.received(from, message, text),
+        }
+    }
+}

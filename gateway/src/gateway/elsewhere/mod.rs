@@ -1,0 +1,189 @@
+//! Apps and agents of other workers, as peers of the broker here; apps of this worker, as the others
+//! are told of them.
+//!
+//! Each worker holds the apps and agents connected to it. An app of one worker is an app on the
+//! brokers of all others, and an agent that calls it from there is an agent on the broker of its
+//! worker, so the rules of a call hold across workers as they do within one.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `announcing` | apps of this worker, as the others are told of them |
+//! | `apps`, `agents` | apps and agents of other workers |
+//! | `proxy` | peers of the broker that stand for somebody on another worker |
+//! | `tunnels`, `delivery` | apps that come back to another worker than their session is on |
+
+mod agents;
+mod announcing;
+mod apps;
+mod delivery;
+mod proxy;
+mod tunnels;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use bytes::Bytes;
+use futures_util::future::{BoxFuture, FutureExt};
+use tokio::sync::Notify;
+
+use self::announcing::Announced;
+use self::proxy::Proxy;
+use self::tunnels::Tunnels;
+use crate::broker::runs::{Run, RunId};
+use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
+use crate::cluster::{Answer, CancelMessage, Here, Question, WorkerId, Workers};
+use crate::gateway::hub::Hub;
+use crate::gateway::resume::Resume;
+pub use tunnels::Tunnel;
+
+/// What this worker has to do with the others.
+pub struct Elsewhere {
+    me: Weak<Elsewhere>,
+    hub: Arc<Hub>,
+    workers: Arc<dyn Workers>,
+    others: Mutex<Others>,
+    announced: Mutex<Announced>,
+    /// An agent of another worker has left its app here.
+    departed: Notify,
+}
+
+/// The other workers, by what is here of them.
+#[derive(Debug, Default)]
+struct Others {
+    all: BTreeMap<WorkerId, Other>,
+    last_tunnel: TunnelId,
+}
+
+/// What is here of another worker.
+#[derive(Debug, Default)]
+struct Other {
+    /// Its apps, which are apps of the broker here.
+    apps: HashMap<AppKey, Proxy>,
+    /// Its agents on apps of ours, which are agents of the broker here.
+    agents: HashMap<(AppKey, String), Proxy>,
+    tunnels: Tunnels,
+}
+
+impl Elsewhere {
+    /// Makes the worker of `hub` one of several.
+    pub fn new(hub: Arc<Hub>, workers: Arc<dyn Workers>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Elsewhere {
+            me: me.clone(),
+            hub,
+            workers,
+            others: Mutex::default(),
+            announced: Mutex::default(),
+            departed: Notify::new(),
+        })
+    }
+
+    /// The other workers.
+    pub fn workers(&self) -> &Arc<dyn Workers> {
+        &self.workers
+    }
+
+    fn shared(&self) -> Arc<Elsewhere> {
+        let shared = self.me.upgrade();
+        shared.unwrap_or_else(|| unreachable!("whoever asks holds one"))
+    }
+
+    /// What is to be had of another worker, unless it is gone. Not to be held while the hub is called.
+    fn of<T>(&self, worker: WorkerId, look: impl FnOnce(&mut Other) -> Option<T>) -> Option<T> {
+        self.others().all.get_mut(&worker).and_then(look)
+    }
+
+    fn send(&self, worker: WorkerId, message: Message) {
+        self.workers.send(worker, &message.into());
+    }
+
+    fn send_text(&self, worker: WorkerId, message: Message, text: impl Into<Bytes>) {
+        let text = text.into();
+        self.workers.send(worker, &Parcel { message, text });
+    }
+
+    fn others(&self) -> MutexGuard<'_, Others> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Here for Elsewhere {
+    fn reaches_others(&self, reached: bool) {
+        self.hub.reaches_others(reached);
+    }
+
+    fn came(&self, worker: WorkerId) {
+        self.others().all.entry(worker).or_default();
+        self.announce_all_to(worker);
+        self.hub.pass_on_early_cancels(worker);
+    }
+
+    fn gone(&self, worker: WorkerId) {
+        let Some(other) = self.others().all.remove(&worker) else {
+            return;
+        };
+        // Agents first: their apps stop working for nobody.
+        let proxies = other.agents.into_values().chain(other.apps.into_values());
+        proxies.for_each(|proxy| proxy.leave(&self.hub));
+        other.tunnels.dissolve();
+    }
+
+    fn received(&self, from: WorkerId, message: Message, text: Bytes) {
+        match message {
+            Message::App { app, offer } => self.app_offers(from, app, &offer),
+            Message::AppGone { app } => self.app_gone(from, app),
+            Message::ToAgent { app, agent } => self.app_said(from, app, agent, &text),
+            Message::AgentLost { app, agent } => self.app_lost_agent(from, app, agent),
+            Message::Stopping => self.cancel_on_apps_of(from),
+            Message::ToApp { app, agent } => self.agent_said(from, (app, agent), &text),
+            Message::AgentGone { app, agent } => self.agent_gone(from, &(app, agent)),
+            Message::TakeUp {
+                tunnel,
+                token,
+                received,
+                id,
+                by,
+            } => {
+                let resume = Resume {
+                    token: &token,
+                    received,
+                    id: id.as_deref(),
+                };
+                self.taken_up(from, tunnel, resume, &by);
+            }
+            Message::NotTakenUp { tunnel } => self.session_said(from, tunnel, &text, true),
+            Message::ToConnection { tunnel } => self.session_said(from, tunnel, &text, false),
+            Message::FromConnection { tunnel } => self.connection_said(from, tunnel, &text),
+            Message::Written { tunnel, messages } => self.written(from, tunnel, messages),
+            Message::ConnectionOver { tunnel, lost } => self.connection_over(from, tunnel, lost),
+            Message::CloseConnection {
+                tunnel,
+                code,
+                reason,
+            } => self.session_closes(from, tunnel, code, reason),
+            Message::Tell(notice) => self.hub.obey(from, notice),
+            // The cluster itself takes care of these.
+            Message::Hello { .. } | Message::Ask { .. } | Message::Answer { .. } | Message::Bye => {}
+        }
+    }
+
+    fn answer(&self, question: Question) -> BoxFuture<'static, Answer> {
+        let hub = self.hub.clone();
+        async move { hub.answer(question).await }.boxed()
+    }
+
+    fn cancel_heard(&self, message: CancelMessage) {
+        self.hub.obey_channel(message);
+    }
+
+    fn run_ids(&self) -> Vec<RunId> {
+        self.hub.run_ids()
+    }
+
+    fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Run>)> {
+        self.hub.runs_by_id(ids)
+    }
+
+    fn adopt(&self, runs: Vec<Run>) -> Vec<RunId> {
+        self.hub.adopt(runs)
+    }
+}

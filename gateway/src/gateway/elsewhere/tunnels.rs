@@ -1,0 +1,343 @@
+//! Apps that come back to another worker: their session stays where it is, and the worker they came
+//! to passes its messages on.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use super::Elsewhere;
+use super::delivery::{Said, deliver};
+use crate::broker::CloseCode;
+use crate::cluster::WorkerId;
+use crate::cluster::message::{Message, Parcel, SAYS_WRITTEN, TunnelId};
+use crate::gateway::outbox::{Outbox, Step};
+use crate::gateway::resume::{Attached, Resume};
+use crate::tokens::Identity;
+use crate::wire::Outgoing;
+
+/// The ends of tunnels to one other worker.
+#[derive(Debug, Default)]
+pub(super) struct Tunnels {
+    /// Connections here, of sessions there.
+    connections: HashMap<TunnelId, Arc<Connection>>,
+    /// Sessions here, on connections there.
+    sessions: HashMap<TunnelId, Held>,
+}
+
+/// A connection, as far as its tunnel knows it.
+#[derive(Debug)]
+struct Connection {
+    said: mpsc::UnboundedSender<Said>,
+    refused: AtomicBool,
+}
+
+/// A session's hold on its connection.
+struct Held {
+    end: Arc<End>,
+    forwarder: AbortHandle,
+}
+
+/// A session's end of a tunnel.
+struct End {
+    attached: Mutex<Option<Attached>>,
+    /// What each message costs that is on its way and not written to the app, so that to the broker
+    /// it still waits.
+    unwritten: Mutex<VecDeque<usize>>,
+}
+
+impl End {
+    fn attached(&self) -> MutexGuard<'_, Option<Attached>> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unwritten(&self) -> MutexGuard<'_, VecDeque<usize>> {
+        self.unwritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Messages of that cost have been written to the app.
+    fn written(&self, costs: impl Iterator<Item = usize>) {
+        let attached = self.attached();
+        let Some(attached) = &*attached else { return };
+        let outbox = attached.outbox();
+        let mut is_short = false;
+        for cost in costs {
+            is_short |= outbox.written(cost);
+        }
+        if is_short {
+            attached.relieved();
+        }
+    }
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+/// The way from an app's connection here to its session on another worker. Dropped, the connection
+/// was lost, and the session waits for another; [`Tunnel::end`] ends the session as well.
+pub struct Tunnel {
+    elsewhere: Arc<Elsewhere>,
+    worker: WorkerId,
+    id: TunnelId,
+    connection: Arc<Connection>,
+}
+
+impl Tunnel {
+    /// Whether the session was not to be resumed: the app may register on its connection.
+    pub fn is_refused(&self) -> bool {
+        self.connection.refused.load(Ordering::Acquire)
+    }
+
+    /// The app has sent a text frame.
+    pub fn text(&self, message: &str) {
+        let from = Message::FromConnection { tunnel: self.id };
+        self.elsewhere
+            .send_text(self.worker, from, message.to_string());
+    }
+
+    /// Whether there is room on the way for what the app sends.
+    pub fn has_room(&self) -> bool {
+        self.elsewhere.workers.has_room(self.worker)
+    }
+
+    /// Waits for room on the way.
+    pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (workers, worker) = (self.elsewhere.workers.clone(), self.worker);
+        async move { workers.room(worker).await }
+    }
+
+    /// The app has closed the connection, or broken a rule: the session is over.
+    pub fn end(self) {
+        self.over(false);
+    }
+
+    fn over(&self, lost: bool) {
+        let (elsewhere, tunnel) = (&self.elsewhere, self.id);
+        let known = elsewhere.of(self.worker, |other| {
+            other.tunnels.connections.remove(&tunnel)
+        });
+        if known.is_some() {
+            elsewhere.send(self.worker, Message::ConnectionOver { tunnel, lost });
+        }
+    }
+}
+
+impl Drop for Tunnel {
+    fn drop(&mut self) {
+        self.over(true);
+    }
+}
+
+impl Tunnels {
+    /// The other worker is gone: its sessions are, and sessions here wait for another connection.
+    pub fn dissolve(self) {
+        for held in self.sessions.into_values() {
+            held.forwarder.abort();
+        }
+        for connection in self.connections.into_values() {
+            let reason = "The worker that held the session is gone";
+            let close = Said::Close(CloseCode::TRY_AGAIN, reason.into());
+            // After what the session has said.
+            let _ = connection.said.send(close);
+        }
+    }
+}
+
+impl Elsewhere {
+    /// Has a session of another worker go on over the connection behind `outbox`: its app has sent
+    /// [`Resume`], and is `by`. Nothing if no worker known has such a session; whether it can be
+    /// resumed, the app is told by that worker.
+    pub fn take_up(
+        &self,
+        resume: Resume<'_>,
+        by: &Identity,
+        outbox: Arc<Outbox>,
+    ) -> Option<Tunnel> {
+        let (home, _) = resume.token.split_once('.')?;
+        let worker = self.workers.at_home(home)?;
+        let (said, to_say) = mpsc::unbounded_channel();
+        let connection = Arc::new(Connection {
+            said,
+            refused: AtomicBool::new(false),
+        });
+        let id = {
+            let mut others = self.others();
+            others.last_tunnel += 1;
+            let id = others.last_tunnel;
+            let connections = &mut others.all.get_mut(&worker)?.tunnels.connections;
+            connections.insert(id, connection.clone());
+            id
+        };
+        let message = Message::TakeUp {
+            tunnel: id,
+            token: resume.token.into(),
+            received: resume.received,
+            id: resume.id.map(str::to_string),
+            by: by.clone(),
+        };
+        self.send(worker, message);
+        tokio::spawn(deliver(self.shared(), worker, id, outbox, to_say));
+        Some(Tunnel {
+            elsewhere: self.shared(),
+            worker,
+            id,
+            connection,
+        })
+    }
+
+    /// An app has come back to another worker.
+    pub(super) fn taken_up(
+        &self,
+        worker: WorkerId,
+        tunnel: TunnelId,
+        resume: Resume<'_>,
+        by: &Identity,
+    ) {
+        let outbox = Arc::new(Outbox::new(self.hub.limits.queued_bytes));
+        let end = match self.hub.resume(resume, by, outbox.clone()) {
+            Ok(attached) => Arc::new(End {
+                attached: Mutex::new(Some(attached)),
+                unwritten: Mutex::default(),
+            }),
+            Err(why) => {
+                let answer = self.hub.lost(resume.id, why).into_text();
+                return self.send_text(worker, Message::NotTakenUp { tunnel }, answer);
+            }
+        };
+        let mut others = self.others();
+        let forwarder = self.forward_session(worker, tunnel, outbox, end.clone());
+        if let Some(other) = others.all.get_mut(&worker) {
+            let held = Held { end, forwarder };
+            other.tunnels.sessions.insert(tunnel, held);
+        } else {
+            // Nobody would ever end it.
+            forwarder.abort();
+        }
+    }
+
+    /// Passes on what a session says, until it is on another connection or over.
+    fn forward_session(
+        &self,
+        worker: WorkerId,
+        tunnel: TunnelId,
+        outbox: Arc<Outbox>,
+        end: Arc<End>,
+    ) -> AbortHandle {
+        let elsewhere = self.shared();
+        let forwarding = tokio::spawn(async move {
+            let workers = &elsewhere.workers;
+            let (code, reason) = loop {
+                match outbox.next().await {
+                    Step::Close(code, reason) => break (code.0, reason),
+                    Step::Message(message, cost) => {
+                        let parcel = Parcel {
+                            message: Message::ToConnection { tunnel },
+                            text: message.into_text().into(),
+                        };
+                        let is_told = workers.knows(worker, SAYS_WRITTEN);
+                        if is_told {
+                            end.unwritten().push_back(cost);
+                        }
+                        workers.send_in_turn(worker, &parcel).await;
+                        if !is_told {
+                            end.written([cost].into_iter());
+                        }
+                    }
+                }
+            };
+            let message = Message::CloseConnection {
+                tunnel,
+                code,
+                reason,
+            };
+            elsewhere.send(worker, message);
+            drop(elsewhere.of(worker, |other| other.tunnels.sessions.remove(&tunnel)));
+        });
+        forwarding.abort_handle()
+    }
+
+    /// The app has sent something over its connection there.
+    pub(super) fn connection_said(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
+        let (Some(end), Ok(message)) = (self.end_of(worker, tunnel), std::str::from_utf8(text))
+        else {
+            return;
+        };
+        if let Some(attached) = &*end.attached() {
+            attached.text(message, Some(text));
+        }
+    }
+
+    /// So many more messages have been written to the app there.
+    pub(super) fn written(&self, worker: WorkerId, tunnel: TunnelId, messages: usize) {
+        let Some(end) = self.end_of(worker, tunnel) else {
+            return;
+        };
+        let costs: Vec<_> = {
+            let mut unwritten = end.unwritten();
+            let count = messages.min(unwritten.len());
+            unwritten.drain(..count).collect()
+        };
+        end.written(costs.into_iter());
+    }
+
+    fn end_of(&self, worker: WorkerId, tunnel: TunnelId) -> Option<Arc<End>> {
+        self.of(worker, |other| {
+            Some(other.tunnels.sessions.get(&tunnel)?.end.clone())
+        })
+    }
+
+    /// The app's connection there is over.
+    pub(super) fn connection_over(&self, worker: WorkerId, tunnel: TunnelId, lost: bool) {
+        let held = self.of(worker, |other| other.tunnels.sessions.remove(&tunnel));
+        let Some(held) = held else { return };
+        held.forwarder.abort();
+        let attached = held.end.attached().take();
+        match attached {
+            Some(attached) if !lost => attached.end(),
+            lost => drop(lost),
+        }
+    }
+
+    /// The session there says something to the app here, or `refused` it.
+    pub(super) fn session_said(
+        &self,
+        worker: WorkerId,
+        tunnel: TunnelId,
+        text: &Bytes,
+        refused: bool,
+    ) {
+        let connection = self.of(worker, |other| match refused {
+            true => other.tunnels.connections.remove(&tunnel),
+            false => other.tunnels.connections.get(&tunnel).cloned(),
+        });
+        let (Some(connection), Ok(message)) = (connection, std::str::from_utf8(text)) else {
+            return;
+        };
+        // Before the app can answer.
+        connection.refused.store(refused, Ordering::Release);
+        let message = Outgoing::text(message.to_string());
+        let _ = connection.said.send(Said::Message(message));
+    }
+
+    /// The session there closes the connection here.
+    pub(super) fn session_closes(
+        &self,
+        worker: WorkerId,
+        tunnel: TunnelId,
+        code: u16,
+        reason: String,
+    ) {
+        let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
+        if let Some(connection) = connection {
+            let _ = connection.said.send(Said::Close(CloseCode(code), reason));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Runs and their cancels on all workers: without a cluster those here.
+
+use std::time::Duration;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+use super::sought::{Placed, Sought, Unsure, merged};
+use crate::broker::runs::{CancelNotice, NoticedRun, Run, RunId, leave_out};
+use crate::cluster::{Answer, Notice, Question, WorkerId, Workers};
+use crate::gateway::hub::Hub;
+use crate::gateway::router::{AbpError, Confirmation};
+use crate::tokens::Identity;
+use caphost::call::{Code, Stop};
+
+/// For each worker to answer.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// For a cancel to get to a run's worker, and its answer back.
+const WAY: Duration = Duration::from_secs(1);
+const NO_ANSWER: &str = "No answer from the worker of this run";
+
+/// What is listed.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Newest first.
+    pub runs: Vec<Run>,
+    /// How many that have ended are left out.
+    pub omitted: usize,
+    /// Why more may be missing, if so.
+    pub unsure: Option<Unsure>,
+}
+
+/// What other workers say of their runs.
+#[derive(Default)]
+struct There {
+    runs: Vec<(WorkerId, Run)>,
+    omitted: usize,
+    unsure: Option<Unsure>,
+}
+
+impl Hub {
+    /// The run `viewer` means by a run id, or by a dialect's own, on whichever worker it is.
+    pub async fn seek(&self, request_id: &str, viewer: &Identity) -> Sought {
+        let there = self.ask_for(request_id, viewer).await;
+        let here = self.matches(request_id, viewer);
+        Sought::among(request_id, here, there.runs, there.unsure)
+    }
+
+    /// The same; if there is none anywhere, the cancel is kept for it, wherever it comes.
+    pub async fn seek_or_cancel_early(
+        &self,
+        request_id: &str,
+        reason: Option<String>,
+        by: &Identity,
+    ) -> Sought {
+        let there = self.ask_for(request_id, by).await;
+        let keep = there.runs.is_empty() && there.unsure.is_none();
+        let (here, kept) = self.matches_or_keep(request_id, reason, by, keep);
+        if let (Some(kept), Some(workers)) = (kept, self.workers()) {
+            workers.tell_all(Notice::CancelEarly(kept));
+        }
+        Sought::among(request_id, here, there.runs, there.unsure)
+    }
+
+    /// Cancels a run where it is: see [`Hub::cancel`].
+    pub async fn cancel_at_home(
+        &self,
+        placed: &Placed,
+        reason: Option<String>,
+        by: &Identity,
+    ) -> Confirmation {
+        let run = placed.run.id;
+        let (Some(home), Some(workers)) = (placed.home, self.workers()) else {
+            return self.cancel(run, reason, by).await;
+        };
+        let by = by.clone();
+        let question = Question::Cancel { run, reason, by };
+        let patience = self.limits.confirm_timeout + WAY;
+        match workers.ask(home, question, patience).await {
+            Some(Answer::Cancelled {
+                cancelled,
+                reason,
+                error,
+                stop,
+                ended,
+            }) => Confirmation {
+                cancelled,
+                reason,
+                error: error.map(AbpError::read),
+                // An older worker does not say.
+                stop: cancelled.then(|| stop.unwrap_or(Stop::Abandoned)),
+                ended,
+            },
+            _ => Confirmation::failed(AbpError::new(Code::TIMEOUT, NO_ANSWER)),
+        }
+    }
+
+    /// Tells the sessions that listen, on all workers, and other gateways that `by` cancels what it
+    /// calls `request_id`: that run, if it is known. How many sessions here were told.
+    pub fn announce_cancel(
+        &self,
+        request_id: &str,
+        run: Option<&Run>,
+        reason: Option<&str>,
+        by: &Identity,
+    ) -> usize {
+        let notice = CancelNotice {
+            request_id: request_id.into(),
+            reason: reason.map(str::to_string),
+            run: run.map(NoticedRun::from),
+        };
+        if let Some(workers) = self.workers() {
+            workers.tell_all(Notice::Cancelled(notice.clone()));
+        }
+        self.publish_cancel(request_id, reason, by);
+        self.announce_cancelled(notice)
+    }
+
+    /// Tells other gateways that `by` cancels what it calls `request_id`.
+    pub fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
+        if let Some(workers) = self.workers() {
+            workers.publish_cancel(request_id, reason, by);
+        }
+    }
+
+    /// The runs of all workers that `viewer` may see, newest first: all in flight, and the newest
+    /// `ended` of those that have ended.
+    pub async fn list(&self, viewer: &Identity, ended: usize) -> Listed {
+        let mut there = There::default();
+        if let Some(workers) = self.workers() {
+            let viewer = viewer.clone();
+            there = ask_all(&**workers, Question::List { viewer, ended }, None).await;
+        }
+        let (mut runs, mut omitted) = self.recent_runs(viewer, ended);
+        omitted += there.omitted;
+        if !there.runs.is_empty() {
+            let placed = merged(runs, there.runs);
+            runs = placed.into_iter().map(|it| it.run).collect();
+            // Stable: of one worker the order is as it was.
+            runs.sort_by_key(|run| std::cmp::Reverse(run.registered_at));
+            omitted += leave_out(&mut runs, ended);
+        }
+        Listed {
+            runs,
+            omitted,
+            unsure: there.unsure,
+        }
+    }
+
+    /// What the others say of an id, unless it names a run of this worker.
+    async fn ask_for(&self, request_id: &str, viewer: &Identity) -> There {
+        let id: Option<RunId> = request_id.parse().ok();
+        let own = id.and_then(|id| self.run(id, viewer));
+        let Some(workers) = self.workers().filter(|_| own.is_none_or(|run| run.adopted)) else {
+            return There::default();
+        };
+        let question = Question::Find {
+            request_id: request_id.into(),
+            viewer: viewer.clone(),
+        };
+        ask_all(&**workers, question, id).await
+    }
+}
+
+/// Asks all others. Whoever has the very run with that id ends the search.
+async fn ask_all(workers: &dyn Workers, question: Question, id: Option<RunId>) -> There {
+    let asked = workers.others().into_iter().map(|worker| {
+        let question = question.clone();
+        async move { (worker, workers.ask(worker, question, PATIENCE).await) }
+    });
+    let mut answers: FuturesUnordered<_> = asked.collect();
+    let (mut there, mut silent) = (There::default(), workers.orphans());
+    while let Some((worker, answer)) = answers.next().await {
+        let Some(Answer::Runs { runs, omitted }) = answer else {
+            silent += 1;
+            continue;
+        };
+        let is_it = |run: &Run| Some(run.id) == id && !run.adopted;
+        let is_found = runs.iter().any(is_it);
+        there.omitted += omitted;
+        there.runs.extend(runs.into_iter().map(|run| (worker, run)));
+        if is_found {
+            return there;
+        }
+    }
+    there.unsure = match workers.standing().connected {
+        false => Some(Unsure::Redis),
+        true => (silent > 0).then_some(Unsure::Workers(silent)),
+    };
+    there
+}

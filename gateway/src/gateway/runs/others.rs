@@ -1,0 +1,259 @@
+//! What other workers, and other gateways, ask and tell of the runs here.
+
+use std::sync::Arc;
+
+use crate::broker::runs::{EarlyCancel, Found, Run, RunId};
+use crate::cluster::message::Message;
+use crate::cluster::{Answer, CancelMessage, Notice, Question, WorkerId};
+use crate::gateway::hub::Hub;
+use crate::gateway::runs::sought::{Placed, Sought};
+use crate::tokens::{Identity, Role};
+
+/// Bytes of a list, about, past which no more runs that have ended are in it: 4 MiB.
+const LIST_BYTES: usize = 4 << 20;
+/// Bytes of a run without what may be long in it, about.
+const RUN_BYTES: usize = 700;
+
+impl Hub {
+    /// Answers another worker.
+    pub(crate) async fn answer(&self, question: Question) -> Answer {
+        match question {
+            Question::Find { request_id, viewer } => Answer::Runs {
+                runs: self.matches(&request_id, &viewer),
+                omitted: 0,
+            },
+            Question::List { viewer, ended } => {
+                let (runs, omitted) = self.recent_runs(&viewer, ended);
+                let (runs, cut) = bounded(runs);
+                let omitted = omitted + cut;
+                Answer::Runs { runs, omitted }
+            }
+            Question::Cancel { run, reason, by } => {
+                let confirmation = self.cancel(run, reason, &by).await;
+                Answer::Cancelled {
+                    cancelled: confirmation.cancelled,
+                    reason: confirmation.reason,
+                    error: confirmation.error.map(|error| error.body),
+                    stop: confirmation.stop,
+                    ended: confirmation.ended,
+                }
+            }
+        }
+    }
+
+    /// Does what another worker tells everybody.
+    pub(crate) fn obey(self: &Arc<Self>, from: WorkerId, notice: Notice) {
+        tracing::debug!(worker = %from, ?notice, "another worker tells");
+        match notice {
+            Notice::Cancelled(notice) => {
+                self.announce_cancelled(notice);
+            }
+            Notice::CancelEarly(early) => self.obey_early(early),
+            Notice::EarlyTaken(early) => self.forget_early(&early),
+            notice => self.pass_on(notice),
+        }
+    }
+
+    /// Tells a new worker of the cancels that are kept for runs yet to come.
+    pub(crate) fn pass_on_early_cancels(&self, worker: WorkerId) {
+        let Some(workers) = self.workers() else {
+            return;
+        };
+        for early in self.early_cancels() {
+            let notice = Notice::CancelEarly(early);
+            workers.send(worker, &Message::Tell(notice).into());
+        }
+    }
+
+    /// Another worker keeps a cancel. Its run may have come here meanwhile.
+    fn obey_early(self: &Arc<Self>, early: EarlyCancel) {
+        let Some(run) = self.meet_early(early.clone()) else {
+            return;
+        };
+        if let Some(workers) = self.workers() {
+            workers.tell_all(Notice::EarlyTaken(early.clone()));
+        }
+        if !run.state.is_over() {
+            let hub = self.clone();
+            tokio::spawn(async move { hub.cancel(run.id, early.reason, &early.by).await });
+        }
+    }
+
+    /// Obeys a message of the cancellation channel, in the background.
+    pub(crate) fn obey_channel(self: &Arc<Self>, message: CancelMessage) {
+        let by = match &message.requester {
+            Some(name) => self.tokens.named(name),
+            None => Identity {
+                role: Role::Admin,
+                name: "channel".into(),
+                app: None,
+            },
+        };
+        // Where the run is, it is cancelled; the other workers have heard the same.
+        if self.matches(&message.run_id, &by).is_empty() {
+            return;
+        }
+        let hub = self.clone();
+        tokio::spawn(async move {
+            let CancelMessage { run_id, reason, .. } = message;
+            if let Some(run) = hub.meant_here(&run_id, &by).await {
+                hub.cancel(run, reason, &by).await;
+            }
+        });
+    }
+
+    /// The run here that an id means, if there is no other on all workers.
+    async fn meant_here(&self, run_id: &str, by: &Identity) -> Option<RunId> {
+        let placed = match self.seek(run_id, by).await {
+            Sought::One(placed) => placed,
+            Sought::Several(runs) => {
+                let runs = runs.len();
+                tracing::info!(
+                    runs,
+                    "a cancel on the channel names several runs: not obeyed"
+                );
+                return None;
+            }
+            Sought::None | Sought::Unsure(_) => return None,
+        };
+        let is_live = |it: &Placed| it.is_here() && it.is_sure() && !it.run.state.is_over();
+        is_live(&placed).then_some(placed.run.id)
+    }
+
+    /// Another worker keeps a cancel: the run here that it meets. If there is none, it is kept here
+    /// too.
+    pub(crate) fn meet_early(&self, mut early: EarlyCancel) -> Option<Box<Run>> {
+        self.change_runs(|runs, now| {
+            // A worker of another version, or with other options, may keep more.
+            if !runs.keeps_early(&early.request_id) {
+                return None;
+            }
+            early.at = early.at.min(now);
+            match runs.find(&early.request_id, &early.by, now) {
+                Found::Several(_) => return None,
+                // One that had ended by then is another.
+                Found::One(run) if run.ended_at.is_none_or(|ended| ended >= early.at) => {
+                    runs.forget_early(&early);
+                    return Some(run);
+                }
+                Found::One(_) | Found::None => {}
+            }
+            runs.cancel_early(early, now);
+            None
+        })
+    }
+
+    /// A cancel for a run yet to come has met it on another worker.
+    pub(crate) fn forget_early(&self, early: &EarlyCancel) {
+        self.change_runs(|runs, _| runs.forget_early(early));
+    }
+
+    /// The cancels kept for runs yet to come.
+    pub(crate) fn early_cancels(&self) -> Vec<EarlyCancel> {
+        let now = self.now().unix_ms;
+        self.state().relay.runs().early_cancels(now)
+    }
+
+    /// Enters runs of a worker that is gone: those that are remembered now.
+    pub(crate) fn adopt(&self, runs: Vec<Run>) -> Vec<RunId> {
+        self.change_runs(|ledger, now| ledger.adopt(runs, now))
+    }
+
+    /// All runs that are remembered here.
+    pub(crate) fn run_ids(&self) -> Vec<RunId> {
+        self.state().relay.runs().ids()
+    }
+
+    /// These runs, as far as they are remembered here.
+    pub(crate) fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Run>)> {
+        let state = self.state();
+        let runs = state.relay.runs();
+        let with_run = |id| (id, runs.get(id).cloned());
+        ids.into_iter().map(with_run).collect()
+    }
+}
+
+/// The newest, as many as there is room for, and how many are left out. All in flight are kept.
+fn bounded(mut runs: Vec<Run>) -> (Vec<Run>, usize) {
+    let (all, mut bytes) = (runs.len(), 0);
+    runs.retain(|run| {
+        let progress = run.progress.as_ref().map_or(0, |it| it.get().len());
+        let reason = run.cancel_reason.as_ref().map_or(0, String::len);
+        bytes += RUN_BYTES + progress + reason;
+        bytes <= LIST_BYTES || !run.state.is_over()
+    });
+    let cut = all - runs.len();
+    (runs, cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broker::runs::{Dialect, Ending, NewRun};
+    use crate::limits::Limits;
+    use crate::tokens::Tokens;
+
+    const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
+
+    fn register(hub: &Hub) -> RunId {
+        let id = RunId::random();
+        hub.register_run(NewRun {
+            id,
+            dialect: Dialect::Mcp,
+            dialect_id: Some(SEVEN.into()),
+            owner: Identity::anyone(),
+            thread: None,
+            app: None,
+            capability: "a.b".into(),
+            call_id: "c".into(),
+        });
+        id
+    }
+
+    fn early(at: u64) -> EarlyCancel {
+        EarlyCancel::new(SEVEN, None, &Identity::anyone(), at)
+    }
+
+    #[test]
+    fn a_cancel_of_another_worker_meets_the_run_that_has_come_meanwhile() {
+        let hub = Hub::new(Limits::default(), Tokens::default());
+        let now = hub.now().unix_ms;
+        let over = register(&hub);
+        hub.run_ended(over, Ending::Completed);
+        let met = hub.meet_early(early(now)).unwrap();
+        assert_eq!(met.id, over, "it has come and gone");
+        let run = register(&hub);
+        assert_eq!(hub.meet_early(early(now)).unwrap().id, run);
+        assert!(hub.early_cancels().is_empty());
+        register(&hub);
+        assert!(hub.meet_early(early(now)).is_none(), "which of them?");
+        assert!(hub.early_cancels().is_empty());
+    }
+
+    #[test]
+    fn a_cancel_of_another_worker_that_is_not_kept_here_meets_no_run() {
+        let hub = Hub::new(Limits::default(), Tokens::default());
+        let now = hub.now().unix_ms;
+        let id = register(&hub).to_string();
+        let shared = EarlyCancel::new("7", None, &Identity::anyone(), now);
+        assert!(hub.meet_early(shared).is_none());
+        let own = EarlyCancel::new(&id, None, &Identity::anyone(), now);
+        assert!(hub.meet_early(own).is_some());
+        let mut limits = Limits::default();
+        limits.retention.early = std::time::Duration::ZERO;
+        let hub = Hub::new(limits, Tokens::default());
+        register(&hub);
+        assert!(hub.meet_early(early(now)).is_none());
+    }
+
+    #[test]
+    fn a_cancel_of_another_worker_is_kept_for_a_run_yet_to_come() {
+        let hub = Hub::new(Limits::default(), Tokens::default());
+        let kept = early(hub.now().unix_ms);
+        assert!(hub.meet_early(kept.clone()).is_none());
+        assert_eq!(hub.early_cancels(), [kept]);
+        let run = register(&hub);
+        let run = hub.run(run, &Identity::anyone()).unwrap();
+        assert!(run.state.is_over() && hub.early_cancels().is_empty());
+    }
+}
