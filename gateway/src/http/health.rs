@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, get};
 use serde_json::json;
 
-use crate::fronts::answer::{json_text, refuse};
 use crate::fronts::auth::{CHALLENGE, authenticate};
 use crate::fronts::rap::runtime::Counters as ToolServerCounters;
+use crate::fronts::refusal::{json_text, refuse};
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::tokens::{Denied, Role};

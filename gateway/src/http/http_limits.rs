@@ -11,9 +11,9 @@ use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::json;
 
-use crate::fronts::answer::refuse;
 use crate::fronts::auth::authenticate;
 use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::refusal::refuse;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::tokens::Role;

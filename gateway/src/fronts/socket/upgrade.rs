@@ -10,8 +10,8 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use crate::fronts::answer::refuse;
 use crate::fronts::auth::{CHALLENGE, bearer};
+use crate::fronts::refusal::refuse;
 use crate::fronts::socket::pulse::{Pulse, Socket};
 use crate::gateway::Hub;
 use crate::limits::Limits;
