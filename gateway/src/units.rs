@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use clap::{Args, Command};
+
 use crate::limits::MAX_DEPTH;
 
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
@@ -73,6 +75,16 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
         Ok(number) if number.is_finite() && number >= 1.0 => Ok(number),
         _ => Err("expected a number of at least 1".into()),
     }
+}
+
+/// Options as they are when none is given, neither as an argument nor in the environment.
+pub(crate) fn defaults<A: Args>() -> A {
+    let command = A::augment_args(Command::new("defaults")).no_binary_name(true);
+    // No variable has an empty name.
+    let command = command.mut_args(|arg| arg.env(""));
+    let options = command.try_get_matches_from([""; 0]);
+    let options = options.and_then(|matches| A::from_arg_matches(&matches));
+    options.expect("every option is optional")
 }
 
 fn split(text: &str) -> (&str, &str) {

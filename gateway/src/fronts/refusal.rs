@@ -1,5 +1,7 @@
 //! Requests that are not served: one error for all fronts, and how each of them writes it.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -73,6 +75,19 @@ impl Refusal {
             Denied::Forbidden => (StatusCode::FORBIDDEN, forbidden),
         };
         Refusal::new(status, Error::new(Code::PERMISSION_DENIED, message))
+    }
+
+    /// 403: whoever asks may not.
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        let error = Error::new(Code::PERMISSION_DENIED, message.into());
+        Refusal::new(StatusCode::FORBIDDEN, error)
+    }
+
+    /// With `Retry-After`: 429 when whoever asks does so too often, 503 when all together do.
+    pub(crate) fn later(status: StatusCode, message: impl Into<String>, wait: Duration) -> Self {
+        let mut error = Error::new(Code::RATE_LIMITED, message.into());
+        error.retry_after = Some(wait.as_secs_f64() * 1_000.0);
+        Refusal::new(status, error)
     }
 
     /// 404
