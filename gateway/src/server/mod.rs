@@ -21,7 +21,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 pub use config::Config;
 
 use crate::cluster::Cluster;
-use crate::fronts::rap::runtime::{Counters as ToolServerCounters, Runtime};
+use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::{abp, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::Lifecycle;
@@ -66,7 +66,6 @@ impl Server {
         );
         let max_body = config.limits.message_bytes;
         let tls = config.tls.is_some();
-        let tool_servers = Runtime::new(config.tool_servers, address, tls, max_body);
         let mut limits = config.limits;
         // Without the cancellation API runs are there for the runs API alone.
         let channel = config.cancellation.enabled;
@@ -78,6 +77,7 @@ impl Server {
             let cluster = Cluster::new(hub.clone(), &url, config.cluster, channel);
             hub.join_cluster(cluster.map_err(io::Error::other)?);
         }
+        let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
         let policy = Arc::new(Policy {
             guard,
             hub: hub.clone(),
@@ -93,11 +93,7 @@ impl Server {
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), config.mcp))
             .merge(rap::server::routes(hub.clone(), config.rap, tls))
-            .merge(health::routes(
-                hub.clone(),
-                lifecycle.clone(),
-                tool_servers.counters(),
-            ))
+            .merge(health::routes(hub.clone(), lifecycle.clone()))
             .merge(runs::api::routes(hub.clone()))
             .merge(contextforge::routes(hub.clone(), &config.cancellation))
             .layer(DefaultBodyLimit::max(max_body))
@@ -150,11 +146,6 @@ impl Server {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// What was counted of the tool servers.
-    pub fn tool_servers(&self) -> Arc<ToolServerCounters> {
-        self.tool_servers.counters()
-    }
-
     /// What all connections share.
     pub fn hub(&self) -> Arc<Hub> {
         self.hub.clone()
@@ -169,7 +160,7 @@ impl Server {
             drain,
             ..
         } = self;
-        let _tool_servers = self.tool_servers.start(&hub)?;
+        let _tool_servers = self.tool_servers.start()?;
         let cluster = hub.cluster().cloned();
         let clustered = cluster.clone().map(|cluster| {
             let tasks = hub.tasks.clone();
