@@ -14,7 +14,7 @@ use crate::cluster::ClusterOptions;
 use crate::fronts::contextforge::CancellationOptions;
 use crate::fronts::mcp::McpOptions;
 use crate::fronts::rap;
-use crate::fronts::rap::runtime::ToolServerOptions;
+use crate::fronts::rap::runtime::RuntimeConfig;
 use crate::http::{DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, TlsOptions, parse_origin};
 use crate::limits::Limits;
 use crate::options::duration_or_none;
@@ -75,7 +75,7 @@ pub(super) struct Serve {
     #[command(flatten)]
     rap: rap::server::Options,
     #[command(flatten)]
-    tool_servers: ToolServerOptions,
+    tool_servers: RuntimeConfig,
     #[command(flatten)]
     mcp: McpOptions,
     #[command(flatten)]
@@ -153,7 +153,7 @@ impl Serve {
             limits: self.limits,
             mcp: self.mcp,
             rap: self.rap,
-            tool_servers: self.tool_servers.into(),
+            tool_servers: self.tool_servers,
             cancellation: self.cancellation,
             cluster: self.cluster,
         })

@@ -145,11 +145,8 @@ pub trait Facts {
 
     /// It is a fact no longer. What another worker has put in its place stays. While Redis is away it
     /// is told later.
-    fn release_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-    ) -> BoxFuture<'a, Result<(), Away>>;
+    fn release_fact<'a>(&'a self, name: &'a str, fact: &'a [u8])
+    -> BoxFuture<'a, Result<(), Away>>;
 }
 
 impl Facts for Cluster {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::Cluster;
 use super::link::Frame;
 use super::message::{Message, Parcel, VERSION};
 use super::workers::{Here, WorkerId};
-use super::Cluster;
 
 /// A cluster, and whom it tells of the others.
 #[derive(Clone)]

@@ -1,7 +1,6 @@
 //! How each kind of client speaks to the gateway.
 
 pub mod abp;
-pub(crate) mod answer;
 pub mod auth;
 pub mod contextforge;
 pub mod jsonrpc;
@@ -9,5 +8,6 @@ pub mod mcp;
 pub mod media_type;
 pub mod rap;
 pub mod rate_limit;
+pub(crate) mod refusal;
 pub mod runs;
 pub mod socket;

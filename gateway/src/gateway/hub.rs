@@ -12,7 +12,6 @@ use uuid::Uuid;
 use crate::broker::runs::{CancelNotice, RunId};
 use crate::broker::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked, Seat};
 use crate::cluster::{Notice, Workers};
-use crate::fronts::rap::runtime::Counters as ToolServerCounters;
 use crate::gateway::background::Tasks;
 use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::metrics::{Metrics, Readings};
@@ -302,8 +301,8 @@ impl Hub {
         let _ = self.stopping.subscribe().wait_for(|it| *it).await;
     }
 
-    /// What the metrics read when they are asked for; `tool_servers` are counted elsewhere.
-    pub fn readings<'a>(&'a self, tool_servers: &'a ToolServerCounters) -> Readings<'a> {
+    /// What the metrics read when they are asked for.
+    pub fn readings(&self) -> Readings<'_> {
         let cluster = self.workers().map(|it| (it.standing(), it.traffic()));
         let state = self.state();
         Readings {
@@ -313,7 +312,6 @@ impl Hub {
             counters: state.relay.counters(),
             cluster,
             sessions: state.outboxes.counts,
-            tool_servers,
         }
     }
 

@@ -16,7 +16,7 @@ use hyper::body::{Frame, SizeHint};
 use serde_json::json;
 use tokio::time::{Sleep, sleep};
 
-use crate::fronts::answer::refuse;
+use crate::fronts::refusal::refuse;
 use caphost::call::{Code, Error};
 
 /// Answers 408 to a request that is waiting for the rest of its body when the time is up, which

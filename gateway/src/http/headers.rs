@@ -15,8 +15,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::fronts::answer::refuse;
 use crate::fronts::rap::runtime::CALLBACK_PATH;
+use crate::fronts::refusal::refuse;
 use crate::gateway::Hub;
 use crate::http::guard::Guard;
 use crate::wire::Failure;

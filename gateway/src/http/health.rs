@@ -9,9 +9,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, get};
 use serde_json::json;
 
-use crate::fronts::answer::{json_text, refuse};
 use crate::fronts::auth::{CHALLENGE, authenticate};
-use crate::fronts::rap::runtime::Counters as ToolServerCounters;
+use crate::fronts::refusal::{json_text, refuse};
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::tokens::{Denied, Role};
@@ -23,12 +22,8 @@ const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; versi
 /// accepted and 503 from the signal to stop on, and counts who is connected; it says `degraded`
 /// while Redis does not answer or a background task is `down`. `/metrics` is for admins, where there
 /// are tokens.
-pub(crate) fn routes(
-    hub: Arc<Hub>,
-    lifecycle: Arc<Lifecycle>,
-    tool_servers: Arc<ToolServerCounters>,
-) -> Router {
-    let metrics = get(metrics).with_state((hub.clone(), tool_servers));
+pub(crate) fn routes(hub: Arc<Hub>, lifecycle: Arc<Lifecycle>) -> Router {
+    let metrics = get(metrics).with_state(hub.clone());
     Router::new()
         .route("/healthz", get("ok"))
         .route("/readyz", get(ready).with_state((hub, lifecycle)))
@@ -67,13 +62,13 @@ async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Re
 }
 
 async fn metrics(
-    State((hub, tool_servers)): State<(Arc<Hub>, Arc<ToolServerCounters>)>,
+    State(hub): State<Arc<Hub>>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
     let denied = match authenticate(&hub, Role::Admin, &headers, query.as_deref()) {
         Ok(_) => {
-            let text = hub.metrics.render(hub.readings(&tool_servers));
+            let text = hub.metrics.render(hub.readings());
             return ([(CONTENT_TYPE, PROMETHEUS_TEXT)], text).into_response();
         }
         Err(denied) => denied,

@@ -12,9 +12,9 @@ use axum::response::Response;
 use clap::Args;
 use serde_json::json;
 
-use crate::fronts::answer::refuse;
 use crate::fronts::auth::authenticate;
 use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::refusal::refuse;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::options::{self, defaults, duration};

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_http::services::ServeDir;
 
-use crate::fronts::answer::{json_text, refuse};
+use crate::fronts::refusal::{json_text, refuse};
 use crate::gateway::Hub;
 use caphost::call::{Code, Error};
 

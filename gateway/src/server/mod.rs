@@ -21,10 +21,10 @@ use tower_http::limit::RequestBodyLimitLayer;
 pub use config::Config;
 
 use crate::cluster::{Cluster, Profile};
-use crate::fronts::rap::runtime::{Counters as ToolServerCounters, Runtime};
+use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::{abp, contextforge, jsonrpc, mcp, rap, runs};
-use crate::gateway::{Elsewhere, Hub};
 use crate::gateway::lifecycle::Lifecycle;
+use crate::gateway::{Elsewhere, Hub};
 use crate::http::body_timeout::body_timeout;
 use crate::http::guard::Guard;
 use crate::http::headers::{self, Policy};
@@ -67,7 +67,6 @@ impl Server {
         );
         let max_body = config.limits.message_bytes;
         let tls = config.tls.is_some();
-        let tool_servers = Runtime::new(config.tool_servers, address, tls, max_body);
         let mut limits = config.limits;
         // Without the cancellation API runs are there for the runs API alone.
         if !config.cancellation.enabled {
@@ -85,6 +84,7 @@ impl Server {
             let joined = cluster.insert(joined.map_err(io::Error::other)?);
             hub.join_cluster(Elsewhere::new(hub.clone(), joined.clone()));
         }
+        let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
         let policy = Arc::new(Policy {
             guard,
             hub: hub.clone(),
@@ -100,11 +100,7 @@ impl Server {
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), config.mcp))
             .merge(rap::server::routes(hub.clone(), config.rap, tls))
-            .merge(health::routes(
-                hub.clone(),
-                lifecycle.clone(),
-                tool_servers.counters(),
-            ))
+            .merge(health::routes(hub.clone(), lifecycle.clone()))
             .merge(runs::api::routes(hub.clone()))
             .merge(contextforge::routes(hub.clone(), &config.cancellation))
             .layer(DefaultBodyLimit::max(max_body))
@@ -158,11 +154,6 @@ impl Server {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// What was counted of the tool servers.
-    pub fn tool_servers(&self) -> Arc<ToolServerCounters> {
-        self.tool_servers.counters()
-    }
-
     /// What all connections share.
     pub fn hub(&self) -> Arc<Hub> {
         self.hub.clone()
@@ -178,7 +169,7 @@ impl Server {
             cluster,
             ..
         } = self;
-        let _tool_servers = self.tool_servers.start(&hub)?;
+        let _tool_servers = self.tool_servers.start()?;
         let clustered = hub.elsewhere().cloned().zip(cluster.clone());
         let clustered = clustered.map(|(elsewhere, cluster)| {
             let tasks = hub.tasks.clone();

@@ -1,6 +1,7 @@
 //! The ABP envelope as JSON text: `{ type, id?, agent?, timestamp, payload }`.
 
 pub mod abp;
+pub mod binary;
 mod envelope;
 mod kind;
 mod reading;

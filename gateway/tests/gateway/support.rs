@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use caphost_gateway::cluster::ClusterOptions;
 use caphost_gateway::fronts::contextforge::CancellationOptions;
-use caphost_gateway::fronts::rap::runtime::{Counters, RuntimeConfig};
+use caphost_gateway::fronts::rap::runtime::RuntimeConfig;
 use caphost_gateway::gateway::Hub;
 use caphost_gateway::http::DEFAULT_CONTENT_SECURITY_POLICY;
 use caphost_gateway::http::HttpLimits;
@@ -40,7 +40,6 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
 pub struct Gateway {
     pub address: SocketAddr,
     pub hub: Arc<Hub>,
-    pub tool_servers: Arc<Counters>,
     stop: Option<oneshot::Sender<()>>,
     run: JoinHandle<std::io::Result<()>>,
 }
@@ -84,7 +83,6 @@ impl Gateway {
         Gateway {
             address: server.address().unwrap(),
             hub: server.hub(),
-            tool_servers: server.tool_servers(),
             stop: Some(stop),
             run: tokio::spawn(server.run(async {
                 let _ = stopped.await;

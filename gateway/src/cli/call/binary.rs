@@ -1,125 +1,55 @@
-//! The file in a result: ABP's `{ content, mimeType, encoding }`, or the same with a name of the
-//! capability's own for its content, such as `pdf`.
+//! The file in a result, to be written.
 
-use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// Padding is optional.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+use crate::wire::binary::Binary;
 
 /// Text from that length on that looks like base64 is not for reading.
 const LONG: usize = 256;
 
-/// What a result's file is in.
+/// A file, read.
 #[derive(Debug, PartialEq)]
-pub(super) struct Binary {
+pub(super) struct ReadFile {
     pub bytes: Vec<u8>,
     pub mime_type: Option<String>,
-    /// The field that holds it, from the data down.
-    path: Vec<String>,
+    /// The data without its content.
+    pub rest: Value,
 }
 
-impl Binary {
-    /// The file in some data: the data itself is one, or one of its fields is. `Err` when it says
-    /// that it has one and what is there cannot be read.
-    pub fn of(data: &Value) -> Option<Result<Self, String>> {
-        let data = data.as_object()?;
-        if let Some(name) = content_of(data) {
-            return Some(read(data, name, vec![name.to_string()]));
-        }
-        let mut inner = data.iter().filter_map(|(field, it)| {
-            let it = it.as_object()?;
-            Some((field, it, content_of(it)?))
-        });
-        let (field, it, name) = inner.next()?;
+/// The file in some data: the data itself is one, or one of its fields is. `Err` when it says that
+/// it is one and what is there cannot be read.
+pub(super) fn file_of(data: &Value) -> Option<Result<ReadFile, String>> {
+    data.as_object()?;
+    let files = Binary::all(data);
+    let of_field = |file: &&Binary| file.path.len() == 2;
+    let file = match files.first()? {
+        whole if whole.path.len() == 1 => whole,
         // Of several nobody knows which is wanted.
-        if inner.next().is_some() {
-            return None;
-        }
-        let path = vec![field.clone(), name.to_string()];
-        let mut binary = read(it, name, path);
-        if let Ok(Binary {
-            mime_type: it @ None,
-            ..
-        }) = &mut binary
-        {
-            *it = text(data, "mimeType").map(String::from);
-        }
-        Some(binary)
-    }
-
-    /// The data without it.
-    pub fn rest(&self, data: &Value) -> Value {
-        let mut rest = data.clone();
-        let mut place = &mut rest;
-        for (depth, field) in self.path.iter().enumerate() {
-            let Some(object) = place.as_object_mut() else {
-                break;
-            };
-            if depth + 1 == self.path.len() {
-                object.remove(field);
-                break;
-            }
-            place = &mut object[field];
-        }
-        rest
-    }
-}
-
-/// The field with the content of what declares an encoding.
-fn content_of(object: &Map<String, Value>) -> Option<&str> {
-    let encoding = text(object, "encoding")?;
-    if !["base64", "utf-8"].contains(&encoding) {
-        return None;
-    }
-    // `application/pdf` may be in `pdf`, `image/png` in `png` or `image`.
-    let mime_type = text(object, "mimeType").unwrap_or_default();
-    let (class, format) = mime_type.split_once('/').unwrap_or_default();
-    let named = ["content", format, class, "data"];
-    let named = named.into_iter().find(|it| text(object, it).is_some());
-    named
-        .and_then(|name| object.get_key_value(name))
-        .map(|(name, _)| &**name)
-}
-
-fn read(object: &Map<String, Value>, name: &str, path: Vec<String>) -> Result<Binary, String> {
-    let content = text(object, name).unwrap_or_default();
-    let bytes = if text(object, "encoding") == Some("utf-8") {
-        content.as_bytes().to_vec()
-    } else {
-        let decoded = if content.contains(|it: char| it.is_ascii_whitespace()) {
-            let whole: String = content.split_ascii_whitespace().collect();
-            BASE64.decode(whole)
-        } else {
-            BASE64.decode(content)
-        };
-        let field = path.join(".");
-        decoded.map_err(|error| format!("{field} of the result is not base64: {error}"))?
+        _ if files.iter().filter(of_field).count() > 1 => return None,
+        _ => files.iter().find(of_field)?,
     };
-    if let Some(size) = object.get("size").and_then(Value::as_u64)
-        && size != bytes.len() as u64
-    {
-        let field = path.join(".");
+    Some(read(file, data))
+}
+
+fn read(file: &Binary, data: &Value) -> Result<ReadFile, String> {
+    let field = file.path.join(".");
+    let bytes = file
+        .encoding
+        .decode(file.text(data))
+        .map_err(|error| format!("{field} of the result is not base64: {error}"))?;
+    if let Some(size) = file.size.filter(|size| *size != bytes.len() as u64) {
         let have = bytes.len();
         return Err(format!(
             "{field} of the result has {have} bytes, and should have {size}"
         ));
     }
-    let mime_type = text(object, "mimeType").map(String::from);
-    Ok(Binary {
+    let mut rest = data.clone();
+    file.remove(&mut rest);
+    Ok(ReadFile {
         bytes,
-        mime_type,
-        path,
+        mime_type: file.media_type.clone(),
+        rest,
     })
-}
-
-fn text<'a>(object: &'a Map<String, Value>, field: &str) -> Option<&'a str> {
-    object.get(field)?.as_str()
 }
 
 /// The data for a person to read: long base64 is cut.
@@ -151,7 +81,7 @@ mod tests {
     use super::*;
 
     fn bytes(data: &Value) -> Option<Result<Vec<u8>, String>> {
-        Binary::of(data).map(|it| it.map(|it| it.bytes))
+        file_of(data).map(|it| it.map(|it| it.bytes))
     }
 
     #[test]
@@ -178,17 +108,17 @@ mod tests {
                 json!({ "encoding": "utf-8" }),
             ),
         ] {
-            let binary = Binary::of(&data).unwrap().unwrap();
-            assert_eq!(binary.bytes, b"hi", "{data}");
-            assert_eq!(binary.rest(&data), rest);
+            let file = file_of(&data).unwrap().unwrap();
+            assert_eq!(file.bytes, b"hi", "{data}");
+            assert_eq!(file.rest, rest);
         }
     }
 
     #[test]
     fn a_field_inherits_the_type_of_the_data() {
         let data = json!({ "pdf": { "content": "", "encoding": "base64" }, "mimeType": "application/pdf" });
-        let binary = Binary::of(&data).unwrap().unwrap();
-        assert_eq!(binary.mime_type.as_deref(), Some("application/pdf"));
+        let file = file_of(&data).unwrap().unwrap();
+        assert_eq!(file.mime_type.as_deref(), Some("application/pdf"));
     }
 
     #[test]

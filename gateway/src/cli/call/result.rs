@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::binary::Binary;
+use super::binary::file_of;
 use super::output::Output;
 use crate::cli::terminal::{self, one_line};
 
@@ -19,13 +19,13 @@ pub(super) struct Written {
 
 /// Writes the file in the data, or the data as JSON if there is none. Blocks.
 pub(super) fn write(data: &Value, output: &Output) -> Result<Written, String> {
-    if let Some(binary) = Binary::of(data) {
-        let binary = binary?;
-        output.write(&binary.bytes)?;
+    if let Some(file) = file_of(data) {
+        let file = file?;
+        output.write(&file.bytes)?;
         return Ok(Written {
-            bytes: binary.bytes.len(),
-            rest: Some(binary.rest(data)),
-            mime_type: binary.mime_type,
+            bytes: file.bytes.len(),
+            rest: Some(file.rest),
+            mime_type: file.mime_type,
             reference: None,
         });
     }

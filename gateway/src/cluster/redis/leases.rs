@@ -7,9 +7,9 @@ use redis::{RedisError, RedisResult, pipe};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::records;
-use crate::cluster::membership::Census;
 use crate::cluster::WorkerId;
 use crate::cluster::member::Member;
+use crate::cluster::membership::Census;
 
 /// How often a lease is renewed in its time.
 const RENEWALS: u32 = 6;

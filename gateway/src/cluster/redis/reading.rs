@@ -7,8 +7,8 @@ use redis::RedisError;
 use redis::aio::MultiplexedConnection;
 
 use super::BLOCK;
-use crate::cluster::link::Frame;
 use crate::cluster::WorkerId;
+use crate::cluster::link::Frame;
 use crate::cluster::member::Member;
 
 /// Entries read at once.

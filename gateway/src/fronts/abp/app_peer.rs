@@ -8,8 +8,8 @@ use bytes::Bytes;
 
 use crate::broker::{Event, PeerId};
 use crate::fronts::socket::Endpoint;
-use crate::gateway::{Hub, Outbox, Tunnel};
 use crate::gateway::resume::{Attached, Lost, RESUME, Resume, ResumePayload, read};
+use crate::gateway::{Hub, Outbox, Tunnel};
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
 use caphost::call::{Code, Error};

@@ -12,7 +12,8 @@ use axum::routing::any;
 
 use crate::broker::runs::Dialect;
 use crate::broker::{Event, PeerId, Profile, Seat};
-use crate::fronts::socket::{Endpoint, Knock, NotAllowed, serve_socket};
+use crate::fronts::refusal::Refusal;
+use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};
 use crate::gateway::{Hub, Outbox};
 use crate::tokens::Role;
 use agent_peer::AgentPeer;
@@ -30,9 +31,9 @@ pub fn routes(hub: Arc<Hub>) -> Router {
 }
 
 /// `/abp`
-async fn agent(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, NotAllowed> {
-    let owner = knock.identify(&hub, Role::Agent)?;
-    let app = knock.app().into();
+async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Response, Refusal> {
+    let owner = request.identify(&hub, Role::Agent)?;
+    let app = request.app().into();
     let profile = Profile {
         dialect: Dialect::Abp,
         owner,
@@ -40,14 +41,14 @@ async fn agent(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, No
     };
     let joined = |peer| Event::AgentJoined { peer, app, profile };
     let endpoint = |hub, peer, _| AgentPeer { hub, peer };
-    Ok(enter(knock, hub, "agent", joined, endpoint))
+    Ok(enter(request, hub, "agent", joined, endpoint))
 }
 
 /// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
-async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, NotAllowed> {
-    let identity = match knock.identify(&hub, Role::App) {
+async fn app(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Response, Refusal> {
+    let identity = match request.identify(&hub, Role::App) {
         Ok(identity) => Some(identity),
-        Err(_) if knock.presented().next().is_none() => None,
+        Err(_) if !request.shows_secret() => None,
         Err(refusal) => return Err(refusal),
     };
     let known = identity.clone();
@@ -57,18 +58,18 @@ async fn app(State(hub): State<Arc<Hub>>, knock: Knock) -> Result<Response, NotA
         seat: Seat::Connected,
     };
     let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox);
-    Ok(enter(knock, hub, "app", joined, endpoint))
+    Ok(enter(request, hub, "app", joined, endpoint))
 }
 
 fn enter<E: Endpoint>(
-    knock: Knock,
+    request: SocketRequest,
     hub: Arc<Hub>,
     side: &'static str,
     joined: impl FnOnce(PeerId) -> Event<'static> + Send + 'static,
     endpoint: impl FnOnce(Arc<Hub>, PeerId, Arc<Outbox>) -> E + Send + 'static,
 ) -> Response {
     let limits = hub.limits.clone();
-    knock.accept(PROTOCOL, &limits, async move |socket| {
+    request.accept(PROTOCOL, &limits, async move |socket| {
         let (peer, outbox, _connected) = hub.join(joined);
         tracing::debug!(peer = peer.0, side, "connected");
         let limits = hub.limits.clone();

@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use super::refusal::Refusal;
 use super::request::CancelRequest;
 use super::{BODY_BYTES, admin};
 use crate::broker::runs::{Run, RunState};
+use crate::fronts::refusal::{FastApi, Refusal};
 use crate::gateway::Hub;
 use crate::gateway::Placed;
 use crate::gateway::Sought;
@@ -49,10 +49,10 @@ pub(super) async fn cancel(
     headers: HeaderMap,
     uri: Uri,
     body: Body,
-) -> Result<Response, Refusal> {
+) -> Result<Response, FastApi> {
     let by = admin(&hub, &headers, &uri)?;
     let body = to_bytes(body, BODY_BYTES).await;
-    let body = body.map_err(|_| Refusal::body())?;
+    let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
     let CancelRequest { request_id, reason } = CancelRequest::read(&headers, &body)?;
     let cancel = Cancel {
         hub: &hub,
@@ -63,8 +63,8 @@ pub(super) async fn cancel(
     let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &by);
     let (status, stop) = match sought.await {
         Sought::One(placed) => cancel.run(&placed).await,
-        Sought::Several(runs) => return Err(Refusal::ambiguous(&runs)),
-        Sought::Unsure(unsure) => return Err(Refusal::unsure(unsure)),
+        Sought::Several(runs) => return Err(Refusal::ambiguous(&runs).into()),
+        Sought::Unsure(unsure) => return Err(unsure.into()),
         Sought::None => {
             cancel.announce(None);
             (Status::Queued, None)

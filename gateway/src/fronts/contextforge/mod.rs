@@ -9,7 +9,6 @@
 mod cancel;
 mod options;
 mod problem;
-mod refusal;
 mod request;
 mod status;
 
@@ -22,9 +21,9 @@ use axum::routing::{any, get, post};
 pub use options::CancellationOptions;
 
 use crate::fronts::auth::authenticate;
+use crate::fronts::refusal::{FastApi, Refusal};
 use crate::gateway::Hub;
 use crate::tokens::{Identity, Role};
-use refusal::Refusal;
 
 /// Bytes of a request's body, 64 KiB.
 const BODY_BYTES: usize = 64 << 10;
@@ -39,12 +38,12 @@ pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
         Router::new()
             .route("/cancel", post(cancel::cancel))
             .route("/status/{request_id}", get(status::status))
-            .method_not_allowed_fallback(async || Refusal::method())
+            .method_not_allowed_fallback(async || FastApi(Refusal::method("Method Not Allowed")))
             .with_state(hub)
     } else {
         Router::new()
-            .route("/cancel", any(async || Refusal::off()))
-            .route("/status/{request_id}", any(async || Refusal::off()))
+            .route("/cancel", any(off))
+            .route("/status/{request_id}", any(off))
     };
     Router::new()
         .nest("/cancellation", api.clone())
@@ -53,5 +52,13 @@ pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
 
 /// Whoever asks, if it has the permission `admin.system_config`, which the role admin brings.
 fn admin(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
-    Ok(authenticate(hub, Role::Admin, headers, uri.query())?)
+    authenticate(hub, Role::Admin, headers, uri.query()).map_err(|denied| {
+        let forbidden = "Insufficient permissions. Required: admin.system_config";
+        Refusal::denied(denied, "Not authenticated", forbidden)
+    })
+}
+
+/// The API is off: nothing is here.
+async fn off() -> FastApi {
+    FastApi(Refusal::not_found("Not Found"))
 }

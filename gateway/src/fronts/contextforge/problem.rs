@@ -1,7 +1,11 @@
 //! What is wrong with a request, as FastAPI tells it.
 
+use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::fronts::refusal::Refusal;
+use caphost::call::Error;
 
 /// One item of the `detail` of a 422.
 #[derive(Debug, PartialEq, Serialize)]
@@ -61,5 +65,14 @@ impl Problem {
         let mut problem = Problem::new("string_too_long", loc, msg, input);
         problem.ctx = Some(Box::new(json!({ "max_length": max })));
         problem
+    }
+}
+
+/// 422: all that is wrong, as details.
+impl From<Vec<Problem>> for Refusal {
+    fn from(problems: Vec<Problem>) -> Self {
+        let error = Error::invalid_params("The request cannot be processed");
+        let error = error.with_details(Box::new(json!(problems)));
+        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error)
     }
 }

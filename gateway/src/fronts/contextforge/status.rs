@@ -10,11 +10,10 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::problem::Problem;
-use super::refusal::Refusal;
 use super::{ID_CHARS, admin};
 use crate::broker::runs::{Run, RunState};
+use crate::fronts::refusal::{FastApi, Refusal, found};
 use crate::gateway::Hub;
-use crate::gateway::Sought;
 use caphost::call::Stop;
 
 /// Times are Unix seconds.
@@ -55,22 +54,18 @@ pub(super) async fn status(
     request_id: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     uri: Uri,
-) -> Result<Response, Refusal> {
+) -> Result<Response, FastApi> {
     let by = admin(&hub, &headers, &uri)?;
     // What is not UTF-8 is no id.
     let Ok(Path(id)) = request_id else {
-        return Err(Refusal::not_found());
+        return Err(Refusal::no_run().into());
     };
     if id.chars().count() > ID_CHARS {
         let problem = Problem::too_long("path", "request_id", ID_CHARS, id.into());
         return Err(vec![problem].into());
     }
-    match hub.seek(&id, &by).await {
-        Sought::One(placed) => Ok(Json(Status::from(&placed.run)).into_response()),
-        Sought::None => Err(Refusal::not_found()),
-        Sought::Several(runs) => Err(Refusal::ambiguous(&runs)),
-        Sought::Unsure(unsure) => Err(Refusal::unsure(unsure)),
-    }
+    let placed = found(hub.seek(&id, &by).await)?;
+    Ok(Json(Status::from(&placed.run)).into_response())
 }
 
 #[cfg(test)]

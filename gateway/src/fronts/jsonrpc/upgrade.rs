@@ -10,10 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::Peer;
 use crate::fronts::rate_limit::RateLimiter;
-use crate::fronts::socket::Knock;
-use crate::fronts::socket::NotAllowed;
-use crate::fronts::socket::Socket;
-use crate::fronts::socket::serve_socket;
+use crate::fronts::refusal::Refusal;
+use crate::fronts::socket::{Socket, SocketRequest, serve_socket};
 use crate::gateway::Hub;
 use crate::gateway::Outbox;
 use crate::tokens::{Identity, Role};
@@ -86,12 +84,12 @@ impl Place {
 /// `/jsonrpc`
 pub(super) async fn jsonrpc(
     State(shared): State<Jsonrpc>,
-    knock: Knock,
-) -> Result<Response, NotAllowed> {
+    request: SocketRequest,
+) -> Result<Response, Refusal> {
     let hub = shared.0.hub.clone();
-    let owner = knock.identify(&hub, Role::Agent)?;
-    let app = knock.app();
-    Ok(knock.accept(PROTOCOL, &hub.limits, |socket| {
+    let owner = request.identify(&hub, Role::Agent)?;
+    let app = request.app();
+    Ok(request.accept(PROTOCOL, &hub.limits, |socket| {
         shared.serve(socket, owner, app)
     }))
 }

@@ -1,133 +1,52 @@
-//! Bytes in a capability's data, as MCP content.
+//! Files in a capability's data, as MCP content.
 //!
-//! Bytes are base64 text beside a `mimeType`: as `content` or `data`, with `encoding: "base64"`, or
-//! under the name of what they are, such as `image` of `image/png` or `pdf` of `application/pdf`. They are
-//! given once, in a content block of their own, and where they stood there is a JSON Pointer to that
-//! block in the result: text that may be large has no place in what a model reads.
+//! The bytes of a file (see [`binary`](crate::wire::binary)) are given once, in a content block of their
+//! own, and where they stood there is a JSON Pointer to that block in the result: text that may be
+//! large has no place in what a model reads. A file that is text is left where it is.
 
-use rmcp::model::{ContentBlock, JsonObject, ResourceContents};
+use rmcp::model::{ContentBlock, ResourceContents};
 use serde_json::Value;
 use url::Url;
 
 use crate::broker::runs::RunId;
-
-/// The names under which bytes may stand where an `encoding` says that they do.
-pub const PLAIN_NAMES: [&str; 2] = ["content", "data"];
+use crate::wire::binary::{Binary, canonical, split};
 
 /// Takes the bytes out of `data`. The first of their blocks will stand at index `first` of the
 /// result's `content`.
 pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<ContentBlock> {
     let mut blocks = Vec::new();
-    visit(data, first, run, &mut blocks);
+    for file in Binary::all(data) {
+        if !file.has_bytes(data) {
+            continue;
+        }
+        let Some(text) = file.text_mut(data) else {
+            continue;
+        };
+        let index = first + blocks.len();
+        let base64 = canonical(std::mem::take(text));
+        let (block, place) = block(file, base64, index, run);
+        *text = format!("#/content/{index}/{place}");
+        blocks.push(block);
+    }
     blocks
 }
 
-/// The names under which bytes of that type may stand: `image` and `png` of `image/png`.
-pub fn kind_names(mime: &str) -> impl Iterator<Item = &str> {
-    let (kind, subtype) = split(mime).unwrap_or_default();
-    [kind, subtype].into_iter().filter(|name| !name.is_empty())
-}
-
-fn visit(value: &mut Value, first: usize, run: RunId, blocks: &mut Vec<ContentBlock>) {
-    match value {
-        Value::Array(items) => {
-            for item in items {
-                visit(item, first, run, blocks);
-            }
-        }
-        Value::Object(members) => {
-            if let Some((name, mime)) = binary_member(members) {
-                take(members, &name, mime, first, run, blocks);
-            }
-            for member in members.values_mut() {
-                visit(member, first, run, blocks);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn take(
-    members: &mut JsonObject,
-    name: &str,
-    mime: String,
-    first: usize,
-    run: RunId,
-    blocks: &mut Vec<ContentBlock>,
-) {
-    let filename = members.get("filename").and_then(Value::as_str);
-    let filename = filename.unwrap_or(name).to_string();
-    let Some(Value::String(text)) = members.get_mut(name) else {
-        return;
-    };
-    let Some(base64) = canonical(text) else {
-        return;
-    };
-    let index = first + blocks.len();
-    let (block, place) = match split(&mime).map(|(kind, _)| kind) {
-        Some("image") => (ContentBlock::image(base64, mime), "data"),
-        Some("audio") => (ContentBlock::audio(base64, mime), "data"),
+/// The block of a file, and where in it the bytes are.
+fn block(file: Binary, base64: String, index: usize, run: RunId) -> (ContentBlock, &'static str) {
+    let media_type = file.media_type.as_deref();
+    let kind = media_type.and_then(split).map(|(kind, _)| kind);
+    match (kind, media_type) {
+        (Some("image"), Some(media_type)) => (ContentBlock::image(base64, media_type), "data"),
+        (Some("audio"), Some(media_type)) => (ContentBlock::audio(base64, media_type), "data"),
         _ => {
-            let uri = uri(run, index, &filename);
-            let blob = ResourceContents::blob(base64, uri).with_mime_type(mime);
+            let filename = file.filename.as_deref().unwrap_or(file.member());
+            let mut blob = ResourceContents::blob(base64, uri(run, index, filename));
+            if let Some(media_type) = media_type {
+                blob = blob.with_mime_type(media_type);
+            }
             (ContentBlock::resource(blob), "resource/blob")
         }
-    };
-    *text = format!("#/content/{index}/{place}");
-    blocks.push(block);
-}
-
-/// The member that holds bytes, and of which type they are.
-fn binary_member(members: &JsonObject) -> Option<(String, String)> {
-    let mime = members.get("mimeType")?.as_str()?;
-    let encoding = members.get("encoding").map(|it| it == "base64");
-    if encoding == Some(false) {
-        return None;
     }
-    let is_text = |name: &&str| members.get(*name).is_some_and(Value::is_string);
-    let named = encoding.is_some().then_some(PLAIN_NAMES);
-    let mut names = named.into_iter().flatten().chain(kind_names(mime));
-    let name = names.find(is_text)?;
-    Some((name.to_string(), mime.to_string()))
-}
-
-/// `type` and `subtype`, if both are tokens.
-fn split(mime: &str) -> Option<(&str, &str)> {
-    let essence = mime.split(';').next()?.trim();
-    let (kind, subtype) = essence.split_once('/')?;
-    let is_token = |text: &str| {
-        let valid = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
-        !text.is_empty() && text.bytes().all(valid)
-    };
-    (is_token(kind) && is_token(subtype)).then_some((kind, subtype))
-}
-
-/// Base64 of the standard alphabet, padded and in one line, as clients insist on; nothing if the
-/// text is no base64.
-fn canonical(text: &mut String) -> Option<String> {
-    let is_ours = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
-    let mut clean = if text.bytes().any(|byte| byte.is_ascii_whitespace()) {
-        text.split_ascii_whitespace().collect()
-    } else {
-        std::mem::take(text)
-    };
-    let length = clean.trim_end_matches('=').len();
-    let padding = clean.len() - length;
-    if length == 0
-        || length % 4 == 1
-        || padding > 2
-        || !clean.as_bytes()[..length].iter().copied().all(is_ours)
-    {
-        if text.is_empty() {
-            *text = clean;
-        }
-        return None;
-    }
-    clean.truncate(length);
-    while clean.len() % 4 != 0 {
-        clean.push('=');
-    }
-    Some(clean)
 }
 
 /// Names an embedded resource. It is not for reading: the bytes come with it.

@@ -3,9 +3,10 @@
 use axum::http::StatusCode;
 use axum::http::header::{ACCEPT, HeaderMap, HeaderValue};
 
-use super::refusal::Refusal;
+use super::refusal::{invalid_request, status};
 use crate::fronts::media_type::content_type;
 use crate::fronts::media_type::essence;
+use crate::fronts::refusal::Refusal;
 
 /// The longest app id there is, in characters.
 const MAX_APP_ID_CHARS: usize = 128;
@@ -24,7 +25,7 @@ pub fn app_id(text: &str) -> Result<&str, Refusal> {
         let message = format!(
             "The path is /mcp/<app id>: 1 to {MAX_APP_ID_CHARS} printable characters, `/` not among them"
         );
-        return Err(Refusal::invalid_request(message));
+        return Err(invalid_request(message));
     }
     Ok(text)
 }
@@ -33,7 +34,7 @@ pub fn app_id(text: &str) -> Result<&str, Refusal> {
 pub fn check_types(headers: &mut HeaderMap) -> Result<(), Refusal> {
     if content_type(headers) != JSON {
         let message = format!("Content-Type must be {JSON}");
-        return Err(Refusal::status(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(status(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let accepted: Vec<_> = headers
         .get_all(ACCEPT)
@@ -45,7 +46,7 @@ pub fn check_types(headers: &mut HeaderMap) -> Result<(), Refusal> {
     let accepts = |kind: &str| accepted.iter().any(|it| it == kind || it == "*/*");
     if !accepts(JSON) || !accepts(EVENTS) {
         let message = format!("Accept must have both {JSON} and {EVENTS}");
-        return Err(Refusal::status(StatusCode::NOT_ACCEPTABLE, message));
+        return Err(status(StatusCode::NOT_ACCEPTABLE, message));
     }
     // The SDK takes no wildcard.
     if accepted.iter().any(|it| it == "*/*") {

@@ -6,7 +6,8 @@ use rmcp::model::{InitializeRequestParams, NumberOrString};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::refusal::Refusal;
+use super::refusal::{invalid_request, parse_error};
+use crate::fronts::refusal::Refusal;
 use crate::wire::check;
 
 /// A message, as far as it matters where it goes.
@@ -33,16 +34,13 @@ impl<'a> Message<'a> {
     pub fn read(body: &'a [u8]) -> Result<Self, (Refusal, Option<&'a RawValue>)> {
         let plain = |refusal| (refusal, None);
         let json: &RawValue = serde_json::from_slice(body)
-            .map_err(|error| plain(Refusal::parse_error(format!("Not JSON: {error}"))))?;
+            .map_err(|error| plain(parse_error(format!("Not JSON: {error}"))))?;
         if json.get().starts_with('[') {
             let message = "Batches are not part of this protocol: send one message at a time";
-            return Err(plain(Refusal::invalid_request(message)));
+            return Err(plain(invalid_request(message)));
         }
-        let message: Message = serde_json::from_str(json.get()).map_err(|error| {
-            plain(Refusal::invalid_request(format!(
-                "No message of JSON-RPC: {error}"
-            )))
-        })?;
+        let message: Message = serde_json::from_str(json.get())
+            .map_err(|error| plain(invalid_request(format!("No message of JSON-RPC: {error}"))))?;
         let unreadable = || {
             let error = check(json.get()).err()?;
             Some(format!("It cannot be read: {error}"))
@@ -52,7 +50,7 @@ impl<'a> Message<'a> {
             None => Ok(message),
             Some(what) => {
                 let id = message.id.filter(|id| is_id(id));
-                Err((Refusal::invalid_request(what), id))
+                Err((invalid_request(what), id))
             }
         }
     }
@@ -120,7 +118,7 @@ mod tests {
 
     async fn refused(body: &str) -> Value {
         let (refusal, id) = Message::read(body.as_bytes()).unwrap_err();
-        let response = refusal.answer(id);
+        let response = refusal.in_json_rpc(id);
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{body}");
         let bytes = to_bytes(response.into_body(), 10_000).await.unwrap();
         serde_json::from_slice(&bytes).unwrap()

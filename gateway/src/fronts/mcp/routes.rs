@@ -21,11 +21,15 @@ use super::early::early;
 use super::handler::Handler;
 use super::head::{app_id, check_types};
 use super::options::McpOptions;
-use super::refusal::{Refusal, in_json};
+use super::refusal::{
+    answer, in_json, invalid_params, invalid_request, no_app, no_room, no_session, other_app,
+    status, unknown_for_now,
+};
 use super::request::Message;
 use super::session::{Manager, NotTaken, Sessions, keep};
 use super::stateless::Stateless;
 use crate::fronts::auth::authenticate;
+use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::tokens::Role;
 use crate::wire::mended_bytes;
@@ -68,7 +72,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
                    request: Request| async move {
         match path {
             Ok(Path(app)) => mcp.answer(Some(&app), request).await,
-            Err(error) => Refusal::invalid_request(error.body_text()).answer(None),
+            Err(error) => invalid_request(error.body_text()).in_json_rpc(None),
         }
     };
     Router::new()
@@ -82,34 +86,37 @@ impl Mcp {
     async fn answer(&self, app: Option<&str>, request: Request) -> Response {
         let caller = match self.caller(app, &request) {
             Ok(caller) => caller,
-            Err(refusal) => return refusal.answer(None),
+            Err(refusal) => return answer(refusal, None),
         };
         match *request.method() {
             Method::POST => self.post(caller, request).await,
             Method::GET => match self.take_up(&caller, request.headers()).await {
                 Ok(()) => self.serve(caller, request, None).await,
-                Err(refusal) => refusal.answer(None),
+                Err(refusal) => answer(refusal, None),
             },
             Method::DELETE => match self.end(&caller, request.headers()).await {
                 Ok(()) => self.serve(caller, request, None).await,
-                Err(refusal) => refusal.answer(None),
+                Err(refusal) => answer(refusal, None),
             },
             _ => {
-                let status = StatusCode::METHOD_NOT_ALLOWED;
-                Refusal::status(status, "Use POST, GET or DELETE").answer(None)
+                let refusal = status(StatusCode::METHOD_NOT_ALLOWED, "Use POST, GET or DELETE");
+                answer(refusal, None)
             }
         }
     }
 
     fn caller(&self, app: Option<&str>, request: &Request) -> Result<Caller, Refusal> {
         let query = request.uri().query();
-        let identity = authenticate(&self.hub, Role::Agent, request.headers(), query)
-            .map_err(Refusal::denied)?;
+        let identity =
+            authenticate(&self.hub, Role::Agent, request.headers(), query).map_err(|denied| {
+                let missing = "A valid token of role agent is needed";
+                Refusal::denied(denied, missing, "The token's role may not call apps")
+            })?;
         let app: Option<Arc<str>> = match app {
             Some(app) => {
                 let app = app_id(app)?;
                 if !identity.may_reach(app) {
-                    return Err(Refusal::other_app(app));
+                    return Err(other_app(app));
                 }
                 Some(app.into())
             }
@@ -121,12 +128,12 @@ impl Mcp {
     async fn post(&self, caller: Caller, request: Request) -> Response {
         let (mut parts, body) = request.into_parts();
         if let Err(refusal) = check_types(&mut parts.headers) {
-            return refusal.answer(None);
+            return answer(refusal, None);
         }
         let max = self.hub.limits.message_bytes;
         let Ok(body) = to_bytes(body, max).await else {
             let message = format!("The body has more than {max} bytes, or broke off");
-            return Refusal::status(StatusCode::PAYLOAD_TOO_LARGE, message).answer(None);
+            return status(StatusCode::PAYLOAD_TOO_LARGE, message).in_json_rpc(None);
         };
         let body = match mended_bytes(&body) {
             Cow::Borrowed(_) => body,
@@ -134,15 +141,15 @@ impl Mcp {
         };
         let message = match Message::read(&body) {
             Ok(message) => message,
-            Err((refusal, id)) => return refusal.answer(id),
+            Err((refusal, id)) => return answer(refusal, id),
         };
         let max = self.hub.limits.id_bytes;
         if message.id.is_some_and(|id| id.get().len() > max) {
             let what = format!("`id` has more than {max} bytes");
-            return Refusal::invalid_request(what).answer(None);
+            return invalid_request(what).in_json_rpc(None);
         }
         if let Err(refusal) = self.may_begin(&caller, &message) {
-            return refusal.answer(message.id);
+            return answer(refusal, message.id);
         }
         if message.is_notification() && is_stateless(&parts.headers) {
             // There is no session it could belong to. The SDK would ask for headers that clients
@@ -150,7 +157,7 @@ impl Mcp {
             return StatusCode::ACCEPTED.into_response();
         }
         if let Err(refusal) = self.take_up(&caller, &parts.headers).await {
-            return refusal.answer(message.id);
+            return answer(refusal, message.id);
         }
         let may_take_long = is_stateless(&parts.headers) && message.calls_a_tool();
         let id = message.id.map(ToOwned::to_owned);
@@ -168,16 +175,16 @@ impl Mcp {
             && let Some(app) = caller.app.as_deref()
             && self.hub.offer(Some(app)).is_err()
         {
-            return Err(Refusal::no_app(app));
+            return Err(no_app(app));
         }
         if !message.is_initialize() {
             return Ok(());
         }
         if let Some(what) = message.bad_initialize() {
-            return Err(Refusal::invalid_params(what));
+            return Err(invalid_params(what));
         }
         if !self.sessions.make_room(&caller.identity) {
-            return Err(Refusal::no_room());
+            return Err(no_room());
         }
         Ok(())
     }
@@ -191,20 +198,20 @@ impl Mcp {
         let handler = || self.handler(caller.clone());
         let taken = self.sessions.take_up(id, caller, handler).await;
         taken.map_err(|why| match why {
-            NotTaken::Away => Refusal::unknown_for_now(),
-            NotTaken::NoRoom => Refusal::no_room(),
+            NotTaken::Away => unknown_for_now(),
+            NotTaken::NoRoom => no_room(),
         })
     }
 
     /// The client ends its session, which is looked for here and on all other workers.
     async fn end(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
         let Some(id) = headers.get(SESSION) else {
-            return Err(Refusal::invalid_request("Mcp-Session-Id is missing"));
+            return Err(invalid_request("Mcp-Session-Id is missing"));
         };
         self.take_up(caller, headers).await?;
-        let id = id.to_str().map_err(|_| Refusal::no_session())?;
+        let id = id.to_str().map_err(|_| no_session())?;
         if self.sessions.find(id, caller).is_none() {
-            return Err(Refusal::no_session());
+            return Err(no_session());
         }
         self.sessions.end_elsewhere(id).await;
         Ok(())

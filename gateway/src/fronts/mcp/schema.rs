@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::content::{PLAIN_NAMES, kind_names};
+use crate::wire::binary::content_members;
 
 /// Nesting of schemas that is looked into: a recursive one refers to itself by `$ref`, not by depth.
 const MAX_DEPTH: usize = 64;
@@ -114,14 +114,13 @@ fn binary_members(properties: &JsonObject) -> Vec<String> {
     let Some(mime) = properties.get("mimeType") else {
         return Vec::new();
     };
-    let mut names = Vec::new();
-    if properties.contains_key("encoding") {
-        names.extend(PLAIN_NAMES.map(str::to_string));
-    }
+    let declared = properties.contains_key("encoding");
     let listed = mime["enum"].as_array().into_iter().flatten();
-    for mime in listed.chain(mime.get("const")).filter_map(Value::as_str) {
-        names.extend(kind_names(mime).map(str::to_string));
-    }
+    let types = listed.chain(mime.get("const")).map(Value::as_str);
+    // Of whatever type the file is, it may have a plain name.
+    let types = types.chain([None]);
+    let names = types.flat_map(|media_type| content_members(media_type, declared));
+    let mut names: Vec<_> = names.map(str::to_string).collect();
     names.retain(|name| properties.contains_key(name));
     names.sort_unstable();
     names.dedup();

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 pub use endpoint::Endpoint;
 pub use pulse::Socket;
 pub use reader::serve as serve_socket;
-pub use upgrade::{Knock, NotAllowed};
+pub use upgrade::SocketRequest;
 
 /// The address of a connection's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,57 +5,34 @@ use std::future::Future;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::StatusCode;
-use axum::http::header::{HeaderMap, HeaderValue, UPGRADE, WWW_AUTHENTICATE};
+use axum::http::header::{HeaderMap, HeaderValue, UPGRADE};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use crate::fronts::answer::refuse;
-use crate::fronts::auth::{CHALLENGE, bearer};
+use crate::fronts::auth::{TOKEN_PROTOCOL, authenticate, shows_secret};
+use crate::fronts::refusal::{Refusal, refuse};
 use crate::fronts::socket::pulse::{Pulse, Socket};
 use crate::gateway::Hub;
 use crate::limits::Limits;
-use crate::tokens::{Denied, Identity, Role};
-use caphost::call::{Code, Error};
-
-/// A browser cannot set `Authorization`: it offers this and the secret as a subprotocol.
-const TOKEN_PROTOCOL: &str = "caphost.token.";
+use crate::tokens::{Identity, Role};
+use caphost::call::Error;
 
 /// A request that asks for a WebSocket. Others are refused.
-pub struct Knock {
-    wanted: Wanted,
+pub struct SocketRequest {
+    app: Option<String>,
+    query: Option<String>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
     pulse: Pulse,
 }
 
-/// Refuses a client: 401 without a token that is known, 403 with one of a role that may not.
-#[derive(Clone, Copy, Debug)]
-pub struct NotAllowed {
-    denied: Denied,
-    role: Role,
-}
-
-impl IntoResponse for NotAllowed {
-    fn into_response(self) -> Response {
-        let message = format!("A valid token of role {} is needed", self.role.as_str());
-        let error = Error::new(Code::PERMISSION_DENIED, message);
-        if self.denied == Denied::Forbidden {
-            return refuse(StatusCode::FORBIDDEN, &error);
-        }
-        let mut response = refuse(StatusCode::UNAUTHORIZED, &error);
-        response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
-        response
-    }
-}
-
 #[derive(Default, Deserialize)]
 struct Wanted {
     app: Option<String>,
-    token: Option<String>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Knock {
+impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
@@ -69,12 +46,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Knock {
             response.headers_mut().insert(UPGRADE, web_socket);
             response
         })?;
-        let wanted = Query::<Wanted>::try_from_uri(&parts.uri).map_err(|error| {
-            let error = Error::invalid_params(error.body_text());
-            refuse(StatusCode::BAD_REQUEST, &error)
-        })?;
-        Ok(Knock {
-            wanted: wanted.0,
+        let wanted = Query::<Wanted>::try_from_uri(&parts.uri)
+            .map_err(|error| Refusal::invalid(error.body_text()).into_response())?;
+        Ok(SocketRequest {
+            // `?app=` alone asks for none in particular.
+            app: wanted.0.app.filter(|app| !app.is_empty()),
+            query: parts.uri.query().map(str::to_string),
             headers: parts.headers.clone(),
             upgrade,
             pulse: parts.extensions.get().cloned().unwrap_or_default(),
@@ -82,16 +59,28 @@ impl<S: Send + Sync> FromRequestParts<S> for Knock {
     }
 }
 
-impl Knock {
-    /// The app wanted, if one is named. `?app=` alone asks for none in particular.
+impl SocketRequest {
+    /// The app wanted, if one is named.
     pub fn app(&self) -> Option<String> {
-        self.wanted.app.clone().filter(|app| !app.is_empty())
+        self.app.clone()
     }
 
     /// Who asks, if it may act as `role`.
-    pub fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, NotAllowed> {
-        let identity = hub.tokens.identify(role, self.presented());
-        identity.map_err(|denied| NotAllowed { denied, role })
+    pub(crate) fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, Refusal> {
+        let identity = authenticate(hub, role, &self.headers, self.query.as_deref());
+        identity.map_err(|denied| {
+            let message = match role {
+                Role::App => "A valid token of role app is needed",
+                Role::Agent => "A valid token of role agent is needed",
+                Role::Admin => "A valid token of role admin is needed",
+            };
+            Refusal::denied(denied, message, message)
+        })
+    }
+
+    /// Whether a secret is shown, right or wrong.
+    pub(crate) fn shows_secret(&self) -> bool {
+        shows_secret(&self.headers, self.query.as_deref())
     }
 
     /// Opens the WebSocket, in `protocol` if the client offers it.
@@ -101,7 +90,7 @@ impl Knock {
         limits: &Limits,
         serve: impl FnOnce(Socket) -> F + Send + 'static,
     ) -> Response {
-        let Knock {
+        let SocketRequest {
             mut upgrade, pulse, ..
         } = self;
         let offered: Vec<_> = upgrade.requested_protocols().cloned().collect();
@@ -122,17 +111,5 @@ impl Knock {
             .max_message_size(frame_bytes)
             .max_frame_size(frame_bytes)
             .on_upgrade(move |socket| serve(Socket { socket, pulse }))
-    }
-
-    /// The secrets shown.
-    pub(crate) fn presented(&self) -> impl Iterator<Item = &str> {
-        let offered = self.upgrade.requested_protocols();
-        let offered = offered.filter_map(|protocol| protocol.to_str().ok());
-        let offered = offered.filter_map(|protocol| protocol.strip_prefix(TOKEN_PROTOCOL));
-        let token = self.wanted.token.as_deref();
-        bearer(&self.headers)
-            .into_iter()
-            .chain(token)
-            .chain(offered)
     }
 }

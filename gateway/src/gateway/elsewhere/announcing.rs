@@ -81,7 +81,9 @@ impl Elsewhere {
     }
 
     fn announced(&self) -> MutexGuard<'_, Announced> {
-        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
+        self.announced
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

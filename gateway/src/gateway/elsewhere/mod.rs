@@ -162,7 +162,8 @@ impl Here for Elsewhere {
             } => self.session_closes(from, tunnel, code, reason),
             Message::Tell(notice) => self.hub.obey(from, notice),
             // The cluster itself takes care of these.
-            Message::Hello { .. } | Message::Ask { .. } | Message::Answer { .. } | Message::Bye => {}
+            Message::Hello { .. } | Message::Ask { .. } | Message::Answer { .. } | Message::Bye => {
+            }
         }
     }
 

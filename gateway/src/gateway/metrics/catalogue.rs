@@ -4,9 +4,9 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
 use super::CancelResult;
+use super::tool_servers::TOOL_SERVERS;
 use crate::broker::runs::{Dialect, RunState};
 use crate::cluster::METRICS as CLUSTER;
-use crate::fronts::rap::runtime::{Count, Counters as ToolServerCounters};
 use caphost::call::Stop;
 
 const GAUGES: &[(&str, &str)] = &[
@@ -101,56 +101,6 @@ const HISTOGRAMS: &[(&str, &str, &[f64])] = &[
         "From the first request to cancel a call to its confirmation, by dialect.",
         // Milliseconds, which is as fine as runs are timed, and at most the confirm timeout.
         &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 5.0],
-    ),
-];
-
-/// What is counted of tool servers: its name, what it is, and where it stands.
-pub(super) type ToolServerMetric = (
-    &'static str,
-    &'static str,
-    fn(&ToolServerCounters) -> &Count,
-);
-
-pub(super) const TOOL_SERVERS: &[ToolServerMetric] = &[
-    (
-        "caphost_tool_invocations_total",
-        "Invocations of tool servers.",
-        |it| &it.invocations,
-    ),
-    (
-        "caphost_tool_results_total",
-        "Results of tool servers that ended a call.",
-        |it| &it.results,
-    ),
-    (
-        "caphost_tool_results_dropped_total",
-        "Results of no call in flight: late, repeated, or never asked for.",
-        |it| &it.results_dropped,
-    ),
-    (
-        "caphost_tool_events_total",
-        "Subscription events passed on to agents.",
-        |it| &it.events,
-    ),
-    (
-        "caphost_tool_events_dropped_total",
-        "Events of no subscription.",
-        |it| &it.events_dropped,
-    ),
-    (
-        "caphost_tool_callbacks_refused_total",
-        "Callbacks of tool servers that could not be read.",
-        |it| &it.callbacks_refused,
-    ),
-    (
-        "caphost_tool_notices_total",
-        "Cancellations and thread closures that tool servers acknowledged.",
-        |it| &it.notices,
-    ),
-    (
-        "caphost_tool_notices_lost_total",
-        "Cancellations and thread closures that did not get through.",
-        |it| &it.notices_lost,
     ),
 ];
 

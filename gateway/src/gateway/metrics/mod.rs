@@ -3,6 +3,7 @@
 mod cancel_result;
 mod catalogue;
 mod run_metrics;
+mod tool_servers;
 
 use std::fmt;
 use std::time::Duration;
@@ -11,14 +12,14 @@ use metrics::{counter, gauge, histogram, with_local_recorder};
 use metrics_exporter_prometheus::PrometheusRecorder;
 
 pub use cancel_result::CancelResult;
+pub use tool_servers::{Count, ToolServerCounters};
 
 use crate::broker::Counters;
 use crate::broker::runs::{Dialect, Ended};
 use crate::cluster::{METRICS, Standing, Traffic};
-use crate::fronts::rap::runtime::Counters as ToolServerCounters;
 use crate::gateway::Sessions;
-use catalogue::TOOL_SERVERS;
 use run_metrics::RunMetrics;
+use tool_servers::TOOL_SERVERS;
 
 /// What is read when it is asked for, not counted as it happens.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +37,12 @@ pub struct Readings<'a> {
     pub cluster: Option<(Standing, &'a Traffic)>,
     /// Of apps' sessions.
     pub sessions: Sessions,
-    /// Of the runtime for tool servers.
-    pub tool_servers: &'a ToolServerCounters,
 }
 
 /// The metrics of one gateway. Every method is cheap and may be called from anywhere.
 pub struct Metrics {
+    /// Of the RAP tool servers whose tools are used.
+    pub tool_servers: ToolServerCounters,
     recorder: PrometheusRecorder,
     runs: RunMetrics,
 }
@@ -60,7 +61,11 @@ impl Default for Metrics {
             catalogue::start_at_zero();
             RunMetrics::register()
         });
-        Metrics { recorder, runs }
+        Metrics {
+            tool_servers: ToolServerCounters::default(),
+            recorder,
+            runs,
+        }
     }
 }
 
@@ -151,9 +156,8 @@ impl Metrics {
                     counter!(*name).absolute(count(traffic).get());
                 }
             }
-            let tools = readings.tool_servers;
             for (name, _, count) in TOOL_SERVERS {
-                counter!(*name).absolute(count(tools).get());
+                counter!(*name).absolute(count(&self.tool_servers).get());
             }
         });
         self.recorder.handle().render()

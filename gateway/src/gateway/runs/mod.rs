@@ -14,9 +14,7 @@ pub use sought::{Placed, Sought, Unsure};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::broker::runs::{
-    CancelNotice, Dialect, EarlyCancel, Ending, Found, NewRun, Run, RunId,
-};
+use crate::broker::runs::{CancelNotice, Dialect, EarlyCancel, Ending, Found, NewRun, Run, RunId};
 use crate::broker::{AppInfo, Event, Offer, PeerId, Revoked};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;

@@ -6,7 +6,8 @@ use super::*;
 async fn a_tool_is_found_called_and_answers() {
     let mut tools = Tools::start("demo tools").await;
     let server = format!("s3cret@{}/", tools.base);
-    let (gateway, counters) = gateway(&[&server], quick()).await;
+    let (gateway, metrics) = gateway(&[&server], quick()).await;
+    let counters = &metrics.tool_servers;
     let mut agent = agent(&gateway, "demo-tools").await;
     agent.send(work("c1", json!({}))).await;
     let received = soon("the invocation", tools.received.recv()).await.unwrap();
@@ -78,7 +79,8 @@ async fn a_tool_is_found_called_and_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_nobody_waits_for_are_taken_and_dropped() {
     let mut tools = Tools::start("t").await;
-    let (gateway, counters) = gateway(&[&tools.base], quick()).await;
+    let (gateway, metrics) = gateway(&[&tools.base], quick()).await;
+    let counters = &metrics.tool_servers;
     let mut agent = agent(&gateway, "t").await;
     agent.send(work("c", json!({}))).await;
     let invoked = tools.invoked().await;
@@ -156,7 +158,8 @@ async fn a_result_too_large_fails_its_call() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_calls_at_once_are_each_answered() {
     let mut tools = Tools::start("t").await;
-    let (gateway, counters) = gateway(&[&tools.base], quick()).await;
+    let (gateway, metrics) = gateway(&[&tools.base], quick()).await;
+    let counters = &metrics.tool_servers;
     let mut agent = agent(&gateway, "t").await;
     const CALLS: usize = 1_000;
     for number in 0..CALLS {

@@ -17,7 +17,8 @@ async fn an_interrupted_call_is_answered_at_once_and_every_server_is_told_once()
         ..quick()
     };
     let servers = [&*tools.base, &*hanging.base, &*failing.base, &*gone];
-    let (gateway, counters) = gateway(&servers, limits).await;
+    let (gateway, metrics) = gateway(&servers, limits).await;
+    let counters = &metrics.tool_servers;
     let mut agent = agent(&gateway, "t").await;
     for id in ["one", "two"] {
         agent.send(work(id, json!({}))).await;

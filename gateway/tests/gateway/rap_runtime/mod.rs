@@ -12,7 +12,8 @@ mod toolsets;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::fronts::rap::runtime::{Counters, RuntimeConfig, RuntimeLimits};
+use caphost_gateway::fronts::rap::runtime::{RuntimeConfig, RuntimeLimits};
+use caphost_gateway::gateway::metrics::Metrics;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use serde_json::{Value, json};
@@ -30,7 +31,7 @@ pub fn quick() -> RuntimeLimits {
     }
 }
 
-async fn gateway(servers: &[&str], limits: RuntimeLimits) -> (Gateway, Arc<Counters>) {
+async fn gateway(servers: &[&str], limits: RuntimeLimits) -> (Gateway, Arc<Metrics>) {
     let tool_servers = RuntimeConfig {
         servers: servers.iter().map(|it| it.parse().unwrap()).collect(),
         public: None,
@@ -41,8 +42,8 @@ async fn gateway(servers: &[&str], limits: RuntimeLimits) -> (Gateway, Arc<Count
         ..config()
     })
     .await;
-    let counters = gateway.tool_servers.clone();
-    (gateway, counters)
+    let metrics = gateway.hub.metrics.clone();
+    (gateway, metrics)
 }
 
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {

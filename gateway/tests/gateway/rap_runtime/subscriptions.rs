@@ -5,7 +5,8 @@ use super::*;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_subscription_sends_events_until_it_ends() {
     let mut tools = Tools::start("t").await;
-    let (gateway, counters) = gateway(&[&tools.base], quick()).await;
+    let (gateway, metrics) = gateway(&[&tools.base], quick()).await;
+    let counters = &metrics.tool_servers;
     let mut agent = agent(&gateway, "t").await;
     agent.send(work("watch", json!({}))).await;
     let invoked = tools.invoked().await;

@@ -136,7 +136,7 @@ async fn take(State(shared): State<Shared>, request: Request) -> Response {
 /// Waits until so many results have been taken or given up: none of them is sent again.
 pub async fn delivered(gateway: &Gateway, count: u64) {
     let ended = || {
-        let readings = gateway.hub.readings(&gateway.tool_servers);
+        let readings = gateway.hub.readings();
         let text = gateway.hub.metrics.render(readings);
         let results = ["delivered", "failed"].map(|result| {
             let name = format!("caphost_callbacks_total{{result=\"{result}\"}} ");

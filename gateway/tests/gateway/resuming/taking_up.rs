@@ -43,10 +43,7 @@ async fn what_is_asked_and_answered_meanwhile_arrives_once() {
         (sessions.suspended, sessions.resumed, sessions.lost),
         (0, 1, 0)
     );
-    let metrics = gateway
-        .hub
-        .metrics
-        .render(gateway.hub.readings(&gateway.tool_servers));
+    let metrics = gateway.hub.metrics.render(gateway.hub.readings());
     assert!(
         metrics.contains("\ncaphost_apps_resumed_total 1\n"),
         "{metrics}"

@@ -19,11 +19,11 @@ use tokio::sync::mpsc;
 use url::Url;
 use uuid::Uuid;
 
-use super::bridge::Input;
-use super::counters::Counters;
+use super::app::Input;
 use super::result::outcome;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{Callback, ToolResult};
+use crate::gateway::Hub;
 use crate::wire::mended_bytes;
 use caphost::call::{Code, Error};
 
@@ -47,9 +47,7 @@ impl Receiver {
         let base = public.trim_end_matches('/');
         Url::parse(&format!("{base}{CALLBACK_PATH}/{}/{call}", self.secret))
     }
-}
 
-impl Receiver {
     /// A callback for that call cannot be read.
     async fn unreadable(&self, call: &str, code: Code, message: String) {
         let error = Error::new(code, message);
@@ -62,9 +60,7 @@ impl Receiver {
 /// All of them.
 pub(super) struct Receivers {
     pub receivers: Vec<Receiver>,
-    pub counters: Arc<Counters>,
-    /// Bytes of one callback.
-    pub max_bytes: usize,
+    pub hub: Arc<Hub>,
 }
 
 impl Receivers {
@@ -92,12 +88,13 @@ async fn receive(
     let Some(receiver) = receivers.find(&secret) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let max = receivers.max_bytes;
+    let counters = &receivers.hub.metrics.tool_servers;
+    let max = receivers.hub.limits.message_bytes;
     let body = match read(request.into_body(), max).await {
         Ok(body) => body,
         Err(Unread::BrokenOff) => return StatusCode::BAD_REQUEST.into_response(),
         Err(Unread::TooLarge) => {
-            receivers.counters.callbacks_refused.add();
+            counters.callbacks_refused.add();
             let message = format!("The tool's result has more than {max} bytes");
             receiver
                 .unreadable(&call, Code::OPERATION_FAILED, message.clone())
@@ -109,7 +106,7 @@ async fn receive(
         Ok(Callback::ToolResult(result)) => of_result(result),
         Ok(Callback::SubscriptionEvent(event)) => Input::Event(event),
         Err(error) => {
-            receivers.counters.callbacks_refused.add();
+            counters.callbacks_refused.add();
             if is_result_of(&call, &body) {
                 // It will not be sent again: the call would wait for ever.
                 let message = format!("The tool's result cannot be read: {error}");

@@ -1,17 +1,59 @@
-//! Getting an invocation to its tool server.
+//! Getting an invocation to its tool server, unless its call is over before.
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::super::pauses::Pauses;
-use super::errand::Errand;
-use super::limits::RuntimeLimits;
+use super::options::RuntimeLimits;
 use super::requests::{Requests, describe};
+use crate::fronts::rap::pauses::Pauses;
 use caphost::call::{Code, Error};
+
+const WAITING: u8 = 0;
+const SENT: u8 = 1;
+const CALLED_OFF: u8 = 2;
+
+/// What a call and the delivery of its invocation know of each other: whether the invocation was
+/// sent, and whether the call is over. If the call is over first, it is never sent; both sides see
+/// the same.
+#[derive(Debug, Default)]
+pub(super) struct Dispatch {
+    state: AtomicU8,
+    over: CancellationToken,
+}
+
+impl Dispatch {
+    /// The invocation is about to be sent, for the first time or again. Whether it may.
+    pub fn begin(&self) -> bool {
+        self.advance(SENT) == SENT
+    }
+
+    /// The call is over: nothing more is sent. Whether something was.
+    pub fn end(&self) -> bool {
+        self.over.cancel();
+        self.advance(CALLED_OFF) == SENT
+    }
+
+    /// Waits until the call is over.
+    pub async fn over(&self) {
+        self.over.cancelled().await;
+    }
+
+    /// The state, once it is not [`WAITING`] any more.
+    fn advance(&self, state: u8) -> u8 {
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        let advanced = self
+            .state
+            .compare_exchange(WAITING, state, success, failure);
+        advanced.map_or_else(|before| before, |_| state)
+    }
+}
 
 /// An invocation that no server has acknowledged.
 #[derive(Debug)]
@@ -30,17 +72,17 @@ pub(super) async fn deliver(
     endpoint: &Url,
     body: Bytes,
     limits: &RuntimeLimits,
-    errand: &Errand,
+    dispatch: &Dispatch,
 ) -> Result<(), Undelivered> {
     let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
     let mut may_run = false;
     let mut attempts = 0;
     loop {
         let turn = tokio::select! {
-            () = errand.over() => return Ok(()),
+            () = dispatch.over() => return Ok(()),
             turn = requests.turn() => turn,
         };
-        if !errand.begin() {
+        if !dispatch.begin() {
             return Ok(());
         }
         attempts += 1;
@@ -67,7 +109,7 @@ pub(super) async fn deliver(
             return Err(Undelivered { error, may_run });
         }
         tokio::select! {
-            () = errand.over() => return Ok(()),
+            () = dispatch.over() => return Ok(()),
             () = sleep(pauses.next()) => {}
         }
     }
@@ -109,5 +151,17 @@ mod tests {
         let headers = HeaderMap::from_iter([(RETRY_AFTER, "3".parse().unwrap())]);
         let error = refused(StatusCode::TOO_MANY_REQUESTS, &headers);
         assert_eq!((error.retryable, error.retry_after), (true, Some(3_000.0)));
+    }
+
+    #[test]
+    fn what_is_called_off_is_not_sent() {
+        let dispatch = Dispatch::default();
+        assert!(!dispatch.end() && !dispatch.begin() && !dispatch.end());
+    }
+
+    #[test]
+    fn what_is_sent_is_not_called_off() {
+        let dispatch = Dispatch::default();
+        assert!(dispatch.begin() && dispatch.begin() && dispatch.end() && dispatch.end());
     }
 }

@@ -2,24 +2,25 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `bridge` | one tool server as an app on the relay |
-//! | `callbacks` | where results and events come in |
-//! | `notices` | telling every tool server of a cancelled call or a closed thread |
-//! | `discovery` | what a tool server offers, and whether it is there |
+//! | `app` | one tool server as an app on the relay |
+//! | `toolset` | what a tool server offers, and whether it is there |
 //! | `delivery` | getting an invocation to its tool server |
+//! | `callbacks` | where results and events come in |
+//! | `result` | a result as an outcome |
+//! | `notices` | telling every tool server of a cancelled call or a closed thread |
 //! | `requests` | HTTP to one tool server |
-//! | `result`, `toolset` | a result as an outcome, a toolset as capabilities |
+//! | `options`, `tool_server` | the command line |
+//!
+//! One call: the relay queues the agent's message for the app, which starts it and leaves the
+//! invocation to a task of its own (`delivery`). The tool server posts the result to `callbacks`,
+//! which puts it into the app's inbox, and the app answers the agent over the relay.
 //!
 //! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
 //! "Thread Closure Notification".
 
-mod bridge;
+mod app;
 mod callbacks;
-mod counters;
 mod delivery;
-mod discovery;
-mod errand;
-mod limits;
 mod notices;
 mod options;
 mod requests;
@@ -37,67 +38,44 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::LocalSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use url::Url;
 
 use crate::gateway::Hub;
 use crate::http_client;
-use bridge::{Input, Parts};
+use app::{Input, Parts};
 use callbacks::{Receiver, Receivers};
 use notices::Notices;
 use requests::Requests;
 
 pub use callbacks::CALLBACK_PATH;
-pub use counters::{Count, Counters};
-pub use limits::RuntimeLimits;
-pub use options::ToolServerOptions;
+pub use options::{RuntimeConfig, RuntimeLimits};
 pub use tool_server::{ToolServer, parse_base};
-
-/// How the runtime is set up.
-#[derive(Clone, Debug, Default)]
-pub struct RuntimeConfig {
-    /// The tool servers.
-    pub servers: Vec<ToolServer>,
-    /// Where tool servers reach the gateway, if not at the address it listens on.
-    pub public: Option<Url>,
-    /// The bounds.
-    pub limits: RuntimeLimits,
-}
-
-impl RuntimeConfig {
-    /// The origin of the URL at which the gateway is reached: a name of its own.
-    pub fn public_origin(&self) -> Option<String> {
-        let public = self.public.as_ref()?;
-        Some(public.origin().ascii_serialization())
-    }
-}
 
 /// The runtime, before it runs.
 pub struct Runtime {
+    hub: Arc<Hub>,
     requests: Vec<Arc<Requests>>,
     inboxes: Vec<(mpsc::Sender<Input>, mpsc::Receiver<Input>)>,
     receivers: Arc<Receivers>,
     public: Arc<str>,
     limits: Arc<RuntimeLimits>,
-    counters: Arc<Counters>,
 }
 
 /// The runtime while it runs; dropping it ends it.
 pub struct Started(#[expect(dead_code, reason = "held to be dropped")] Option<DropGuard>);
 
 impl Runtime {
-    /// A runtime for a gateway that listens on `address`, with TLS or not, and takes callbacks of
-    /// at most `max_bytes` bytes.
-    pub fn new(config: RuntimeConfig, address: SocketAddr, tls: bool, max_bytes: usize) -> Self {
+    /// A runtime for a gateway that listens on `address`, with TLS or not.
+    pub fn new(config: RuntimeConfig, hub: Arc<Hub>, address: SocketAddr, tls: bool) -> Self {
         let RuntimeConfig {
             servers,
             public,
             limits,
         } = config;
-        let (limits, counters) = (Arc::new(limits), Arc::<Counters>::default());
+        let limits = Arc::new(limits);
         let client = http_client::client(limits.invoke_timeout);
         let to = |server| {
             let (client, limits) = (client.clone(), limits.clone());
-            Arc::new(Requests::new(server, client, limits, counters.clone()))
+            Arc::new(Requests::new(server, client, limits, hub.metrics.clone()))
         };
         let requests: Vec<_> = servers.into_iter().map(to).collect();
         let inbox = |_| mpsc::channel(limits.callbacks_queued);
@@ -106,16 +84,15 @@ impl Runtime {
         Runtime {
             receivers: Arc::new(Receivers {
                 receivers: receivers.collect(),
-                counters: counters.clone(),
-                max_bytes,
+                hub: hub.clone(),
             }),
+            hub,
             requests,
             inboxes,
             public: public
                 .map_or_else(|| own_url(address, tls), |url| url.to_string())
                 .into(),
             limits,
-            counters,
         }
     }
 
@@ -124,14 +101,9 @@ impl Runtime {
         callbacks::routes(self.receivers.clone())
     }
 
-    /// What is counted.
-    pub fn counters(&self) -> Arc<Counters> {
-        self.counters.clone()
-    }
-
     /// Begins to run, on a thread of its own where states are kept, with requests as tasks of the
     /// caller's runtime.
-    pub fn start(self, hub: &Arc<Hub>) -> io::Result<Started> {
+    pub fn start(self) -> io::Result<Started> {
         if self.requests.is_empty() {
             return Ok(Started(None));
         }
@@ -145,7 +117,7 @@ impl Runtime {
             .map(|(index, (requests, (to_inbox, inbox)))| {
                 let (discovered, known) = watch::channel(None);
                 let look = Arc::new(Notify::new());
-                tasks.spawn(discovery::discover(
+                tasks.spawn(toolset::discover(
                     requests.clone(),
                     self.limits.clone(),
                     look.clone(),
@@ -153,14 +125,13 @@ impl Runtime {
                 ));
                 Parts {
                     index,
-                    hub: hub.clone(),
+                    hub: self.hub.clone(),
                     tasks: tasks.clone(),
                     requests,
                     notices: notices.clone(),
                     receivers: self.receivers.clone(),
                     public: self.public.clone(),
                     limits: self.limits.clone(),
-                    counters: self.counters.clone(),
                     look,
                     known,
                     to_inbox,
@@ -176,7 +147,7 @@ impl Runtime {
             for parts in parts {
                 let (tasks, told) = (parts.hub.tasks.clone(), told.clone());
                 local.spawn_local(async move {
-                    tasks.report("tool server", bridge::run(parts, told)).await;
+                    tasks.report("tool server", app::run(parts, told)).await;
                 });
             }
             timers.block_on(local);
@@ -211,17 +182,5 @@ mod tests {
         assert_eq!(url("127.0.0.2:80", false), "http://127.0.0.2:80");
         assert_eq!(url("0.0.0.0:8080", true), "https://127.0.0.1:8080");
         assert_eq!(url("[::]:1", false), "http://[::1]:1");
-    }
-
-    #[test]
-    fn the_public_url_is_an_origin() {
-        let config = RuntimeConfig {
-            public: Some("https://Gateway.example:443/caphost/".parse().unwrap()),
-            ..RuntimeConfig::default()
-        };
-        assert_eq!(
-            config.public_origin().as_deref(),
-            Some("https://gateway.example")
-        );
     }
 }

@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::bridge::KeepAlive;
-use super::limits::RuntimeLimits;
+use super::app::KeepAlive;
+use super::options::RuntimeLimits;
 use super::requests::Requests;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{

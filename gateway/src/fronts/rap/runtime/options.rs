@@ -1,19 +1,17 @@
-//! The command line.
+//! How the runtime is set up: the command line, and what cannot be set there.
 
 use std::time::Duration;
 
 use clap::Args;
 use url::Url;
 
-use super::RuntimeConfig;
-use super::limits::RuntimeLimits;
 use super::tool_server::{ToolServer, parse_base};
-use crate::options::duration;
+use crate::options::{defaults, duration};
 
 /// Which RAP tool servers are used, and how.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "RAP runtime")]
-pub struct ToolServerOptions {
+pub struct RuntimeConfig {
     /// The base URL of a RAP tool server whose tools are offered as an app's capabilities, with the
     /// bearer token it wants, if any. Repeatable; in the environment separated by commas.
     #[arg(
@@ -23,37 +21,72 @@ pub struct ToolServerOptions {
         value_delimiter = ',',
         value_name = "[TOKEN@]URL"
     )]
-    tool_servers: Vec<ToolServer>,
+    pub servers: Vec<ToolServer>,
     /// Where tool servers reach this gateway, if not at the address it listens on.
-    #[arg(long, env = "CAPHOST_PUBLIC_URL", value_name = "URL", value_parser = parse_base)]
-    public_url: Option<Url>,
-    /// How often to look at what a tool server offers.
-    #[arg(long, env = "CAPHOST_TOOL_SERVER_REFRESH", default_value = "30s", value_parser = duration, value_name = "TIME")]
-    tool_server_refresh: Duration,
-    /// How long a tool server may give no answer before it counts as gone.
-    #[arg(long, env = "CAPHOST_TOOL_SERVER_GONE_AFTER", default_value = "60s", value_parser = duration, value_name = "TIME")]
-    tool_server_gone_after: Duration,
-    /// How long a tool server may take to acknowledge an invocation.
-    #[arg(long, env = "CAPHOST_TOOL_SERVER_INVOKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
-    tool_server_invoke_timeout: Duration,
-    /// How long a tool server may take to acknowledge that a call was cancelled or a thread closed.
-    #[arg(long, env = "CAPHOST_TOOL_SERVER_NOTICE_TIMEOUT", default_value = "2s", value_parser = duration, value_name = "TIME")]
-    tool_server_notice_timeout: Duration,
+    #[arg(long = "public-url", env = "CAPHOST_PUBLIC_URL", value_name = "URL", value_parser = parse_base)]
+    pub public: Option<Url>,
+    /// The bounds.
+    #[command(flatten)]
+    pub limits: RuntimeLimits,
 }
 
-impl From<ToolServerOptions> for RuntimeConfig {
-    fn from(options: ToolServerOptions) -> Self {
-        RuntimeConfig {
-            servers: options.tool_servers,
-            public: options.public_url,
-            limits: RuntimeLimits {
-                refresh_interval: options.tool_server_refresh,
-                gone_after: options.tool_server_gone_after,
-                invoke_timeout: options.tool_server_invoke_timeout,
-                notice_timeout: options.tool_server_notice_timeout,
-                ..RuntimeLimits::default()
-            },
-        }
+/// The bounds of the runtime. Those without an option are as they are here, but for tests.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(next_help_heading = "RAP runtime")]
+pub struct RuntimeLimits {
+    /// How often to look at what a tool server offers.
+    #[arg(long = "tool-server-refresh", env = "CAPHOST_TOOL_SERVER_REFRESH", default_value = "30s", value_parser = duration, value_name = "TIME")]
+    pub refresh_interval: Duration,
+    /// How long a tool server may give no answer before it counts as gone.
+    #[arg(long = "tool-server-gone-after", env = "CAPHOST_TOOL_SERVER_GONE_AFTER", default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub gone_after: Duration,
+    /// How long a tool server may take to acknowledge an invocation.
+    #[arg(long = "tool-server-invoke-timeout", env = "CAPHOST_TOOL_SERVER_INVOKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
+    pub invoke_timeout: Duration,
+    /// How long a tool server may take to acknowledge that a call was cancelled or a thread closed.
+    #[arg(long = "tool-server-notice-timeout", env = "CAPHOST_TOOL_SERVER_NOTICE_TIMEOUT", default_value = "2s", value_parser = duration, value_name = "TIME")]
+    pub notice_timeout: Duration,
+    /// For a tool server to answer with its toolset.
+    #[arg(skip = Duration::from_secs(5))]
+    pub toolset_timeout: Duration,
+    /// Bytes of a toolset.
+    #[arg(skip = 1_usize << 20)]
+    pub toolset_bytes: usize,
+    /// The first pause before a request is repeated; it doubles each time, and varies by a quarter.
+    #[arg(skip = Duration::from_millis(250))]
+    pub first_pause: Duration,
+    /// The longest such pause.
+    #[arg(skip = Duration::from_secs(10))]
+    pub longest_pause: Duration,
+    /// Invocations on their way to one tool server; the others wait for their turn.
+    #[arg(skip = 64_usize)]
+    pub invocations_at_once: usize,
+    /// How often an invocation is sent before its call fails.
+    #[arg(skip = 5_u32)]
+    pub invoke_attempts: u32,
+    /// Notifications on their way to one tool server; the others wait for their turn, which counts
+    /// towards the notice timeout.
+    #[arg(skip = 64_usize)]
+    pub notices_at_once: usize,
+    /// Subscriptions of one agent: events of any more are dropped.
+    #[arg(skip = 1_024_usize)]
+    pub subscriptions: usize,
+    /// Callbacks of one tool server that wait to be dealt with: those after them wait to be read.
+    #[arg(skip = 256_usize)]
+    pub callbacks_queued: usize,
+}
+
+impl Default for RuntimeLimits {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl RuntimeConfig {
+    /// The origin of the URL at which the gateway is reached: a name of its own.
+    pub fn public_origin(&self) -> Option<String> {
+        let public = self.public.as_ref()?;
+        Some(public.origin().ascii_serialization())
     }
 }
 
@@ -66,12 +99,12 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        options: ToolServerOptions,
+        options: RuntimeConfig,
     }
 
     #[test]
     fn defaults_are_those_of_the_limits() {
-        let config = RuntimeConfig::from(Line::parse_from(["serve"]).options);
+        let config = Line::parse_from(["serve"]).options;
         assert_eq!(config.limits, RuntimeLimits::default());
         assert!(config.servers.is_empty() && config.public.is_none());
     }
@@ -79,11 +112,23 @@ mod tests {
     #[test]
     fn tool_servers_are_named_again_and_again_or_in_a_list() {
         let line = "serve --tool-server http://a/ --tool-server s@http://b,https://c";
-        let config = RuntimeConfig::from(Line::parse_from(line.split(' ')).options);
+        let config = Line::parse_from(line.split(' ')).options;
         let bases = config.servers.iter().map(|it| it.at(""));
         assert_eq!(
             bases.collect::<Vec<_>>(),
             ["http://a", "http://b", "https://c"]
+        );
+    }
+
+    #[test]
+    fn the_public_url_is_an_origin() {
+        let config = RuntimeConfig {
+            public: Some("https://Gateway.example:443/caphost/".parse().unwrap()),
+            ..RuntimeConfig::default()
+        };
+        assert_eq!(
+            config.public_origin().as_deref(),
+            Some("https://gateway.example")
         );
     }
 }

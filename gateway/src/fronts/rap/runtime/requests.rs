@@ -11,11 +11,11 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use url::Url;
 
-use super::counters::Counters;
-use super::limits::RuntimeLimits;
+use super::options::RuntimeLimits;
 use super::tool_server::ToolServer;
 use super::toolset;
 use crate::fronts::rap::wire::{TOOLSET_PATH, Toolset};
+use crate::gateway::metrics::Metrics;
 
 const JSON: &str = "application/json";
 
@@ -24,7 +24,7 @@ pub(super) struct Requests {
     pub server: ToolServer,
     client: Client,
     limits: Arc<RuntimeLimits>,
-    counters: Arc<Counters>,
+    metrics: Arc<Metrics>,
     invocations: Semaphore,
     notices: Semaphore,
 }
@@ -34,7 +34,7 @@ impl Requests {
         server: ToolServer,
         client: Client,
         limits: Arc<RuntimeLimits>,
-        counters: Arc<Counters>,
+        metrics: Arc<Metrics>,
     ) -> Self {
         Requests {
             server,
@@ -42,7 +42,7 @@ impl Requests {
             invocations: Semaphore::new(limits.invocations_at_once),
             notices: Semaphore::new(limits.notices_at_once),
             limits,
-            counters,
+            metrics,
         }
     }
 
@@ -87,13 +87,14 @@ impl Requests {
             let sent = request.header(CONTENT_TYPE, JSON).body(body).send().await;
             sent.map(|answer| answer.status()).map_err(describe)
         };
+        let counters = &self.metrics.tool_servers;
         let lost = match timeout(within, sending).await {
-            Ok(Ok(status)) if status.is_success() => return self.counters.notices.add(),
+            Ok(Ok(status)) if status.is_success() => return counters.notices.add(),
             Ok(Ok(status)) => format!("answered {status}"),
             Ok(Err(error)) => error,
             Err(_) => format!("no answer within {within:?}"),
         };
-        self.counters.notices_lost.add();
+        counters.notices_lost.add();
         tracing::debug!(server = ?self.server, path, lost, "notification not acknowledged");
     }
 

@@ -6,8 +6,8 @@ use axum::http::header::HeaderMap;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use super::refusal::Refusal;
 use crate::fronts::media_type::content_type;
+use crate::fronts::refusal::Refusal;
 use crate::wire::mended_bytes;
 use caphost::call::{Code, Error};
 

@@ -7,17 +7,17 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::ToolServer;
 use super::body::{parse, read};
 use super::claims::{Claimed, Name, fingerprint};
 use super::pending::{Pending, Room};
-use super::refusal::Refusal;
 use super::target::Target;
-use super::thread::{Begun, Thread};
+use super::threads::{Begun, Thread};
 use super::toolset::Tools;
+use super::{RapServer, take};
 use crate::broker::runs::Dialect;
 use crate::fronts::rap::names::{Identifier, MAX_IDENTIFIER_CHARS};
 use crate::fronts::rap::wire::Invocation;
+use crate::fronts::refusal::Refusal;
 use crate::gateway::router::{AbpError, Client, NewCall};
 use crate::tokens::Identity;
 use caphost::call::{Code, Error};
@@ -30,7 +30,7 @@ const TOLD_CHARS: usize = 1_000;
 /// Takes an invocation. What is wrong with the message is answered with a 4xx; what is wrong with
 /// the call comes as its result.
 pub(super) async fn invoke(
-    State(server): State<Arc<ToolServer>>,
+    State(server): State<Arc<RapServer>>,
     target: Target,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
@@ -56,7 +56,7 @@ fn later(message: String) -> Refusal {
     Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, wait)
 }
 
-impl ToolServer {
+impl RapServer {
     /// Room for one more, of so many bytes.
     fn room(&self, bytes: usize) -> Result<Room, Refusal> {
         let place = self.pending.clone().try_acquire_owned().map_err(|_| {
@@ -65,13 +65,13 @@ impl ToolServer {
                 "{max} invocations wait for their results to be delivered"
             ))
         })?;
-        let share = self.invoked_bytes.take(bytes).ok_or_else(|| {
+        let bytes = take(&self.invoked_bytes, bytes).ok_or_else(|| {
             let max = self.options.max_pending_bytes;
             later(format!("The invocations in flight have {max} bytes"))
         })?;
         Ok(Room {
             _place: place,
-            _share: share,
+            _bytes: bytes,
         })
     }
 
@@ -104,7 +104,7 @@ impl ToolServer {
                 .iter()
                 .any(|host| host.covers(&invocation.callback_url))
         {
-            return Err(Refusal::denied(
+            return Err(Refusal::forbidden(
                 "Results are not sent to the host of `callback_url`: see --rap-callback-allow",
             ));
         }

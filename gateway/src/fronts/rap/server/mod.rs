@@ -12,19 +12,15 @@
 
 mod body;
 mod callback_url;
-mod catalogue;
 mod claims;
 mod delivery;
-mod discovery;
 mod invocation;
+mod lanes;
 mod notifications;
 mod options;
-mod others;
 mod pending;
-mod refusal;
 mod result;
 mod target;
-mod thread;
 mod threads;
 mod toolset;
 
@@ -35,7 +31,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{MissedTickBehavior, interval};
 
 pub use callback_url::AllowedHost;
@@ -44,20 +40,20 @@ pub use options::Options;
 use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
 use crate::fronts::auth::authenticate;
 use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::tokens::{Identity, Role};
-use catalogue::Catalogue;
 use claims::Claims;
-use delivery::{Budget, Delivery};
-use refusal::Refusal;
+use delivery::Delivery;
 use target::Target;
 use threads::Threads;
+use toolset::Catalogue;
 
 /// Where invocations go, under a base.
 const INVOKE_PATH: &str = "/invoke";
 
 /// What all requests share.
-struct ToolServer {
+struct RapServer {
     hub: Arc<Hub>,
     options: Options,
     /// Whether the gateway itself speaks TLS.
@@ -68,10 +64,10 @@ struct ToolServer {
     delivery: Delivery,
     /// One for each invocation whose result is not delivered.
     pending: Arc<Semaphore>,
-    /// The invocations.
-    invoked_bytes: Budget,
-    /// Their results.
-    pending_bytes: Budget,
+    /// The bytes of those invocations.
+    invoked_bytes: Arc<Semaphore>,
+    /// The bytes of their results.
+    pending_bytes: Arc<Semaphore>,
     cancels: RateLimiter,
     closures: RateLimiter,
 }
@@ -86,8 +82,9 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
             options.notifications_burst,
         )
     };
+    let places = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
     let metrics = hub.metrics.clone();
-    let server = Arc::new(ToolServer {
+    let server = Arc::new(RapServer {
         claims: Claims::new(hub.clone(), options.call_timeout),
         hub,
         secure,
@@ -98,11 +95,9 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
             options.callback_retry_for,
             metrics,
         ),
-        pending: Arc::new(Semaphore::new(
-            options.max_pending.min(Semaphore::MAX_PERMITS),
-        )),
-        invoked_bytes: Budget::new(options.max_pending_bytes),
-        pending_bytes: Budget::new(options.max_pending_bytes),
+        pending: places(options.max_pending),
+        invoked_bytes: places(options.max_pending_bytes),
+        pending_bytes: places(options.max_pending_bytes),
         cancels: limiter(),
         closures: limiter(),
         options,
@@ -117,7 +112,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
         let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
         let told = Arc::new(Mutex::new(server.hub.from_others()));
         tokio::spawn(async move {
-            let obey = || others::obey(weak.clone(), told.clone());
+            let obey = || notifications::obey(weak.clone(), told.clone());
             tasks.keep_going("rap notifications", obey).await;
         });
     }
@@ -125,7 +120,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
     for base in ["", "/rap/{app}"] {
         let path = |path: &str| format!("{base}{path}");
         router = router
-            .route(&path(TOOLSET_PATH), get(discovery::manifest))
+            .route(&path(TOOLSET_PATH), get(toolset::manifest))
             .route(&path(INVOKE_PATH), post(invocation::invoke))
             .route(
                 &path(CANCEL_TOOL_CALL_PATH),
@@ -137,7 +132,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
 }
 
 /// Looks for threads that are no longer used, as long as there is a server.
-async fn sweep(server: Weak<ToolServer>, idle: Duration) -> ControlFlow<()> {
+async fn sweep(server: Weak<RapServer>, idle: Duration) -> ControlFlow<()> {
     let mut ticks = interval((idle / 4).max(Duration::from_millis(10)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -149,7 +144,13 @@ async fn sweep(server: Weak<ToolServer>, idle: Duration) -> ControlFlow<()> {
     }
 }
 
-impl ToolServer {
+/// So many bytes of what is left, if there are as many; they are given back when it is dropped.
+fn take(left: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    let bytes = bytes.try_into().ok()?;
+    left.clone().try_acquire_many_owned(bytes).ok()
+}
+
+impl RapServer {
     /// Who asks, and for which app: the one the target names, else the only one a token may reach.
     fn admit(
         &self,
@@ -157,15 +158,35 @@ impl ToolServer {
         headers: &HeaderMap,
         query: Option<&str>,
     ) -> Result<(Identity, Option<String>), Refusal> {
-        let caller = authenticate(&self.hub, Role::Agent, headers, query)?;
+        let caller = authenticate(&self.hub, Role::Agent, headers, query).map_err(|denied| {
+            let missing = "A valid token of role agent is needed";
+            Refusal::denied(denied, missing, "That token is not of role agent")
+        })?;
         let app = target
             .app
             .or_else(|| caller.app.as_deref().map(str::to_string));
         if let Some(app) = app.as_deref().filter(|app| !caller.may_reach(app)) {
-            return Err(Refusal::denied(format!(
+            return Err(Refusal::forbidden(format!(
                 "That token may not reach the app {app:?}"
             )));
         }
         Ok((caller, app))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let left = Arc::new(Semaphore::new(10));
+        let six = take(&left, 6).unwrap();
+        assert!(take(&left, 5).is_none());
+        let four = take(&left, 4).unwrap();
+        drop(six);
+        assert!(take(&left, 6).is_some() && take(&left, 7).is_none());
+        drop(four);
+        assert!(take(&left, 10).is_some() && take(&left, usize::MAX).is_none());
     }
 }

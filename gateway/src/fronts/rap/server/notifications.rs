@@ -5,20 +5,23 @@
 //! whatever it looks like.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Weak};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::ToolServer;
+use super::RapServer;
 use super::body::read_json;
-use super::refusal::Refusal;
 use super::target::Target;
 use crate::cluster::Notice;
 use crate::fronts::rap::names::{AnyServersId, Identifier};
 use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::router::{Canceller, Confirmation};
 use crate::tokens::Identity;
@@ -33,7 +36,7 @@ const CLOSED: &str = "The thread is closed";
 
 /// Cancels the call, if thread and id are those of one that the caller may see.
 pub(super) async fn cancel_tool_call(
-    State(server): State<Arc<ToolServer>>,
+    State(server): State<Arc<RapServer>>,
     target: Target,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
@@ -57,7 +60,7 @@ pub(super) async fn cancel_tool_call(
 
 /// Cancels the calls of a thread and forgets it.
 pub(super) async fn close_thread(
-    State(server): State<Arc<ToolServer>>,
+    State(server): State<Arc<RapServer>>,
     target: Target,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
@@ -73,6 +76,39 @@ pub(super) async fn close_thread(
         by: caller,
     });
     Ok(StatusCode::OK)
+}
+
+/// Does what other workers tell, as long as there is a server: a notification may come to any of
+/// them.
+pub(super) async fn obey(
+    server: Weak<RapServer>,
+    told: Arc<Mutex<UnboundedReceiver<Notice>>>,
+) -> ControlFlow<()> {
+    let mut told = told.lock().await;
+    while let Some(notice) = told.recv().await {
+        let Some(server) = server.upgrade() else {
+            break;
+        };
+        match notice {
+            Notice::CancelToolCall {
+                thread_id,
+                tool_call_id,
+                app,
+                by,
+            } => {
+                if let (Some(thread), Some(call)) = (read(&thread_id), read(&tool_call_id)) {
+                    server.cancel(&thread, &call, app.as_deref(), &by);
+                }
+            }
+            Notice::CloseThread { thread_id, app, by } => {
+                if let Some(thread) = read(&thread_id) {
+                    server.close(&thread, app.as_deref(), &by);
+                }
+            }
+            _ => {}
+        }
+    }
+    ControlFlow::Break(())
 }
 
 /// Cancels a call. What comes of it, the call's result tells the runtime; this tells the log.
@@ -96,7 +132,7 @@ async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifie
     }
 }
 
-impl ToolServer {
+impl RapServer {
     /// Cancels a call here that `by` may see.
     pub(super) fn cancel(
         &self,
@@ -155,4 +191,11 @@ impl ToolServer {
         let notification = read_json(&parts.headers, body, BODY_BYTES).await?;
         Ok((caller, app, notification))
     }
+}
+
+/// An id of another worker, which has checked it before.
+fn read(id: &str) -> Option<Identifier> {
+    let read = Identifier::new(id);
+    read.inspect_err(|error| tracing::warn!(%error, "another worker names no RAP id"))
+        .ok()
 }

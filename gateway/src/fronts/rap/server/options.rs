@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::callback_url::AllowedHost;
-use crate::options::{bytes, count, duration, rate};
+use crate::options::{bytes, count, defaults, duration, rate};
 
 /// The options of the RAP tool server.
 #[derive(Args, Clone, Debug, PartialEq)]
@@ -53,19 +53,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            callback_allow: Vec::new(),
-            callback_timeout: Duration::from_secs(10),
-            callback_retry_for: Duration::from_secs(300),
-            call_timeout: Duration::from_secs(3_600),
-            thread_idle: Duration::from_secs(300),
-            max_threads: 500,
-            max_pending: 10_000,
-            max_result_bytes: 16 << 20,
-            max_pending_bytes: 256 << 20,
-            notifications_per_second: 1_000.0,
-            notifications_burst: 2_000.0,
-        }
+        defaults()
     }
 }
 

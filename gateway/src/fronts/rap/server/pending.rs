@@ -8,12 +8,12 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::ToolServer;
 use super::callback_url::origin;
 use super::claims::Claim;
-use super::delivery::{Delivered, Share};
+use super::delivery::Delivered;
 use super::result::Body;
-use super::thread::Thread;
+use super::threads::Thread;
+use super::{RapServer, take};
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
 use crate::gateway::Connected;
@@ -27,12 +27,12 @@ pub(super) struct Room {
     /// One of those that may be pending.
     pub _place: OwnedSemaphorePermit,
     /// Its bytes.
-    pub _share: Share,
+    pub _bytes: OwnedSemaphorePermit,
 }
 
 /// It ends in exactly one result, which is delivered or is lost for a reason that is logged.
 pub(super) struct Pending {
-    server: Arc<ToolServer>,
+    server: Arc<RapServer>,
     group_id: Identifier,
     id: Identifier,
     call_id: Option<String>,
@@ -44,7 +44,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(server: Arc<ToolServer>, invocation: &Invocation, room: Room) -> Self {
+    pub(super) fn new(server: Arc<RapServer>, invocation: &Invocation, room: Room) -> Self {
         Pending {
             connected: server.hub.connected(),
             server,
@@ -92,7 +92,7 @@ impl Pending {
     }
 
     async fn deliver(self, body: Body, unwanted: &CancellationToken) {
-        let (message, _share) = self.message(body);
+        let (message, _bytes) = self.message(body);
         let Pending {
             server,
             group_id,
@@ -115,7 +115,7 @@ impl Pending {
     }
 
     /// The callback as JSON, and its share of what may wait; an error in place of what is too much.
-    fn message(&self, body: Body) -> (Bytes, Option<Share>) {
+    fn message(&self, body: Body) -> (Bytes, Option<OwnedSemaphorePermit>) {
         let max = self.server.options.max_result_bytes;
         let bytes = body.bytes();
         if bytes > max {
@@ -124,8 +124,8 @@ impl Pending {
             return (self.callback(Body::error(&message)), None);
         }
         let json = self.callback(body);
-        match self.server.pending_bytes.take(json.len()) {
-            Some(share) => (json, Some(share)),
+        match take(&self.server.pending_bytes, json.len()) {
+            Some(bytes) => (json, Some(bytes)),
             None => {
                 let message = "The result was lost: too many others wait to be delivered";
                 (self.callback(Body::error(message)), None)

@@ -6,7 +6,7 @@ use axum::http::header::{HOST, HeaderMap, HeaderName};
 use axum::http::request::Parts;
 use url::{Url, form_urlencoded};
 
-use super::refusal::Refusal;
+use crate::fronts::refusal::Refusal;
 
 /// Says how the client reached a proxy in front of us.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

@@ -1,14 +1,91 @@
-//! What an app offers, as tools.
+//! What an app offers, as tools, and `GET {base}/.well-known/rap-toolset`, where that is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use super::RapServer;
+use super::target::Target;
 use crate::broker::{CapabilityInfo, Offer};
 use crate::fronts::rap::names::tool_name;
 use crate::fronts::rap::wire::{Tool, Toolset};
+use crate::fronts::refusal::Refusal;
+use crate::gateway::Hub;
+use crate::wire::Failure;
+use caphost::call::{Code, Error};
+
+/// Answers kept at once: names of apps come from outside.
+const KEPT: usize = 256;
+
+/// The manifest. 404 without an app, or without a tool; 409 with several apps and none named.
+pub(super) async fn manifest(
+    State(server): State<Arc<RapServer>>,
+    target: Target,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Json<Value>, Refusal> {
+    let endpoint = target.endpoint(&headers, server.secure);
+    let endpoint = endpoint.ok_or_else(|| Refusal::invalid("`Host` is no host"))?;
+    let (_, app) = server.admit(target, &headers, uri.query())?;
+    let tools = server.catalogue.tools(&server.hub, app.as_deref());
+    let tools = tools.map_err(|error| {
+        let several = error.code == Code::INVALID_PARAMS;
+        let status = if several {
+            StatusCode::CONFLICT
+        } else {
+            StatusCode::NOT_FOUND
+        };
+        Refusal::new(status, error)
+    })?;
+    if tools.is_empty() {
+        // A toolset has one tool at least.
+        let message = format!("The app {:?} offers no tools", tools.app);
+        let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
+        return Err(Refusal::new(StatusCode::NOT_FOUND, error));
+    }
+    Ok(Json(tools.manifest(endpoint)))
+}
+
+/// What the apps of a hub offer, as tools: made once, until what apps offer changes.
+#[derive(Debug, Default)]
+pub(super) struct Catalogue {
+    kept: Mutex<KeptTools>,
+}
+
+#[derive(Debug, Default)]
+struct KeptTools {
+    /// Of the offers, when these were made.
+    version: u64,
+    tools: HashMap<Option<String>, Arc<Tools>>,
+}
+
+impl Catalogue {
+    /// The tools of the app named, or of the only one.
+    pub(super) fn tools(&self, hub: &Hub, app: Option<&str>) -> Result<Arc<Tools>, Failure> {
+        // Read first: what changes meanwhile is kept under the old version, and made anew.
+        let version = *hub.offers().borrow();
+        let app = app.map(str::to_string);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.version != version || kept.tools.len() >= KEPT {
+            *kept = KeptTools {
+                version,
+                tools: HashMap::new(),
+            };
+        }
+        if let Some(tools) = kept.tools.get(&app) {
+            return Ok(tools.clone());
+        }
+        let tools = Arc::new(Tools::of(hub.offer(app.as_deref())?));
+        kept.tools.insert(app, tools.clone());
+        Ok(tools)
+    }
+}
 
 /// An app's capabilities under names that may stand in a toolset.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! A tool is called.
+//! What a runtime says to tool servers: a tool is called, a call is cancelled, a thread is closed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -37,11 +37,37 @@ pub struct Invocation {
     pub user_id: Option<String>,
 }
 
+/// Where a tool server takes a [`CancelToolCall`], under its base URL.
+pub const CANCEL_TOOL_CALL_PATH: &str = "/cancel_tool_call";
+/// Where a tool server takes a [`CloseThread`], under its base URL.
+pub const CLOSE_THREAD_PATH: &str = "/close_thread";
+
+/// `POST {base}/cancel_tool_call`, best effort: never retried, its answer never read.
+///
+/// It goes to every tool server: whoever takes one reads its ids as an [`AnyServersId`].
+///
+/// [`AnyServersId`]: crate::fronts::rap::names::AnyServersId
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CancelToolCall<Id = Identifier> {
+    /// [`Invocation::group_id`](Invocation::group_id).
+    pub thread_id: Id,
+    /// [`Invocation::id`](Invocation::id).
+    pub tool_call_id: Id,
+}
+
+/// `POST {base}/close_thread`, best effort like [`CancelToolCall`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CloseThread<Id = Identifier> {
+    /// [`Invocation::group_id`](Invocation::group_id).
+    pub thread_id: Id,
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::fronts::rap::names::AnyServersId;
 
     #[test]
     fn an_invocation_as_a_runtime_writes_it() {
@@ -91,6 +117,21 @@ mod tests {
             "file:///etc/passwd",
             "http://",
             "javascript:1",
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn notifications_need_their_ids() {
+        let read = |text: &str| serde_json::from_str::<CancelToolCall<AnyServersId>>(text);
+        assert!(read(r#"{"thread_id":"t","tool_call_id":"c","more":1}"#).is_ok());
+        assert!(read(r#"{"thread_id":"../t","tool_call_id":""}"#).is_ok());
+        for bad in [
+            r#"{"thread_id":"t"}"#,
+            r#"{"thread_id":"t","tool_call_id":7}"#,
+            r#"{"thread_id":null,"tool_call_id":"c"}"#,
+            "[]",
         ] {
             assert!(read(bad).is_err(), "{bad}");
         }

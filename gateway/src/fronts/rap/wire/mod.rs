@@ -4,14 +4,14 @@
 
 mod callback;
 mod invocation;
-mod notification;
 mod toolset;
 
 use serde::{Deserialize, Deserializer};
 
 pub use callback::{Callback, ContentItem, ERROR_PREFIX, SubscriptionEvent, ToolResult};
-pub use invocation::Invocation;
-pub use notification::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, CancelToolCall, CloseThread};
+pub use invocation::{
+    CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, CancelToolCall, CloseThread, Invocation,
+};
 pub use toolset::{Annotations, TOOLSET_PATH, Tool, Toolset};
 
 /// An absolute `http:` or `https:` URL.

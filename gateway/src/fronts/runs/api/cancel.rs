@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use super::one::{Named, find};
-use super::refusal::Refusal;
 use super::{BODY_BYTES, REASON_CHARS, viewer};
+use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::wire::mended_bytes;
 use crate::wire::stops;
@@ -25,9 +25,9 @@ pub(super) async fn cancel(
 ) -> Result<Response, Refusal> {
     let viewer = viewer(&hub, &headers, &uri)?;
     let body = to_bytes(body, BODY_BYTES).await;
-    let body = body.map_err(|_| Refusal::body())?;
+    let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
     let reason = reason(&body)?;
-    let (_, placed) = find(&hub, id, &viewer).await?;
+    let placed = find(&hub, id, &viewer).await?;
     let run = &placed.run;
     if !run.state.is_over() {
         hub.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
@@ -56,13 +56,13 @@ pub(super) fn reason(body: &[u8]) -> Result<Option<String>, Refusal> {
         return Ok(None);
     }
     let mut body: Map<String, Value> = serde_json::from_slice(&mended_bytes(body))
-        .map_err(|error| Refusal::invalid("", format!("The body is no JSON object: {error}")))?;
+        .map_err(|error| Refusal::invalid_at("", format!("The body is no JSON object: {error}")))?;
     match body.remove("reason") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(reason)) if reason.chars().count() <= REASON_CHARS => Ok(Some(reason)),
         Some(_) => {
             let message = format!("A reason is a string of at most {REASON_CHARS} characters");
-            Err(Refusal::invalid("reason", message))
+            Err(Refusal::invalid_at("reason", message))
         }
     }
 }

@@ -11,9 +11,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use url::form_urlencoded;
 
-use super::refusal::Refusal;
 use super::run_json::RunJson;
 use super::{LIST_LIMIT, LIST_LIMIT_MAX, viewer};
+use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::gateway::Listed;
 use crate::tokens::Identity;
@@ -72,7 +72,7 @@ pub(super) fn limit(query: Option<&str>) -> Result<usize, Refusal> {
         Ok(limit) if limit <= LIST_LIMIT_MAX => Ok(limit),
         _ => {
             let message = format!("`limit` must be a whole number from 0 to {LIST_LIMIT_MAX}");
-            Err(Refusal::invalid("limit", message))
+            Err(Refusal::invalid_at("limit", message))
         }
     }
 }

@@ -4,7 +4,6 @@
 mod cancel;
 mod list;
 mod one;
-mod refusal;
 mod run_json;
 #[cfg(test)]
 mod tests;
@@ -16,9 +15,9 @@ use axum::http::{HeaderMap, Uri};
 use axum::routing::{get, post};
 
 use crate::fronts::auth::authenticate;
+use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::tokens::{Identity, Role};
-use refusal::Refusal;
 
 /// Bytes of a request's body, 64 KiB.
 const BODY_BYTES: usize = 64 << 10;
@@ -37,11 +36,13 @@ pub fn routes(hub: Arc<Hub>) -> Router {
         .route("/api/runs", get(list::list))
         .route("/api/runs/{id}", get(one::one))
         .route("/api/runs/{id}/cancel", post(cancel::cancel))
-        .method_not_allowed_fallback(async || Refusal::method())
+        .method_not_allowed_fallback(async || Refusal::method("There is no such method here"))
         .with_state(hub)
 }
 
 /// Who asks. Agents see their own runs, admins those of all.
 fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
-    Ok(authenticate(hub, Role::Agent, headers, uri.query())?)
+    let needed = "A valid token of role agent or admin is needed";
+    authenticate(hub, Role::Agent, headers, uri.query())
+        .map_err(|denied| Refusal::denied(denied, needed, needed))
 }

@@ -1,6 +1,5 @@
 use std::cell::Cell;
 
-use super::super::thread::Begun;
 use super::*;
 use crate::broker::runs::Dialect;
 use crate::gateway::Hub;

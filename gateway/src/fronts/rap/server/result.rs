@@ -1,12 +1,10 @@
 //! What a call's outcome is as a tool result.
 
-mod binary;
-
 use serde_json::Value;
 
-use self::binary::Binary;
 use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX};
 use crate::gateway::router::{AbpError, Outcome};
+use crate::wire::binary::{Binary, Encoding, canonical};
 use crate::wire::stops;
 use caphost::call::Stop;
 
@@ -30,15 +28,12 @@ impl Body {
         }
     }
 
-    /// A string as it is, binary data as its description and its content, all else as JSON.
+    /// A string as it is, a file as parts, all else as JSON.
     fn of_data(data: Value) -> Self {
-        let data = match Binary::find(data) {
-            Ok(binary) => return Body::Content(binary.into_items()),
-            Err(data) => data,
-        };
-        match data {
-            Value::String(text) => Body::Text(text),
-            other => Body::Text(other.to_string()),
+        match of_file(data) {
+            Ok(parts) => Body::Content(parts.into()),
+            Err(Value::String(text)) => Body::Text(text),
+            Err(other) => Body::Text(other.to_string()),
         }
     }
 
@@ -79,6 +74,37 @@ impl Body {
             Body::Content(items) => items.iter().map(bytes).sum(),
         }
     }
+}
+
+/// A file as its description in JSON, then its content: a picture as one, anything else as text.
+/// What is no file is given back as it was.
+fn of_file(mut data: Value) -> Result<[ContentItem; 2], Value> {
+    let can_be_sent = |file: &Binary| file.encoding == Encoding::Utf8 || file.has_bytes(&data);
+    let file = Binary::of(&data).filter(can_be_sent);
+    let Some((media_type, file)) = file.and_then(|it| Some((it.media_type.clone()?, it))) else {
+        return Err(data);
+    };
+    let content = file.remove(&mut data).unwrap_or_default();
+    let content = match file.encoding {
+        Encoding::Utf8 => ContentItem::Text { text: content },
+        Encoding::Base64 => {
+            // An app may have left it to the name of the member to say so.
+            data["encoding"] = "base64".into();
+            let content = canonical(content);
+            if media_type.starts_with("image/") {
+                ContentItem::Image {
+                    data: content,
+                    media_type,
+                }
+            } else {
+                ContentItem::Text { text: content }
+            }
+        }
+    };
+    let description = ContentItem::Text {
+        text: data.to_string(),
+    };
+    Ok([description, content])
 }
 
 fn bytes(item: &ContentItem) -> usize {
@@ -160,14 +186,58 @@ mod tests {
         }
     }
 
+    fn parts(data: Value) -> Vec<ContentItem> {
+        match done(data) {
+            Body::Content(items) => items,
+            Body::Text(text) => panic!("{text}"),
+        }
+    }
+
+    fn part(text: &str) -> ContentItem {
+        ContentItem::Text { text: text.into() }
+    }
+
     #[test]
-    fn binary_data_comes_as_parts() {
-        let data = json!({ "pdf": "JVBERg==", "mimeType": "application/pdf", "encoding": "base64", "pageCount": 2 });
-        let Body::Content(items) = done(data) else {
-            panic!("no parts")
-        };
+    fn a_file_comes_as_its_description_and_its_content() {
+        let pdf = json!({ "pdf": "JVBERg==", "mimeType": "application/pdf", "encoding": "base64", "pageCount": 2 });
         let description = r#"{"encoding":"base64","mimeType":"application/pdf","pageCount":2}"#;
-        let text = |text: &str| ContentItem::Text { text: text.into() };
-        assert_eq!(items, [text(description), text("JVBERg==")]);
+        assert_eq!(parts(pdf), [part(description), part("JVBERg==")]);
+        let file = json!({ "content": "AAAA", "note": "AAAAAAAA", "mimeType": "application/zip", "encoding": "base64" });
+        assert_eq!(parts(file)[1], part("AAAA"));
+        let file = json!({ "content": "<svg/>", "mimeType": "image/svg+xml", "encoding": "utf-8" });
+        assert_eq!(parts(file)[1], part("<svg/>"));
+    }
+
+    #[test]
+    fn pictures_are_images() {
+        let description = r#"{"encoding":"base64","mimeType":"image/png","width":3}"#;
+        let image = ContentItem::Image {
+            data: "iVBORw==".into(),
+            media_type: "image/png".into(),
+        };
+        for image_of_app in [
+            json!({ "image": "iVBORw==", "mimeType": "image/png", "encoding": "base64", "width": 3 }),
+            json!({ "image": "iVBORw", "mimeType": "image/png", "width": 3 }),
+        ] {
+            assert_eq!(parts(image_of_app), [part(description), image.clone()]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_of_a_known_type_is_json() {
+        for value in [
+            json!([1]),
+            json!({ "content": "AAAA" }),
+            json!({ "content": "AAAA", "encoding": "base64" }),
+            json!({ "content": "AAAA", "mimeType": "a/b" }),
+            json!({ "content": "not base64!", "mimeType": "a/b", "encoding": "base64" }),
+            json!({ "content": "", "mimeType": "a/b", "encoding": "base64" }),
+            json!({ "content": 7, "mimeType": "a/b", "encoding": "base64" }),
+            json!({ "downloadUrl": "blob:x", "mimeType": "a/b", "encoding": "base64", "filename": "AAAA" }),
+            json!({ "data": {}, "mimeType": "a/b", "encoding": "arraybuffer" }),
+            json!({ "note": "text", "mimeType": "a/b", "encoding": "utf-8" }),
+        ] {
+            assert_eq!(done(value.clone()), text(&value.to_string()));
+        }
     }
 }

@@ -1,8 +1,5 @@
 //! Sending results to callback URLs.
 
-mod budget;
-mod lanes;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +10,12 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use self::lanes::Lanes;
 use super::callback_url::origin;
+use super::lanes::Lanes;
 use crate::fronts::rap::pauses::Pauses;
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
 use crate::http_client;
-
-pub(super) use self::budget::{Budget, Share};
 
 /// Between the first attempt and the second; each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Bridge;
+use super::ToolServerApp;
 use crate::broker::AppInfo;
 use crate::fronts::rap::runtime::toolset;
 use crate::fronts::rap::wire::Toolset;
@@ -13,7 +13,7 @@ use caphost::capability::Descriptor;
 /// Toolsets have no version.
 const VERSION: &str = "0";
 
-impl Bridge<'_> {
+impl ToolServerApp<'_> {
     /// Registers the app.
     pub(super) fn register(&mut self, found: &Toolset) {
         let hub = &self.parts.hub;
@@ -30,7 +30,7 @@ impl Bridge<'_> {
             self.app["description"] = description.as_str().into();
         }
         let payload = json!({ "app": self.app, "capabilities": self.listed() });
-        self.link
+        self.relay
             .send(None, "app/register", Some(&json!("register")), payload);
         tracing::info!(app = id, server = ?self.parts.requests.server, "tool server joined");
     }
@@ -74,7 +74,7 @@ impl Bridge<'_> {
     pub(super) fn update(&mut self, found: &Toolset) {
         if self.adopt(found) {
             let payload = json!({ "capabilities": self.listed() });
-            self.link.send(None, "app/update", None, payload);
+            self.relay.send(None, "app/update", None, payload);
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::Bridge;
+use super::ToolServerApp;
 use super::calls::Running;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::SubscriptionEvent;
@@ -67,7 +67,7 @@ impl Subscriptions {
     }
 }
 
-impl Bridge<'_> {
+impl ToolServerApp<'_> {
     /// A call has had its result, and sends events from now on.
     pub(super) fn subscribe(&mut self, running: &Running) {
         let max = self.parts.limits.subscriptions;
@@ -91,14 +91,14 @@ impl Bridge<'_> {
             running.is_final = event.is_final;
             (running.connection, running.call_id.clone())
         } else {
-            return self.parts.counters.events_dropped.add();
+            return self.parts.counters().events_dropped.add();
         };
         if event.is_final {
             self.subscriptions.remove(connection, call_id.as_str());
         }
         let agent = self.agents.get(connection);
         if agent.is_none_or(|agent| !agent.notifications) {
-            return self.parts.counters.events_dropped.add();
+            return self.parts.counters().events_dropped.add();
         }
         let mut data = json!({ "callId": call_id.as_str(), "text": event.text });
         for (key, flag) in [
@@ -111,14 +111,14 @@ impl Bridge<'_> {
         }
         let payload = abp::notification(SUBSCRIPTION_EVENT, Some(&data));
         self.post(connection, abp::kind::NOTIFICATION, None, payload);
-        self.parts.counters.events.add();
+        self.parts.counters().events.add();
     }
 
     /// An agent has cancelled a call, and so ends the subscription it may have left behind.
     pub(super) fn unsubscribe(&mut self, connection: ConnectionId, call_id: &str) {
         if let Some(ended) = self.subscriptions.remove(connection, call_id) {
             let notices = &self.parts.notices;
-            notices.cancelled(&ended.thread, &ended.id, None, &self.link.keep);
+            notices.cancelled(&ended.thread, &ended.id, None, &self.relay.keep);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Bridge;
+use super::ToolServerApp;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::runtime::delivery::Undelivered;
 use crate::fronts::rap::runtime::result::Outcome;
@@ -29,7 +29,7 @@ pub enum Input {
     },
 }
 
-impl Bridge<'_> {
+impl ToolServerApp<'_> {
     /// Takes it.
     pub fn input(&mut self, input: Input) {
         let now = self.now();
@@ -43,18 +43,18 @@ impl Bridge<'_> {
                 let key = self.calls.find(&thread, &id);
                 let ended = key.and_then(|key| Some((key, self.calls.remove(key)?)));
                 let Some((key, running)) = ended else {
-                    self.parts.counters.results_dropped.add();
+                    self.parts.counters().results_dropped.add();
                     // What it says comes too late; that it comes at all is still news.
                     if let Some(key) = self.calls.ended_late(Some(&thread), &id) {
                         self.state.settle(key, outcome, true, now);
                     }
                     return;
                 };
-                running.errand.end();
+                running.dispatch.end();
                 if subscription && outcome.is_ok() {
                     self.subscribe(&running);
                 }
-                self.parts.counters.results.add();
+                self.parts.counters().results.add();
                 match outcome {
                     // It says so, and nobody can tell how far its own work has stopped.
                     Err(error) if error.code == Code::CANCELLED => {
@@ -81,7 +81,7 @@ impl Bridge<'_> {
                     && let Some(key) = self.calls.find_any(&id)
                     && let Some(running) = self.calls.get_mut(key)
                 {
-                    let (thread, keep) = (&running.thread, &self.link.keep);
+                    let (thread, keep) = (&running.thread, &self.relay.keep);
                     self.parts.notices.cancelled(thread, &id, None, keep);
                 }
                 self.fail(&id, error);
@@ -95,7 +95,7 @@ impl Bridge<'_> {
             return;
         };
         if let Some(running) = self.calls.remove(key) {
-            running.errand.end();
+            running.dispatch.end();
             self.state.settle(key, Err(error), true, now);
         }
     }

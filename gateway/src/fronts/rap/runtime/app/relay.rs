@@ -1,17 +1,95 @@
-//! What the relay sends: agents' messages, and its own.
+//! The app's end of the relay: its connection, which has no socket, and what agents send over it.
 
+use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Bridge;
+use super::ToolServerApp;
+use crate::broker::{Event, PeerId, Seat};
+use crate::gateway::{Hub, Outbox, OutboxStep};
+use crate::tokens::Identity;
 use crate::wire::abp::{self, FromAgent, Received};
 use crate::wire::{Envelope, failed};
 use caphost::call::{CallId, Code, Error};
 use caphost::session::{CallRequest, ConnectionId};
 
-impl Bridge<'_> {
+/// Keeps the gateway from stopping while somebody has a clone, for as long as it waits for its
+/// connections.
+pub type KeepAlive = Arc<dyn Any + Send + Sync>;
+
+/// An app's connection to the relay; dropping it leaves the relay.
+pub struct RelayConnection {
+    hub: Arc<Hub>,
+    peer: PeerId,
+    outbox: Arc<Outbox>,
+    pub keep: KeepAlive,
+}
+
+impl RelayConnection {
+    /// Joins the relay.
+    pub fn join(hub: &Arc<Hub>) -> Self {
+        let (peer, outbox, connected) = hub.join(|peer| Event::AppJoined {
+            peer,
+            identity: Some(Identity::anyone()),
+            seat: Seat::Own,
+        });
+        RelayConnection {
+            hub: hub.clone(),
+            peer,
+            outbox,
+            keep: Arc::new(connected),
+        }
+    }
+
+    /// The next thing that comes.
+    pub async fn next(&self) -> OutboxStep {
+        let step = self.outbox.next().await;
+        self.taken(step)
+    }
+
+    /// What has come already.
+    pub fn queued(&self) -> Option<OutboxStep> {
+        self.outbox.pop().map(|step| self.taken(step))
+    }
+
+    fn taken(&self, step: OutboxStep) -> OutboxStep {
+        if let OutboxStep::Message(_, cost) = step
+            && self.outbox.written(cost)
+        {
+            self.hub.relieved(self.peer, &self.outbox);
+        }
+        step
+    }
+
+    /// Sends a message, to the agent named or from the app itself.
+    pub fn send(&self, agent: Option<&str>, kind: &str, id: Option<&Value>, payload: Value) {
+        let unix = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let mut envelope = json!({ "type": kind, "timestamp": unix.as_millis() as u64 });
+        if let Some(agent) = agent {
+            envelope["agent"] = agent.into();
+        }
+        if let Some(id) = id {
+            envelope["id"] = id.clone();
+        }
+        envelope["payload"] = payload;
+        self.hub
+            .receive(self.peer, &envelope.to_string(), None, None);
+    }
+}
+
+impl Drop for RelayConnection {
+    fn drop(&mut self) {
+        self.hub.handle(Event::Gone { peer: self.peer });
+    }
+}
+
+impl ToolServerApp<'_> {
     /// One message.
     pub fn receive(&mut self, text: &str) {
         let Ok(envelope) = Envelope::read(text, None, &self.parts.hub.limits) else {
@@ -34,7 +112,7 @@ impl Bridge<'_> {
             let (kind, payload) = failed(&envelope.subject(), &error);
             let id = envelope.id.and_then(|id| serde_json::from_str(id).ok());
             let payload = serde_json::from_str(&payload).unwrap_or_default();
-            return self.link.send(Some(handle), kind, id.as_ref(), payload);
+            return self.relay.send(Some(handle), kind, id.as_ref(), payload);
         };
         match abp::read_from_agent(&message) {
             Ok(received) => self.take(connection, received),

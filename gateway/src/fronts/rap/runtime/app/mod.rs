@@ -6,9 +6,8 @@
 mod agents;
 mod calls;
 mod inputs;
-mod link;
 mod perform;
-mod receive;
+mod relay;
 mod subscriptions;
 mod tools;
 
@@ -24,21 +23,21 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 pub(super) use inputs::Input;
-pub(super) use link::KeepAlive;
+pub(super) use relay::KeepAlive;
 
 use super::callbacks::Receivers;
-use super::counters::Counters;
-use super::discovery::Known;
-use super::limits::RuntimeLimits;
 use super::notices::Notices;
+use super::options::RuntimeLimits;
 use super::requests::Requests;
+use super::toolset::Known;
 use crate::broker::CloseCode;
-use crate::gateway::Hub;
+use crate::gateway::metrics::ToolServerCounters;
+use crate::gateway::{Hub, OutboxStep};
 use agents::Agents;
 use calls::Calls;
 use caphost::call::Millis;
 use caphost::session::{HostState, Limits};
-use link::{Incoming, Link};
+use relay::RelayConnection;
 use subscriptions::Subscriptions;
 
 /// Messages that may overtake a call that is about to start, so that a cancel sent with it finds it
@@ -48,7 +47,7 @@ const BURST: usize = 64;
 /// The longest that is slept at once.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 
-/// What a bridge is made of.
+/// What an app is made of.
 pub(super) struct Parts {
     /// Which of the receivers, and which of the servers notified.
     pub index: usize,
@@ -60,7 +59,6 @@ pub(super) struct Parts {
     /// Where the gateway is reached.
     pub public: Arc<str>,
     pub limits: Arc<RuntimeLimits>,
-    pub counters: Arc<Counters>,
     /// Asks for a look at the toolset.
     pub look: Arc<Notify>,
     pub known: watch::Receiver<Known>,
@@ -68,7 +66,13 @@ pub(super) struct Parts {
     pub inbox: mpsc::Receiver<Input>,
 }
 
-/// Why a bridge has left the relay.
+impl Parts {
+    fn counters(&self) -> &ToolServerCounters {
+        &self.hub.metrics.tool_servers
+    }
+}
+
+/// Why an app has left the relay.
 enum End {
     /// The tool server is gone.
     ServerGone,
@@ -91,19 +95,19 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
             // For a session that is over.
             late = parts.inbox.recv() => {
                 match late {
-                    Some(Input::Result { .. }) => parts.counters.results_dropped.add(),
-                    Some(Input::Event(_)) => parts.counters.events_dropped.add(),
+                    Some(Input::Result { .. }) => parts.counters().results_dropped.add(),
+                    Some(Input::Event(_)) => parts.counters().events_dropped.add(),
                     _ => {}
                 }
                 continue;
             }
         };
-        let mut bridge = Bridge::new(&mut parts);
-        bridge.adopt(&toolset);
-        bridge.register(&toolset);
-        let end = bridge.serve(&over).await;
-        bridge.leave();
-        drop(bridge);
+        let mut app = ToolServerApp::new(&mut parts);
+        app.adopt(&toolset);
+        app.register(&toolset);
+        let end = app.serve(&over).await;
+        app.leave();
+        drop(app);
         match end {
             End::ServerGone => {
                 tracing::warn!(server = ?parts.requests.server, "tool server is gone")
@@ -121,9 +125,9 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
 }
 
 /// A tool server's time on the relay.
-struct Bridge<'a> {
+struct ToolServerApp<'a> {
     parts: &'a mut Parts,
-    link: Link,
+    relay: RelayConnection,
     /// The `app` it has registered as.
     app: Value,
     state: HostState<Value, ()>,
@@ -137,7 +141,7 @@ struct Bridge<'a> {
     woken: bool,
 }
 
-impl<'a> Bridge<'a> {
+impl<'a> ToolServerApp<'a> {
     fn new(parts: &'a mut Parts) -> Self {
         let limits = &parts.hub.limits;
         let limits = Limits {
@@ -146,8 +150,8 @@ impl<'a> Bridge<'a> {
             requests_per_second: limits.requests_per_second,
             ..Limits::default()
         };
-        Bridge {
-            link: Link::join(&parts.hub, &parts.tasks),
+        ToolServerApp {
+            relay: RelayConnection::join(&parts.hub),
             parts,
             app: Value::Null,
             state: HostState::new(limits),
@@ -180,7 +184,7 @@ impl<'a> Bridge<'a> {
             let left = deadline.map(|at| (at - self.now()).clamp(0.0, LONGEST_SLEEP_MS));
             let due = sleep(Duration::from_secs_f64(left.unwrap_or_default() / 1_000.0));
             tokio::select! {
-                incoming = self.link.next() => {
+                incoming = self.relay.next() => {
                     if let Some(end) = self.incoming(incoming) {
                         return end;
                     }
@@ -202,10 +206,10 @@ impl<'a> Bridge<'a> {
         }
     }
 
-    fn incoming(&mut self, incoming: Incoming) -> Option<End> {
-        match incoming {
-            Incoming::Message(text) => self.receive(&text),
-            Incoming::Closed(code, reason) => return Some(End::Closed(code, reason)),
+    fn incoming(&mut self, step: OutboxStep) -> Option<End> {
+        match step {
+            OutboxStep::Message(message, _) => self.receive(&message.into_text()),
+            OutboxStep::Close(code, reason) => return Some(End::Closed(code, reason)),
         }
         None
     }
@@ -213,7 +217,7 @@ impl<'a> Bridge<'a> {
     /// Starts what is ready, unless what has come in the meantime ends it first.
     fn start_calls(&mut self) -> Option<End> {
         for _ in 0..BURST {
-            let Some(incoming) = self.link.queued() else {
+            let Some(incoming) = self.relay.queued() else {
                 break;
             };
             if let Some(end) = self.incoming(incoming) {

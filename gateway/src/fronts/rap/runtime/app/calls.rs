@@ -1,0 +1,187 @@
+//! The calls a tool server works on: how they begin, how they are stopped, and which there are.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+use tokio::task::JoinHandle;
+
+use super::agents::unguessable;
+use super::{Input, ToolServerApp};
+use crate::fronts::rap::names::Identifier;
+use crate::fronts::rap::runtime::delivery::{Dispatch, deliver};
+use crate::fronts::rap::runtime::notices::Underway;
+use crate::fronts::rap::wire::Invocation;
+use caphost::call::{CallId, CallKey, Code, Error, Stop};
+use caphost::session::ConnectionId;
+
+/// One invocation without a result.
+pub struct Running {
+    /// Whose it is.
+    pub connection: ConnectionId,
+    /// The thread it was made in: a callback must name it.
+    pub thread: Identifier,
+    /// The tool call's id.
+    pub id: Identifier,
+    /// The agent's id for it.
+    pub call_id: CallId,
+    /// What its delivery goes by.
+    pub dispatch: Arc<Dispatch>,
+    /// Its delivery.
+    pub delivery: JoinHandle<()>,
+    /// Whether an event has said that it is the last.
+    pub is_final: bool,
+}
+
+/// Abandoned calls whose results are still waited for, 10 000.
+const ABANDONED: usize = 10_000;
+
+/// All of them.
+#[derive(Default)]
+pub struct Calls {
+    running: HashMap<CallKey, Running>,
+    keys: HashMap<Identifier, CallKey>,
+    /// Those that were cancelled: a result that comes late says that they have ended.
+    abandoned: HashMap<Identifier, (Identifier, CallKey)>,
+    order: VecDeque<Identifier>,
+}
+
+impl Calls {
+    /// A call has been started.
+    pub fn insert(&mut self, key: CallKey, running: Running) {
+        self.keys.insert(running.id.clone(), key);
+        self.running.insert(key, running);
+    }
+
+    /// The call with that id in that thread.
+    pub fn find(&self, thread: &Identifier, id: &Identifier) -> Option<CallKey> {
+        let key = self.find_any(id)?;
+        (self.running.get(&key)?.thread == *thread).then_some(key)
+    }
+
+    /// The call with that id.
+    pub fn find_any(&self, id: &Identifier) -> Option<CallKey> {
+        self.keys.get(id).copied()
+    }
+
+    /// A call.
+    pub fn get_mut(&mut self, key: CallKey) -> Option<&mut Running> {
+        self.running.get_mut(&key)
+    }
+
+    /// A call was cancelled, and its tool may go on.
+    pub fn abandon(&mut self, key: CallKey, running: &Running) {
+        if self.order.len() >= ABANDONED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.abandoned.remove(&oldest);
+        }
+        let (thread, id) = (running.thread.clone(), running.id.clone());
+        self.order.push_back(id.clone());
+        self.abandoned.insert(id, (thread, key));
+    }
+
+    /// The tool of an abandoned call with that id, in that thread if one is named, has ended.
+    pub fn ended_late(&mut self, thread: Option<&Identifier>, id: &Identifier) -> Option<CallKey> {
+        let (of, key) = self.abandoned.get(id)?;
+        let key = thread.is_none_or(|thread| thread == of).then_some(*key)?;
+        self.abandoned.remove(id);
+        self.order.retain(|it| it != id);
+        Some(key)
+    }
+
+    /// A call has ended.
+    pub fn remove(&mut self, key: CallKey) -> Option<Running> {
+        let running = self.running.remove(&key)?;
+        self.keys.remove(&running.id);
+        Some(running)
+    }
+}
+
+impl ToolServerApp<'_> {
+    /// Begins a call: its invocation is on its way from now on.
+    pub(super) fn start(
+        &mut self,
+        key: CallKey,
+        call_id: CallId,
+        tool: &str,
+        mut params: Value,
+    ) -> Result<(), Error<Value>> {
+        let gone = || Error::new(Code::DISCONNECTED, "The agent is gone");
+        let connection = params[0].as_u64().and_then(|it| it.try_into().ok());
+        let connection: ConnectionId = connection.ok_or_else(gone)?;
+        let agent = self.agents.get(connection).ok_or_else(gone)?;
+        let thread = agent.thread.clone().ok_or_else(gone)?;
+        let endpoint = self.endpoint.clone().ok_or_else(gone)?;
+        let id = unguessable();
+        let parts = &self.parts;
+        let receiver = &parts.receivers.receivers[parts.index];
+        let callback_url = receiver.url(&parts.public, &id).map_err(internal)?;
+        let arguments = match params[1].take() {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        let invocation = Invocation {
+            operation: tool.to_string(),
+            arguments,
+            id: id.clone(),
+            call_id: Some(call_id.to_string()),
+            callback_url,
+            group_id: thread.clone(),
+            thread_ancestors: Vec::new(),
+            user_id: None,
+        };
+        let body = serde_json::to_vec(&invocation).map_err(internal)?;
+        let dispatch = Arc::<Dispatch>::default();
+        let delivery = {
+            let (requests, limits) = (parts.requests.clone(), parts.limits.clone());
+            let (inbox, dispatch, id) = (parts.to_inbox.clone(), dispatch.clone(), id.clone());
+            parts.tasks.spawn(async move {
+                let delivered =
+                    deliver(&requests, &endpoint, Bytes::from(body), &limits, &dispatch);
+                if let Err(undelivered) = delivered.await {
+                    let _ = inbox.send(Input::Undelivered { id, undelivered }).await;
+                }
+            })
+        };
+        parts.counters().invocations.add();
+        let running = Running {
+            connection,
+            thread,
+            id,
+            call_id,
+            dispatch,
+            delivery,
+            is_final: false,
+        };
+        self.calls.insert(key, running);
+        Ok(())
+    }
+
+    /// The call is over for its agent. Whether the tool stops is up to its server, which is told, as
+    /// are all others; unless it was never told of the call.
+    pub(super) fn stop(&mut self, key: CallKey) {
+        let now = self.now();
+        let Some(running) = self.calls.remove(key) else {
+            return self.state.stopped(key, Stop::Abandoned, now);
+        };
+        if !running.dispatch.end() {
+            // No tool goes on.
+            return self.state.stopped(key, Stop::NeverStarted, now);
+        }
+        self.state.stopped(key, Stop::Abandoned, now);
+        self.calls.abandon(key, &running);
+        let underway = Underway {
+            server: self.parts.index,
+            delivery: running.delivery,
+        };
+        let (thread, id) = (&running.thread, &running.id);
+        let notices = &self.parts.notices;
+        notices.cancelled(thread, id, Some(underway), &self.relay.keep);
+    }
+}
+
+fn internal(error: impl std::error::Error) -> Error<Value> {
+    Error::new(Code::INTERNAL_ERROR, error.to_string())
+}

@@ -1,0 +1,217 @@
+//! Requests that are not served: one error for all fronts, and how each of them writes it.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse, Response};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::auth::CHALLENGE;
+use crate::broker::runs::RunId;
+use crate::gateway::Unsure;
+use crate::gateway::{Placed, Sought};
+use crate::tokens::Denied;
+use crate::wire::{Failure, error_json};
+use caphost::call::{Code, Error};
+
+/// JSON-RPC: the body is no request.
+const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC: the server cannot do it.
+const INTERNAL_ERROR: i32 = -32603;
+/// What servers of MCP commonly answer when something is not found.
+const NOT_FOUND: i32 = -32001;
+
+/// Why a request is not served. As a response of its own it is `{ "error": ABPError }`.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// Its status in HTTP.
+    pub status: StatusCode,
+    /// Its code, its message and its details.
+    pub error: Failure,
+    /// Its code in JSON-RPC.
+    pub rpc_code: i32,
+    /// Seconds to wait before the next try.
+    pub retry_after: Option<u64>,
+}
+
+impl Refusal {
+    /// A refusal whose code in JSON-RPC follows from the status.
+    pub(crate) fn new(status: StatusCode, error: Failure) -> Self {
+        let rpc_code = match status {
+            StatusCode::NOT_FOUND => NOT_FOUND,
+            status if status.is_server_error() => INTERNAL_ERROR,
+            _ => INVALID_REQUEST,
+        };
+        let wait = error.retry_after;
+        Refusal {
+            status,
+            error,
+            rpc_code,
+            // Whole seconds, and never sooner than it makes sense.
+            retry_after: wait.map(|ms| (ms / 1_000.0).ceil().max(1.0) as u64),
+        }
+    }
+
+    /// 400: something in the request is wrong.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        let error = Error::invalid_params(message.into());
+        Refusal::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// 400: what stands at `path` is wrong.
+    pub(crate) fn invalid_at(path: &str, message: String) -> Self {
+        let mut refusal = Refusal::invalid(message);
+        refusal.error.details = Some(Box::new(json!({ "path": path })));
+        refusal
+    }
+
+    /// 401 without a token that is known, 403 with one that may not: what is said of each.
+    pub(crate) fn denied(denied: Denied, missing: &'static str, forbidden: &'static str) -> Self {
+        let (status, message) = match denied {
+            Denied::Missing => (StatusCode::UNAUTHORIZED, missing),
+            Denied::Forbidden => (StatusCode::FORBIDDEN, forbidden),
+        };
+        Refusal::new(status, Error::new(Code::PERMISSION_DENIED, message))
+    }
+
+    /// 403: whoever asks may not.
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        let error = Error::new(Code::PERMISSION_DENIED, message.into());
+        Refusal::new(StatusCode::FORBIDDEN, error)
+    }
+
+    /// With `Retry-After`: 429 when whoever asks does so too often, 503 when all together do.
+    pub(crate) fn later(status: StatusCode, message: impl Into<String>, wait: Duration) -> Self {
+        let mut error = Error::new(Code::RATE_LIMITED, message.into());
+        error.retry_after = Some(wait.as_secs_f64() * 1_000.0);
+        Refusal::new(status, error)
+    }
+
+    /// 404
+    pub(crate) fn not_found(message: &'static str) -> Self {
+        Refusal::new(StatusCode::NOT_FOUND, Error::invalid_params(message))
+    }
+
+    /// 404: there is no such run, or whoever asks may not know of it.
+    pub(crate) fn no_run() -> Self {
+        Refusal::not_found("Run not found")
+    }
+
+    /// 405: the path is known, its method is not.
+    pub(crate) fn method(message: &'static str) -> Self {
+        let error = Error::new(Code::NOT_IMPLEMENTED, message);
+        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, error)
+    }
+
+    /// 413: the body has more bytes than `max`, or stops short.
+    pub(crate) fn body(max: usize) -> Self {
+        let details = json!({ "limit": "body", "max": max });
+        let error = Error::invalid_params(format!("The body is larger than {max} bytes"))
+            .with_details(Box::new(details));
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
+    }
+
+    /// 409: an id is that of several runs.
+    pub(crate) fn ambiguous(runs: &[RunId]) -> Self {
+        let runs: Vec<_> = runs.iter().map(RunId::to_string).collect();
+        let error = Error::invalid_params("Several runs have this id: name one by its run id")
+            .with_details(Box::new(json!({ "runIds": runs })));
+        Refusal::new(StatusCode::CONFLICT, error)
+    }
+
+    /// With another code in JSON-RPC.
+    pub(crate) fn with_rpc_code(mut self, code: i32) -> Self {
+        self.rpc_code = code;
+        self
+    }
+
+    /// The answer to the request of JSON-RPC with that id.
+    pub(crate) fn in_json_rpc(self, id: Option<&RawValue>) -> Response {
+        let mut error = json!({ "code": self.rpc_code, "message": self.error.message });
+        if self.error.retryable {
+            let code = self.error.code.as_str();
+            error["data"] = json!({ "code": code, "retryable": true });
+        }
+        self.with_body(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+    }
+
+    fn with_body(self, body: Value) -> Response {
+        let mut response = (self.status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, CHALLENGE);
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+/// 503: no run is found, but not all workers could be asked.
+impl From<Unsure> for Refusal {
+    fn from(unsure: Unsure) -> Self {
+        let mut error = Error::new(Code::TRANSPORT_ERROR, unsure.to_string());
+        error.retryable = true;
+        let mut refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error);
+        refusal.retry_after = Some(1);
+        refusal
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": error_json(&self.error) });
+        self.with_body(body)
+    }
+}
+
+/// A refusal as FastAPI writes it: `{ "detail": … }`, which is the message, or all that is wrong
+/// with the request if the details are a list. Of other details it has those of an ambiguous id.
+#[derive(Debug)]
+pub(crate) struct FastApi(pub Refusal);
+
+impl<R: Into<Refusal>> From<R> for FastApi {
+    fn from(refusal: R) -> Self {
+        FastApi(refusal.into())
+    }
+}
+
+impl IntoResponse for FastApi {
+    fn into_response(self) -> Response {
+        let FastApi(mut refusal) = self;
+        let mut details = refusal.error.details.take().unwrap_or_default();
+        let body = match details.is_array() {
+            true => json!({ "detail": details }),
+            false => match details.get_mut("runIds") {
+                Some(runs) => json!({ "detail": refusal.error.message, "runIds": runs }),
+                None => json!({ "detail": refusal.error.message }),
+            },
+        };
+        refusal.with_body(body)
+    }
+}
+
+/// The one run that was sought.
+pub(crate) fn found(sought: Sought) -> Result<Box<Placed>, Refusal> {
+    match sought {
+        Sought::One(placed) => Ok(placed),
+        Sought::None => Err(Refusal::no_run()),
+        Sought::Several(runs) => Err(Refusal::ambiguous(&runs)),
+        Sought::Unsure(unsure) => Err(unsure.into()),
+    }
+}
+
+/// An error as a response.
+pub(crate) fn refuse(status: StatusCode, error: &Failure) -> Response {
+    Refusal::new(status, error.clone()).into_response()
+}
+
+/// A JSON text as a response.
+pub(crate) fn json_text(status: StatusCode, text: String) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    (status, [(CONTENT_TYPE, json)], text).into_response()
+}

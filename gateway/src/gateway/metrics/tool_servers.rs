@@ -1,0 +1,90 @@
+//! What is counted of RAP tool servers whose tools are used.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts since the gateway began.
+#[derive(Debug, Default)]
+pub struct ToolServerCounters {
+    /// Invocations made.
+    pub invocations: Count,
+    /// Results that ended a call.
+    pub results: Count,
+    /// Results of no call in flight: late, repeated, or never asked for.
+    pub results_dropped: Count,
+    /// Events passed on to an agent.
+    pub events: Count,
+    /// Events of no subscription.
+    pub events_dropped: Count,
+    /// Callbacks that could not be read.
+    pub callbacks_refused: Count,
+    /// Notifications a tool server has acknowledged.
+    pub notices: Count,
+    /// Notifications that did not get through.
+    pub notices_lost: Count,
+}
+
+/// A number that only grows.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    /// One more.
+    pub(crate) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A metric of tool servers: its name, what it is, and where it is counted.
+pub(super) type ToolServerMetric = (
+    &'static str,
+    &'static str,
+    fn(&ToolServerCounters) -> &Count,
+);
+
+pub(super) const TOOL_SERVERS: &[ToolServerMetric] = &[
+    (
+        "caphost_tool_invocations_total",
+        "Invocations of tool servers.",
+        |it| &it.invocations,
+    ),
+    (
+        "caphost_tool_results_total",
+        "Results of tool servers that ended a call.",
+        |it| &it.results,
+    ),
+    (
+        "caphost_tool_results_dropped_total",
+        "Results of no call in flight: late, repeated, or never asked for.",
+        |it| &it.results_dropped,
+    ),
+    (
+        "caphost_tool_events_total",
+        "Subscription events passed on to agents.",
+        |it| &it.events,
+    ),
+    (
+        "caphost_tool_events_dropped_total",
+        "Events of no subscription.",
+        |it| &it.events_dropped,
+    ),
+    (
+        "caphost_tool_callbacks_refused_total",
+        "Callbacks of tool servers that could not be read.",
+        |it| &it.callbacks_refused,
+    ),
+    (
+        "caphost_tool_notices_total",
+        "Cancellations and thread closures that tool servers acknowledged.",
+        |it| &it.notices,
+    ),
+    (
+        "caphost_tool_notices_lost_total",
+        "Cancellations and thread closures that did not get through.",
+        |it| &it.notices_lost,
+    ),
+];

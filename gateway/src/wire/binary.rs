@@ -1,0 +1,337 @@
+//! Files in what a call returns: where they are, and what they are.
+//!
+//! ABP has one form for a file, `{ content, mimeType, encoding, size?, filename? }`, and apps like to
+//! give the content a name of its own, such as `pdf`. One rule finds both, whatever dialect the
+//! result goes to:
+//!
+//! - An object holds a file when its `encoding` is `base64` or `utf-8` and a text stands in
+//!   `content`, in `data`, or in a member named after its `mimeType`: the subtype or the type, so
+//!   `pdf` of `application/pdf`, and `png` or `image` of `image/png`. Of several such texts it is the
+//!   first that can be read.
+//! - Without an `encoding`, base64 in a member named after the `mimeType` is a file as well, unless
+//!   that is a `text/…` type: such a member holds the text itself.
+//! - An object without a `mimeType` has that of the object around it.
+//! - Base64 is of the standard alphabet; white space in it and missing padding do no harm.
+
+use base64::engine::general_purpose::STANDARD;
+use base64::{DecodeError, Engine};
+use serde_json::{Map, Value};
+
+/// One file in a result. Its content stays in the result, where [`Binary::path`] leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binary {
+    /// From the data down to the member that holds the content.
+    pub path: Vec<String>,
+    /// Its `mimeType`, or that of an object around it.
+    pub media_type: Option<String>,
+    /// How the content is written.
+    pub encoding: Encoding,
+    /// Whether the content is what `encoding` says. Otherwise the file cannot be read.
+    pub is_valid: bool,
+    /// What the app calls it.
+    pub filename: Option<String>,
+    /// How many bytes the app says it has.
+    pub size: Option<u64>,
+}
+
+/// How the content of a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// As base64.
+    Base64,
+    /// As the text it is.
+    Utf8,
+}
+
+impl Binary {
+    /// All files in `data`: one that is around another before it, else in the order of the members.
+    pub fn all(data: &Value) -> Vec<Self> {
+        let mut found = Vec::new();
+        visit(data, None, &mut Vec::new(), &mut found);
+        found
+    }
+
+    /// The file that `data` itself is.
+    pub fn of(data: &Value) -> Option<Self> {
+        of_object(data.as_object()?, None, &[])
+    }
+
+    /// The member that holds the content.
+    pub fn member(&self) -> &str {
+        self.path.last().map_or("", String::as_str)
+    }
+
+    /// The text that stands for the file in `data`.
+    pub fn text<'a>(&self, data: &'a Value) -> &'a str {
+        let found = data.pointer(&pointer(&self.path));
+        found.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether there are bytes in base64 to give in another form.
+    pub fn has_bytes(&self, data: &Value) -> bool {
+        self.encoding == Encoding::Base64 && self.is_valid && !self.text(data).is_empty()
+    }
+
+    /// The text that stands for the file, to put something else there.
+    pub fn text_mut<'a>(&self, data: &'a mut Value) -> Option<&'a mut String> {
+        match data.pointer_mut(&pointer(&self.path)) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Takes the content out of `data`, and leaves what describes it.
+    pub fn remove(&self, data: &mut Value) -> Option<String> {
+        let (member, object) = self.path.split_last()?;
+        let object = data.pointer_mut(&pointer(object))?.as_object_mut()?;
+        match object.remove(member)? {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl Encoding {
+    fn of(name: &str) -> Option<Self> {
+        match name {
+            "base64" => Some(Encoding::Base64),
+            "utf-8" | "utf8" => Some(Encoding::Utf8),
+            _ => None,
+        }
+    }
+
+    /// The bytes that `text` stands for.
+    pub fn decode(self, text: &str) -> Result<Vec<u8>, DecodeError> {
+        match self {
+            Encoding::Base64 => STANDARD.decode(canonical(text.to_string())),
+            Encoding::Utf8 => Ok(text.as_bytes().to_vec()),
+        }
+    }
+
+    fn fits(self, text: &str) -> bool {
+        self == Encoding::Utf8 || is_base64(text)
+    }
+}
+
+/// The members that may hold the content of a file of that type, the likeliest first; `declared`
+/// says whether it has an `encoding`.
+pub fn content_members(media_type: Option<&str>, declared: bool) -> impl Iterator<Item = &str> {
+    let plain = declared.then_some(["content", "data"]);
+    let named = media_type.and_then(split);
+    let named = named.filter(|(kind, _)| declared || *kind != "text");
+    let named = named.map(|(kind, subtype)| [subtype, kind]);
+    plain.into_iter().chain(named).flatten()
+}
+
+/// The type and the subtype of a media type, if both are tokens.
+pub fn split(media_type: &str) -> Option<(&str, &str)> {
+    let essence = media_type.split(';').next()?.trim();
+    let (kind, subtype) = essence.split_once('/')?;
+    let is_token = |text: &str| {
+        let valid = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
+        !text.is_empty() && text.bytes().all(valid)
+    };
+    (is_token(kind) && is_token(subtype)).then_some((kind, subtype))
+}
+
+/// Base64 in one line and padded, as most readers insist on.
+pub fn canonical(mut text: String) -> String {
+    text.retain(|letter| !letter.is_ascii_whitespace());
+    text.truncate(text.trim_end_matches('=').len());
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    text
+}
+
+fn visit<'a>(
+    value: &'a Value,
+    media_type: Option<&'a str>,
+    path: &mut Vec<String>,
+    found: &mut Vec<Binary>,
+) {
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate().filter(|(_, it)| may_hold(it)) {
+                path.push(index.to_string());
+                visit(item, media_type, path, found);
+                path.pop();
+            }
+        }
+        Value::Object(members) => {
+            found.extend(of_object(members, media_type, path));
+            let media_type = text(members, "mimeType").or(media_type);
+            for (name, member) in members.iter().filter(|(_, it)| may_hold(it)) {
+                path.push(name.clone());
+                visit(member, media_type, path, found);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+fn may_hold(value: &Value) -> bool {
+    value.is_object() || value.is_array()
+}
+
+/// The file in an object at `path`, with `around` the type of the object around it.
+fn of_object(
+    members: &Map<String, Value>,
+    around: Option<&str>,
+    path: &[String],
+) -> Option<Binary> {
+    let declared = match members.get("encoding") {
+        Some(encoding) => Some(Encoding::of(encoding.as_str()?)?),
+        None => None,
+    };
+    let media_type = match (members.get("mimeType"), declared) {
+        (Some(media_type), _) => Some(media_type.as_str()?),
+        (None, Some(_)) => around,
+        (None, None) => return None,
+    };
+    let encoding = declared.unwrap_or(Encoding::Base64);
+    let candidates = content_members(media_type, declared.is_some());
+    let texts = candidates.filter_map(|name| Some((name, text(members, name)?)));
+    let mut unreadable = None;
+    let readable = texts
+        .inspect(|(name, _)| {
+            unreadable.get_or_insert(*name);
+        })
+        .find(|(_, text)| encoding.fits(text));
+    let is_valid = readable.is_some();
+    // What only looks as if it might be a file need not be one.
+    let unreadable = unreadable.filter(|_| declared.is_some());
+    let member = readable.map(|(name, _)| name).or(unreadable)?;
+    let mut path = path.to_vec();
+    path.push(member.to_string());
+    Some(Binary {
+        path,
+        media_type: media_type.map(str::to_string),
+        encoding,
+        is_valid,
+        filename: text(members, "filename").map(str::to_string),
+        size: members.get("size").and_then(Value::as_u64),
+    })
+}
+
+fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    members.get(name)?.as_str()
+}
+
+fn is_base64(text: &str) -> bool {
+    let (mut digits, mut padding) = (0_usize, 0);
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        match byte {
+            b'=' => padding += 1,
+            _ if padding > 0 => return false,
+            b'+' | b'/' => digits += 1,
+            _ if byte.is_ascii_alphanumeric() => digits += 1,
+            _ => return false,
+        }
+    }
+    digits % 4 != 1 && padding <= 2
+}
+
+/// A JSON Pointer.
+fn pointer(path: &[String]) -> String {
+    let escaped = |name: &String| format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+    path.iter().map(escaped).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn member(data: Value) -> Option<String> {
+        let found = Binary::of(&data)?;
+        Some(found.member().to_string())
+    }
+
+    #[test]
+    fn the_content_has_a_plain_name_or_that_of_its_type() {
+        for (name, media_type, encoding) in [
+            ("content", "image/png", "base64"),
+            ("data", "a/b", "base64"),
+            ("pdf", "application/pdf", "base64"),
+            ("png", "image/png; q=1", "base64"),
+            ("image", "image/png", "base64"),
+            ("content", "nonsense", "base64"),
+            ("svg+xml", "image/svg+xml", "utf8"),
+        ] {
+            let data = json!({ name: "aGk=", "mimeType": media_type, "encoding": encoding });
+            assert_eq!(member(data).as_deref(), Some(name));
+        }
+        let data = json!({ "png": "aGk=", "mimeType": "image/png" });
+        assert_eq!(member(data).as_deref(), Some("png"), "no encoding");
+    }
+
+    #[test]
+    fn of_several_texts_the_content_is_the_first_that_can_be_read() {
+        let data = json!({ "content": "AAAA", "image": "BBBB", "mimeType": "image/png", "encoding": "base64" });
+        assert_eq!(member(data).as_deref(), Some("content"));
+        let data = json!({ "content": "a picture of a cat!", "image": "BBBB", "mimeType": "image/png", "encoding": "base64" });
+        assert_eq!(member(data).as_deref(), Some("image"));
+    }
+
+    #[test]
+    fn what_declares_no_file_has_none() {
+        for data in [
+            json!(null),
+            json!("AAAA"),
+            json!([1]),
+            json!({ "content": "AAAA" }),
+            json!({ "content": "AAAA", "mimeType": "a/b" }),
+            json!({ "text": "word", "mimeType": "text/plain" }),
+            json!({ "image": "a link!", "mimeType": "image/png" }),
+            json!({ "content": "AAAA", "encoding": "arraybuffer" }),
+            json!({ "content": 7, "mimeType": "a/b", "encoding": "base64" }),
+            json!({ "note": "AAAA", "mimeType": "image/png", "encoding": "base64" }),
+            json!({ "pdf": "AAAA", "mimeType": 5 }),
+        ] {
+            assert_eq!(Binary::all(&data), [], "{data}");
+        }
+    }
+
+    #[test]
+    fn what_says_that_it_is_a_file_and_cannot_be_read_is_found_all_the_same() {
+        for bad in ["not base64!", "AAAAA", "AAAA===", "AA=A"] {
+            let data = json!({ "content": bad, "encoding": "base64" });
+            assert!(!Binary::of(&data).unwrap().is_valid, "{bad}");
+        }
+        let empty = json!({ "content": "", "encoding": "base64" });
+        assert!(Binary::of(&empty).unwrap().is_valid);
+    }
+
+    #[test]
+    fn files_lie_anywhere_and_have_the_type_of_what_is_around_them() {
+        let mut data = json!({
+            "mimeType": "image/png",
+            "a/b~": [{ "png": "aG\nk", "encoding": "base64", "size": 2, "filename": "x.png" }, 1],
+            "z": { "image": "BBBB", "mimeType": "image/webp" },
+        });
+        let found = Binary::all(&data);
+        assert_eq!(found[0].path, ["a/b~", "0", "png"]);
+        assert_eq!(found[0].media_type.as_deref(), Some("image/png"));
+        assert_eq!(
+            (found[0].size, found[0].filename.as_deref()),
+            (Some(2), Some("x.png"))
+        );
+        assert_eq!(found[1].media_type.as_deref(), Some("image/webp"));
+        assert_eq!(found.len(), 2);
+        let text = found[0].text(&data);
+        assert_eq!(found[0].encoding.decode(text).unwrap(), b"hi");
+        assert_eq!(found[0].remove(&mut data).as_deref(), Some("aG\nk"));
+        assert_eq!(data["a/b~"][0].get("png"), None);
+        *found[1].text_mut(&mut data).unwrap() = "taken".into();
+        assert_eq!(data["z"]["image"], "taken");
+    }
+
+    #[test]
+    fn base64_is_given_in_one_line_and_padded() {
+        assert_eq!(canonical("aGVs\r\nbG8".into()), "aGVsbG8=");
+        assert_eq!(canonical("aGVsbG8=".into()), "aGVsbG8=");
+    }
+}
