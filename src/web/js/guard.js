@@ -17,14 +17,16 @@ const guards = new Set();
 
 /**
  * @template T
- * @param {() => T} work what calls into wasm; it throws only when the instance is lost
+ * @template {any[]} Args
+ * @param {(...args: Args) => T} work what calls into wasm; it throws only when the instance is lost
+ * @param {Args} args
  * @returns {T | undefined} undefined when it is
  */
-export function enter(work) {
+export function enter(work, ...args) {
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
-    return work();
+    return work(...args);
   } catch (error) {
     lose(error);
     return undefined;
@@ -47,7 +49,8 @@ export function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === 'function') functions[name] = (/** @type {any[]} */ ...args) => enter(() => handle[name](...args));
+    const entry = handle[name];
+    if (typeof entry === 'function') functions[name] = (/** @type {any[]} */ ...args) => enter(entry, ...args);
   }
   known.set(handle, functions);
   return functions;
