@@ -104,16 +104,17 @@ impl HostHandle {
         host: u32,
         connection: u32,
         id: JsValue,
-        call: &str,
+        given: JsValue,
         reason: Option<String>,
     ) -> bool {
-        if CallId::parse(call).is_err() {
+        let call = given.as_string().unwrap_or_default();
+        if CallId::parse(&call).is_err() {
             return true;
         }
         if let Some(host) = Work::of(host) {
-            let (given, reason) = (JsValue::from_str(call), shortened(reason.as_deref()));
+            let reason = shortened(reason.as_deref());
             host.state()
-                .cancel(connection, Some(id), given, call, reason, now());
+                .cancel(connection, Some(id), given, &call, reason, now());
         }
         false
     }

@@ -152,7 +152,7 @@ extern "C" {
     ) -> JsValue;
     /// A `CancelResponse` of a call that was cancelled; `ended` is a `LateEnd`, or undefined.
     #[wasm_bindgen(js_name = cancelConfirmation)]
-    pub(super) fn cancel_confirmation(given: &JsValue, stop: &str, ended: &JsValue) -> JsValue;
+    pub(super) fn cancel_confirmation(given: &JsValue, stop: &JsValue, ended: &JsValue) -> JsValue;
     /// How the handler of an abandoned call has ended.
     #[wasm_bindgen(js_name = lateEnd)]
     pub(super) fn late_end(success: bool, after: f64) -> JsValue;
