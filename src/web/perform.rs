@@ -1,6 +1,6 @@
 //! Does what the core asks for.
 
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use super::inner::{Handler, Inner};
 use super::sys;
@@ -64,7 +64,7 @@ impl Inner {
             } => match handler {
                 Handler::Js(handler) => shell.start(key, &handler, &params),
                 Handler::Rust(handler) => {
-                    let params = object::get(&params, "params");
+                    let params = params.unchecked_ref::<sys::Given>().params();
                     self.rust_calls.start(key, id, &handler, params);
                 }
             },

@@ -87,6 +87,16 @@ extern "C" {
     pub(super) fn unregistered(this: &Shell, name: &str);
 }
 
+#[wasm_bindgen]
+extern "C" {
+    /// What a call was made with, as the JavaScript beside this has given it.
+    pub(super) type Given;
+
+    /// A getter, because a name that is made to be looked up costs more than the look.
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn params(this: &Given) -> JsValue;
+}
+
 #[wasm_bindgen(module = "/src/web/js/timeline.js")]
 extern "C" {
     /// For whoever watches a host. `call` is `{ callId, sessionId }` and, of a step of its life,
