@@ -19,10 +19,9 @@ const guards = new Set();
  * @template T
  * @template {any[]} Args
  * @param {(...args: Args) => T} work what calls into wasm; it throws only when the instance is lost
- * @param {Args} args
- * @returns {T | undefined} undefined when it is
+ * @returns {(...args: Args) => T | undefined} the same, which gives undefined when it is
  */
-export function enter(work, ...args) {
+const guard = (work) => (...args) => {
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
@@ -33,7 +32,14 @@ export function enter(work, ...args) {
   } finally {
     depth -= 1;
   }
-}
+};
+
+/**
+ * @template T
+ * @param {() => T} work what calls into wasm
+ * @returns {T | undefined} undefined when the instance is lost
+ */
+export const enter = (work) => guard(work)();
 
 /** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
 const known = new WeakMap();
@@ -49,8 +55,7 @@ export function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    const entry = handle[name];
-    if (typeof entry === 'function') functions[name] = (/** @type {any[]} */ ...args) => enter(entry, ...args);
+    if (typeof handle[name] === 'function') functions[name] = guard(handle[name]);
   }
   known.set(handle, functions);
   return functions;
