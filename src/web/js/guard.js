@@ -21,7 +21,7 @@ const guards = new Set();
  * @param {(...args: Args) => T} work what calls into wasm; it throws only when the instance is lost
  * @returns {(...args: Args) => T | undefined} the same, which gives undefined when it is
  */
-const guard = (work) => (...args) => {
+export const guard = (work) => (...args) => {
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
@@ -33,13 +33,6 @@ const guard = (work) => (...args) => {
     depth -= 1;
   }
 };
-
-/**
- * @template T
- * @param {() => T} work what calls into wasm
- * @returns {T | undefined} undefined when the instance is lost
- */
-export const enter = (work) => guard(work)();
 
 /** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
 const known = new WeakMap();

@@ -1,7 +1,7 @@
 /**
  * What Rust needs of the platform. Nothing here throws.
  */
-import { enter } from './guard.js';
+import { guard } from './guard.js';
 
 // Held, because to look it up costs a browser more than to read it.
 const clock = performance;
@@ -81,7 +81,7 @@ let channel;
 export function inNextTask(callback) {
   if (!channel) {
     channel = new MessageChannel();
-    channel.port1.onmessage = () => enter(() => tasks.shift()?.());
+    channel.port1.onmessage = guard(() => tasks.shift()?.());
   }
   tasks.push(callback);
   channel.port2.postMessage(0);
