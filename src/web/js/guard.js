@@ -48,7 +48,7 @@ export function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === 'function') functions[name] = guard(handle[name]);
+    if (typeof handle[name] === 'function') functions[name] = guard((...args) => handle[name](...args));
   }
   known.set(handle, functions);
   return functions;
