@@ -3,7 +3,7 @@
  */
 import { problemWithOptions } from '../src/web/js/descriptor.js';
 import { abpError, invalid, thrown } from '../src/web/js/errors.js';
-import { enter } from '../src/web/js/guard.js';
+import { guard } from '../src/web/js/guard.js';
 import { load } from './wasm.js';
 
 /**
@@ -15,7 +15,7 @@ export async function createHost(options) {
   const { HostHandle, newHost } = await load();
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
-  const host = enter(() => newHost(HostHandle, options.app, options));
+  const host = guard(newHost)(HostHandle, options.app, options);
   if (!host) throw abpError('INTERNAL_ERROR', 'The wasm instance is lost');
   const { shell } = host;
   shell.liveness = options.liveness ?? shell.liveness;

@@ -24,18 +24,18 @@ pub struct InvalidCallId;
 impl CallId {
     /// Accepts a peer's identifier.
     pub fn parse(text: &str) -> Result<Self, InvalidCallId> {
-        // Byte length bounds the walk below: no character takes more than four bytes.
+        // Byte length bounds the walks below: no character takes more than four bytes.
         if text.is_empty() || text.len() > MAX_CALL_ID_CHARS * 4 {
             return Err(InvalidCallId);
         }
-        let mut count = 0;
-        for character in text.chars() {
-            count += 1;
-            if count > MAX_CALL_ID_CHARS || !is_printable(character) {
-                return Err(InvalidCallId);
-            }
+        let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        let printable = plain || text.chars().all(is_printable);
+        let fits = text.len() <= MAX_CALL_ID_CHARS || text.chars().count() <= MAX_CALL_ID_CHARS;
+        if printable && fits {
+            Ok(CallId::of(text))
+        } else {
+            Err(InvalidCallId)
         }
-        Ok(CallId::of(text))
     }
 
     /// A fresh UUID (version 4).

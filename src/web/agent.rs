@@ -6,7 +6,7 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
 use super::handles::{Handles, Table};
-use super::perform::error;
+use super::perform::{error, word};
 use super::sys::{self, now};
 use super::{Error, some};
 use crate::agent::{
@@ -39,10 +39,10 @@ extern "C" {
     fn fail(this: &AgentShell, key: u32, error: &JsValue);
     /// Settles a call without one: it was cancelled, and so far was the stop seen.
     #[wasm_bindgen(method)]
-    fn stopped(this: &AgentShell, key: u32, stop: &str);
+    fn stopped(this: &AgentShell, key: u32, stop: &JsValue);
     /// Settles a cancel of a call that was cancelled. `ended` is a `LateEnd`, or undefined.
     #[wasm_bindgen(method)]
-    fn confirm(this: &AgentShell, key: u32, stop: &str, ended: &JsValue);
+    fn confirm(this: &AgentShell, key: u32, stop: &JsValue, ended: &JsValue);
     /// Settles a cancel of a call that was not cancelled.
     #[wasm_bindgen(method)]
     fn refuse(this: &AgentShell, key: u32, reason: Option<&str>, error: &JsValue);
@@ -308,7 +308,7 @@ fn perform(shell: &AgentShell, action: Action<JsValue>) {
             shell.send_shutdown(key, reason.as_deref());
         }
         Action::Settle(key, Settled::Response(response)) => shell.settle(key, &response),
-        Action::Settle(key, Settled::Cancelled(stop)) => shell.stopped(key, stop.as_str()),
+        Action::Settle(key, Settled::Cancelled(stop)) => shell.stopped(key, &word(stop)),
         Action::Settle(key, Settled::Failed(failure)) => shell.fail(key, &error(&failure)),
         Action::SettleCancel(
             key,
@@ -320,7 +320,7 @@ fn perform(shell: &AgentShell, action: Action<JsValue>) {
         ) => {
             let ended = ended.map(|end| sys::late_end(end.success, end.after));
             let ended = ended.unwrap_or(JsValue::UNDEFINED);
-            shell.confirm(key, stop.as_str(), &ended);
+            shell.confirm(key, &word(stop), &ended);
         }
         Action::SettleCancel(key, it) => {
             let failure = match it.error {

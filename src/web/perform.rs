@@ -1,11 +1,11 @@
 //! Does what the core asks for.
 
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use super::inner::{Handler, Inner};
 use super::sys;
 use super::{Error, object};
-use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response};
+use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response, Stop};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 
 /// The event that tells an agent that the handler of its abandoned call has ended; its data is
@@ -64,7 +64,7 @@ impl Inner {
             } => match handler {
                 Handler::Js(handler) => shell.start(key, &handler, &params),
                 Handler::Rust(handler) => {
-                    let params = object::get(&params, "params");
+                    let params = params.unchecked_ref::<sys::Given>().params();
                     self.rust_calls.start(key, id, &handler, params);
                 }
             },
@@ -197,6 +197,15 @@ impl Inner {
     }
 }
 
+/// How far a stop was seen. The words are made once: to decode one takes longer than the rest of what
+/// is done to confirm a cancel.
+pub(super) fn word(stop: Stop) -> JsValue {
+    thread_local! {
+        static WORDS: [JsValue; 5] = Stop::ALL.map(|stop| JsValue::from_str(stop.as_str()));
+    }
+    WORDS.with(|words| words[stop as usize].clone())
+}
+
 /// What names a call on the timeline.
 fn named(session: &str, id: &CallId) -> JsValue {
     let call = object::object();
@@ -210,7 +219,7 @@ fn told(outcome: Outcome<JsValue>) -> (u32, JsValue) {
     match outcome {
         Outcome::Completed(data) => (state::COMPLETED, data),
         Outcome::Failed(failure) => (state::FAILED, error(&failure)),
-        Outcome::Cancelled(stop) => (state::CANCELLED, JsValue::from_str(stop.as_str())),
+        Outcome::Cancelled(stop) => (state::CANCELLED, word(stop)),
     }
 }
 
@@ -231,7 +240,7 @@ fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
     match answer {
         Ok(CancelAnswer::Cancelled { stop, ended }) => {
             let ended = ended.map(|end| sys::late_end(end.success, end.after));
-            sys::cancel_confirmation(given, stop.as_str(), &or_undefined(ended))
+            sys::cancel_confirmation(given, &word(stop), &or_undefined(ended))
         }
         Ok(answer) => sys::cancel_response(given, answer.reason(), &JsValue::UNDEFINED),
         Err(failure) => sys::cancel_response(given, None, &error(&failure)),

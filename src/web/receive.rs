@@ -104,16 +104,17 @@ impl HostHandle {
         host: u32,
         connection: u32,
         id: JsValue,
-        call: &str,
+        given: JsValue,
         reason: Option<String>,
     ) -> bool {
-        if CallId::parse(call).is_err() {
+        let call = given.as_string().unwrap_or_default();
+        if CallId::parse(&call).is_err() {
             return true;
         }
         if let Some(host) = Work::of(host) {
-            let (given, reason) = (JsValue::from_str(call), shortened(reason.as_deref()));
+            let reason = shortened(reason.as_deref());
             host.state()
-                .cancel(connection, Some(id), given, call, reason, now());
+                .cancel(connection, Some(id), given, &call, reason, now());
         }
         false
     }
@@ -168,5 +169,7 @@ pub(super) fn timeout_of(timeout: f64) -> Option<f64> {
 pub(super) fn shortened(reason: Option<&str>) -> Option<Rc<str>> {
     let reason = reason?;
     let end = reason.char_indices().nth(REASON_CHARACTERS);
-    Some(end.map_or(reason, |(at, _)| &reason[..at]).into())
+    // By `get`, because the message of an index out of place takes 7 kB of the module.
+    let kept = end.and_then(|(at, _)| reason.get(..at));
+    Some(kept.unwrap_or(reason).into())
 }

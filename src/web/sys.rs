@@ -87,6 +87,16 @@ extern "C" {
     pub(super) fn unregistered(this: &Shell, name: &str);
 }
 
+#[wasm_bindgen]
+extern "C" {
+    /// What a call was made with, as the JavaScript beside this has given it.
+    pub(super) type Given;
+
+    /// A getter, because a name that is made to be looked up costs more than the look.
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn params(this: &Given) -> JsValue;
+}
+
 #[wasm_bindgen(module = "/src/web/js/timeline.js")]
 extern "C" {
     /// For whoever watches a host. `call` is `{ callId, sessionId }` and, of a step of its life,
@@ -152,7 +162,7 @@ extern "C" {
     ) -> JsValue;
     /// A `CancelResponse` of a call that was cancelled; `ended` is a `LateEnd`, or undefined.
     #[wasm_bindgen(js_name = cancelConfirmation)]
-    pub(super) fn cancel_confirmation(given: &JsValue, stop: &str, ended: &JsValue) -> JsValue;
+    pub(super) fn cancel_confirmation(given: &JsValue, stop: &JsValue, ended: &JsValue) -> JsValue;
     /// How the handler of an abandoned call has ended.
     #[wasm_bindgen(js_name = lateEnd)]
     pub(super) fn late_end(success: bool, after: f64) -> JsValue;

@@ -29,7 +29,7 @@ test('a code is as retryable in JavaScript as in Rust, TRANSPORT_ERROR too', () 
 });
 
 test('wherever an error is written out, it is as retryable as its code', () => {
-  const sources = ['src', 'npm'].flatMap((folder) => filesUnder(join(root, folder))).filter((path) => /\.(js|rs)$/.test(path) && !path.includes('tests'));
+  const sources = ['src', 'npm', 'gateway/src'].flatMap((folder) => filesUnder(join(root, folder))).filter((path) => /\.(js|rs)$/.test(path) && !path.includes('tests'));
   let seen = 0;
   for (const path of sources) {
     for (const [text, code = '', retryable] of readFileSync(path, 'utf8').matchAll(/code"?: ['"]([A-Z_]+)['"],[^{}]*?retryable"?: (true|false)/g)) {

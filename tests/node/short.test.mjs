@@ -7,13 +7,13 @@ import { newHost, plainAgent } from './host.mjs';
 /** @param {object} options */
 const call = (options) => ({ type: 'capabilities/call', id: '7', timestamp: 1, payload: { capability: 'echo', params: { a: [1] }, options: { callId: 'c', ...options } } });
 
-test('a call reads the same when it has been short', () => {
+test('a call reads the same when it has been short, under its id as a number', () => {
   for (const options of [{}, { timeout: 5 }, { transfer: true }, { progressToken: 'c' }, { timeout: 0, progressToken: 'c', transfer: true }]) {
     const short = shortCall(call(options));
     assert.ok(Array.isArray(short));
     const long = longCall(structuredClone(short));
     const { callId, timeout, progressToken, transfer = false } = /** @type {any} */ ({ callId: 'c', ...options });
-    assert.deepEqual(long, { ...call({}), timestamp: 0, payload: { ...call({}).payload, options: { callId, timeout, progressToken, transfer } } });
+    assert.deepEqual(long, { ...call({}), id: 7, timestamp: 0, payload: { ...call({}).payload, options: { callId, timeout, progressToken, transfer } } });
   }
 });
 
@@ -64,8 +64,8 @@ test('two ends of ours speak short, once both have said so', async () => {
   const response = await agent.call('echo', { a: 1 }, { callId: 'c' });
   assert.deepEqual({ ...response, metadata: undefined }, { success: true, data: { a: 1 }, metadata: undefined });
   assert.equal(typeof response.metadata?.duration, 'number');
-  assert.deepEqual(heard.at(-1), [1, '1', 'echo', { a: 1 }, 'c']);
-  assert.deepEqual(sent.at(-1).slice(0, 3), [2, '1', { a: 1 }]);
+  assert.deepEqual(heard.at(-1), [1, 1, 'echo', { a: 1 }, 'c']);
+  assert.deepEqual(sent.at(-1).slice(0, 3), [2, 1, { a: 1 }]);
   assert.equal((await agent.call('nothing')).error?.code, 'UNKNOWN_CAPABILITY');
   assert.equal(sent.at(-1).type, 'capabilities/call-result');
   await agent.shutdown();
@@ -91,7 +91,7 @@ test('flags that are none are no flags, and the host goes on', async () => {
   const agent = await connectPort(port);
   for (const [at, flags] of [1n, 'x', {}, null].entries()) port.postMessage([1, `stray ${at}`, 'echo', { at }, `stray ${at}`, undefined, flags]);
   assert.equal((await agent.call('echo', { a: 1 })).success, true);
-  assert.deepEqual(sent.filter(Array.isArray).map(([, id]) => id), ['stray 0', 'stray 1', 'stray 2', 'stray 3', '1']);
+  assert.deepEqual(sent.filter(Array.isArray).map(([, id]) => id), ['stray 0', 'stray 1', 'stray 2', 'stray 3', 1]);
   await agent.shutdown();
 });
 

@@ -7,7 +7,7 @@ import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, EL
 import { BAD_CALL_ID, failure, problem, text } from './errors.js';
 import { receiveFromApp } from './from-app.js';
 import { Guard, guarded, oneWay } from './guard.js';
-import { newId } from './platform.js';
+import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
 import { getA } from './read.js';
 import { reasonText } from './reason.js';
@@ -175,7 +175,7 @@ export class Agent {
     this.#pending.set(key, pending);
     if (this.#flushing) return undefined;
     this.#flushing = true;
-    return queueMicrotask(this.#flush);
+    return soon(this.#flush);
   }
 
   #flush = () => {

@@ -84,9 +84,9 @@ const readEnd = (end) => ({ success: get(end, 'success') === true, after: getA('
 
 /** @param {unknown} id @returns {number} the key of the request it names; 0 for one that is not ours */
 function keyOf(id) {
-  if (typeof id !== 'string' || id.length > 10) return 0;
-  const key = /^\d+$/.test(id) ? Number(id) : 0;
-  return key < 2 ** 32 ? key : 0;
+  if (typeof id !== 'number' && !(typeof id === 'string' && /^\d{1,10}$/.test(id))) return 0;
+  const key = Number(id);
+  return Number.isInteger(key) && key > 0 && key < 2 ** 32 ? key : 0;
 }
 
 /** @param {unknown} metadata @returns {string | undefined} how far a stop was seen; Rust knows the words */

@@ -17,21 +17,22 @@ const guards = new Set();
 
 /**
  * @template T
- * @param {() => T} work what calls into wasm; it throws only when the instance is lost
- * @returns {T | undefined} undefined when it is
+ * @template {any[]} Args
+ * @param {(...args: Args) => T} work what calls into wasm; it throws only when the instance is lost
+ * @returns {(...args: Args) => T | undefined} the same, which gives undefined when it is
  */
-export function enter(work) {
+export const guard = (work) => (...args) => {
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
-    return work();
+    return work(...args);
   } catch (error) {
     lose(error);
     return undefined;
   } finally {
     depth -= 1;
   }
-}
+};
 
 /** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
 const known = new WeakMap();
@@ -47,7 +48,7 @@ export function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === 'function') functions[name] = (/** @type {any[]} */ ...args) => enter(() => handle[name](...args));
+    if (typeof handle[name] === 'function') functions[name] = guard((...args) => handle[name](...args));
   }
   known.set(handle, functions);
   return functions;

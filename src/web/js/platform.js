@@ -1,10 +1,22 @@
 /**
  * What Rust needs of the platform. Nothing here throws.
  */
-import { enter } from './guard.js';
+import { guard } from './guard.js';
+
+// Held, because to look it up costs a browser more than to read it.
+const clock = performance;
 
 /** Milliseconds that never go back. */
-export const now = () => performance.now();
+export const now = () => clock.now();
+
+const settled = Promise.resolve();
+
+/**
+ * Runs a callback with the next microtask. A promise costs a browser a third of its `queueMicrotask`.
+ *
+ * @param {() => void} callback which does not throw
+ */
+export const soon = (callback) => void settled.then(callback);
 
 /** Each byte as two digits. */
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -69,7 +81,7 @@ let channel;
 export function inNextTask(callback) {
   if (!channel) {
     channel = new MessageChannel();
-    channel.port1.onmessage = () => enter(() => tasks.shift()?.());
+    channel.port1.onmessage = guard(() => tasks.shift()?.());
   }
   tasks.push(callback);
   channel.port2.postMessage(0);

@@ -37,7 +37,7 @@ export class Requests {
         resolve(answer);
       };
       this.#waiting.set(id, answered ? settle : resolve);
-      this.connection.receive({ type, id, timestamp: Date.now(), payload }, aborted);
+      this.connection.receive({ type, id, payload }, aborted);
     });
   }
 }

@@ -8,7 +8,7 @@ import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, su
 import { failureOf } from './failure-of.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
-import { newId } from './platform.js';
+import { newId, soon } from './platform.js';
 import { Running } from './running.js';
 import { SHORT } from './short.js';
 import { Timeline } from './timeline.js';
@@ -58,7 +58,7 @@ export class Shell {
   }
 
   wake() {
-    queueMicrotask(this.#runReady);
+    soon(this.#runReady);
   }
 
   /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
@@ -250,7 +250,7 @@ export class Shell {
 
   /** @param {number} key a Rust capability whose future is to be polled */
   schedule(key) {
-    queueMicrotask(() => this.rust.poll(this.number, key));
+    soon(() => this.rust.poll(this.number, key));
   }
 
   /** A capability written in Rust has been registered. @param {any} document its Capability object */

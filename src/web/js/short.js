@@ -9,6 +9,9 @@
  * | a call | `[1, id, capability, params, callId, timeout?, flags?]` |
  * | the response of a call that has completed | `[2, id, data, duration]` |
  *
+ * The id of a call is a number here, and that of its response is the same: text would have to be
+ * hashed on both sides.
+ *
  * An array that is none of these is left as it is, which is no message: a worker shares its channel
  * with the app.
  */
@@ -39,10 +42,11 @@ export const takesShort = (payload) => payload?.short === SHORT;
 export function shortCall(envelope) {
   if (envelope.type !== 'capabilities/call') return envelope;
   const { capability, params, options } = envelope.payload;
+  const id = Number(envelope.id);
   const { callId, timeout, progressToken, transfer } = options;
   const flags = (progressToken === undefined ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
-  if (flags) return [CALL, envelope.id, capability, params, callId, timeout, flags];
-  return timeout === undefined ? [CALL, envelope.id, capability, params, callId] : [CALL, envelope.id, capability, params, callId, timeout];
+  if (flags) return [CALL, id, capability, params, callId, timeout, flags];
+  return timeout === undefined ? [CALL, id, capability, params, callId] : [CALL, id, capability, params, callId, timeout];
 }
 
 /**

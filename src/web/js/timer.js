@@ -2,6 +2,8 @@
  * One timer for the earliest of many deadlines. It is set again only when that comes earlier: one
  * that fires too early costs less than moving it with every call.
  */
+import { now } from './platform.js';
+
 export class Timer {
   /** @type {any} */
   #timer;
@@ -21,7 +23,7 @@ export class Timer {
       this.#due = at;
       // A timer holds at most 2^31 - 1 ms. Rounded up, because one that fires a fraction too early
       // would spin.
-      const milliseconds = Math.min(Math.max(0, Math.ceil(at - performance.now())), 0x7fffffff);
+      const milliseconds = Math.min(Math.max(0, Math.ceil(at - now())), 0x7fffffff);
       this.#timer = setTimeout(this.#fire, milliseconds);
     } else if (at === Infinity) {
       // A process of Node does not wait for it.

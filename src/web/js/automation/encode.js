@@ -19,5 +19,5 @@ export function encode(envelope) {
     binaries.push({ content: toBase64(bytes), view });
     return `${token}${binaries.length - 1}`;
   });
-  return JSON.stringify({ token, binaries, message });
+  return binaries.length > 0 ? JSON.stringify({ token, binaries, message }) : message;
 }

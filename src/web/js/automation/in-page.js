@@ -29,7 +29,7 @@ export const loadingState = () => document.readyState;
  */
 export const makeDesk = () => {
   const answerTo = async (/** @type {string} */ text) => {
-    const { token, binaries, message } = JSON.parse(text);
+    const { token, binaries, message, ...plain } = JSON.parse(text);
     const fromBase64 = (/** @type {string} */ base64) => {
       const Bytes = /** @type {any} */ (Uint8Array);
       return Bytes.fromBase64?.(base64) ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -40,7 +40,7 @@ export const makeDesk = () => {
       const bytes = fromBase64(content);
       return view ? bytes : bytes.buffer;
     };
-    const { type, payload } = JSON.parse(message, binaries.length > 0 ? revive : undefined);
+    const { type, payload } = binaries ? JSON.parse(message, revive) : plain;
     const { abp } = /** @type {any} */ (window);
     if (!abp) return undefined;
     try {
@@ -94,20 +94,31 @@ export const makeDesk = () => {
    * @returns {Promise<string | number | undefined>} the answer's payload as JSON; a number to ask
    *   again with; undefined where there is no app
    */
-  const perform = async (task) => {
-    const answered = typeof task === 'string' ? answerTo(task) : desk.slow.get(task);
-    /** @type {any} */
-    let timer;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(() => resolve(desk), 20_000);
+  const perform = (task) =>
+    new Promise((resolve, reject) => {
+      const answered = typeof task === 'string' ? answerTo(task) : desk.slow.get(task);
+      const late = () => {
+        desk.next += 1;
+        desk.slow.set(desk.next, answered);
+        resolve(desk.next);
+      };
+      waiting.add(late);
+      // One for all: it may come early for some, who only ask again.
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        for (const giveUp of waiting) giveUp();
+        waiting.clear();
+      }, 20_000);
+      answered.then((/** @type {any} */ answer) => {
+        if (!waiting.delete(late)) return;
+        resolve(answer === undefined && !(/** @type {any} */ (window).abp) ? undefined : asText(answer));
+      }).catch(reject);
+      if (typeof task === 'number') desk.slow.delete(task);
     });
-    const first = await Promise.race([answered, late]).finally(() => clearTimeout(timer));
-    if (typeof task === 'number') desk.slow.delete(task);
-    if (first !== desk) return first === undefined && !(/** @type {any} */ (window).abp) ? undefined : asText(first);
-    desk.next += 1;
-    desk.slow.set(desk.next, answered);
-    return desk.next;
-  };
+  /** Of those whose answer is not there yet: has them ask again. @type {Set<() => void>} */
+  const waiting = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
 
   const desk = { slow: new Map(), next: 0, leave: () => {}, perform };
   return desk;
