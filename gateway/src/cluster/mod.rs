@@ -261,8 +261,13 @@ impl Workers for Cluster {
         self.push(worker, parcel);
     }
 
-    fn send_all(&self, parcel: &Parcel) {
-        self.peers().push_to_all(parcel);
+    fn send_to_those(&self, is_meant: &dyn Fn(u32) -> bool, parcel: &Parcel) {
+        if !self.peers().has_any(is_meant) {
+            return;
+        }
+        // Packed while others may send.
+        let Some(bytes) = parcel.pack() else { return };
+        self.peers().push_to_those(is_meant, &bytes);
         self.outgoing.notify_one();
     }
 

@@ -89,10 +89,15 @@ impl Peers {
         true
     }
 
-    /// Puts a parcel on the way to all.
-    pub fn push_to_all(&mut self, parcel: &Parcel) {
-        let Some(bytes) = parcel.pack() else { return };
-        for peer in self.peers.values_mut() {
+    /// Whether somebody speaks a version that `is_meant` picks.
+    pub fn has_any(&self, is_meant: &dyn Fn(u32) -> bool) -> bool {
+        self.peers.values().any(|peer| is_meant(peer.version))
+    }
+
+    /// Puts a packed parcel on the way to those whose versions `is_meant` picks.
+    pub fn push_to_those(&mut self, is_meant: &dyn Fn(u32) -> bool, bytes: &Bytes) {
+        let meant = |peer: &&mut Peer| is_meant(peer.version);
+        for peer in self.peers.values_mut().filter(meant) {
             peer.link.push(bytes.clone());
         }
     }

@@ -82,7 +82,7 @@ async fn agent_on(worker: &Gateway, app: &mut Peer) -> Peer {
 }
 
 async fn agent_as(worker: &Gateway, app: &mut Peer, path: &str) -> Peer {
-    let mut offers = worker.hub.offers();
+    let mut offers = worker.hub.offers(None);
     let offered = async {
         while worker.hub.apps().is_empty() {
             offers.changed().await.unwrap();
