@@ -8,6 +8,8 @@ mod failure;
 mod many_apps;
 mod proxy;
 mod redis;
+mod redis_cluster;
+mod redis_tls;
 mod roaming;
 mod runs;
 mod simulated;
