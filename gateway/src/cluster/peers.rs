@@ -8,7 +8,6 @@ use tokio::sync::{Notify, oneshot};
 
 use super::link::{Frame, Link, Taken};
 use super::membership::{Heard, Membership};
-use super::message::Parcel;
 use super::question::Answer;
 use super::workers::WorkerId;
 
@@ -77,16 +76,10 @@ impl Peers {
         self.me
     }
 
-    /// Puts a parcel on the way. Whether there is such a worker.
-    pub fn push(&mut self, worker: WorkerId, parcel: &Parcel) -> bool {
-        let Some(peer) = self.peers.get_mut(&worker) else {
-            return false;
-        };
-        match parcel.pack() {
-            Some(bytes) => peer.link.push(bytes),
-            None => tracing::error!(%worker, "a message is too large for another worker"),
-        }
-        true
+    /// Puts a packed parcel on the way. Whether there is such a worker.
+    pub fn push(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
+        let peer = self.peers.get_mut(&worker);
+        peer.map(|peer| peer.link.push(bytes)).is_some()
     }
 
     /// Whether somebody speaks a version that `is_meant` picks.
