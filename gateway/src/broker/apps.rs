@@ -24,7 +24,7 @@ pub(super) struct App {
     /// What it is called by, once it has registered.
     pub id: Option<Arc<str>>,
     /// What it offers, once it has registered.
-    pub registration: Option<Registration>,
+    pub registration: Option<Arc<Registration>>,
     /// The agents bound to it, by their names on its wire.
     pub agents: HashMap<String, PeerId>,
     /// Calls of agents that have left it, which it may still work on.

@@ -50,7 +50,9 @@ impl Relay {
         let Some(app) = self.apps.remove(&peer) else {
             return;
         };
-        self.offers += u64::from(app.registration.is_some());
+        if let Some(id) = app.id {
+            self.app_unlisted(peer, id, app.seat);
+        }
         let mut agents: Vec<_> = app.agents.into_values().collect();
         agents.sort_unstable();
         for agent in agents {
@@ -102,8 +104,10 @@ impl Relay {
             self.dismiss(agent, STOPPING, &error);
             self.close(agent, CloseCode::GOING_AWAY, STOPPING);
         }
-        self.offers += 1;
-        for peer in std::mem::take(&mut self.apps).into_keys() {
+        for (peer, app) in std::mem::take(&mut self.apps) {
+            if let Some(id) = app.id {
+                self.app_unlisted(peer, id, app.seat);
+            }
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
     }

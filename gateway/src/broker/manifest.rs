@@ -1,18 +1,17 @@
 //! What apps offer: reading it, choosing one, and its manifest.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::apps::App;
 use super::{PeerId, Relay, Seat, Wanted};
 use crate::wire::Failure;
 use caphost::call::{Code, Error};
 
 /// Who an app is.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct AppInfo {
     /// What it is called by.
     pub id: String,
@@ -42,8 +41,21 @@ pub struct CapabilityInfo {
     pub output_schema: Option<Box<RawValue>>,
 }
 
+impl PartialEq for CapabilityInfo {
+    /// Schemas are text: they are compared as they were written.
+    fn eq(&self, other: &Self) -> bool {
+        fn text(schema: &Option<Box<RawValue>>) -> Option<&str> {
+            schema.as_deref().map(RawValue::get)
+        }
+        self.name == other.name
+            && self.description == other.description
+            && text(&self.input_schema) == text(&other.input_schema)
+            && text(&self.output_schema) == text(&other.output_schema)
+    }
+}
+
 /// What an app has registered.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Registration {
     /// Who it is.
     pub app: AppInfo,
@@ -71,7 +83,7 @@ impl Relay {
                 .ok()
                 .or_else(|| self.latest(PREFERRED_APP)),
         }?;
-        let Registration { app, capabilities } = self.apps.get(&peer)?.registration.as_ref()?;
+        let Registration { app, capabilities } = self.apps.get(&peer)?.registration.as_deref()?;
         serde_json::to_string(&Manifest {
             abp: "0.1",
             app,
@@ -81,22 +93,23 @@ impl Relay {
     }
 
     /// What the app with that id offers; the only one connected, if none is named.
-    pub fn offer(&self, wanted: Option<&str>) -> Result<Registration, Failure> {
+    pub fn offer(&self, wanted: Option<&str>) -> Result<Arc<Registration>, Failure> {
         let peer = self.choose_app(wanted)?;
-        let app = self.apps.get(&peer);
-        let registration = app.and_then(|app| app.registration.clone());
-        registration.ok_or_else(|| Error::new(Code::DISCONNECTED, "No app is connected"))
+        let offer = self.offer_on(peer);
+        offer.ok_or_else(|| Error::new(Code::DISCONNECTED, "No app is connected"))
+    }
+
+    /// What the app on that connection offers, if it has registered.
+    pub fn offer_on(&self, peer: PeerId) -> Option<Arc<Registration>> {
+        self.apps.get(&peer)?.registration.clone()
     }
 
     /// The apps connected, by their ids; of several with the same id the most recent.
     pub fn app_infos(&self) -> Vec<AppInfo> {
-        let registered = self
-            .apps
-            .values()
-            .filter_map(|app| app.registration.as_ref());
-        let by_id = registered.map(|registration| (&registration.app.id, &registration.app));
-        let latest: BTreeMap<_, _> = by_id.collect();
-        latest.into_values().cloned().collect()
+        let connections = |id| self.directory.connections(id).max();
+        let latest = self.directory.ids().filter_map(connections);
+        let offers = latest.filter_map(|peer| self.offer_on(peer));
+        offers.map(|offer| offer.app.clone()).collect()
     }
 
     /// The app an agent is bound to that wants that one.
@@ -110,7 +123,7 @@ impl Relay {
     }
 
     /// What the apps of this worker offer, by their connections.
-    pub fn offers_here(&self) -> Vec<(PeerId, Registration)> {
+    pub fn offers_here(&self) -> Vec<(PeerId, Arc<Registration>)> {
         let here = self
             .apps
             .iter()
@@ -131,15 +144,14 @@ impl Relay {
             let none = || disconnected(format!("No app with id {id:?} is connected"));
             return self.latest(id).ok_or_else(none);
         }
-        let mut ids: Vec<_> = self.apps.values().filter_map(app_id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        match ids[..] {
-            [] => Err(disconnected("No app is connected".into())),
-            [id] => self
-                .latest(id)
-                .ok_or_else(|| disconnected("No app is connected".into())),
+        let mut ids = self.directory.ids();
+        match ids.len() {
+            0 | 1 => {
+                let only = ids.next().and_then(|id| self.latest(id));
+                only.ok_or_else(|| disconnected("No app is connected".into()))
+            }
             _ => {
+                let ids: Vec<_> = ids.collect();
                 let message = "Several apps are connected: name one with `?app=`";
                 Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
             }
@@ -149,17 +161,10 @@ impl Relay {
     /// The most recent connection of that app; the gateway's own, if it is a tool server's: every
     /// worker may have that.
     fn latest(&self, id: &str) -> Option<PeerId> {
-        let connections = self.apps.iter();
-        let found = connections.filter(|(_, app)| app_id(app) == Some(id));
-        let latest = found.max_by_key(|(peer, app)| (app.seat == Seat::Own, **peer));
-        latest.map(|(peer, _)| *peer)
+        let is_own = |peer: PeerId| self.apps.get(&peer).map(|app| app.seat == Seat::Own);
+        let connections = self.directory.connections(id);
+        connections.max_by_key(|peer| (is_own(*peer), *peer))
     }
-}
-
-fn app_id(app: &App) -> Option<&str> {
-    app.registration
-        .as_ref()
-        .map(|registration| registration.app.id.as_str())
 }
 
 /// Reads a list of capabilities that is at `path`.

@@ -9,6 +9,7 @@ mod agents;
 mod answers;
 mod apps;
 mod departures;
+mod directory;
 mod event;
 mod manifest;
 mod pending;
@@ -26,6 +27,7 @@ mod updates;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
+pub use directory::Offered;
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
 pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use revocation::Revoked;
@@ -38,6 +40,7 @@ use crate::tokens::Tokens;
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
 use apps::App;
+use directory::Directory;
 use pending::Pending;
 use recording::Routes;
 
@@ -64,7 +67,7 @@ pub struct Relay {
     pending: Pending,
     runs: Runs,
     routes: Routes,
-    offers: u64,
+    directory: Directory,
     remote_agents: usize,
     counters: Counters,
     issued: u64,
@@ -83,7 +86,7 @@ impl Relay {
         Relay {
             runs: Runs::new(limits.retention),
             routes: Routes::default(),
-            offers: 0,
+            directory: Directory::default(),
             remote_agents: 0,
             limits,
             tokens,
@@ -168,11 +171,6 @@ impl Relay {
     /// Whether there may be apps on other workers that are not known: whoever asks for one is told.
     pub fn set_cut_off(&mut self, cut_off: bool) {
         self.cut_off = cut_off;
-    }
-
-    /// Counts the changes of what apps offer.
-    pub fn offers(&self) -> u64 {
-        self.offers
     }
 
     /// Requests and questions that wait for an answer.

@@ -56,9 +56,10 @@ impl Relay {
         let id: Arc<str> = (&*registration.app.id).into();
         if let Some(app) = self.apps.get_mut(&peer) {
             app.id = Some(id.clone());
-            app.registration = Some(registration);
+            app.registration = Some(registration.into());
+            let seat = app.seat;
+            self.app_listed(peer, id.clone(), seat);
         }
-        self.offers += 1;
         if let Some(token) = register.replaces {
             let token = token.into_owned();
             self.actions.push_back(Action::Replaced { token });

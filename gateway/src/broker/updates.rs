@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -32,15 +33,18 @@ struct Update<'a> {
 impl Relay {
     pub(super) fn update(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
         let max = self.limits.message_bytes;
-        let app = self.apps.get_mut(&peer);
-        let Some(registration) = app.and_then(|app| app.registration.as_mut()) else {
+        let Some(app) = self.apps.get_mut(&peer) else {
             return;
         };
+        let (Some(id), Some(offer)) = (app.id.clone(), &mut app.registration) else {
+            return;
+        };
+        let (seat, offer) = (app.seat, Arc::make_mut(offer));
         let updated = envelope
             .object()
-            .and_then(|payload| update(&mut registration.capabilities, payload, max));
+            .and_then(|payload| update(&mut offer.capabilities, payload, max));
         match updated {
-            Ok(()) => self.offers += 1,
+            Ok(()) => self.app_offers(peer, id, seat),
             Err(error) => self.refuse(peer, &envelope.subject(), &error),
         }
     }

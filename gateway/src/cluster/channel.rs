@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 
 use super::{Cluster, WorkerId, Workers};
+use crate::broker::runs::{ID_CHARS, REASON_CHARS};
 use crate::tokens::Identity;
 use crate::wire::mended_bytes;
 
@@ -17,10 +18,6 @@ pub(super) const CANCEL_CHANNEL: &str = "cancellation:cancel";
 const WAITING: usize = 1_024;
 /// Milliseconds between two warnings of messages that are no such thing.
 const WARN_MS: u64 = 10_000;
-/// Characters of an id, 256: as many as a JSON-RPC id may have bytes.
-const ID_CHARS: usize = 256;
-/// Characters of a reason, 4 096.
-const REASON_CHARS: usize = 4_096;
 
 /// A message of the channel, as anybody may write it.
 #[derive(Clone, Debug, PartialEq, Eq)]

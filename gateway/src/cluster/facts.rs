@@ -104,152 +104,125 @@ impl Held {
     }
 }
 
+/// What Redis answers, unless it is away.
+pub type Answered<'a, T> = BoxFuture<'a, Result<T, Away>>;
+
 /// What all workers know, by name.
 pub trait Facts {
     /// A fact, if there is one of that name.
-    fn fact<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>>;
+    fn fact(&self, name: &str) -> Answered<'_, Option<Vec<u8>>>;
 
     /// Makes it a fact for `time`, whatever there was.
-    fn set_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-        time: Duration,
-    ) -> BoxFuture<'a, Result<(), Away>>;
+    fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, ()>;
 
     /// Makes it a fact for `time`, unless there is one: which one there was. While Redis is away it is
     /// told later, unless another has come by then.
-    fn claim_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-        time: Duration,
-    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>>;
+    fn claim_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Option<Vec<u8>>>;
 
     /// Makes it a fact for `time` in the place of another, if that is still one. Whether it was.
-    fn replace_fact<'a>(
-        &'a self,
-        name: &'a str,
-        before: &'a [u8],
-        fact: &'a [u8],
+    fn replace_fact(
+        &self,
+        name: &str,
+        before: &[u8],
+        fact: &[u8],
         time: Duration,
-    ) -> BoxFuture<'a, Result<bool, Away>>;
+    ) -> Answered<'_, bool>;
 
     /// Keeps a fact for `time` from now: which one there is, this one if there was none.
-    fn keep_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-        time: Duration,
-    ) -> BoxFuture<'a, Result<Vec<u8>, Away>>;
+    fn keep_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Vec<u8>>;
 
     /// It is a fact no longer. What another worker has put in its place stays. While Redis is away it
     /// is told later.
-    fn release_fact<'a>(&'a self, name: &'a str, fact: &'a [u8])
-    -> BoxFuture<'a, Result<(), Away>>;
+    fn release_fact(&self, name: &str, fact: &[u8]) -> Answered<'_, ()>;
 }
 
 impl Facts for Cluster {
-    fn fact<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>> {
+    fn fact(&self, name: &str) -> Answered<'_, Option<Vec<u8>>> {
+        let mut get = pipe();
+        get.cmd("GET").arg(self.redis.fact(name));
         async move {
-            let mut get = pipe();
-            get.cmd("GET").arg(self.redis.fact(name));
             let (fact,) = self.command(get).await?;
             Ok(fact)
         }
         .boxed()
     }
 
-    fn set_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-        time: Duration,
-    ) -> BoxFuture<'a, Result<(), Away>> {
+    fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, ()> {
+        let (name, fact) = (name.to_string(), fact.to_vec());
+        let mut set = pipe();
+        let command = set.cmd("SET").arg(self.redis.fact(&name)).arg(&fact);
+        command.arg("PX").arg(time.as_millis() as u64);
         async move {
-            let mut set = pipe();
-            let set_key = set.cmd("SET").arg(self.redis.fact(name)).arg(fact);
-            set_key.arg("PX").arg(time.as_millis() as u64);
             let ((),) = self.command(set).await?;
-            self.held.keep(name, fact, time);
+            self.held.keep(&name, &fact, time);
             Ok(())
         }
         .boxed()
     }
 
-    fn claim_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-        time: Duration,
-    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Away>> {
+    fn claim_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Option<Vec<u8>>> {
+        let (name, fact) = (name.to_string(), fact.to_vec());
+        let mut claim = pipe();
+        let key = self.redis.fact(&name);
+        claim.atomic().cmd("GET").arg(&key);
+        set_if_none(&mut claim, &key, &fact, time);
         async move {
-            let mut claim = pipe();
-            let key = self.redis.fact(name);
-            claim.atomic().cmd("GET").arg(&key);
-            set_if_none(&mut claim, &key, fact, time);
             let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
             if !matches!(answer, Ok((Some(_),))) {
-                self.held.keep(name, fact, time);
+                self.held.keep(&name, &fact, time);
             }
             answer.map(|(before,)| before)
         }
         .boxed()
     }
 
-    fn replace_fact<'a>(
-        &'a self,
-        name: &'a str,
-        before: &'a [u8],
-        fact: &'a [u8],
+    fn replace_fact(
+        &self,
+        name: &str,
+        before: &[u8],
+        fact: &[u8],
         time: Duration,
-    ) -> BoxFuture<'a, Result<bool, Away>> {
+    ) -> Answered<'_, bool> {
+        let (name, fact) = (name.to_string(), fact.to_vec());
+        let mut replace = pipe();
+        let script = replace.cmd("EVAL").arg(REPLACE).arg(1);
+        script.arg(self.redis.fact(&name)).arg(before).arg(&fact);
+        script.arg(time.as_millis() as u64);
         async move {
-            let mut replace = pipe();
-            let key = self.redis.fact(name);
-            let script = replace.cmd("EVAL").arg(REPLACE).arg(1).arg(key);
-            script.arg(before).arg(fact).arg(time.as_millis() as u64);
             let (replaced,): (bool,) = self.command(replace).await?;
             if replaced {
-                self.held.keep(name, fact, time);
+                self.held.keep(&name, &fact, time);
             }
             Ok(replaced)
         }
         .boxed()
     }
 
-    fn keep_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-        time: Duration,
-    ) -> BoxFuture<'a, Result<Vec<u8>, Away>> {
+    fn keep_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Vec<u8>> {
+        let name = name.to_string();
+        let mut keep = pipe();
+        let key = self.redis.fact(&name);
+        keep.atomic();
+        set_if_none(&mut keep, &key, fact, time);
+        let millis = time.as_millis() as u64;
+        keep.cmd("PEXPIRE").arg(&key).arg(millis).ignore();
+        keep.cmd("GET").arg(&key);
         async move {
-            let mut keep = pipe();
-            let key = self.redis.fact(name);
-            keep.atomic();
-            set_if_none(&mut keep, &key, fact, time);
-            let millis = time.as_millis() as u64;
-            keep.cmd("PEXPIRE").arg(&key).arg(millis).ignore();
-            keep.cmd("GET").arg(&key);
             let (kept,): (Vec<u8>,) = self.command(keep).await?;
-            self.held.keep(name, &kept, time);
+            self.held.keep(&name, &kept, time);
             Ok(kept)
         }
         .boxed()
     }
 
-    fn release_fact<'a>(
-        &'a self,
-        name: &'a str,
-        fact: &'a [u8],
-    ) -> BoxFuture<'a, Result<(), Away>> {
+    fn release_fact(&self, name: &str, fact: &[u8]) -> Answered<'_, ()> {
+        let (name, fact) = (name.to_string(), fact.to_vec());
+        self.held.release(&name, &fact);
+        let mut release = pipe();
+        self.take_out(&mut release, &name, &fact);
         async move {
-            self.held.release(name, fact);
-            let mut release = pipe();
-            self.take_out(&mut release, name, fact);
             let () = self.command(release).await?;
-            self.held.forget(name, fact);
+            self.held.forget(&name, &fact);
             Ok(())
         }
         .boxed()

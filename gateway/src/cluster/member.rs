@@ -35,13 +35,9 @@ impl Member {
             sessions: self.home.clone(),
             version: VERSION,
         };
-        {
-            let mut peers = self.peers();
-            peers.peers.entry(worker).or_default();
-            peers.push(worker, &greeting.into());
-        }
+        self.peers().peers.entry(worker).or_default();
+        self.push(worker, &greeting.into());
         self.here.came(worker);
-        self.outgoing.notify_one();
     }
 
     /// A worker has left, or has died.

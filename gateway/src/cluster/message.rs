@@ -1,11 +1,13 @@
 //! What workers say to each other.
 
+use std::sync::Arc;
+
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 
 use super::notice::Notice;
 use super::question::{Answer, Question};
-use crate::broker::Offer;
+use crate::broker::{CapabilityInfo, Offer};
 use crate::tokens::Identity;
 
 /// Bytes of a message that cannot be read which are shown in the log.
@@ -20,12 +22,14 @@ pub type TunnelId = u64;
 /// The version of what workers say to each other. A later one may add messages, and fields that may be
 /// missing; it says what is new only to those that have greeted with a version that knows it. What it
 /// cannot say so needs another prefix in Redis: another cluster.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The first version, which greeted without one.
 const FIRST_VERSION: u32 = 1;
 /// The version that has brought [`Message::Written`].
 pub const SAYS_WRITTEN: u32 = 2;
+/// The version that has brought [`Message::AppChanged`] and [`Message::TellApp`].
+pub const SAYS_CHANGES: u32 = 3;
 
 fn first_version() -> u32 {
     FIRST_VERSION
@@ -49,7 +53,21 @@ pub enum Message {
         /// Which one.
         app: AppKey,
         /// What it offers.
-        offer: Offer,
+        offer: Arc<Offer>,
+    },
+    /// That app offers something else now, of which so much is different. Since version 3.
+    AppChanged {
+        /// Which one.
+        app: AppKey,
+        /// What is new, or not as it was.
+        added: Vec<CapabilityInfo>,
+        /// What is there no longer, or not as it was.
+        removed: Vec<String>,
+    },
+    /// Tell me all of that app of yours: I do not know what has changed in it. Since version 3.
+    TellApp {
+        /// Which one.
+        app: AppKey,
     },
     /// That app has gone.
     AppGone {
@@ -295,7 +313,7 @@ mod tests {
             "app": { "id": "demo", "name": "Demo", "version": "1" },
             "capabilities": [{ "name": "x", "inputSchema": { "type": "object", "n": 1.0 } }],
         });
-        let offer: Offer = serde_json::from_value(offer).unwrap();
+        let offer: Arc<Offer> = serde_json::from_value(offer).unwrap();
         let packed = Parcel::from(Message::App { app: 1, offer }).pack().unwrap();
         let read = Parcel::unpack(packed).next().unwrap().unwrap();
         let Message::App { offer, .. } = read.message else {

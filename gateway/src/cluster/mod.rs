@@ -2,13 +2,13 @@
 //!
 //! The layers above see [`Workers`], the other workers, and implement [`Here`], through which they are
 //! told of them. [`Cluster`] is the one implementation: between each two workers there is a
-//! [`link::Link`] over streams in Redis. See `docs/cluster.md`.
+//! link over streams in Redis. See `docs/cluster.md`.
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | [`workers`] | the other workers, as the layers above see them |
-//! | [`link`] | messages between two workers, each once and in order |
-//! | [`membership`] | who takes part: leases |
+//! | `workers` | the other workers, as the layers above see them |
+//! | `link` | messages between two workers, each once and in order |
+//! | `membership` | who takes part: leases |
 //! | [`message`] | what workers say to each other |
 //! | `member` | what this worker does about the others |
 //! | `facts` | what all of them are to know, while it is of use |
@@ -17,9 +17,9 @@
 
 mod channel;
 mod facts;
-pub mod link;
+mod link;
 mod member;
-pub mod membership;
+mod membership;
 pub mod message;
 mod notice;
 mod options;
@@ -28,7 +28,7 @@ mod question;
 mod records;
 mod redis;
 mod traffic;
-pub mod workers;
+mod workers;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +44,7 @@ use crate::broker::runs::News;
 use crate::tokens::Identity;
 pub use channel::CancelMessage;
 use channel::Published;
-pub use facts::{Away, Facts};
+pub use facts::{Answered, Away, Facts};
 use member::Member;
 use membership::Membership;
 use message::{Message, Parcel};
@@ -169,10 +169,16 @@ impl Cluster {
         let _ = timeout(GOODBYE, told).await;
     }
 
+    /// Puts a parcel on the way to a worker. Whether it is.
     fn push(&self, worker: WorkerId, parcel: &Parcel) -> bool {
-        let known = self.peers().push(worker, parcel);
+        // Packed while others may send.
+        let bytes = parcel.pack();
+        if bytes.is_none() {
+            tracing::error!(%worker, "a message is too large for another worker");
+        }
+        let pushed = bytes.is_some_and(|bytes| self.peers().push(worker, bytes));
         self.outgoing.notify_one();
-        known
+        pushed
     }
 
     /// The next time there may be room on the way to a worker, unless there is now, or it is gone.
@@ -226,7 +232,7 @@ impl Workers for Cluster {
     fn at_home(&self, home: &str) -> Option<WorkerId> {
         let peers = self.peers();
         let mut others = peers.peers.iter();
-        let found = others.find(|(_, peer)| peer.home == home);
+        let found = others.find(|(_, peer)| !home.is_empty() && peer.home == home);
         found.map(|(worker, _)| *worker)
     }
 
@@ -261,20 +267,28 @@ impl Workers for Cluster {
         self.push(worker, parcel);
     }
 
-    fn send_all(&self, parcel: &Parcel) {
-        self.peers().push_to_all(parcel);
+    fn send_to_those(&self, is_meant: &dyn Fn(u32) -> bool, parcel: &Parcel) {
+        if !self.peers().has_any(is_meant) {
+            return;
+        }
+        // Packed while others may send.
+        let Some(bytes) = parcel.pack() else { return };
+        self.peers().push_to_those(is_meant, &bytes);
         self.outgoing.notify_one();
     }
 
     fn send_in_turn<'a>(&'a self, worker: WorkerId, parcel: &'a Parcel) -> BoxFuture<'a, ()> {
         async move {
+            let Some(bytes) = parcel.pack() else {
+                return tracing::error!(%worker, "a message is too large for another worker");
+            };
             loop {
                 let room = {
                     let mut peers = self.peers();
                     match peers.peers.get(&worker) {
                         Some(peer) if !peer.link.has_room() => peer.room.clone(),
                         _ => {
-                            peers.push(worker, parcel);
+                            peers.push(worker, bytes);
                             break;
                         }
                     }
@@ -313,16 +327,15 @@ impl Workers for Cluster {
                 let mut peers = self.peers();
                 peers.last_asked += 1;
                 let id = peers.last_asked;
-                if !peers.push(worker, &Message::Ask { id, question }.into()) {
-                    return None;
-                }
                 peers.asked.insert(id, (worker, answer));
                 id
             };
-            self.outgoing.notify_one();
-            let answer = timeout(patience, answered).await;
+            let answer = match self.push(worker, &Message::Ask { id, question }.into()) {
+                true => timeout(patience, answered).await.ok(),
+                false => None,
+            };
             self.peers().asked.remove(&id);
-            answer.ok()?.ok()
+            answer?.ok()
         }
         .boxed()
     }

@@ -8,7 +8,6 @@ use tokio::sync::{Notify, oneshot};
 
 use super::link::{Frame, Link, Taken};
 use super::membership::{Heard, Membership};
-use super::message::Parcel;
 use super::question::Answer;
 use super::workers::WorkerId;
 
@@ -77,22 +76,21 @@ impl Peers {
         self.me
     }
 
-    /// Puts a parcel on the way. Whether there is such a worker.
-    pub fn push(&mut self, worker: WorkerId, parcel: &Parcel) -> bool {
-        let Some(peer) = self.peers.get_mut(&worker) else {
-            return false;
-        };
-        match parcel.pack() {
-            Some(bytes) => peer.link.push(bytes),
-            None => tracing::error!(%worker, "a message is too large for another worker"),
-        }
-        true
+    /// Puts a packed parcel on the way. Whether there is such a worker.
+    pub fn push(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
+        let peer = self.peers.get_mut(&worker);
+        peer.map(|peer| peer.link.push(bytes)).is_some()
     }
 
-    /// Puts a parcel on the way to all.
-    pub fn push_to_all(&mut self, parcel: &Parcel) {
-        let Some(bytes) = parcel.pack() else { return };
-        for peer in self.peers.values_mut() {
+    /// Whether somebody speaks a version that `is_meant` picks.
+    pub fn has_any(&self, is_meant: &dyn Fn(u32) -> bool) -> bool {
+        self.peers.values().any(|peer| is_meant(peer.version))
+    }
+
+    /// Puts a packed parcel on the way to those whose versions `is_meant` picks.
+    pub fn push_to_those(&mut self, is_meant: &dyn Fn(u32) -> bool, bytes: &Bytes) {
+        let meant = |peer: &&mut Peer| is_meant(peer.version);
+        for peer in self.peers.values_mut().filter(meant) {
             peer.link.push(bytes.clone());
         }
     }

@@ -112,8 +112,14 @@ pub trait Workers: Facts + Send + Sync {
     /// Sends to one worker, unless it is gone.
     fn send(&self, worker: WorkerId, parcel: &Parcel);
 
+    /// Sends to those of the others whose versions of the messages `is_meant` picks; that of a worker
+    /// which has not greeted is 0.
+    fn send_to_those(&self, is_meant: &dyn Fn(u32) -> bool, parcel: &Parcel);
+
     /// Sends to all others.
-    fn send_all(&self, parcel: &Parcel);
+    fn send_all(&self, parcel: &Parcel) {
+        self.send_to_those(&|_| true, parcel);
+    }
 
     /// Sends as soon as there is room on the way to a worker, unless it is gone.
     fn send_in_turn<'a>(&'a self, worker: WorkerId, parcel: &'a Parcel) -> BoxFuture<'a, ()>;

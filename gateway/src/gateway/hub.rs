@@ -15,6 +15,7 @@ use crate::cluster::{Notice, Workers};
 use crate::gateway::background::Tasks;
 use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::metrics::{Metrics, Readings};
+use crate::gateway::offers::Listeners;
 use crate::gateway::outbox::{Outbox, Pushed};
 use crate::gateway::resume::{Queues, registered};
 use crate::gateway::router::Shared;
@@ -41,7 +42,7 @@ pub struct Hub {
     last_peer: AtomicU64,
     connections: watch::Sender<usize>,
     stopping: watch::Sender<bool>,
-    pub(crate) offers: watch::Sender<u64>,
+    pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
     pub(crate) from_others: Mutex<Vec<mpsc::UnboundedSender<Notice>>>,
@@ -86,7 +87,7 @@ impl Hub {
             last_peer: AtomicU64::new(0),
             connections: watch::Sender::new(0),
             stopping: watch::Sender::new(false),
-            offers: watch::Sender::new(0),
+            listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
             from_others: Mutex::default(),
             elsewhere: OnceLock::new(),
@@ -227,7 +228,7 @@ impl Hub {
                 }
             }
         }
-        let offers = relay.offers();
+        let offered = relay.take_offered();
         let news = self.note(relay.runs_mut());
         drop(state);
         self.report(match early {
@@ -237,13 +238,7 @@ impl Hub {
             }
             None => news,
         });
-        if *self.offers.borrow() != offers {
-            self.offers.send_if_modified(|known| {
-                let changed = *known < offers;
-                *known = offers.max(*known);
-                changed
-            });
-        }
+        self.tell_offered(offered);
     }
 
     /// A peer has sent a text frame; `shared` is the buffer it lies in, `run` the run it begins if

@@ -5,6 +5,7 @@ mod elsewhere;
 mod hub;
 pub(crate) mod lifecycle;
 pub mod metrics;
+mod offers;
 mod outbox;
 pub(crate) mod resume;
 pub mod router;

@@ -7,7 +7,6 @@
 mod adopted;
 mod early;
 mod kept;
-mod list;
 mod news;
 mod run;
 #[cfg(test)]
@@ -15,6 +14,8 @@ mod shared_tests;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Borrow;
+use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::tokens::Identity;
 use caphost::call::{LateEnd, Stop};
 pub use early::EarlyCancel;
 use early::EarlyCancels;
-pub use list::leave_out;
+pub use kept::{ID_CHARS, REASON_CHARS};
 pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 
@@ -54,6 +55,18 @@ impl Found {
             _ => Found::Several(runs.iter().map(|run| run.id).collect()),
         }
     }
+}
+
+/// Of runs that are newest first keeps all in flight, and the first `ended` of those that have
+/// ended. How many are left out.
+pub fn leave_out(runs: &mut Vec<impl Borrow<Run>>, ended: usize) -> usize {
+    let (all, mut seen) = (runs.len(), 0);
+    runs.retain(|run| {
+        let is_over = run.borrow().state.is_over();
+        seen += usize::from(is_over);
+        !is_over || seen <= ended
+    });
+    all - runs.len()
 }
 
 /// The ledger. Times are Unix milliseconds.
@@ -224,6 +237,25 @@ impl Runs {
         let seen = |run: &&&Run| viewer.may_see(&run.owner, run.app.as_deref());
         let seen = candidates.iter().filter(fresh).filter(seen);
         seen.map(|run| (*run).clone()).collect()
+    }
+
+    /// What `viewer` may see, newest first.
+    pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Run> {
+        self.recent(viewer, usize::MAX, now).0
+    }
+
+    /// What `viewer` may see, newest first: all in flight, and the newest `ended` of those that have
+    /// ended. How many of the latter are left out.
+    pub fn recent(&self, viewer: &Identity, ended: usize, now: u64) -> (Vec<Run>, usize) {
+        let since = self.since(now);
+        let shown = |run: &&Run| {
+            run.ended_at.is_none_or(|ended| ended >= since)
+                && viewer.may_see(&run.owner, run.app.as_deref())
+        };
+        let mut found: Vec<_> = self.runs.values().map(Box::as_ref).filter(shown).collect();
+        found.sort_unstable_by_key(|run| Reverse((run.registered_at, run.sequence)));
+        let omitted = leave_out(&mut found, ended);
+        (found.into_iter().cloned().collect(), omitted)
     }
 
     /// The runs in flight that are part of a conversation `viewer` may see.

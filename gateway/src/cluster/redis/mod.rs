@@ -13,6 +13,7 @@
 mod adopting;
 mod channel;
 mod leases;
+mod node;
 mod reading;
 mod records;
 mod session;
@@ -25,6 +26,7 @@ use ::redis::{AsyncConnectionConfig, Client, RedisError, RedisResult};
 use tokio::time::timeout;
 
 use super::workers::WorkerId;
+use node::Node;
 
 pub(super) use session::run;
 
@@ -34,9 +36,9 @@ const ANSWER: Duration = Duration::from_millis(1_500);
 const BLOCK: Duration = Duration::from_secs(1);
 
 /// Where Redis is, and what the keys begin with.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Redis {
-    client: Client,
+    node: Node,
     prefix: String,
 }
 
@@ -47,12 +49,14 @@ impl Redis {
         let client = Client::open(url).map_err(|error| error.to_string())?;
         // Everything of one cluster lies in one slot of a Redis Cluster.
         let prefix = format!("{{{prefix}}}");
-        Ok(Redis { client, prefix })
+        let node = Node::new(client);
+        Ok(Redis { node, prefix })
     }
 
     /// Where Redis is, without its password.
     pub fn address(&self) -> String {
-        self.client.get_connection_info().addr().to_string()
+        let client = self.node.client();
+        client.get_connection_info().addr().to_string()
     }
 
     pub fn workers(&self) -> String {
@@ -79,31 +83,36 @@ impl Redis {
         format!("{}:{name}", self.prefix)
     }
 
-    /// A connection for commands that are answered at once.
+    /// Finds out which Redis has the keys: a connection to it, for commands that are answered at once.
+    pub async fn find(&self) -> RedisResult<MultiplexedConnection> {
+        self.node.find(&self.workers()).await
+    }
+
+    /// Another connection for commands that are answered at once.
     pub async fn connect(&self) -> RedisResult<MultiplexedConnection> {
-        self.connect_for(ANSWER).await
+        connect(&self.node.client(), ANSWER).await
     }
 
     /// A connection for reads that wait.
     async fn connect_to_wait(&self) -> RedisResult<MultiplexedConnection> {
-        self.connect_for(BLOCK + ANSWER).await
-    }
-
-    async fn connect_for(&self, answer: Duration) -> RedisResult<MultiplexedConnection> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(ANSWER))
-            .set_response_timeout(Some(answer));
-        let client = &self.client;
-        client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await
+        connect(&self.node.client(), BLOCK + ANSWER).await
     }
 
     /// A connection to listen on.
     pub async fn listen(&self) -> RedisResult<PubSub> {
-        let connected = timeout(ANSWER, self.client.get_async_pubsub()).await;
+        let client = self.node.client();
+        let connected = timeout(ANSWER, client.get_async_pubsub()).await;
         connected.unwrap_or_else(|_| Err(timed_out()))
     }
+}
+
+async fn connect(client: &Client, answer: Duration) -> RedisResult<MultiplexedConnection> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(ANSWER))
+        .set_response_timeout(Some(answer));
+    client
+        .get_multiplexed_async_connection_with_config(&config)
+        .await
 }
 
 fn timed_out() -> RedisError {

@@ -102,11 +102,9 @@ async fn session(member: &Member) -> End {
 
 async fn attend(member: &Member) -> Result<Infallible, End> {
     let redis = &member.redis;
-    let (mut commands, mut reads, channel) = tokio::try_join!(
-        redis.connect(),
-        redis.connect_to_wait(),
-        channel::subscribe(member)
-    )?;
+    let mut commands = redis.find().await?;
+    let (mut reads, channel) =
+        tokio::try_join!(redis.connect_to_wait(), channel::subscribe(member))?;
     let now = member.now();
     let me = {
         let mut peers = member.peers();

@@ -7,7 +7,6 @@
 //! `cancelled` is only said when the app has confirmed it.
 
 mod cancel;
-mod options;
 mod problem;
 mod request;
 mod status;
@@ -17,8 +16,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::{HeaderMap, Uri};
 use axum::routing::{any, get, post};
-
-pub use options::CancellationOptions;
+use clap::ArgAction;
+use clap::builder::BoolishValueParser;
 
 use crate::fronts::auth::authenticate;
 use crate::fronts::refusal::{FastApi, Refusal};
@@ -27,10 +26,28 @@ use crate::tokens::{Identity, Role};
 
 /// Bytes of a request's body, 64 KiB.
 const BODY_BYTES: usize = 64 << 10;
-/// Characters of a `requestId`, 256: as many as a JSON-RPC id may have bytes.
-const ID_CHARS: usize = 256;
-/// Characters of a reason, 4 096.
-const REASON_CHARS: usize = 4_096;
+
+/// The options of the cancellation API.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
+pub struct CancellationOptions {
+    /// Whether the cancellation API is served at /cancellation: true or false.
+    #[arg(
+        id = "tool_cancellation_enabled",
+        long = "tool-cancellation-enabled",
+        env = "MCPGATEWAY_TOOL_CANCELLATION_ENABLED",
+        default_value = "true",
+        action = ArgAction::Set,
+        value_parser = BoolishValueParser::new(),
+        value_name = "BOOL"
+    )]
+    pub enabled: bool,
+}
+
+impl Default for CancellationOptions {
+    fn default() -> Self {
+        CancellationOptions { enabled: true }
+    }
+}
 
 /// The routes; those of an API that is off answer 404.
 pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
@@ -61,4 +78,36 @@ fn admin(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal>
 /// The API is off: nothing is here.
 async fn off() -> FastApi {
     FastApi(Refusal::not_found("Not Found"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: CancellationOptions,
+    }
+
+    #[test]
+    fn on_unless_it_is_turned_off() {
+        let parse = |given: &[&str]| {
+            let line = ["serve"].iter().chain(given);
+            Line::try_parse_from(line).map(|line| line.options.enabled)
+        };
+        assert_eq!(parse(&[]).unwrap(), CancellationOptions::default().enabled);
+        for off in ["false", "False", "0", "no", "off"] {
+            assert!(
+                !parse(&["--tool-cancellation-enabled", off]).unwrap(),
+                "{off}"
+            );
+        }
+        for on in ["true", "TRUE", "1", "yes", "on"] {
+            assert!(parse(&["--tool-cancellation-enabled", on]).unwrap(), "{on}");
+        }
+        assert!(parse(&["--tool-cancellation-enabled", "maybe"]).is_err());
+    }
 }

@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use serde_json::{Map, Value};
 
 use super::problem::Problem;
-use super::{ID_CHARS, REASON_CHARS};
+use crate::broker::runs::{ID_CHARS, REASON_CHARS};
 use crate::fronts::media_type::content_type;
 use crate::wire::mended_bytes;
 

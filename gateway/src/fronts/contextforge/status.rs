@@ -9,9 +9,9 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use super::admin;
 use super::problem::Problem;
-use super::{ID_CHARS, admin};
-use crate::broker::runs::{Run, RunState};
+use crate::broker::runs::{ID_CHARS, Run, RunState};
 use crate::fronts::refusal::{FastApi, Refusal, found};
 use crate::gateway::Hub;
 use caphost::call::Stop;

@@ -21,7 +21,7 @@ use super::caller::Caller;
 use super::late::{LogLevel, SetLevel};
 use super::stateless::Stateless;
 use super::{call, late, result, tools, watch};
-use crate::broker::CapabilityInfo;
+use crate::broker::Offer;
 use crate::broker::runs::Dialect;
 use crate::gateway::Hub;
 use crate::gateway::router::{AbpError, Client, Session};
@@ -76,10 +76,10 @@ impl Handler {
     }
 
     /// What the app offers: nothing while it is not connected.
-    fn capabilities(&self) -> Result<Vec<CapabilityInfo>, ErrorData> {
+    fn offer(&self) -> Result<Option<Arc<Offer>>, ErrorData> {
         match self.hub.offer(self.caller.app.as_deref()) {
-            Ok(offer) => Ok(offer.capabilities),
-            Err(failure) if failure.code == Code::DISCONNECTED => Ok(Vec::new()),
+            Ok(offer) => Ok(Some(offer)),
+            Err(failure) if failure.code == Code::DISCONNECTED => Ok(None),
             Err(failure) => Err(no_choice(&AbpError::from(&failure))),
         }
     }
@@ -101,8 +101,8 @@ impl ServerHandler for Handler {
         let mut server = Implementation::new("caphost", env!("CARGO_PKG_VERSION"));
         let mut instructions = None;
         if let Ok(offer) = self.hub.offer(self.caller.app.as_deref()) {
-            server = server.with_title(offer.app.name);
-            instructions = offer.app.description;
+            server = server.with_title(&offer.app.name);
+            instructions = offer.app.description.clone();
         }
         let mut config = ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
@@ -120,9 +120,10 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let capabilities = self.capabilities()?;
+        let offer = self.offer()?;
+        let capabilities = offer.as_ref().map_or(&[][..], |offer| &offer.capabilities);
         let cursor = request.and_then(|request| request.cursor);
-        let (page, next) = tools::page(&capabilities, cursor.as_deref(), self.page_size)?;
+        let (page, next) = tools::page(capabilities, cursor.as_deref(), self.page_size)?;
         let mut list = ListToolsResult::with_all_items(page.iter().map(tools::tool).collect());
         list.next_cursor = next;
         Ok(list)

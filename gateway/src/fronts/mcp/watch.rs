@@ -73,7 +73,7 @@ impl Tools {
         let mut tools = Tools {
             hub: handler.hub.clone(),
             caller: handler.caller.clone(),
-            offers: handler.hub.offers(),
+            offers: handler.hub.offers(handler.caller.app.as_deref()),
             known: None,
         };
         tools.offers.mark_unchanged();

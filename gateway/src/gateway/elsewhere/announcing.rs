@@ -1,16 +1,17 @@
-//! Apps of this worker, as the others are told of them.
+//! Apps of this worker, as the others are told of them: each change once, and of an app that is known
+//! already only what is different.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::timeout;
 
 use super::Elsewhere;
-use crate::broker::Offer;
+use crate::broker::{CapabilityInfo, Offer, PeerId};
 use crate::cluster::WorkerId;
-use crate::cluster::message::{AppKey, Message};
+use crate::cluster::message::{AppKey, Message, SAYS_CHANGES};
 
 /// For the last words of an app that is gone to be on their way.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -18,49 +19,84 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The apps the others have been told of.
-pub(super) type Announced = BTreeMap<AppKey, Offer>;
+pub(super) type Announced = BTreeMap<AppKey, Arc<Offer>>;
+
+/// What has become of an offer.
+#[derive(Debug, PartialEq)]
+enum Change {
+    None,
+    /// So much of it is different.
+    Some {
+        added: Vec<CapabilityInfo>,
+        removed: Vec<String>,
+    },
+    All,
+}
 
 impl Elsewhere {
-    /// Tells the others whenever an app comes, goes, or offers something else.
+    /// An app of this worker has come or gone, or offers something else.
+    pub(in crate::gateway) fn offered(&self, app: PeerId) {
+        self.changed().insert(app.0);
+        self.offers_changed.notify_one();
+    }
+
+    /// Tells the others of it.
     pub async fn announce(&self) -> Infallible {
-        let mut changes = self.hub.offers();
+        let here = self.hub.offers_here().into_iter();
+        self.changed().extend(here.map(|(app, _)| app.0));
         loop {
-            changes.borrow_and_update();
-            let here = self.hub.offers_here().into_iter();
-            self.tell(here.map(|(peer, offer)| (peer.0, offer)).collect());
-            if changes.changed().await.is_err() {
-                // The hub is gone, and with it whoever could change.
-                std::future::pending::<()>().await;
-            }
+            // What changes again while it waits is told once.
+            let changed = std::mem::take(&mut *self.changed());
+            changed.into_iter().for_each(|app| self.tell(app));
+            self.offers_changed.notified().await;
         }
     }
 
-    fn tell(&self, here: BTreeMap<AppKey, Offer>) {
-        let gone: Vec<_> = {
-            let mut announced = self.announced();
-            for (app, offer) in &here {
-                if !announced
-                    .get(app)
-                    .is_some_and(|known| is_same(known, offer))
-                {
-                    let (app, offer) = (*app, offer.clone());
-                    self.workers.send_all(&Message::App { app, offer }.into());
-                }
+    fn tell(&self, app: AppKey) {
+        let offer = self.hub.offer_on(PeerId(app));
+        // Held until it is said: a worker that comes meanwhile is told of it before, or after.
+        let mut announced = self.announced();
+        let Some(offer) = offer else {
+            if announced.remove(&app).is_some() {
+                let elsewhere = self.shared();
+                tokio::spawn(async move { elsewhere.farewell(app).await });
             }
-            let known = announced.keys().copied();
-            let gone = known.filter(|app| !here.contains_key(app)).collect();
-            *announced = here;
-            gone
+            return;
         };
-        for app in gone {
-            let elsewhere = self.shared();
-            tokio::spawn(async move { elsewhere.farewell(app).await });
+        let known = announced.insert(app, offer.clone());
+        let whole = Message::App {
+            app,
+            offer: offer.clone(),
+        };
+        match known.map_or(Change::All, |known| change(&known, &offer)) {
+            Change::None => {}
+            Change::All => self.workers.send_all(&whole.into()),
+            Change::Some { added, removed } => {
+                let changed = Message::AppChanged {
+                    app,
+                    added,
+                    removed,
+                };
+                let knows = |version| version >= SAYS_CHANGES;
+                self.workers.send_to_those(&knows, &changed.into());
+                self.workers.send_to_those(&|it| !knows(it), &whole.into());
+            }
         }
     }
 
     /// Tells a new worker of all.
     pub(super) fn announce_all_to(&self, worker: WorkerId) {
-        for (app, offer) in self.announced().clone() {
+        let announced = self.announced();
+        for (app, offer) in &*announced {
+            let (app, offer) = (*app, offer.clone());
+            self.send(worker, Message::App { app, offer });
+        }
+    }
+
+    /// Tells a worker all of an app, because it could not follow a change.
+    pub(super) fn announce_to(&self, worker: WorkerId, app: AppKey) {
+        let announced = self.announced();
+        if let Some(offer) = announced.get(&app).cloned() {
             self.send(worker, Message::App { app, offer });
         }
     }
@@ -85,9 +121,84 @@ impl Elsewhere {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn changed(&self) -> MutexGuard<'_, BTreeSet<AppKey>> {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn is_same(one: &Offer, other: &Offer) -> bool {
-    // Schemas are text: they are compared as they were written.
-    serde_json::to_string(one).ok() == serde_json::to_string(other).ok()
+/// What is different. A difference leaves what is offered in order of the names: what is not in that
+/// order is told whole.
+fn change(known: &Offer, offer: &Offer) -> Change {
+    if known == offer {
+        return Change::None;
+    }
+    let is_sorted = |offer: &Offer| {
+        let names = offer.capabilities.iter().map(|it| &it.name);
+        names.is_sorted_by(|one, next| one < next)
+    };
+    if known.app != offer.app || !is_sorted(known) || !is_sorted(offer) {
+        return Change::All;
+    }
+    // What is in both and not the same goes, and comes again.
+    let added = without(offer, known).cloned();
+    let removed = without(known, offer).map(|it| it.name.clone());
+    Change::Some {
+        added: added.collect(),
+        removed: removed.collect(),
+    }
+}
+
+/// The capabilities of one that the other does not have, or not so.
+fn without<'a>(one: &'a Offer, other: &'a Offer) -> impl Iterator<Item = &'a CapabilityInfo> {
+    let other: HashMap<_, _> = other.capabilities.iter().map(|it| (&it.name, it)).collect();
+    let all = one.capabilities.iter();
+    all.filter(move |it| other.get(&it.name) != Some(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn offer(name: &str, capabilities: &[(&str, &str)]) -> Offer {
+        let capabilities = capabilities
+            .iter()
+            .map(|(name, schema)| json!({ "name": name, "inputSchema": { "title": schema } }));
+        let app = json!({ "id": "demo", "name": name, "version": "1" });
+        let capabilities: Vec<_> = capabilities.collect();
+        serde_json::from_value(json!({ "app": app, "capabilities": capabilities })).unwrap()
+    }
+
+    #[test]
+    fn only_what_is_different_is_told() {
+        let known = offer("Demo", &[("a", "1"), ("b", "1"), ("c", "1")]);
+        assert_eq!(change(&known, &known.clone()), Change::None);
+        let other = offer("Demo", &[("b", "2"), ("c", "1"), ("d", "1")]);
+        let Change::Some { added, removed } = change(&known, &other) else {
+            panic!("it is told whole");
+        };
+        let added: Vec<_> = added.into_iter().map(|it| it.name).collect();
+        assert_eq!(
+            (&added[..], &removed[..]),
+            (
+                &["b".to_string(), "d".into()][..],
+                &["a".to_string(), "b".into()][..],
+            )
+        );
+    }
+
+    #[test]
+    fn what_a_difference_cannot_say_is_told_whole() {
+        let known = offer("Demo", &[("a", "1"), ("b", "1")]);
+        for other in [
+            offer("Another name", &[("a", "1"), ("b", "1")]),
+            offer("Demo", &[("b", "1"), ("a", "1")]),
+            offer("Demo", &[("a", "1"), ("a", "1")]),
+        ] {
+            assert_eq!(change(&known, &other), Change::All);
+            assert_eq!(change(&other, &known), Change::All);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::Elsewhere;
 use super::proxy::Proxy;
-use crate::broker::{Event, Offer, PeerId, Seat};
+use crate::broker::{CapabilityInfo, Event, Offer, PeerId, Seat};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::gateway::STOPPING;
@@ -13,6 +13,8 @@ use crate::wire::Incoming;
 
 /// What the broker says to an app it does not take begins so.
 const REFUSED: &str = r#"{"type":"app/refused""#;
+/// What it says of a change that does not fit what it knows begins so: changes have the id 1.
+const MISFIT: &str = r#"{"type":"error","id":1,"#;
 
 impl Elsewhere {
     /// A worker holds an app, or it offers something else now.
@@ -29,6 +31,29 @@ impl Elsewhere {
         self.hub.receive(peer, &message, None, None);
     }
 
+    /// An app there has changed what it offers.
+    pub(super) fn app_changed(
+        &self,
+        worker: WorkerId,
+        app: AppKey,
+        added: &[CapabilityInfo],
+        removed: &[String],
+    ) {
+        let Some(peer) = self.app_peer(worker, app) else {
+            // It was refused: as it is now it may be taken.
+            return self.send(worker, Message::TellApp { app });
+        };
+        let (Ok(added), Ok(removed)) =
+            (serde_json::to_string(added), serde_json::to_string(removed))
+        else {
+            return;
+        };
+        let message = format!(
+            r#"{{"type":"app/update","id":1,"timestamp":0,"payload":{{"added":{added},"removed":{removed}}}}}"#
+        );
+        self.hub.receive(peer, &message, None, None);
+    }
+
     fn join_app(&self, worker: WorkerId, app: AppKey) -> PeerId {
         let joined = self.hub.join(|peer| Event::AppJoined {
             peer,
@@ -40,6 +65,9 @@ impl Elsewhere {
         let parcel = move |message: String| {
             if message.starts_with(REFUSED) {
                 tracing::warn!(%worker, app, message, "an app of another worker is refused");
+            }
+            if message.starts_with(MISFIT) {
+                return Some(Message::TellApp { app }.into());
             }
             to_app(app, message)
         };

@@ -19,7 +19,7 @@ mod delivery;
 mod proxy;
 mod tunnels;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
@@ -43,6 +43,9 @@ pub struct Elsewhere {
     workers: Arc<dyn Workers>,
     others: Mutex<Others>,
     announced: Mutex<Announced>,
+    /// Apps of this worker that the others may have to be told of.
+    changed: Mutex<BTreeSet<AppKey>>,
+    offers_changed: Notify,
     /// An agent of another worker has left its app here.
     departed: Notify,
 }
@@ -73,6 +76,8 @@ impl Elsewhere {
             workers,
             others: Mutex::default(),
             announced: Mutex::default(),
+            changed: Mutex::default(),
+            offers_changed: Notify::new(),
             departed: Notify::new(),
         })
     }
@@ -130,6 +135,12 @@ impl Here for Elsewhere {
     fn received(&self, from: WorkerId, message: Message, text: Bytes) {
         match message {
             Message::App { app, offer } => self.app_offers(from, app, &offer),
+            Message::AppChanged {
+                app,
+                added,
+                removed,
+            } => self.app_changed(from, app, &added, &removed),
+            Message::TellApp { app } => self.announce_to(from, app),
             Message::AppGone { app } => self.app_gone(from, app),
             Message::ToAgent { app, agent } => self.app_said(from, app, agent, &text),
             Message::AgentLost { app, agent } => self.app_lost_agent(from, app, agent),

@@ -11,16 +11,15 @@ use std::sync::{Arc, PoisonError};
 pub use everywhere::Listed;
 pub use sought::{Placed, Sought, Unsure};
 
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::broker::runs::{CancelNotice, Dialect, EarlyCancel, Ending, Found, NewRun, Run, RunId};
-use crate::broker::{AppInfo, Event, Offer, PeerId, Revoked};
+use crate::broker::{Event, PeerId, Revoked};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
 use crate::gateway::router::{AbpError, Client, Confirmation, Session};
 use crate::tokens::Identity;
-use crate::wire::Failure;
 use caphost::call::Stop;
 
 /// Sessions with the same key are one.
@@ -45,27 +44,6 @@ impl Hub {
         let shared = Arc::downgrade(session.shared());
         state.sessions.insert(key, shared);
         session
-    }
-
-    /// The apps connected, by their ids.
-    pub fn apps(&self) -> Vec<AppInfo> {
-        self.state().relay.app_infos()
-    }
-
-    /// What the app with that id offers; the only one connected, if none is named.
-    /// `DISCONNECTED` when there is none, `INVALID_PARAMS` when there are several.
-    pub fn offer(&self, app: Option<&str>) -> Result<Offer, Failure> {
-        self.state().relay.offer(app)
-    }
-
-    /// What the apps of this worker offer, by their connections.
-    pub fn offers_here(&self) -> Vec<(PeerId, Offer)> {
-        self.state().relay.offers_here()
-    }
-
-    /// Changes whenever an app comes, goes, or changes what it offers.
-    pub fn offers(&self) -> watch::Receiver<u64> {
-        self.offers.subscribe()
     }
 
     /// The runs `viewer` may see, newest first: those in flight and those remembered.

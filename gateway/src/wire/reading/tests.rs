@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rmcp::model::JsonObject;
 use serde_json::value::RawValue;
@@ -222,7 +223,7 @@ fn read_by_all(text: &str, what: &str) {
     assert_eq!(found, object, "{what}");
     // Another worker, which is told of a schema.
     let schema = RawValue::from_string(text.trim().into()).expect(what);
-    let offer = Offer {
+    let offer = Arc::new(Offer {
         app: AppInfo {
             id: "demo".into(),
             name: "Demo".into(),
@@ -235,7 +236,7 @@ fn read_by_all(text: &str, what: &str) {
             input_schema: Some(schema),
             output_schema: None,
         }],
-    };
+    });
     let packed = Parcel::from(Message::App { app: 1, offer })
         .pack()
         .expect(what);

@@ -5,8 +5,11 @@ mod behind;
 mod channel;
 mod early;
 mod failure;
+mod many_apps;
 mod proxy;
 mod redis;
+mod redis_cluster;
+mod redis_tls;
 mod roaming;
 mod runs;
 mod simulated;
@@ -82,7 +85,7 @@ async fn agent_on(worker: &Gateway, app: &mut Peer) -> Peer {
 }
 
 async fn agent_as(worker: &Gateway, app: &mut Peer, path: &str) -> Peer {
-    let mut offers = worker.hub.offers();
+    let mut offers = worker.hub.offers(None);
     let offered = async {
         while worker.hub.apps().is_empty() {
             offers.changed().await.unwrap();

@@ -13,15 +13,58 @@ pub struct Redis {
     port: u16,
     folder: PathBuf,
     server: Option<Child>,
+    options: Vec<String>,
 }
 
 impl Redis {
     pub fn start() -> Self {
+        Redis::start_with(&[])
+    }
+
+    /// A node of a Redis Cluster, which has no slots yet.
+    pub fn start_node() -> Self {
+        let bus = free_port().to_string();
+        Redis::start_with(&["--cluster-enabled", "yes", "--cluster-port", &bus])
+    }
+
+    /// One that speaks TLS only, with that certificate for `localhost`.
+    pub fn start_with_tls(certificate: &str, key: &str) -> Self {
+        Redis::start_by(|redis| {
+            let write = |name: &str, text: &str| {
+                let path = redis.folder.join(name).to_string_lossy().into_owned();
+                std::fs::write(&path, text).unwrap();
+                path
+            };
+            let (certificate, key) = (write("cert.pem", certificate), write("key.pem", key));
+            let port = redis.port.to_string();
+            let tls = [
+                "--port",
+                "0",
+                "--tls-port",
+                &port,
+                "--tls-auth-clients",
+                "no",
+            ];
+            let files = ["--tls-cert-file", &certificate, "--tls-key-file", &key];
+            let trusted = ["--tls-ca-cert-file", &certificate];
+            let all = tls.iter().chain(&files).chain(&trusted);
+            all.map(|it| it.to_string()).collect()
+        })
+    }
+
+    /// The file with the certificate of one that speaks TLS.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.join("cert.pem")
+    }
+
+    fn start_with(options: &[&str]) -> Self {
+        Redis::start_by(|_| options.iter().map(|it| it.to_string()).collect())
+    }
+
+    fn start_by(options: impl Fn(&Redis) -> Vec<String>) -> Self {
         // The port is free when it is picked: another may be faster.
         for _ in 0..10 {
-            let picked = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-            let port = picked.local_addr().unwrap().port();
-            drop(picked);
+            let port = free_port();
             let name = format!("caphost-redis-{}-{port}", std::process::id());
             let folder = std::env::temp_dir().join(name);
             std::fs::create_dir_all(&folder).unwrap();
@@ -29,7 +72,9 @@ impl Redis {
                 port,
                 folder,
                 server: None,
+                options: Vec::new(),
             };
+            redis.options = options(&redis);
             if redis.try_run() {
                 return redis;
             }
@@ -91,7 +136,7 @@ impl Redis {
         let mut command = Command::new("redis-server");
         command.args(["--bind", "127.0.0.1", "--port", &self.port.to_string()]);
         command.args(["--save", "", "--appendonly", "no", "--dir"]);
-        command.arg(&self.folder);
+        command.arg(&self.folder).args(&self.options);
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let server = command.spawn();
         let mut server = server.expect("redis-server must be installed for these tests");
@@ -107,6 +152,11 @@ impl Redis {
         std::thread::spawn(move || lines.for_each(drop));
         true
     }
+}
+
+fn free_port() -> u16 {
+    let picked = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    picked.local_addr().unwrap().port()
 }
 
 impl Drop for Redis {

@@ -9,7 +9,7 @@ use crate::resuming::{App, resuming};
 async fn app_and_agent(redis: &Redis) -> ((Gateway, Gateway), App, Peer) {
     let (one, two) = pair(redis).await;
     let mut app = App::register(&one).await;
-    let mut offers = two.hub.offers();
+    let mut offers = two.hub.offers(None);
     let offered = async {
         while two.hub.apps().is_empty() {
             offers.changed().await.unwrap();

@@ -190,3 +190,86 @@ async fn a_message_of_a_later_version_is_passed_over_alone() {
     let counted = "caphost_cluster_messages_unread_total 3";
     assert!(metrics.contains(counted), "{metrics}");
 }
+
+/// A greeting of the version that has brought differences.
+fn hello_of_the_third(sessions: &str) -> Value {
+    let mut greeting = hello(sessions);
+    greeting["Hello"]["version"] = json!(3);
+    greeting
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_is_told_as_a_difference_to_those_that_understand_it() {
+    for (home, understands) in [("old", false), ("new", true)] {
+        let redis = Redis::start();
+        let gateway = Gateway::with(part_of(&redis)).await;
+        others(&gateway, 0).await;
+        let mut other = Simulated::join(&redis, &gateway).await;
+        let greeting = match understands {
+            true => hello_of_the_third(home),
+            false => hello(home),
+        };
+        other.send(&[(greeting, "")]).await;
+        let workers = gateway.hub.workers().unwrap();
+        until("the greeting", || workers.at_home(home).is_some()).await;
+        let mut app = gateway.app("ours").await;
+        let (offered, _) = other.next_of("App").await;
+        assert_eq!(offered["offer"]["capabilities"][0]["name"], "a.b");
+        app.send(request(
+            "app/update",
+            "u",
+            json!({ "added": [{ "name": "c" }] }),
+        ))
+        .await;
+        let (changed, _) = other.next().await;
+        match understands {
+            true => {
+                let told = &changed["AppChanged"];
+                assert_eq!(told["app"], offered["app"], "{changed}");
+                assert_eq!(told["added"], json!([{ "name": "c" }]));
+                assert_eq!(told["removed"], json!([]));
+                // It may ask for all.
+                let again = json!({ "TellApp": { "app": offered["app"] } });
+                other.send(&[(again, "")]).await;
+                let (all, _) = other.next_of("App").await;
+                assert_eq!(all["offer"]["capabilities"][1]["name"], "c");
+            }
+            false => assert_eq!(changed["App"]["offer"]["capabilities"][1]["name"], "c"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_difference_that_does_not_fit_is_asked_for_whole() {
+    let redis = Redis::start();
+    let gateway = Gateway::with(part_of(&redis)).await;
+    others(&gateway, 0).await;
+    let mut other = Simulated::join(&redis, &gateway).await;
+    let changed = |app: u64, added: &str, removed: &[&str]| {
+        let added = [json!({ "name": added })];
+        json!({ "AppChanged": { "app": app, "added": added, "removed": removed } })
+    };
+    let names = |gateway: &Gateway| {
+        let offer = gateway.hub.offer(Some("theirs")).unwrap();
+        let names = offer.capabilities.iter().map(|it| it.name.clone());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    other
+        .send(&[
+            (hello_of_the_third("new"), ""),
+            (app(7, "theirs"), ""),
+            (changed(7, "c", &["a.b"]), ""),
+        ])
+        .await;
+    until("the change", || {
+        gateway.hub.offer(Some("theirs")).is_ok() && names(&gateway) == "c"
+    })
+    .await;
+    other.send(&[(changed(7, "d", &["none"]), "")]).await;
+    assert_eq!(other.next_of("TellApp").await.0["app"], 7);
+    assert_eq!(names(&gateway), "c");
+    other.send(&[(changed(8, "d", &[]), "")]).await;
+    assert_eq!(other.next_of("TellApp").await.0["app"], 8);
+    other.send(&[(app(7, "theirs"), "")]).await;
+    until("all of it", || names(&gateway) == "a.b").await;
+}

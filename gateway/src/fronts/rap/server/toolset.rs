@@ -52,37 +52,39 @@ pub(super) async fn manifest(
     Ok(Json(tools.manifest(endpoint)))
 }
 
-/// What the apps of a hub offer, as tools: made once, until what apps offer changes.
+/// What the apps of a hub offer, as tools.
 #[derive(Debug, Default)]
 pub(super) struct Catalogue {
-    kept: Mutex<KeptTools>,
+    kept: Mutex<HashMap<Option<String>, Kept>>,
 }
 
-#[derive(Debug, Default)]
-struct KeptTools {
-    /// Of the offers, when these were made.
-    version: u64,
-    tools: HashMap<Option<String>, Arc<Tools>>,
+#[derive(Debug)]
+struct Kept {
+    /// What the tools were made of.
+    offer: Arc<Offer>,
+    tools: Arc<Tools>,
 }
 
 impl Catalogue {
     /// The tools of the app named, or of the only one.
     pub(super) fn tools(&self, hub: &Hub, app: Option<&str>) -> Result<Arc<Tools>, Failure> {
-        // Read first: what changes meanwhile is kept under the old version, and made anew.
-        let version = *hub.offers().borrow();
+        let offer = hub.offer(app)?;
         let app = app.map(str::to_string);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.version != version || kept.tools.len() >= KEPT {
-            *kept = KeptTools {
-                version,
-                tools: HashMap::new(),
-            };
+        if let Some(known) = kept.get(&app)
+            && Arc::ptr_eq(&known.offer, &offer)
+        {
+            return Ok(known.tools.clone());
         }
-        if let Some(tools) = kept.tools.get(&app) {
-            return Ok(tools.clone());
+        if kept.len() >= KEPT {
+            kept.clear();
         }
-        let tools = Arc::new(Tools::of(hub.offer(app.as_deref())?));
-        kept.tools.insert(app, tools.clone());
+        let tools = Arc::new(Tools::of(Offer::clone(&offer)));
+        let made = Kept {
+            offer,
+            tools: tools.clone(),
+        };
+        kept.insert(app, made);
         Ok(tools)
     }
 }

@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::one::{Named, find};
-use super::{BODY_BYTES, REASON_CHARS, viewer};
+use super::{BODY_BYTES, Named, find, viewer};
+use crate::broker::runs::REASON_CHARS;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::wire::mended_bytes;

@@ -2,7 +2,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::broker::runs::{Dialect, Ending, NewRun, RunId, Runs};
+use crate::broker::runs::{Dialect, Ending, NewRun, REASON_CHARS, RunId, Runs};
 use crate::gateway::Listed;
 
 #[test]
