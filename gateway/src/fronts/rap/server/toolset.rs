@@ -1,4 +1,4 @@
-//! What an app offers, as tools, and `GET {base}/.well-known/rap-toolset`, where that is told.
+//! What an app offers, as tools: `GET {base}/.well-known/rap-toolset`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ use crate::gateway::Hub;
 use crate::wire::Failure;
 use caphost::call::{Code, Error};
 
-/// Answers kept at once: names of apps come from outside.
+/// How many apps' tools are kept: the names of apps come from outside.
 const KEPT: usize = 256;
 
 /// The manifest. 404 without an app, or without a tool; 409 with several apps and none named.
@@ -52,7 +52,7 @@ pub(super) async fn manifest(
     Ok(Json(tools.manifest(endpoint)))
 }
 
-/// What the apps of a hub offer, as tools: made once, until what apps offer changes.
+/// What the apps of a hub offer, as tools. They are kept until what apps offer changes.
 #[derive(Debug, Default)]
 pub(super) struct Catalogue {
     kept: Mutex<KeptTools>,
@@ -60,7 +60,7 @@ pub(super) struct Catalogue {
 
 #[derive(Debug, Default)]
 struct KeptTools {
-    /// Of the offers, when these were made.
+    /// The version of the offers that these were made from.
     version: u64,
     tools: HashMap<Option<String>, Arc<Tools>>,
 }
@@ -68,7 +68,7 @@ struct KeptTools {
 impl Catalogue {
     /// The tools of the app named, or of the only one.
     pub(super) fn tools(&self, hub: &Hub, app: Option<&str>) -> Result<Arc<Tools>, Failure> {
-        // Read first: what changes meanwhile is kept under the old version, and made anew.
+        // Read before the offers: if they change meanwhile, the tools are made anew next time.
         let version = *hub.offers().borrow();
         let app = app.map(str::to_string);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,14 +105,14 @@ struct Capability {
     tool: Tool,
 }
 
-/// Capabilities that would be one tool, and are none.
+/// Capabilities whose names as a tool would be the same. None of them is offered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Conflict {
     name: String,
     capabilities: Vec<String>,
 }
 
-/// The toolset, and what is missing in it: a member of ours.
+/// The toolset, with a member of ours that says what is missing in it.
 #[derive(Serialize)]
 struct Manifest<'a> {
     #[serde(flatten)]
@@ -127,7 +127,7 @@ impl Tools {
         let mut by_name: BTreeMap<String, Vec<CapabilityInfo>> = BTreeMap::new();
         for capability in capabilities {
             let alike = by_name.entry(tool_name(&capability.name)).or_default();
-            // An app that lists one twice means the later.
+            // Of a capability listed twice the later one counts.
             alike.retain(|it| it.name != capability.name);
             alike.push(capability);
         }
@@ -218,7 +218,7 @@ impl Capability {
     }
 }
 
-/// A schema as a toolset has it: an object that says that arguments are one.
+/// A schema for a toolset: it is an object, and says that the arguments are an object.
 fn object_schema(schema: Option<Value>) -> Map<String, Value> {
     let mut schema = match schema {
         Some(Value::Object(schema)) => schema,
