@@ -33,19 +33,27 @@ pub const CALLBACK_PATH: &str = "/rap/callback";
 /// Where one tool server's callbacks go.
 pub(super) struct Receiver {
     secret: String,
-    inbox: mpsc::Sender<Input>,
+    /// Where callbacks come in, the secret included.
+    base: String,
+    /// What waits to be dealt with.
+    pub inbox: mpsc::Sender<Input>,
 }
 
 impl Receiver {
-    pub fn new(inbox: mpsc::Sender<Input>) -> Self {
+    /// On a gateway that is reached at `public`.
+    pub fn new(public: &str, inbox: mpsc::Sender<Input>) -> Self {
         let secret = Uuid::new_v4().simple().to_string();
-        Receiver { secret, inbox }
+        let base = format!("{}{CALLBACK_PATH}/{secret}", public.trim_end_matches('/'));
+        Receiver {
+            secret,
+            base,
+            inbox,
+        }
     }
 
-    /// The URL for the callbacks of a call, on a gateway that is reached at `public`.
-    pub fn url(&self, public: &str, call: &Identifier) -> Result<Url, url::ParseError> {
-        let base = public.trim_end_matches('/');
-        Url::parse(&format!("{base}{CALLBACK_PATH}/{}/{call}", self.secret))
+    /// The URL for the callbacks of a call.
+    pub fn url(&self, call: &Identifier) -> Result<Url, url::ParseError> {
+        Url::parse(&format!("{}/{call}", self.base))
     }
 
     /// A callback for that call cannot be read.
@@ -57,25 +65,25 @@ impl Receiver {
     }
 }
 
-/// All of them.
-pub(super) struct Receivers {
-    pub receivers: Vec<Receiver>,
-    pub hub: Arc<Hub>,
+/// What the route knows.
+struct Receivers {
+    receivers: Vec<Arc<Receiver>>,
+    hub: Arc<Hub>,
 }
 
 impl Receivers {
     fn find(&self, secret: &str) -> Option<&Receiver> {
-        let is_it = |it: &&Receiver| it.secret.as_bytes().ct_eq(secret.as_bytes()).into();
-        self.receivers.iter().find(is_it)
+        let is_it = |it: &&Arc<Receiver>| it.secret.as_bytes().ct_eq(secret.as_bytes()).into();
+        self.receivers.iter().find(is_it).map(|it| &**it)
     }
 }
 
-/// The route.
-pub(super) fn routes(receivers: Arc<Receivers>) -> Router {
+/// The route for the callbacks of all tool servers.
+pub(super) fn routes(receivers: Vec<Arc<Receiver>>, hub: Arc<Hub>) -> Router {
     let path = format!("{CALLBACK_PATH}/{{secret}}/{{call}}");
     Router::new()
         .route(&path, post(receive))
-        .with_state(receivers)
+        .with_state(Arc::new(Receivers { receivers, hub }))
 }
 
 /// Answers 200 to whatever can be read, also to what nobody waits for: a tool server cannot know,

@@ -29,12 +29,13 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    /// The invocation is about to be sent, for the first time or again. Whether it may.
+    /// To be called before the invocation is sent, for the first time or again. Whether it may be.
     pub fn begin(&self) -> bool {
         self.advance(SENT) == SENT
     }
 
-    /// The call is over: nothing more is sent. Whether something was.
+    /// To be called when the call is over: nothing is sent from now on. Whether something was sent
+    /// before.
     pub fn end(&self) -> bool {
         self.over.cancel();
         self.advance(CALLED_OFF) == SENT
@@ -58,9 +59,9 @@ impl Dispatch {
 /// An invocation that no server has acknowledged.
 #[derive(Debug)]
 pub(super) struct Undelivered {
-    /// What its call ends with.
+    /// The error that its call ends with.
     pub error: Error<Value>,
-    /// Whether the tool may run nevertheless.
+    /// Whether the tool may run all the same: an answer was lost, or the server failed.
     pub may_run: bool,
 }
 

@@ -42,7 +42,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::gateway::Hub;
 use crate::http_client;
 use app::{Input, Parts};
-use callbacks::{Receiver, Receivers};
+use callbacks::Receiver;
 use notices::Notices;
 use requests::Requests;
 
@@ -53,11 +53,15 @@ pub use tool_server::{ToolServer, parse_base};
 /// The runtime, before it runs.
 pub struct Runtime {
     hub: Arc<Hub>,
-    requests: Vec<Arc<Requests>>,
-    inboxes: Vec<(mpsc::Sender<Input>, mpsc::Receiver<Input>)>,
-    receivers: Arc<Receivers>,
-    public: Arc<str>,
+    servers: Vec<Server>,
     limits: Arc<RuntimeLimits>,
+}
+
+/// All there is of one tool server before the runtime runs.
+struct Server {
+    requests: Arc<Requests>,
+    receiver: Arc<Receiver>,
+    inbox: mpsc::Receiver<Input>,
 }
 
 /// The runtime while it runs; dropping it ends it.
@@ -73,72 +77,71 @@ impl Runtime {
         } = config;
         let limits = Arc::new(limits);
         let client = http_client::client(limits.invoke_timeout);
-        let to = |server| {
-            let (client, limits) = (client.clone(), limits.clone());
-            Arc::new(Requests::new(server, client, limits, hub.metrics.clone()))
+        let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
+        let of = |server| {
+            let (client, limits, metrics) = (client.clone(), limits.clone(), hub.metrics.clone());
+            let (to_inbox, inbox) = mpsc::channel(limits.callbacks_queued);
+            Server {
+                requests: Arc::new(Requests::new(server, client, limits, metrics)),
+                receiver: Arc::new(Receiver::new(&public, to_inbox)),
+                inbox,
+            }
         };
-        let requests: Vec<_> = servers.into_iter().map(to).collect();
-        let inbox = |_| mpsc::channel(limits.callbacks_queued);
-        let inboxes: Vec<_> = requests.iter().map(inbox).collect();
-        let receivers = inboxes.iter().map(|(to, _)| Receiver::new(to.clone()));
         Runtime {
-            receivers: Arc::new(Receivers {
-                receivers: receivers.collect(),
-                hub: hub.clone(),
-            }),
+            servers: servers.into_iter().map(of).collect(),
             hub,
-            requests,
-            inboxes,
-            public: public
-                .map_or_else(|| own_url(address, tls), |url| url.to_string())
-                .into(),
             limits,
         }
     }
 
     /// Where callbacks come in.
     pub fn routes(&self) -> Router {
-        callbacks::routes(self.receivers.clone())
+        let receivers = self.servers.iter().map(|it| it.receiver.clone());
+        callbacks::routes(receivers.collect(), self.hub.clone())
     }
 
     /// Begins to run, on a thread of its own where states are kept, with requests as tasks of the
     /// caller's runtime.
     pub fn start(self) -> io::Result<Started> {
-        if self.requests.is_empty() {
+        if self.servers.is_empty() {
             return Ok(Started(None));
         }
+        let Runtime {
+            hub,
+            servers,
+            limits,
+        } = self;
         let tasks = Handle::current();
         let over = CancellationToken::new();
-        let notices = Notices::new(self.requests.clone(), tasks.clone(), self.limits.clone());
-        let notices = Arc::new(notices);
-        let each = self.requests.into_iter().zip(self.inboxes);
-        let parts: Vec<_> = each
-            .enumerate()
-            .map(|(index, (requests, (to_inbox, inbox)))| {
-                let (discovered, known) = watch::channel(None);
-                let look = Arc::new(Notify::new());
-                tasks.spawn(toolset::discover(
-                    requests.clone(),
-                    self.limits.clone(),
-                    look.clone(),
-                    discovered,
-                ));
-                Parts {
-                    index,
-                    hub: self.hub.clone(),
-                    tasks: tasks.clone(),
-                    requests,
-                    notices: notices.clone(),
-                    receivers: self.receivers.clone(),
-                    public: self.public.clone(),
-                    limits: self.limits.clone(),
-                    look,
-                    known,
-                    to_inbox,
-                    inbox,
-                }
-            })
-            .collect();
+        let all = servers.iter().map(|it| it.requests.clone()).collect();
+        let notices = Arc::new(Notices::new(all, tasks.clone(), limits.clone()));
+        let part = |server| {
+            let Server {
+                requests,
+                receiver,
+                inbox,
+            } = server;
+            let (discovered, known) = watch::channel(None);
+            let look = Arc::new(Notify::new());
+            tasks.spawn(toolset::discover(
+                requests.clone(),
+                limits.clone(),
+                look.clone(),
+                discovered,
+            ));
+            Parts {
+                hub: hub.clone(),
+                tasks: tasks.clone(),
+                requests,
+                notices: notices.clone(),
+                receiver,
+                limits: limits.clone(),
+                look,
+                known,
+                inbox,
+            }
+        };
+        let parts: Vec<_> = servers.into_iter().map(part).collect();
         let timers = Builder::new_current_thread().enable_time().build()?;
         let told = over.clone();
         // The state of a host is not shared between threads.

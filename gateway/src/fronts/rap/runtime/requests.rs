@@ -78,7 +78,8 @@ impl Requests {
         request.header(CONTENT_TYPE, JSON).body(body).send().await
     }
 
-    /// Sends a notification once, come of it what may. Takes no longer than the notice timeout.
+    /// Sends a notification once, whether or not it gets through. Takes no longer than the notice
+    /// timeout.
     pub async fn notify(&self, path: &str, body: Bytes) {
         let within = self.limits.notice_timeout;
         let sending = async {

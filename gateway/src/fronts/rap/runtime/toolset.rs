@@ -15,7 +15,7 @@ use crate::fronts::rap::pauses::Pauses;
 use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::wire::mended_bytes;
 
-/// Between two looks when somebody asks for one.
+/// The least time between two looks, however often somebody asks for one.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Characters of a toolset's name.
@@ -24,8 +24,8 @@ const MAX_NAME_CHARS: usize = 128;
 /// What is known of a tool server: its toolset, while there is a valid one.
 pub(super) type Known = Option<Arc<Toolset>>;
 
-/// Keeps `known` up to date until nobody wants to know any more. A server that fails keeps its
-/// toolset for [`RuntimeLimits::gone_after`]. `look` asks for a look before it is due.
+/// Keeps `known` up to date until nobody reads it any more. A server that fails keeps its toolset
+/// for [`RuntimeLimits::gone_after`]. `look` asks for a look ahead of time.
 pub(super) async fn discover(
     requests: Arc<Requests>,
     limits: Arc<RuntimeLimits>,

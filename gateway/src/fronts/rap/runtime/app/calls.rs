@@ -16,9 +16,9 @@ use crate::fronts::rap::wire::Invocation;
 use caphost::call::{CallId, CallKey, Code, Error, Stop};
 use caphost::session::ConnectionId;
 
-/// One invocation without a result.
+/// A call whose invocation has no result yet.
 pub struct Running {
-    /// Whose it is.
+    /// The connection of its agent.
     pub connection: ConnectionId,
     /// The thread it was made in: a callback must name it.
     pub thread: Identifier,
@@ -26,23 +26,23 @@ pub struct Running {
     pub id: Identifier,
     /// The agent's id for it.
     pub call_id: CallId,
-    /// What its delivery goes by.
+    /// What it shares with its delivery.
     pub dispatch: Arc<Dispatch>,
-    /// Its delivery.
+    /// The task that delivers it.
     pub delivery: JoinHandle<()>,
-    /// Whether an event has said that it is the last.
+    /// Whether its last event has come already, before its result.
     pub is_final: bool,
 }
 
-/// Abandoned calls whose results are still waited for, 10 000.
+/// How many abandoned calls are remembered in case their results still come.
 const ABANDONED: usize = 10_000;
 
-/// All of them.
+/// The calls of the tool server.
 #[derive(Default)]
 pub struct Calls {
     running: HashMap<CallKey, Running>,
     keys: HashMap<Identifier, CallKey>,
-    /// Those that were cancelled: a result that comes late says that they have ended.
+    /// Cancelled calls by the id of the tool call: a late result says that the work has ended.
     abandoned: HashMap<Identifier, (Identifier, CallKey)>,
     order: VecDeque<Identifier>,
 }
@@ -116,8 +116,7 @@ impl ToolServerApp<'_> {
         let endpoint = self.endpoint.clone().ok_or_else(gone)?;
         let id = unguessable();
         let parts = &self.parts;
-        let receiver = &parts.receivers.receivers[parts.index];
-        let callback_url = receiver.url(&parts.public, &id).map_err(internal)?;
+        let callback_url = parts.receiver.url(&id).map_err(internal)?;
         let arguments = match params[1].take() {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
@@ -136,7 +135,8 @@ impl ToolServerApp<'_> {
         let dispatch = Arc::<Dispatch>::default();
         let delivery = {
             let (requests, limits) = (parts.requests.clone(), parts.limits.clone());
-            let (inbox, dispatch, id) = (parts.to_inbox.clone(), dispatch.clone(), id.clone());
+            let (inbox, dispatch, id) =
+                (parts.receiver.inbox.clone(), dispatch.clone(), id.clone());
             parts.tasks.spawn(async move {
                 let delivered =
                     deliver(&requests, &endpoint, Bytes::from(body), &limits, &dispatch);
@@ -159,21 +159,21 @@ impl ToolServerApp<'_> {
         Ok(())
     }
 
-    /// The call is over for its agent. Whether the tool stops is up to its server, which is told, as
-    /// are all others; unless it was never told of the call.
+    /// The call is over for its agent. Whether the tool stops is up to its server. If the invocation
+    /// was sent, this server and all others are notified.
     pub(super) fn stop(&mut self, key: CallKey) {
         let now = self.now();
         let Some(running) = self.calls.remove(key) else {
             return self.state.stopped(key, Stop::Abandoned, now);
         };
         if !running.dispatch.end() {
-            // No tool goes on.
+            // No server knows of the call.
             return self.state.stopped(key, Stop::NeverStarted, now);
         }
         self.state.stopped(key, Stop::Abandoned, now);
         self.calls.abandon(key, &running);
         let underway = Underway {
-            server: self.parts.index,
+            server: self.parts.requests.clone(),
             delivery: running.delivery,
         };
         let (thread, id) = (&running.thread, &running.id);

@@ -25,7 +25,7 @@ use url::Url;
 pub(super) use inputs::Input;
 pub(super) use relay::KeepAlive;
 
-use super::callbacks::Receivers;
+use super::callbacks::Receiver;
 use super::notices::Notices;
 use super::options::RuntimeLimits;
 use super::requests::Requests;
@@ -40,29 +40,24 @@ use caphost::session::{HostState, Limits};
 use relay::RelayConnection;
 use subscriptions::Subscriptions;
 
-/// Messages that may overtake a call that is about to start, so that a cancel sent with it finds it
-/// not yet started.
+/// How many messages are read before a call is started, so that a cancel sent right behind it comes
+/// first.
 const BURST: usize = 64;
 
-/// The longest that is slept at once.
+/// The longest single sleep.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 
-/// What an app is made of.
+/// What a tool server's app is made of. It outlives the app's time on the relay.
 pub(super) struct Parts {
-    /// Which of the receivers, and which of the servers notified.
-    pub index: usize,
     pub hub: Arc<Hub>,
     pub tasks: Handle,
     pub requests: Arc<Requests>,
     pub notices: Arc<Notices>,
-    pub receivers: Arc<Receivers>,
-    /// Where the gateway is reached.
-    pub public: Arc<str>,
+    pub receiver: Arc<Receiver>,
     pub limits: Arc<RuntimeLimits>,
     /// Asks for a look at the toolset.
     pub look: Arc<Notify>,
     pub known: watch::Receiver<Known>,
-    pub to_inbox: mpsc::Sender<Input>,
     pub inbox: mpsc::Receiver<Input>,
 }
 
@@ -92,7 +87,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
                 Some(toolset) => toolset,
                 None => return,
             },
-            // For a session that is over.
+            // It belongs to a session that is over.
             late = parts.inbox.recv() => {
                 match late {
                     Some(Input::Result { .. }) => parts.counters().results_dropped.add(),
@@ -124,7 +119,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
     }
 }
 
-/// A tool server's time on the relay.
+/// A tool server as an app, for as long as it is on the relay.
 struct ToolServerApp<'a> {
     parts: &'a mut Parts,
     relay: RelayConnection,
@@ -170,7 +165,7 @@ impl<'a> ToolServerApp<'a> {
     }
 
     async fn serve(&mut self, over: &CancellationToken) -> End {
-        // What has changed since the toolset was adopted counts as news, as does that one.
+        // The toolset that was adopted is seen once more here: then nothing changes.
         let mut known = self.parts.known.clone();
         loop {
             self.drive();

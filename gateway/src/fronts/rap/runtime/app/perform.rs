@@ -8,7 +8,7 @@ use crate::wire::abp;
 use caphost::session::{Action, Answer, ConnectionId, ReplyTo};
 
 impl ToolServerApp<'_> {
-    /// Does everything that is to be done, in order.
+    /// Does everything the state asks for, in order.
     pub fn drive(&mut self) {
         while let Some(action) = self.state.poll_action() {
             self.perform(action);
@@ -47,8 +47,8 @@ impl ToolServerApp<'_> {
                 let payload = abp::capabilities_changed(&changes);
                 self.post(to, abp::kind::NOTIFICATION, None, payload);
             }
-            // Tools take any parameters, make no calls, report no progress and ask nothing; nobody
-            // watches.
+            // Tools take any parameters, make no calls, report no progress and ask nothing, and nobody
+            // observes the state.
             Action::Check { .. }
             | Action::Respond { .. }
             | Action::Progress { .. }
