@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
+use uuid::Uuid;
 
 /// Characters of an identifier.
 pub const MAX_IDENTIFIER_CHARS: usize = 256;
@@ -50,6 +51,11 @@ impl Identifier {
             return Err(BadIdentifier::Path);
         }
         Ok(Identifier(text.into()))
+    }
+
+    /// A new one, which nobody can guess.
+    pub fn random() -> Self {
+        Identifier(Uuid::new_v4().to_string().into())
     }
 
     /// The text.

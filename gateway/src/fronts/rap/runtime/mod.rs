@@ -8,7 +8,7 @@
 //! | `callbacks` | where results and events come in |
 //! | `result` | a result as an outcome |
 //! | `notices` | telling every tool server of a cancelled call or a closed thread |
-//! | `requests` | HTTP to one tool server |
+//! | `client` | HTTP to one tool server |
 //! | `options`, `tool_server` | the command line |
 //!
 //! One call: the relay queues the agent's message for the app, which starts it and leaves the
@@ -20,10 +20,10 @@
 
 mod app;
 mod callbacks;
+mod client;
 mod delivery;
 mod notices;
 mod options;
-mod requests;
 mod result;
 mod tool_server;
 mod toolset;
@@ -42,9 +42,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::gateway::Hub;
 use crate::http_client;
 use app::{Input, Parts};
-use callbacks::Receiver;
+use callbacks::CallbackEndpoint;
+use client::ToolServerClient;
 use notices::Notices;
-use requests::Requests;
 
 pub use callbacks::CALLBACK_PATH;
 pub use options::{RuntimeConfig, RuntimeLimits};
@@ -59,8 +59,8 @@ pub struct Runtime {
 
 /// All there is of one tool server before the runtime runs.
 struct Server {
-    requests: Arc<Requests>,
-    receiver: Arc<Receiver>,
+    client: Arc<ToolServerClient>,
+    callbacks: Arc<CallbackEndpoint>,
     inbox: mpsc::Receiver<Input>,
 }
 
@@ -76,14 +76,14 @@ impl Runtime {
             limits,
         } = config;
         let limits = Arc::new(limits);
-        let client = http_client::client(limits.invoke_timeout);
+        let http = http_client::client(limits.invoke_timeout);
         let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
         let of = |server| {
-            let (client, limits, metrics) = (client.clone(), limits.clone(), hub.metrics.clone());
+            let (http, limits, metrics) = (http.clone(), limits.clone(), hub.metrics.clone());
             let (to_inbox, inbox) = mpsc::channel(limits.callbacks_queued);
             Server {
-                requests: Arc::new(Requests::new(server, client, limits, metrics)),
-                receiver: Arc::new(Receiver::new(&public, to_inbox)),
+                client: Arc::new(ToolServerClient::new(server, http, limits, metrics)),
+                callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox)),
                 inbox,
             }
         };
@@ -96,8 +96,8 @@ impl Runtime {
 
     /// Where callbacks come in.
     pub fn routes(&self) -> Router {
-        let receivers = self.servers.iter().map(|it| it.receiver.clone());
-        callbacks::routes(receivers.collect(), self.hub.clone())
+        let endpoints = self.servers.iter().map(|it| it.callbacks.clone());
+        callbacks::routes(endpoints.collect(), self.hub.clone())
     }
 
     /// Begins to run, on a thread of its own where states are kept, with requests as tasks of the
@@ -113,18 +113,18 @@ impl Runtime {
         } = self;
         let tasks = Handle::current();
         let over = CancellationToken::new();
-        let all = servers.iter().map(|it| it.requests.clone()).collect();
+        let all = servers.iter().map(|it| it.client.clone()).collect();
         let notices = Arc::new(Notices::new(all, tasks.clone(), limits.clone()));
         let part = |server| {
             let Server {
-                requests,
-                receiver,
+                client,
+                callbacks,
                 inbox,
             } = server;
             let (discovered, known) = watch::channel(None);
             let look = Arc::new(Notify::new());
             tasks.spawn(toolset::discover(
-                requests.clone(),
+                client.clone(),
                 limits.clone(),
                 look.clone(),
                 discovered,
@@ -132,9 +132,9 @@ impl Runtime {
             Parts {
                 hub: hub.clone(),
                 tasks: tasks.clone(),
-                requests,
+                client,
                 notices: notices.clone(),
-                receiver,
+                callbacks,
                 limits: limits.clone(),
                 look,
                 known,

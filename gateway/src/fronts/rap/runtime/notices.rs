@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::app::KeepAlive;
+use super::client::ToolServerClient;
 use super::options::RuntimeLimits;
-use super::requests::Requests;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{
     CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, CancelToolCall, CloseThread,
@@ -21,20 +21,24 @@ use crate::fronts::rap::wire::{
 /// An invocation that may still be on its way.
 pub(super) struct Underway {
     /// To which server.
-    pub server: Arc<Requests>,
+    pub server: Arc<ToolServerClient>,
     /// Ends when the server has acknowledged it, or has failed for good.
     pub delivery: JoinHandle<()>,
 }
 
 /// Notifies every tool server.
 pub(super) struct Notices {
-    servers: Vec<Arc<Requests>>,
+    servers: Vec<Arc<ToolServerClient>>,
     tasks: Handle,
     limits: Arc<RuntimeLimits>,
 }
 
 impl Notices {
-    pub fn new(servers: Vec<Arc<Requests>>, tasks: Handle, limits: Arc<RuntimeLimits>) -> Self {
+    pub fn new(
+        servers: Vec<Arc<ToolServerClient>>,
+        tasks: Handle,
+        limits: Arc<RuntimeLimits>,
+    ) -> Self {
         Notices {
             servers,
             tasks,

@@ -2,8 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use uuid::Uuid;
-
 use crate::fronts::rap::names::Identifier;
 use caphost::session::ConnectionId;
 
@@ -89,10 +87,4 @@ impl Agents {
             None => left().map(|(_, handle)| &**handle),
         }
     }
-}
-
-/// An id that nobody can guess.
-pub fn unguessable() -> Identifier {
-    let text = Uuid::new_v4().to_string();
-    Identifier::new(&text).unwrap_or_else(|_| unreachable!("a UUID is short and plain"))
 }

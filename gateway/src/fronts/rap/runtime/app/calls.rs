@@ -7,7 +7,6 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::task::JoinHandle;
 
-use super::agents::unguessable;
 use super::{Input, ToolServerApp};
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::runtime::delivery::{Dispatch, deliver};
@@ -114,9 +113,9 @@ impl ToolServerApp<'_> {
         let agent = self.agents.get(connection).ok_or_else(gone)?;
         let thread = agent.thread.clone().ok_or_else(gone)?;
         let endpoint = self.endpoint.clone().ok_or_else(gone)?;
-        let id = unguessable();
+        let id = Identifier::random();
         let parts = &self.parts;
-        let callback_url = parts.receiver.url(&id).map_err(internal)?;
+        let callback_url = parts.callbacks.url(&id).map_err(internal)?;
         let arguments = match params[1].take() {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
@@ -134,12 +133,11 @@ impl ToolServerApp<'_> {
         let body = serde_json::to_vec(&invocation).map_err(internal)?;
         let dispatch = Arc::<Dispatch>::default();
         let delivery = {
-            let (requests, limits) = (parts.requests.clone(), parts.limits.clone());
+            let (client, limits) = (parts.client.clone(), parts.limits.clone());
             let (inbox, dispatch, id) =
-                (parts.receiver.inbox.clone(), dispatch.clone(), id.clone());
+                (parts.callbacks.inbox.clone(), dispatch.clone(), id.clone());
             parts.tasks.spawn(async move {
-                let delivered =
-                    deliver(&requests, &endpoint, Bytes::from(body), &limits, &dispatch);
+                let delivered = deliver(&client, &endpoint, Bytes::from(body), &limits, &dispatch);
                 if let Err(undelivered) = delivered.await {
                     let _ = inbox.send(Input::Undelivered { id, undelivered }).await;
                 }
@@ -173,7 +171,7 @@ impl ToolServerApp<'_> {
         self.state.stopped(key, Stop::Abandoned, now);
         self.calls.abandon(key, &running);
         let underway = Underway {
-            server: self.parts.requests.clone(),
+            server: self.parts.client.clone(),
             delivery: running.delivery,
         };
         let (thread, id) = (&running.thread, &running.id);

@@ -25,10 +25,10 @@ use url::Url;
 pub(super) use inputs::Input;
 pub(super) use relay::KeepAlive;
 
-use super::callbacks::Receiver;
+use super::callbacks::CallbackEndpoint;
+use super::client::ToolServerClient;
 use super::notices::Notices;
 use super::options::RuntimeLimits;
-use super::requests::Requests;
 use super::toolset::Known;
 use crate::broker::CloseCode;
 use crate::gateway::metrics::ToolServerCounters;
@@ -51,9 +51,9 @@ const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 pub(super) struct Parts {
     pub hub: Arc<Hub>,
     pub tasks: Handle,
-    pub requests: Arc<Requests>,
+    pub client: Arc<ToolServerClient>,
     pub notices: Arc<Notices>,
-    pub receiver: Arc<Receiver>,
+    pub callbacks: Arc<CallbackEndpoint>,
     pub limits: Arc<RuntimeLimits>,
     /// Asks for a look at the toolset.
     pub look: Arc<Notify>,
@@ -105,11 +105,11 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
         drop(app);
         match end {
             End::ServerGone => {
-                tracing::warn!(server = ?parts.requests.server, "tool server is gone")
+                tracing::warn!(server = ?parts.client.server, "tool server is gone")
             }
             End::Closed(CloseCode::GOING_AWAY, _) | End::Over => return,
             End::Closed(_, reason) => {
-                tracing::warn!(server = ?parts.requests.server, reason, "tool server is not let in");
+                tracing::warn!(server = ?parts.client.server, reason, "tool server is not let in");
                 tokio::select! {
                     () = over.cancelled() => return,
                     () = sleep(parts.limits.longest_pause) => {}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ToolServerApp;
-use super::agents::unguessable;
+use crate::fronts::rap::names::Identifier;
 use crate::wire::abp;
 use caphost::session::{Action, Answer, ConnectionId, ReplyTo};
 
@@ -69,7 +69,7 @@ impl ToolServerApp<'_> {
         let (kind, payload) = match answer {
             Answer::Initialized(result) => {
                 if let (Ok(opened), Some(agent)) = (&result, self.agents.get_mut(to)) {
-                    agent.thread = Some(unguessable());
+                    agent.thread = Some(Identifier::random());
                     agent.notifications = opened.features.notifications;
                 }
                 let payload = abp::initialized(&self.app, &result);

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -67,10 +66,8 @@ impl RelayConnection {
 
     /// Sends a message, to the agent named or from the app itself.
     pub fn send(&self, agent: Option<&str>, kind: &str, id: Option<&Value>, payload: Value) {
-        let unix = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let mut envelope = json!({ "type": kind, "timestamp": unix.as_millis() as u64 });
+        let timestamp = self.hub.now().unix_ms;
+        let mut envelope = json!({ "type": kind, "timestamp": timestamp });
         if let Some(agent) = agent {
             envelope["agent"] = agent.into();
         }
@@ -97,7 +94,7 @@ impl ToolServerApp<'_> {
         };
         let Some(handle) = envelope.agent.as_deref() else {
             if envelope.kind == "app/refused" {
-                tracing::warn!(server = ?self.parts.requests.server, text, "the relay refuses");
+                tracing::warn!(server = ?self.parts.client.server, text, "the relay refuses");
             }
             return;
         };

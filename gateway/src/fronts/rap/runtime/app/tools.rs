@@ -32,7 +32,7 @@ impl ToolServerApp<'_> {
         let payload = json!({ "app": self.app, "capabilities": self.listed() });
         self.relay
             .send(None, "app/register", Some(&json!("register")), payload);
-        tracing::info!(app = id, server = ?self.parts.requests.server, "tool server joined");
+        tracing::info!(app = id, server = ?self.parts.client.server, "tool server joined");
     }
 
     /// Takes over the tools, and says whether any has changed. Calls of tools that are gone still
