@@ -1,4 +1,4 @@
-//! What a message says that it is.
+//! What the body of a request is.
 
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
 

@@ -19,7 +19,7 @@ pub use envelope::{Envelope, Refusal, Subject, check_bounds};
 pub use kind::Request;
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
 pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
-pub use scan::{members, text_of};
+pub use scan::{members, text_of, too_deep};
 pub use stop::{Said, said, with_stop};
 pub use value::{Value as AnyValue, shape};
 

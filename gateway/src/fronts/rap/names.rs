@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
+use uuid::Uuid;
 
 /// Characters of an identifier.
 pub const MAX_IDENTIFIER_CHARS: usize = 256;
@@ -52,6 +53,11 @@ impl Identifier {
         Ok(Identifier(text.into()))
     }
 
+    /// A new one, which nobody can guess.
+    pub fn random() -> Self {
+        Identifier(Uuid::new_v4().to_string().into())
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -83,13 +89,13 @@ impl<'de> Deserialize<'de> for Identifier {
     }
 }
 
-/// An id in a message that goes to every tool server, so most often another one's, which may be any
-/// string.
+/// An id in a message that goes to every tool server. Most often it is another server's, and then
+/// it may be any string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnyServersId(Option<Identifier>);
 
 impl AnyServersId {
-    /// It as one of ours, if it can be.
+    /// The id, if it is one that we could have been given.
     pub fn ours(self) -> Option<Identifier> {
         self.0
     }
@@ -97,7 +103,7 @@ impl AnyServersId {
 
 impl<'de> Deserialize<'de> for AnyServersId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Raw, for a string may hold half of a surrogate pair, which no `String` can.
+        // Raw: a JSON string may hold half of a surrogate pair, which a `String` cannot.
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         if !raw.get().starts_with('"') {
             return Err(de::Error::custom("an id must be a string"));
@@ -129,7 +135,7 @@ pub fn is_tool_name(name: &str) -> bool {
 }
 
 /// `name` as a tool's name: whatever may not stand in one becomes `_`, and what is past 128
-/// characters is cut off. Two names may become one; it is for the caller to notice.
+/// characters is cut off. Two names may become the same; the caller has to notice.
 pub fn tool_name(name: &str) -> String {
     let replace = |letter: char| {
         if is_tool_name_char(letter) {

@@ -31,7 +31,7 @@ impl Pauses {
         pause.mul_f64(0.75 + f64::from(chance) / f64::from(u32::MAX) / 2.0)
     }
 
-    /// It has worked.
+    /// To be called after a success: the next pause is the first again.
     pub(super) fn reset(&mut self) {
         self.next = self.first;
     }

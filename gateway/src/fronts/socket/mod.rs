@@ -1,14 +1,22 @@
-//! WebSockets of whatever protocol: their upgrade, reading, writing and signs of life.
+//! WebSockets of any protocol: what sits behind one, its upgrade, reading, writing and signs of life.
 
-mod endpoint;
 pub(crate) mod pulse;
 mod reader;
 mod upgrade;
 mod writer;
 
+use std::future::ready;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
-pub use endpoint::Endpoint;
+use axum::extract::ws::Utf8Bytes;
+use serde_json::json;
+
+use crate::gateway::Outbox;
+use crate::wire::Failure;
+use caphost::call::Error;
+
 pub use pulse::Socket;
 pub use reader::serve as serve_socket;
 pub use upgrade::SocketRequest;
@@ -16,3 +24,44 @@ pub use upgrade::SocketRequest;
 /// The address of a connection's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
+
+/// What takes a connection's messages. It answers by way of the connection's [`Outbox`].
+pub trait Endpoint: Send + Sync + 'static {
+    /// A text frame has come.
+    fn text(self: &Arc<Self>, text: &Utf8Bytes);
+    /// A binary frame has come, which none of our protocols knows.
+    fn binary(&self, refused: Failure);
+    /// The queue to the peer, which was long, is short again.
+    fn relieved(&self, _: &Outbox) {}
+    /// Whether the peer is read from even while it does not read what is sent to it.
+    fn is_urgent(&self) -> bool {
+        false
+    }
+    /// Whether there is room for what the peer sends. While there is none, the peer is not read from
+    /// and need not show a sign of life.
+    fn has_room(&self) -> bool {
+        true
+    }
+    /// Waits for room.
+    fn room(&self) -> impl Future<Output = ()> + Send {
+        ready(())
+    }
+    /// How long the peer may take before [`Endpoint::late`].
+    fn deadline(&self) -> Option<Duration> {
+        None
+    }
+    /// The deadline is over.
+    fn late(&self) {}
+    /// Nothing more will come: the peer has closed, or broken a rule, or the gateway closes.
+    fn gone(&self);
+    /// Nothing more will come: the connection broke, or the peer fell silent.
+    fn lost(&self) {
+        self.gone();
+    }
+}
+
+/// The refusal of a binary frame.
+pub(crate) fn not_text(bytes: usize) -> Failure {
+    Error::invalid_params("Messages are text frames; this one is binary")
+        .with_details(Box::new(json!({ "bytes": bytes })))
+}

@@ -24,7 +24,7 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// When that was; when the connection was opened, if it has not been yet.
+    /// When that was; until it is, when the connection was opened.
     pub(crate) fn last(&self) -> Instant {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,14 +40,14 @@ pub struct Socket {
     pub(crate) pulse: Pulse,
 }
 
-/// A connection whose pulse is taken.
+/// A connection whose signs of life are noted.
 #[derive(Debug)]
 pub(crate) struct Watched<S> {
     stream: S,
     pulse: Pulse,
-    /// What was to be written last had to wait.
+    /// Whether the last write had to wait.
     write_waits: bool,
-    /// So had what was to be flushed.
+    /// Whether the last flush had to wait.
     flush_waits: bool,
 }
 
@@ -62,7 +62,7 @@ impl<S> Watched<S> {
     }
 }
 
-/// Takes the pulse when what had to wait gets through.
+/// Notes a sign of life when something that had to wait gets through.
 fn note<T>(polled: &Poll<io::Result<T>>, waits: &mut bool, pulse: &Pulse) {
     let waited = std::mem::replace(waits, polled.is_pending());
     if waited && matches!(polled, Poll::Ready(Ok(_))) {
@@ -107,7 +107,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         self.stream.is_write_vectored()
     }
 
-    /// Waits with TLS only, which takes more than it has room for.
+    /// It waits with TLS only, which accepts more than it can pass on.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let it = &mut *self;
         let polled = Pin::new(&mut it.stream).poll_flush(context);

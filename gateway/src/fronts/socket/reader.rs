@@ -13,16 +13,16 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::broker::CloseCode;
-use crate::fronts::socket::endpoint::{Endpoint, no_text};
 use crate::fronts::socket::pulse::{Pulse, Socket};
 use crate::fronts::socket::writer::write;
+use crate::fronts::socket::{Endpoint, not_text};
 use crate::gateway::{Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 
-/// Reading a message larger than this takes long enough to give up the worker's other tasks.
+/// Reading a message larger than this takes so long that other tasks move to another thread.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// Messages taken without looking at the clock, or at what is to be written.
+/// How many messages are read before the clock and the writer are looked at again.
 const AT_ONCE: usize = 64;
 
 /// Why reading ended.
@@ -46,7 +46,7 @@ pub async fn serve<E: Endpoint>(
 ) {
     let Socket { socket, pulse } = socket;
     let (sink, mut stream) = socket.split();
-    // In one task: neither waits for the other's half of the socket, nor wakes another worker.
+    // In one task: neither half waits for the other, nor wakes another thread.
     let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
     let end = {
         let mut reading = pin!(read(&mut stream, &pulse, limits, &endpoint, &outbox));
@@ -117,9 +117,9 @@ async fn read(
             yield_now().await;
         }
         let has_room = endpoint.has_room();
-        // Who sends faster than it reads waits.
+        // A peer that sends faster than it reads has to wait.
         let may_read = has_room && (endpoint.is_urgent() || !outbox.is_congested());
-        // What has arrived already is taken without arming anything.
+        // What has arrived already is read without setting up timers and wakers.
         let arrived = match may_read && outbox.is_open() {
             true => stream.next().now_or_never(),
             false => None,
@@ -148,10 +148,10 @@ async fn read(
                     }
                     () = &mut silence => {
                         if !has_room {
-                            // Nobody has listened.
+                            // It was not read from meanwhile, so it may have said something.
                             heard = Instant::now();
                         }
-                        // What it says may wait unread, and pings behind what it has yet to take.
+                        // Its messages may wait unread, and our pings behind what it has yet to read.
                         let until = heard.max(pulse.last()) + dead;
                         if until <= Instant::now() {
                             return End::Silent(dead);
@@ -175,7 +175,7 @@ async fn read(
                     endpoint.text(&text);
                 }
             }
-            Some(Ok(Message::Binary(bytes))) => endpoint.binary(no_text(bytes.len())),
+            Some(Ok(Message::Binary(bytes))) => endpoint.binary(not_text(bytes.len())),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
             Some(Err(error)) => return broken(error, limits.frame_bytes),
         }

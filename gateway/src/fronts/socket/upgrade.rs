@@ -104,7 +104,7 @@ impl SocketRequest {
         if let Some(protocol) = chosen {
             upgrade.set_selected_protocol(protocol.clone());
         }
-        // A frame past this is not read; one past the message limit is read, refused and dropped.
+        // A longer frame is not read at all; a message over its own limit is read and refused.
         let frame_bytes = limits.frame_bytes.max(limits.message_bytes);
         upgrade
             .read_buffer_size(32 << 10)

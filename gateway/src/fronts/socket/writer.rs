@@ -9,12 +9,12 @@ use futures_util::stream::SplitSink;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use crate::broker::CloseCode;
-use crate::fronts::socket::endpoint::Endpoint;
+use crate::fronts::socket::Endpoint;
 use crate::gateway::{Outbox, OutboxPhase as Phase, OutboxStep as Step};
 
-/// How long a peer that does not read is given to take the close frame all the same.
+/// How long a peer that does not read has to take the close frame.
 const LAST_WORD: Duration = Duration::from_millis(200);
-/// What fits in a close frame beside its code.
+/// How many bytes of a reason fit into a close frame.
 const MAX_REASON_BYTES: usize = 123;
 
 type Sink = SplitSink<WebSocket, Message>;

@@ -31,21 +31,29 @@ use caphost::call::{Code, Error};
 pub const CALLBACK_PATH: &str = "/rap/callback";
 
 /// Where one tool server's callbacks go.
-pub(super) struct Receiver {
+pub(super) struct CallbackEndpoint {
     secret: String,
-    inbox: mpsc::Sender<Input>,
+    /// Where callbacks come in, the secret included.
+    base: String,
+    /// What waits to be dealt with.
+    pub inbox: mpsc::Sender<Input>,
 }
 
-impl Receiver {
-    pub fn new(inbox: mpsc::Sender<Input>) -> Self {
+impl CallbackEndpoint {
+    /// On a gateway that is reached at `public`.
+    pub fn new(public: &str, inbox: mpsc::Sender<Input>) -> Self {
         let secret = Uuid::new_v4().simple().to_string();
-        Receiver { secret, inbox }
+        let base = format!("{}{CALLBACK_PATH}/{secret}", public.trim_end_matches('/'));
+        CallbackEndpoint {
+            secret,
+            base,
+            inbox,
+        }
     }
 
-    /// The URL for the callbacks of a call, on a gateway that is reached at `public`.
-    pub fn url(&self, public: &str, call: &Identifier) -> Result<Url, url::ParseError> {
-        let base = public.trim_end_matches('/');
-        Url::parse(&format!("{base}{CALLBACK_PATH}/{}/{call}", self.secret))
+    /// The URL for the callbacks of a call.
+    pub fn url(&self, call: &Identifier) -> Result<Url, url::ParseError> {
+        Url::parse(&format!("{}/{call}", self.base))
     }
 
     /// A callback for that call cannot be read.
@@ -57,46 +65,47 @@ impl Receiver {
     }
 }
 
-/// All of them.
-pub(super) struct Receivers {
-    pub receivers: Vec<Receiver>,
-    pub hub: Arc<Hub>,
+/// What the route knows.
+struct Endpoints {
+    endpoints: Vec<Arc<CallbackEndpoint>>,
+    hub: Arc<Hub>,
 }
 
-impl Receivers {
-    fn find(&self, secret: &str) -> Option<&Receiver> {
-        let is_it = |it: &&Receiver| it.secret.as_bytes().ct_eq(secret.as_bytes()).into();
-        self.receivers.iter().find(is_it)
+impl Endpoints {
+    fn find(&self, secret: &str) -> Option<&CallbackEndpoint> {
+        let is_it =
+            |it: &&Arc<CallbackEndpoint>| it.secret.as_bytes().ct_eq(secret.as_bytes()).into();
+        self.endpoints.iter().find(is_it).map(|it| &**it)
     }
 }
 
-/// The route.
-pub(super) fn routes(receivers: Arc<Receivers>) -> Router {
+/// The route for the callbacks of all tool servers.
+pub(super) fn routes(endpoints: Vec<Arc<CallbackEndpoint>>, hub: Arc<Hub>) -> Router {
     let path = format!("{CALLBACK_PATH}/{{secret}}/{{call}}");
     Router::new()
         .route(&path, post(receive))
-        .with_state(receivers)
+        .with_state(Arc::new(Endpoints { endpoints, hub }))
 }
 
 /// Answers 200 to whatever can be read, also to what nobody waits for: a tool server cannot know,
 /// and is not to try again.
 async fn receive(
-    State(receivers): State<Arc<Receivers>>,
+    State(endpoints): State<Arc<Endpoints>>,
     Path((secret, call)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let Some(receiver) = receivers.find(&secret) else {
+    let Some(endpoint) = endpoints.find(&secret) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let counters = &receivers.hub.metrics.tool_servers;
-    let max = receivers.hub.limits.message_bytes;
+    let counters = &endpoints.hub.metrics.tool_servers;
+    let max = endpoints.hub.limits.message_bytes;
     let body = match read(request.into_body(), max).await {
         Ok(body) => body,
         Err(Unread::BrokenOff) => return StatusCode::BAD_REQUEST.into_response(),
         Err(Unread::TooLarge) => {
             counters.callbacks_refused.add();
             let message = format!("The tool's result has more than {max} bytes");
-            receiver
+            endpoint
                 .unreadable(&call, Code::OPERATION_FAILED, message.clone())
                 .await;
             return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
@@ -110,7 +119,7 @@ async fn receive(
             if is_result_of(&call, &body) {
                 // It will not be sent again: the call would wait for ever.
                 let message = format!("The tool's result cannot be read: {error}");
-                receiver
+                endpoint
                     .unreadable(&call, Code::TRANSPORT_ERROR, message)
                     .await;
             }
@@ -118,7 +127,7 @@ async fn receive(
         }
     };
     // A gateway that stops has nobody left to tell.
-    match receiver.inbox.send(input).await {
+    match endpoint.inbox.send(input).await {
         Ok(()) => StatusCode::OK.into_response(),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }

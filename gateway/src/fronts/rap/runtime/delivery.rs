@@ -10,8 +10,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::client::{ToolServerClient, describe};
 use super::options::RuntimeLimits;
-use super::requests::{Requests, describe};
 use crate::fronts::rap::pauses::Pauses;
 use caphost::call::{Code, Error};
 
@@ -29,12 +29,13 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    /// The invocation is about to be sent, for the first time or again. Whether it may.
+    /// To be called before the invocation is sent, for the first time or again. Whether it may be.
     pub fn begin(&self) -> bool {
         self.advance(SENT) == SENT
     }
 
-    /// The call is over: nothing more is sent. Whether something was.
+    /// To be called when the call is over: nothing is sent from now on. Whether something was sent
+    /// before.
     pub fn end(&self) -> bool {
         self.over.cancel();
         self.advance(CALLED_OFF) == SENT
@@ -58,9 +59,9 @@ impl Dispatch {
 /// An invocation that no server has acknowledged.
 #[derive(Debug)]
 pub(super) struct Undelivered {
-    /// What its call ends with.
+    /// The error that its call ends with.
     pub error: Error<Value>,
-    /// Whether the tool may run nevertheless.
+    /// Whether the tool may run all the same: an answer was lost, or the server failed.
     pub may_run: bool,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Undelivered {
 /// answer of the 5xx class, never after one of the 4xx class. Ends early, without an error, when the
 /// call does; an attempt that is under way then is still awaited.
 pub(super) async fn deliver(
-    requests: &Requests,
+    client: &ToolServerClient,
     endpoint: &Url,
     body: Bytes,
     limits: &RuntimeLimits,
@@ -80,13 +81,13 @@ pub(super) async fn deliver(
     loop {
         let turn = tokio::select! {
             () = dispatch.over() => return Ok(()),
-            turn = requests.turn() => turn,
+            turn = client.turn() => turn,
         };
         if !dispatch.begin() {
             return Ok(());
         }
         attempts += 1;
-        let failure = match requests.invoke(endpoint, body.clone()).await {
+        let failure = match client.invoke(endpoint, body.clone()).await {
             Ok(answer) if answer.status().is_success() => return Ok(()),
             Ok(answer) if answer.status().is_server_error() => {
                 may_run = true;
@@ -102,7 +103,7 @@ pub(super) async fn deliver(
             }
         };
         drop(turn);
-        tracing::debug!(server = ?requests.server, attempts, failure, "invocation not delivered");
+        tracing::debug!(server = ?client.server, attempts, failure, "invocation not delivered");
         if attempts >= limits.invoke_attempts {
             let message = format!("The tool server cannot be reached: {failure}");
             let error = Error::new(Code::TRANSPORT_ERROR, message);

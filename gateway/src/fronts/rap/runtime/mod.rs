@@ -8,7 +8,7 @@
 //! | `callbacks` | where results and events come in |
 //! | `result` | a result as an outcome |
 //! | `notices` | telling every tool server of a cancelled call or a closed thread |
-//! | `requests` | HTTP to one tool server |
+//! | `client` | HTTP to one tool server |
 //! | `options`, `tool_server` | the command line |
 //!
 //! One call: the relay queues the agent's message for the app, which starts it and leaves the
@@ -20,10 +20,10 @@
 
 mod app;
 mod callbacks;
+mod client;
 mod delivery;
 mod notices;
 mod options;
-mod requests;
 mod result;
 mod tool_server;
 mod toolset;
@@ -42,9 +42,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::gateway::Hub;
 use crate::http_client;
 use app::{Input, Parts};
-use callbacks::{Receiver, Receivers};
+use callbacks::CallbackEndpoint;
+use client::ToolServerClient;
 use notices::Notices;
-use requests::Requests;
 
 pub use callbacks::CALLBACK_PATH;
 pub use options::{RuntimeConfig, RuntimeLimits};
@@ -53,11 +53,15 @@ pub use tool_server::{ToolServer, parse_base};
 /// The runtime, before it runs.
 pub struct Runtime {
     hub: Arc<Hub>,
-    requests: Vec<Arc<Requests>>,
-    inboxes: Vec<(mpsc::Sender<Input>, mpsc::Receiver<Input>)>,
-    receivers: Arc<Receivers>,
-    public: Arc<str>,
+    servers: Vec<Server>,
     limits: Arc<RuntimeLimits>,
+}
+
+/// All there is of one tool server before the runtime runs.
+struct Server {
+    client: Arc<ToolServerClient>,
+    callbacks: Arc<CallbackEndpoint>,
+    inbox: mpsc::Receiver<Input>,
 }
 
 /// The runtime while it runs; dropping it ends it.
@@ -72,73 +76,72 @@ impl Runtime {
             limits,
         } = config;
         let limits = Arc::new(limits);
-        let client = http_client::client(limits.invoke_timeout);
-        let to = |server| {
-            let (client, limits) = (client.clone(), limits.clone());
-            Arc::new(Requests::new(server, client, limits, hub.metrics.clone()))
+        let http = http_client::client(limits.invoke_timeout);
+        let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
+        let of = |server| {
+            let (http, limits, metrics) = (http.clone(), limits.clone(), hub.metrics.clone());
+            let (to_inbox, inbox) = mpsc::channel(limits.callbacks_queued);
+            Server {
+                client: Arc::new(ToolServerClient::new(server, http, limits, metrics)),
+                callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox)),
+                inbox,
+            }
         };
-        let requests: Vec<_> = servers.into_iter().map(to).collect();
-        let inbox = |_| mpsc::channel(limits.callbacks_queued);
-        let inboxes: Vec<_> = requests.iter().map(inbox).collect();
-        let receivers = inboxes.iter().map(|(to, _)| Receiver::new(to.clone()));
         Runtime {
-            receivers: Arc::new(Receivers {
-                receivers: receivers.collect(),
-                hub: hub.clone(),
-            }),
+            servers: servers.into_iter().map(of).collect(),
             hub,
-            requests,
-            inboxes,
-            public: public
-                .map_or_else(|| own_url(address, tls), |url| url.to_string())
-                .into(),
             limits,
         }
     }
 
     /// Where callbacks come in.
     pub fn routes(&self) -> Router {
-        callbacks::routes(self.receivers.clone())
+        let endpoints = self.servers.iter().map(|it| it.callbacks.clone());
+        callbacks::routes(endpoints.collect(), self.hub.clone())
     }
 
     /// Begins to run, on a thread of its own where states are kept, with requests as tasks of the
     /// caller's runtime.
     pub fn start(self) -> io::Result<Started> {
-        if self.requests.is_empty() {
+        if self.servers.is_empty() {
             return Ok(Started(None));
         }
+        let Runtime {
+            hub,
+            servers,
+            limits,
+        } = self;
         let tasks = Handle::current();
         let over = CancellationToken::new();
-        let notices = Notices::new(self.requests.clone(), tasks.clone(), self.limits.clone());
-        let notices = Arc::new(notices);
-        let each = self.requests.into_iter().zip(self.inboxes);
-        let parts: Vec<_> = each
-            .enumerate()
-            .map(|(index, (requests, (to_inbox, inbox)))| {
-                let (discovered, known) = watch::channel(None);
-                let look = Arc::new(Notify::new());
-                tasks.spawn(toolset::discover(
-                    requests.clone(),
-                    self.limits.clone(),
-                    look.clone(),
-                    discovered,
-                ));
-                Parts {
-                    index,
-                    hub: self.hub.clone(),
-                    tasks: tasks.clone(),
-                    requests,
-                    notices: notices.clone(),
-                    receivers: self.receivers.clone(),
-                    public: self.public.clone(),
-                    limits: self.limits.clone(),
-                    look,
-                    known,
-                    to_inbox,
-                    inbox,
-                }
-            })
-            .collect();
+        let all = servers.iter().map(|it| it.client.clone()).collect();
+        let notices = Arc::new(Notices::new(all, tasks.clone(), limits.clone()));
+        let part = |server| {
+            let Server {
+                client,
+                callbacks,
+                inbox,
+            } = server;
+            let (discovered, known) = watch::channel(None);
+            let look = Arc::new(Notify::new());
+            tasks.spawn(toolset::discover(
+                client.clone(),
+                limits.clone(),
+                look.clone(),
+                discovered,
+            ));
+            Parts {
+                hub: hub.clone(),
+                tasks: tasks.clone(),
+                client,
+                notices: notices.clone(),
+                callbacks,
+                limits: limits.clone(),
+                look,
+                known,
+                inbox,
+            }
+        };
+        let parts: Vec<_> = servers.into_iter().map(part).collect();
         let timers = Builder::new_current_thread().enable_time().build()?;
         let told = over.clone();
         // The state of a host is not shared between threads.

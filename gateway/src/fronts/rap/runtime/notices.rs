@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::app::KeepAlive;
+use super::client::ToolServerClient;
 use super::options::RuntimeLimits;
-use super::requests::Requests;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{
     CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, CancelToolCall, CloseThread,
@@ -21,20 +21,24 @@ use crate::fronts::rap::wire::{
 /// An invocation that may still be on its way.
 pub(super) struct Underway {
     /// To which server.
-    pub server: usize,
-    /// Ends when the server has acknowledged it, or none will.
+    pub server: Arc<ToolServerClient>,
+    /// Ends when the server has acknowledged it, or has failed for good.
     pub delivery: JoinHandle<()>,
 }
 
 /// Notifies every tool server.
 pub(super) struct Notices {
-    servers: Vec<Arc<Requests>>,
+    servers: Vec<Arc<ToolServerClient>>,
     tasks: Handle,
     limits: Arc<RuntimeLimits>,
 }
 
 impl Notices {
-    pub fn new(servers: Vec<Arc<Requests>>, tasks: Handle, limits: Arc<RuntimeLimits>) -> Self {
+    pub fn new(
+        servers: Vec<Arc<ToolServerClient>>,
+        tasks: Handle,
+        limits: Arc<RuntimeLimits>,
+    ) -> Self {
         Notices {
             servers,
             tasks,
@@ -42,8 +46,8 @@ impl Notices {
         }
     }
 
-    /// A call was cancelled. The server it was made to is told as soon as it has acknowledged the
-    /// invocation, or is overdue: told before, it would not know what is meant.
+    /// A call was cancelled. Its own server is told only once it has acknowledged the invocation, or
+    /// has taken too long: before that it would not know the call.
     pub fn cancelled(
         &self,
         thread_id: &Identifier,
@@ -76,9 +80,9 @@ impl Notices {
         let Ok(body) = serde_json::to_vec(notice).map(Bytes::from) else {
             return;
         };
-        for (index, server) in self.servers.iter().enumerate() {
+        for server in &self.servers {
+            let awaited = underway.take_if(|it| Arc::ptr_eq(&it.server, server));
             let (server, body, keep) = (server.clone(), body.clone(), keep.clone());
-            let awaited = underway.take_if(|it| it.server == index);
             let patience = self.limits.notice_timeout;
             self.tasks.spawn(async move {
                 let _keep = keep;

@@ -30,7 +30,7 @@ pub struct RuntimeConfig {
     pub limits: RuntimeLimits,
 }
 
-/// The bounds of the runtime. Those without an option are as they are here, but for tests.
+/// The bounds of the runtime. Those without an option are changed by tests only.
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "RAP runtime")]
 pub struct RuntimeLimits {
@@ -46,10 +46,10 @@ pub struct RuntimeLimits {
     /// How long a tool server may take to acknowledge that a call was cancelled or a thread closed.
     #[arg(long = "tool-server-notice-timeout", env = "CAPHOST_TOOL_SERVER_NOTICE_TIMEOUT", default_value = "2s", value_parser = duration, value_name = "TIME")]
     pub notice_timeout: Duration,
-    /// For a tool server to answer with its toolset.
+    /// How long a tool server may take to answer with its toolset.
     #[arg(skip = Duration::from_secs(5))]
     pub toolset_timeout: Duration,
-    /// Bytes of a toolset.
+    /// How many bytes a toolset may have.
     #[arg(skip = 1_usize << 20)]
     pub toolset_bytes: usize,
     /// The first pause before a request is repeated; it doubles each time, and varies by a quarter.
@@ -58,20 +58,20 @@ pub struct RuntimeLimits {
     /// The longest such pause.
     #[arg(skip = Duration::from_secs(10))]
     pub longest_pause: Duration,
-    /// Invocations on their way to one tool server; the others wait for their turn.
+    /// How many invocations are sent to one tool server at once; the others wait.
     #[arg(skip = 64_usize)]
     pub invocations_at_once: usize,
     /// How often an invocation is sent before its call fails.
     #[arg(skip = 5_u32)]
     pub invoke_attempts: u32,
-    /// Notifications on their way to one tool server; the others wait for their turn, which counts
-    /// towards the notice timeout.
+    /// How many notifications are sent to one tool server at once; the others wait, and waiting
+    /// counts towards the notice timeout.
     #[arg(skip = 64_usize)]
     pub notices_at_once: usize,
-    /// Subscriptions of one agent: events of any more are dropped.
+    /// How many subscriptions one agent may have; events of any more are dropped.
     #[arg(skip = 1_024_usize)]
     pub subscriptions: usize,
-    /// Callbacks of one tool server that wait to be dealt with: those after them wait to be read.
+    /// How many callbacks of one tool server are queued; later ones are not read until there is room.
     #[arg(skip = 256_usize)]
     pub callbacks_queued: usize,
 }
@@ -83,7 +83,7 @@ impl Default for RuntimeLimits {
 }
 
 impl RuntimeConfig {
-    /// The origin of the URL at which the gateway is reached: a name of its own.
+    /// The origin of the public URL, under which the gateway is known as well.
     pub fn public_origin(&self) -> Option<String> {
         let public = self.public.as_ref()?;
         Some(public.origin().ascii_serialization())

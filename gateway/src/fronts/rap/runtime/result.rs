@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX, ToolResult};
+use crate::wire::too_deep;
 use caphost::call::{Code, Error};
 
 /// What a call ends with.
 pub(super) type Outcome = Result<Value, Error<Value>>;
 
-/// Levels of JSON in a text past which it stays a text: the message around it adds some, and the
-/// relay takes no more than 128 in all.
+/// JSON that nests deeper than this stays a text: the message around it adds some levels, and the
+/// relay takes no more than 128.
 const MAX_DEPTH: usize = 100;
 
 /// What a tool server of ours says of a call that was cancelled on its side; a reason may follow.
@@ -63,11 +64,11 @@ fn says_cancelled(message: Option<&str>) -> bool {
     cancelled || message == Some(INTERRUPTED)
 }
 
-/// The JSON object or array a text is.
+/// The JSON object or array that a text consists of.
 fn structured(text: &str) -> Option<Value> {
     let begins = text.trim_start().starts_with(['{', '[']);
-    let value: Value = serde_json::from_str(text).ok().filter(|_| begins)?;
-    is_shallow(&value, MAX_DEPTH).then_some(value)
+    let may_be = begins && !too_deep(text.as_bytes(), MAX_DEPTH);
+    serde_json::from_str(text).ok().filter(|_| may_be)
 }
 
 fn of_item(item: ContentItem) -> Value {
@@ -80,7 +81,7 @@ fn of_item(item: ContentItem) -> Value {
     }
 }
 
-/// Binary data as our tool server writes it: what describes it as JSON, then the data.
+/// A file as our tool server writes it: its description as JSON, then its content.
 fn of_pair(items: &[ContentItem]) -> Option<Value> {
     let [ContentItem::Text { text }, data] = items else {
         return None;
@@ -96,18 +97,6 @@ fn of_pair(items: &[ContentItem]) -> Option<Value> {
     };
     binary["content"] = data.as_str().into();
     Some(binary)
-}
-
-fn is_shallow(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Object(members) => {
-            levels > 0 && members.values().all(|it| is_shallow(it, levels - 1))
-        }
-        Value::Array(elements) => {
-            levels > 0 && elements.iter().all(|it| is_shallow(it, levels - 1))
-        }
-        _ => true,
-    }
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ impl fmt::Debug for ToolServer {
     }
 }
 
-/// An `http:` or `https:` URL that others can be made of.
+/// Reads an `http:` or `https:` URL to which paths can be added.
 pub fn parse_base(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
+use super::client::ToolServerClient;
 use super::options::RuntimeLimits;
-use super::requests::Requests;
 use crate::fronts::rap::names::is_tool_name;
 use crate::fronts::rap::pauses::Pauses;
 use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::wire::mended_bytes;
 
-/// Between two looks when somebody asks for one.
+/// The least time between two looks, however often somebody asks for one.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Characters of a toolset's name.
@@ -24,10 +24,10 @@ const MAX_NAME_CHARS: usize = 128;
 /// What is known of a tool server: its toolset, while there is a valid one.
 pub(super) type Known = Option<Arc<Toolset>>;
 
-/// Keeps `known` up to date until nobody wants to know any more. A server that fails keeps its
-/// toolset for [`RuntimeLimits::gone_after`]. `look` asks for a look before it is due.
+/// Keeps `known` up to date until nobody reads it any more. A server that fails keeps its toolset
+/// for [`RuntimeLimits::gone_after`]. `look` asks for a look ahead of time.
 pub(super) async fn discover(
-    requests: Arc<Requests>,
+    client: Arc<ToolServerClient>,
     limits: Arc<RuntimeLimits>,
     look: Arc<Notify>,
     known: watch::Sender<Known>,
@@ -37,13 +37,13 @@ pub(super) async fn discover(
     let mut failing: Option<Instant> = None;
     loop {
         let found = tokio::select! {
-            found = requests.toolset() => found,
+            found = client.toolset() => found,
             () = known.closed() => return,
         };
         let pause = match found {
             Ok((read, toolset)) => {
                 if failing.take().is_some() {
-                    tracing::info!(server = ?requests.server, "tool server is back");
+                    tracing::info!(server = ?client.server, "tool server is back");
                 }
                 pauses.reset();
                 if read != text || known.borrow().is_none() {
@@ -54,7 +54,7 @@ pub(super) async fn discover(
             }
             Err(error) => {
                 if failing.is_none() {
-                    tracing::warn!(server = ?requests.server, error, "no toolset");
+                    tracing::warn!(server = ?client.server, error, "no toolset");
                 }
                 let since = *failing.get_or_insert_with(Instant::now);
                 if since.elapsed() >= limits.gone_after {

@@ -1,4 +1,4 @@
-//! Reading what is posted.
+//! Reading the body of a request.
 
 use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
@@ -11,7 +11,7 @@ use crate::fronts::refusal::Refusal;
 use crate::wire::mended_bytes;
 use caphost::call::{Code, Error};
 
-/// Characters of what is told about a bad body.
+/// How many characters are said about a bad body.
 const MESSAGE_CHARS: usize = 300;
 
 /// Reads a JSON object of at most `limit` bytes.
@@ -23,7 +23,7 @@ pub(super) async fn read_json<T: DeserializeOwned>(
     parse(&read(headers, body, limit).await?)
 }
 
-/// Reads what says that it is JSON, of at most `limit` bytes.
+/// Reads a body of at most `limit` bytes whose `Content-Type` is JSON.
 pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
     if content_type(headers) != "application/json" {
         let message = "The body must be JSON: `Content-Type: application/json`";
@@ -31,7 +31,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Resul
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
     to_bytes(body, limit).await.map_err(|error| {
-        // Too long, or the connection broke, when no answer is read.
+        // It is too long, or the connection broke and nobody reads the answer.
         tracing::debug!(%error, "body");
         let error = Error::invalid_params(format!("The body has more than {limit} bytes"));
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
@@ -40,13 +40,13 @@ pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Resul
 
 /// Reads a JSON object.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    // An array would be read as the members in order.
+    // Serde would read an array as the members in order.
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     if first.is_some_and(|byte| *byte != b'{') {
         return Err(Refusal::invalid("The body must be a JSON object"));
     }
     serde_json::from_slice(&mended_bytes(bytes)).map_err(|error| {
-        // It may quote what was sent.
+        // The message may quote what was sent.
         let what: String = error.to_string().chars().take(MESSAGE_CHARS).collect();
         Refusal::invalid(format!("Bad body: {what}"))
     })

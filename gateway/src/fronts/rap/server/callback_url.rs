@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use url::Url;
 
-/// A host that results may be sent to: `NAME`, `*.NAME` for every name below it, an address, each
-/// with a port or for all of them.
+/// A host that results may be sent to: `NAME`, `*.NAME` for every name below it, or an address. It
+/// may have a port; without one it stands for all ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHost {
     name: String,
@@ -26,7 +26,7 @@ impl FromStr for AllowedHost {
         if rest.is_empty() || rest.contains(['/', '*', '@', '?', '#', ' ']) {
             return Err(expected());
         }
-        // Of no default port, so that a port is kept whatever it is.
+        // The URL drops a port that is the default, so the text says whether there is one.
         let url = Url::parse(&format!("http://{rest}/")).map_err(|_| expected())?;
         let written = rest
             .rsplit_once(':')

@@ -14,39 +14,40 @@ use crate::fronts::rap::wire::Invocation;
 use crate::gateway::Hub;
 use crate::tokens::Identity;
 
-/// Longer than its call may take, a claim is kept of a worker that died.
+/// A claim of a worker that died is kept for this much longer than its call may take.
 const MARGIN: Duration = Duration::from_secs(60);
 
 /// What all workers know of an invocation while it is in flight.
 #[derive(Deserialize, Serialize)]
 struct Taken {
-    /// Who has taken it: what its id was then, and what it is called while it lives.
+    /// The worker that has taken it, by its id then.
     worker: WorkerId,
+    /// The name that worker keeps while it lives.
     #[serde(default)]
     home: String,
     fingerprint: u64,
 }
 
-/// An invocation that is this worker's.
+/// The right of this worker to an invocation.
 pub(super) struct Claim {
     name: Name,
-    /// As it was written.
+    /// What was written to Redis.
     fact: Vec<u8>,
 }
 
 /// Whose an invocation is.
 pub(super) enum Claimed {
-    /// This worker's, as far as is known here.
+    /// It is this worker's, as far as is known here.
     Here(Claim),
-    /// Another worker's: it was sent again.
+    /// It is another worker's: the runtime has sent it again.
     Again,
-    /// Another worker has another one of that id in flight.
+    /// Another worker has a different invocation with that id in flight.
     Taken,
-    /// A worker's that may live, or not: that will be known soon.
+    /// It is the claim of a worker that may be alive or not, which will be known soon.
     Unsure,
 }
 
-/// Names an invocation to all workers.
+/// The name of an invocation, the same on all workers.
 pub(super) struct Name(String);
 
 impl Name {
@@ -55,7 +56,7 @@ impl Name {
     }
 }
 
-/// Tells an invocation from another with its id, on all workers alike.
+/// Tells invocations with the same id apart, in the same way on all workers.
 pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
     let Invocation {
         operation,
@@ -63,7 +64,7 @@ pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
         callback_url,
         ..
     } = invocation;
-    // Members are in the order of their names.
+    // The members are sorted by name.
     let arguments = serde_json::to_vec(arguments).unwrap_or_default();
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     hasher.hash_one((operation, callback_url, arguments))
@@ -76,7 +77,7 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// On invocations whose calls take `call_timeout` at most.
+    /// For invocations whose calls take at most `call_timeout`.
     pub(super) fn new(hub: Arc<Hub>, call_timeout: Duration) -> Self {
         let time = call_timeout.saturating_add(MARGIN);
         Claims { hub, time }
@@ -98,7 +99,7 @@ impl Claims {
             return Claimed::Here(Claim { name, fact });
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
-            // Of a version to come, say.
+            // A later version may write it differently.
             return Claimed::Unsure;
         };
         match workers.life_of(&other.home, other.worker) {
@@ -106,7 +107,7 @@ impl Claims {
             Life::There if other.fingerprint == fingerprint => Claimed::Again,
             Life::There => Claimed::Taken,
             Life::Unsure => Claimed::Unsure,
-            // That worker has died, and its call with it. One of those left takes its place.
+            // That worker has died, and its call with it. One of the others takes over.
             Life::Over => {
                 let replaced = workers.replace_fact(&name.0, &before, &fact, self.time);
                 match replaced.await {

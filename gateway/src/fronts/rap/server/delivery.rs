@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::callback_url::origin;
-use super::lanes::Lanes;
+use super::send_limits::SendLimits;
 use crate::fronts::rap::pauses::Pauses;
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
@@ -19,7 +19,7 @@ use crate::http_client;
 
 /// Between the first attempt and the second; each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// Past which pauses do not grow.
+/// Pauses do not grow past this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// An answer's body up to this size is read, so that its connection can be used again.
@@ -29,109 +29,72 @@ const READ_BYTES: u64 = 64 << 10;
 #[derive(Clone, Debug)]
 pub(super) struct Delivery {
     client: Client,
-    lanes: Arc<Lanes>,
+    limits: Arc<SendLimits>,
     retry_for: Duration,
     metrics: Arc<Metrics>,
 }
 
-/// How a delivery ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Delivered {
-    /// The callback URL has it.
-    Taken,
-    /// It will not come to have it, and why.
-    Lost(String),
-}
-
-enum Attempt {
-    Taken,
-    /// Not worth repeating.
-    Refused(String),
-    /// It may work later.
-    Failed(String),
+/// Why a callback URL has not taken a result.
+struct Failure {
+    why: String,
+    /// Whether it may take it later.
+    may_pass: bool,
 }
 
 impl Delivery {
-    /// Gives an attempt `timeout`, and begins no more of them `retry_for` after the first.
+    /// An attempt may take `timeout`. No attempt begins later than `retry_for` after the first.
     pub(super) fn new(timeout: Duration, retry_for: Duration, metrics: Arc<Metrics>) -> Self {
         Delivery {
             client: http_client::client(timeout),
-            lanes: Lanes::new(),
+            limits: SendLimits::new(),
             retry_for,
             metrics,
         }
     }
 
-    /// Sends `body` to `url`: again after a while as long as the server fails (5xx) or cannot be
-    /// reached, until time is up; not again once it refuses (4xx), points elsewhere (3xx), keeps its
-    /// answer to itself (it may have taken the result, which must not come twice), or after
-    /// `unwanted`. Drops `untried` after the first attempt.
+    /// Sends `body` to `url`, and again after a pause while the server fails (5xx) or cannot be
+    /// reached, until time is up or `unwanted`. It is not sent again after a refusal (4xx), a redirect
+    /// (3xx) or a missing answer: the result may have been taken, and must not come twice. `untried`
+    /// is dropped after the first attempt. `Err` says why the result is lost.
     pub(super) async fn send(
         &self,
         url: &Url,
         body: Bytes,
         untried: Connected,
         unwanted: &CancellationToken,
-    ) -> Delivered {
-        let mut retries = 0;
-        let sending = self.send_counted(url, body, untried, unwanted, &mut retries);
-        let delivered = sending.await;
-        let taken = delivered == Delivered::Taken;
-        self.metrics.callback_ended(taken, retries);
-        delivered
-    }
-
-    async fn send_counted(
-        &self,
-        url: &Url,
-        body: Bytes,
-        untried: Connected,
-        unwanted: &CancellationToken,
-        retries: &mut u32,
-    ) -> Delivered {
+    ) -> Result<(), String> {
         let mut untried = Some(untried);
+        let mut retries = 0;
         let first = Instant::now();
         let mut pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
-        loop {
-            let why = match self.attempt(url, body.clone()).await {
-                Attempt::Taken => return Delivered::Taken,
-                Attempt::Refused(why) => return Delivered::Lost(why),
-                Attempt::Failed(why) => why,
+        let delivered = loop {
+            let Err(Failure { why, may_pass }) = self.attempt(url, body.clone()).await else {
+                break Ok(());
             };
+            if !may_pass {
+                break Err(why);
+            }
             drop(untried.take());
             let pause = pauses.next();
             if first.elapsed() + pause > self.retry_for {
-                return Delivered::Lost(format!("{why}, and no better for {:?}", self.retry_for));
+                break Err(format!("{why}, and no better for {:?}", self.retry_for));
             }
-            tracing::debug!(
-                to = origin(url),
-                why,
-                ?pause,
-                "result not taken: will be sent again"
-            );
+            let to = origin(url);
+            tracing::debug!(to, why, ?pause, "result not taken: will be sent again");
             tokio::select! {
-                () = sleep(pause) => *retries += 1,
-                () = unwanted.cancelled() => {
-                    return Delivered::Lost(format!("{why}, and the thread is closed"));
-                }
+                () = sleep(pause) => retries += 1,
+                () = unwanted.cancelled() => break Err(format!("{why}, and the thread is closed")),
             }
-        }
+        };
+        self.metrics.callback_ended(delivered.is_ok(), retries);
+        delivered
     }
 
-    async fn attempt(&self, url: &Url, body: Bytes) -> Attempt {
-        let _turn = self.lanes.turn(url).await;
+    async fn attempt(&self, url: &Url, body: Bytes) -> Result<(), Failure> {
+        let _permit = self.limits.acquire(url).await;
         let json = HeaderValue::from_static("application/json");
         let request = self.client.post(url.clone()).header(CONTENT_TYPE, json);
-        let response = match request.body(body).send().await {
-            Ok(response) => response,
-            Err(error) if error.is_builder() => {
-                return Attempt::Refused("it cannot be called".into());
-            }
-            Err(error) if error.is_timeout() && !error.is_connect() => {
-                return Attempt::Refused("it did not answer in time".into());
-            }
-            Err(error) => return Attempt::Failed(failure(&error)),
-        };
+        let response = request.body(body).send().await.map_err(Failure::of)?;
         let status = response.status();
         if response
             .content_length()
@@ -140,23 +103,30 @@ impl Delivery {
             let _ = response.bytes().await;
         }
         if status.is_success() {
-            return Attempt::Taken;
+            return Ok(());
         }
-        let why = format!("it answered {}", status.as_u16());
-        if status.is_server_error() {
-            Attempt::Failed(why)
-        } else {
-            Attempt::Refused(why)
-        }
+        Err(Failure {
+            why: format!("it answered {}", status.as_u16()),
+            may_pass: status.is_server_error(),
+        })
     }
 }
 
-/// What went wrong, without the URL: it may be a secret.
-fn failure(error: &reqwest::Error) -> String {
-    let what = if error.is_connect() {
-        "it cannot be reached"
-    } else {
-        "the connection broke"
-    };
-    what.into()
+impl Failure {
+    /// Without the URL, which may be a secret.
+    fn of(error: reqwest::Error) -> Self {
+        let (why, may_pass) = if error.is_builder() {
+            ("it cannot be called", false)
+        } else if error.is_connect() {
+            ("it cannot be reached", true)
+        } else if error.is_timeout() {
+            ("it did not answer in time", false)
+        } else {
+            ("the connection broke", true)
+        };
+        Failure {
+            why: why.into(),
+            may_pass,
+        }
+    }
 }

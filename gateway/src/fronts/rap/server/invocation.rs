@@ -22,9 +22,9 @@ use crate::gateway::router::{AbpError, Client, NewCall};
 use crate::tokens::Identity;
 use caphost::call::{Code, Error};
 
-/// Threads above one that are taken.
+/// How many threads above its own an invocation may name.
 const MAX_ANCESTORS: usize = 256;
-/// Characters of the names of tools told to who asked for another.
+/// How many characters of tool names are told when a tool is unknown.
 const TOLD_CHARS: usize = 1_000;
 
 /// Takes an invocation. What is wrong with the message is answered with a 4xx; what is wrong with
@@ -40,7 +40,7 @@ pub(super) async fn invoke(
     let invocation = parse(&bytes)?;
     server.check(&invocation)?;
     let room = server.room(bytes.len())?;
-    // What has begun goes on without the connection: the runtime may try again elsewhere.
+    // What has begun goes on if the connection breaks: the runtime may send it to another worker.
     let accepting = async move {
         server
             .accept(&caller, app.as_deref(), invocation, room)
@@ -57,7 +57,7 @@ fn later(message: String) -> Refusal {
 }
 
 impl RapServer {
-    /// Room for one more, of so many bytes.
+    /// Room for one more invocation, of so many bytes.
     fn room(&self, bytes: usize) -> Result<Room, Refusal> {
         let place = self.pending.clone().try_acquire_owned().map_err(|_| {
             let max = self.options.max_pending;

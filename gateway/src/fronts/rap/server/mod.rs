@@ -15,11 +15,11 @@ mod callback_url;
 mod claims;
 mod delivery;
 mod invocation;
-mod lanes;
 mod notifications;
 mod options;
 mod pending;
 mod result;
+mod send_limits;
 mod target;
 mod threads;
 mod toolset;
@@ -62,7 +62,7 @@ struct RapServer {
     threads: Threads,
     claims: Claims,
     delivery: Delivery,
-    /// One for each invocation whose result is not delivered.
+    /// A permit for each invocation whose result is not delivered yet.
     pending: Arc<Semaphore>,
     /// The bytes of those invocations.
     invoked_bytes: Arc<Semaphore>,
@@ -74,7 +74,7 @@ struct RapServer {
 
 /// The routes of the tool server, on a hub whose gateway speaks TLS or does not.
 ///
-/// Needs a runtime: threads that are no longer used are looked for in the background.
+/// To be called within a Tokio runtime: a task in the background forgets unused threads.
 pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
     let limiter = || {
         RateLimiter::with_burst(
@@ -131,7 +131,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
     router.with_state(server)
 }
 
-/// Looks for threads that are no longer used, as long as there is a server.
+/// Forgets unused threads again and again, as long as there is a server.
 async fn sweep(server: Weak<RapServer>, idle: Duration) -> ControlFlow<()> {
     let mut ticks = interval((idle / 4).max(Duration::from_millis(10)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -144,14 +144,15 @@ async fn sweep(server: Weak<RapServer>, idle: Duration) -> ControlFlow<()> {
     }
 }
 
-/// So many bytes of what is left, if there are as many; they are given back when it is dropped.
+/// Takes so many bytes of a budget, if they are left. Dropping the permit gives them back.
 fn take(left: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
     let bytes = bytes.try_into().ok()?;
     left.clone().try_acquire_many_owned(bytes).ok()
 }
 
 impl RapServer {
-    /// Who asks, and for which app: the one the target names, else the only one a token may reach.
+    /// Who asks, and for which app: the one that the target names, else the one that the token is
+    /// for.
     fn admit(
         &self,
         target: Target,

@@ -1,8 +1,8 @@
 //! `POST {base}/cancel_tool_call` and `POST {base}/close_thread`: answered with an empty 200 at
 //! once, whatever comes of them. Other workers are told: the call may be on any of them.
 //!
-//! A runtime tells every server of every call, so what names none of ours is no mistake of anybody's,
-//! whatever it looks like.
+//! A runtime tells every server of every call. So a notification about a call that is unknown here is
+//! no error, whatever its ids look like.
 
 use std::net::IpAddr;
 use std::ops::ControlFlow;
@@ -27,11 +27,11 @@ use crate::gateway::router::{Canceller, Confirmation};
 use crate::tokens::Identity;
 use caphost::call::Stop;
 
-/// Bytes of a notification: two ids, and room for what others may add.
+/// How many bytes a notification may have: two ids, and room for members we do not know.
 const BODY_BYTES: usize = 64 << 10;
-/// What the app is told.
+/// The reason that the app is told.
 const CANCELLED: &str = "The runtime has cancelled the tool call";
-/// The same, of all calls of a thread.
+/// The same, when a thread is closed.
 const CLOSED: &str = "The thread is closed";
 
 /// Cancels the call, if thread and id are those of one that the caller may see.
@@ -78,8 +78,8 @@ pub(super) async fn close_thread(
     Ok(StatusCode::OK)
 }
 
-/// Does what other workers tell, as long as there is a server: a notification may come to any of
-/// them.
+/// Does what other workers tell, as long as there is a server: a notification may have come to any
+/// of them.
 pub(super) async fn obey(
     server: Weak<RapServer>,
     told: Arc<Mutex<UnboundedReceiver<Notice>>>,
@@ -111,7 +111,7 @@ pub(super) async fn obey(
     ControlFlow::Break(())
 }
 
-/// Cancels a call. What comes of it, the call's result tells the runtime; this tells the log.
+/// Cancels a call and logs what came of it. The runtime learns that from the call's result.
 async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifier) {
     let Confirmation {
         cancelled,
@@ -143,7 +143,7 @@ impl RapServer {
     ) {
         let found = self.threads.cancellers(thread_id, tool_call_id, app, by);
         if found.is_empty() {
-            // Typically it has ended, or was another server's: every server is told.
+            // Most often it has ended, or is another server's: every server is told.
             tracing::debug!(?thread_id, ?tool_call_id, "cancel: no such tool call");
         }
         for canceller in found {
@@ -158,7 +158,7 @@ impl RapServer {
             tracing::debug!(?thread_id, "close: no such thread");
         }
         for thread in closed {
-            // Calls of a thread of that id which are made from now on are another's.
+            // Later calls with that thread id are in a new thread.
             for canceller in thread.close() {
                 tokio::spawn(cancel(canceller, CLOSED, thread_id.clone()));
             }

@@ -10,7 +10,6 @@ use url::Url;
 
 use super::callback_url::origin;
 use super::claims::Claim;
-use super::delivery::Delivered;
 use super::result::Body;
 use super::threads::Thread;
 use super::{RapServer, take};
@@ -22,15 +21,16 @@ use crate::gateway::router::{AbpError, Call, Outcome};
 /// Timers of an app may be a little early.
 const EARLY_MILLIS: u128 = 20;
 
-/// What an invocation takes of what there is for all, until its result is delivered.
+/// An invocation's share of the common limits, until its result is delivered.
 pub(super) struct Room {
-    /// One of those that may be pending.
+    /// Its place among the pending invocations.
     pub _place: OwnedSemaphorePermit,
     /// Its bytes.
     pub _bytes: OwnedSemaphorePermit,
 }
 
-/// It ends in exactly one result, which is delivered or is lost for a reason that is logged.
+/// A pending invocation. It ends in exactly one result, which is delivered, or lost for a reason
+/// that is logged.
 pub(super) struct Pending {
     server: Arc<RapServer>,
     group_id: Identifier,
@@ -61,19 +61,19 @@ impl Pending {
     pub(super) async fn see_through(self, thread: Arc<Thread>, call: Call, claim: Claim) {
         let outcome = call.outcome().await;
         thread.ended(&self.id);
-        // Before the runtime has the result, and may use the id again.
+        // The runtime may use the id again as soon as it has the result.
         self.server.claims.release(claim).await;
         let body = Body::of(self.explained(outcome));
         self.deliver(body, &thread.closed).await;
     }
 
-    /// Delivers an error: it did not become a call.
+    /// Delivers an error in place of a result: the invocation did not become a call.
     pub(super) async fn fail(self, error: AbpError) {
         let body = Body::of(Outcome::Failed(error));
         self.deliver(body, &CancellationToken::new()).await;
     }
 
-    /// Nobody gives a reason when time is up.
+    /// Gives a cancelled call its reason if its time was up: the outcome has none.
     fn explained(&self, outcome: Outcome) -> Outcome {
         let timeout = self.server.options.call_timeout;
         let late = self.since.elapsed().as_millis() + EARLY_MILLIS >= timeout.as_millis();
@@ -106,15 +106,16 @@ impl Pending {
             .delivery
             .send(&callback_url, message, connected, unwanted);
         match sending.await {
-            Delivered::Taken => tracing::debug!(?group_id, ?id, "result delivered"),
-            Delivered::Lost(why) => {
+            Ok(()) => tracing::debug!(?group_id, ?id, "result delivered"),
+            Err(why) => {
                 let to = origin(&callback_url);
                 tracing::warn!(?group_id, ?id, to, why, "result not delivered");
             }
         }
     }
 
-    /// The callback as JSON, and its share of what may wait; an error in place of what is too much.
+    /// The callback as JSON, and its share of the bytes that may wait. A result that is too large is
+    /// replaced by an error.
     fn message(&self, body: Body) -> (Bytes, Option<OwnedSemaphorePermit>) {
         let max = self.server.options.max_result_bytes;
         let bytes = body.bytes();
@@ -146,7 +147,7 @@ impl Pending {
             content,
             subscription: false,
         });
-        // Strings and lists of them always can be written.
+        // Strings and lists of strings can always be written.
         serde_json::to_vec(&callback).unwrap_or_default().into()
     }
 }

@@ -8,7 +8,7 @@ use crate::wire::binary::{Binary, Encoding, canonical};
 use crate::wire::stops;
 use caphost::call::Stop;
 
-/// Characters of an error's details that are shown.
+/// How many characters of an error's details are shown.
 const DETAILS_CHARS: usize = 1_000;
 
 /// The part of a [`ToolResult`](crate::fronts::rap::wire::ToolResult) that is not its address.
@@ -19,7 +19,7 @@ pub(super) enum Body {
 }
 
 impl Body {
-    /// What an outcome is: text, or parts where there is binary data in it.
+    /// An outcome as text, or as parts if it is a file.
     pub(super) fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Done { data, .. } => Body::of_data(data.unwrap_or_default()),
@@ -67,7 +67,7 @@ impl Body {
         })
     }
 
-    /// About how many bytes it is.
+    /// About how many bytes it has.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Body::Text(text) => text.len(),
@@ -77,7 +77,7 @@ impl Body {
 }
 
 /// A file as its description in JSON, then its content: a picture as one, anything else as text.
-/// What is no file is given back as it was.
+/// Data that is no file is given back unchanged.
 fn of_file(mut data: Value) -> Result<[ContentItem; 2], Value> {
     let can_be_sent = |file: &Binary| file.encoding == Encoding::Utf8 || file.has_bytes(&data);
     let file = Binary::of(&data).filter(can_be_sent);
@@ -88,7 +88,7 @@ fn of_file(mut data: Value) -> Result<[ContentItem; 2], Value> {
     let content = match file.encoding {
         Encoding::Utf8 => ContentItem::Text { text: content },
         Encoding::Base64 => {
-            // An app may have left it to the name of the member to say so.
+            // The app may not have said so: the name of the member may have told it.
             data["encoding"] = "base64".into();
             let content = canonical(content);
             if media_type.starts_with("image/") {

@@ -8,13 +8,13 @@ use url::{Url, form_urlencoded};
 
 use crate::fronts::refusal::Refusal;
 
-/// Says how the client reached a proxy in front of us.
+/// The scheme by which the client reached a proxy in front of us.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Where a request went to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// The app wanted; any if there is only one.
+    /// The app wanted. Without one the only app is meant.
     pub app: Option<String>,
     /// Whether the app is named in the path.
     in_path: bool,

@@ -1,4 +1,4 @@
-//! The threads there are, each with its calls to one app.
+//! The threads of runtimes, each with its calls to one app.
 
 #[cfg(test)]
 mod tests;
@@ -13,8 +13,7 @@ use crate::fronts::rap::names::Identifier;
 use crate::gateway::router::{Call, Canceller, NewCall, Session};
 use crate::tokens::Identity;
 
-/// Threads by their id. Callers choose ids, so each caller has its own of every id, one for each
-/// app.
+/// Threads by their id. Callers choose the ids, so there is one thread for each caller, app and id.
 pub(super) struct Threads {
     max: usize,
     idle: Duration,
@@ -67,8 +66,8 @@ impl Threads {
         thread
     }
 
-    /// What cancels that call in that thread, as far as `viewer` may: one at most, unless an
-    /// operator means several callers'.
+    /// What cancels that call in that thread, where `viewer` may. An operator may mean the calls of
+    /// several callers.
     pub(super) fn cancellers(
         &self,
         id: &Identifier,
@@ -84,8 +83,7 @@ impl Threads {
             .collect()
     }
 
-    /// Forgets a thread, as far as `viewer` may: it takes no more calls. Returns what was
-    /// forgotten.
+    /// Forgets the threads with that id that `viewer` may close, and returns them.
     pub(super) fn take(
         &self,
         id: &Identifier,
@@ -161,7 +159,7 @@ fn is_meant(thread: &Thread, app: Option<&str>, viewer: &Identity) -> bool {
 
 /// A thread of a caller on an app, and its session there.
 pub(super) struct Thread {
-    /// Whose it is.
+    /// Its caller.
     pub owner: Identity,
     /// The app's id.
     pub app: String,
@@ -172,16 +170,16 @@ pub(super) struct Thread {
 }
 
 struct ThreadState {
-    /// By the id of the tool call, until they end.
+    /// The calls in flight, by the id of the tool call.
     calls: HashMap<Identifier, InFlight>,
-    /// When it last began or ended one.
+    /// When a call last began or ended.
     used: Instant,
-    /// It takes no more calls: a new thread has to be made for them.
+    /// Whether it takes no more calls: a new thread has to be made for them.
     over: bool,
 }
 
 struct InFlight {
-    /// What is called, to tell an invocation sent again from another under the same id.
+    /// Tells an invocation that is sent again from a different one with the same id.
     fingerprint: u64,
     canceller: Canceller,
 }
@@ -190,9 +188,9 @@ struct InFlight {
 pub(super) enum Begun {
     /// It is a call now.
     New(Call),
-    /// It is one already: the runtime has not heard that it was taken.
+    /// It is a call already: the runtime has sent it again.
     Again,
-    /// Another invocation of that id is in flight.
+    /// A different invocation with that id is in flight.
     Taken,
     /// The thread is over.
     Over,
@@ -269,13 +267,13 @@ impl Thread {
             .collect()
     }
 
-    /// For how long it has had no call, if it has none.
+    /// How long it has had no call, if it has none now.
     pub(super) fn idle_for(&self) -> Option<Duration> {
         let state = self.state();
         state.calls.is_empty().then(|| state.used.elapsed())
     }
 
-    /// Takes no more calls if it has had none for `time`: whether it is over now.
+    /// Takes no more calls if it has had none for `time`. Whether it is over now.
     pub(super) fn retire(&self, time: Duration) -> bool {
         let mut state = self.state();
         state.over |= state.calls.is_empty() && state.used.elapsed() >= time;

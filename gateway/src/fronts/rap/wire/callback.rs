@@ -18,14 +18,14 @@ pub enum Callback {
     SubscriptionEvent(SubscriptionEvent),
 }
 
-/// The result of an invocation: `text`, or `content`, which goes before `text` where both are there.
+/// The result of an invocation: `text` or `content`. Where both are there, `content` counts.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct ToolResult {
     /// The thread.
     pub group_id: Identifier,
     /// The tool call.
     pub id: Identifier,
-    /// [`Invocation::call_id`](super::Invocation::call_id).
+    /// See [`Invocation::call_id`](super::Invocation::call_id).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// An error begins with [`ERROR_PREFIX`].
@@ -49,7 +49,7 @@ pub struct ToolResult {
 pub enum ContentItem {
     /// Text.
     Text {
-        /// Plain.
+        /// The text.
         text: String,
     },
     /// A picture.

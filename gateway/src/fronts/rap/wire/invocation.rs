@@ -17,10 +17,10 @@ pub struct Invocation {
     pub arguments: Map<String, Value>,
     /// The tool call.
     pub id: Identifier,
-    /// A second id, of the model's provider: echoed, and of no other meaning.
+    /// A second id, given by the model's provider: it is echoed and has no other meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// Where the result goes; to be treated as opaque.
+    /// Where the result goes. Its form has no meaning here.
     #[serde(with = "http_url")]
     pub callback_url: Url,
     /// The thread.
@@ -32,7 +32,7 @@ pub struct Invocation {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub thread_ancestors: Vec<Identifier>,
-    /// The person on whose behalf.
+    /// The person on whose behalf the tool is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
 }
@@ -44,21 +44,21 @@ pub const CLOSE_THREAD_PATH: &str = "/close_thread";
 
 /// `POST {base}/cancel_tool_call`, best effort: never retried, its answer never read.
 ///
-/// It goes to every tool server: whoever takes one reads its ids as an [`AnyServersId`].
+/// It goes to every tool server, so a server reads its ids as [`AnyServersId`].
 ///
 /// [`AnyServersId`]: crate::fronts::rap::names::AnyServersId
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CancelToolCall<Id = Identifier> {
-    /// [`Invocation::group_id`](Invocation::group_id).
+    /// See [`Invocation::group_id`].
     pub thread_id: Id,
-    /// [`Invocation::id`](Invocation::id).
+    /// See [`Invocation::id`].
     pub tool_call_id: Id,
 }
 
 /// `POST {base}/close_thread`, best effort like [`CancelToolCall`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CloseThread<Id = Identifier> {
-    /// [`Invocation::group_id`](Invocation::group_id).
+    /// See [`Invocation::group_id`].
     pub thread_id: Id,
 }
 

@@ -2,12 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use uuid::Uuid;
-
 use crate::fronts::rap::names::Identifier;
 use caphost::session::ConnectionId;
 
-/// One agent.
+/// One agent of the tool server.
 pub struct Agent {
     /// Its name on the relay's wire.
     pub handle: String,
@@ -17,16 +15,16 @@ pub struct Agent {
     pub notifications: bool,
 }
 
-/// All of them.
+/// The agents of the tool server.
 #[derive(Default)]
 pub struct Agents {
     connections: HashMap<String, ConnectionId>,
     agents: HashMap<ConnectionId, Agent>,
-    /// The names of the last that have left: their runs may still be told of.
+    /// The names of the agents that left last: they are still told when an abandoned run ends.
     left: VecDeque<(ConnectionId, String)>,
 }
 
-/// Agents that have left and are remembered, 1 024.
+/// How many agents that have left are remembered.
 const LEFT: usize = 1_024;
 
 impl Agents {
@@ -70,7 +68,7 @@ impl Agents {
         self.agents.keys().copied().collect()
     }
 
-    /// Forgets an agent.
+    /// Forgets an agent, but for its name.
     pub fn remove(&mut self, connection: ConnectionId) -> Option<Agent> {
         let agent = self.agents.remove(&connection)?;
         self.connections.remove(&agent.handle);
@@ -89,10 +87,4 @@ impl Agents {
             None => left().map(|(_, handle)| &**handle),
         }
     }
-}
-
-/// An id that nobody can guess.
-pub fn unguessable() -> Identifier {
-    let text = Uuid::new_v4().to_string();
-    Identifier::new(&text).unwrap_or_else(|_| unreachable!("a UUID is short and plain"))
 }

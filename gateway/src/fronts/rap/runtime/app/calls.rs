@@ -7,7 +7,6 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::task::JoinHandle;
 
-use super::agents::unguessable;
 use super::{Input, ToolServerApp};
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::runtime::delivery::{Dispatch, deliver};
@@ -16,9 +15,9 @@ use crate::fronts::rap::wire::Invocation;
 use caphost::call::{CallId, CallKey, Code, Error, Stop};
 use caphost::session::ConnectionId;
 
-/// One invocation without a result.
+/// A call whose invocation has no result yet.
 pub struct Running {
-    /// Whose it is.
+    /// The connection of its agent.
     pub connection: ConnectionId,
     /// The thread it was made in: a callback must name it.
     pub thread: Identifier,
@@ -26,23 +25,23 @@ pub struct Running {
     pub id: Identifier,
     /// The agent's id for it.
     pub call_id: CallId,
-    /// What its delivery goes by.
+    /// What it shares with its delivery.
     pub dispatch: Arc<Dispatch>,
-    /// Its delivery.
+    /// The task that delivers it.
     pub delivery: JoinHandle<()>,
-    /// Whether an event has said that it is the last.
+    /// Whether its last event has come already, before its result.
     pub is_final: bool,
 }
 
-/// Abandoned calls whose results are still waited for, 10 000.
+/// How many abandoned calls are remembered in case their results still come.
 const ABANDONED: usize = 10_000;
 
-/// All of them.
+/// The calls of the tool server.
 #[derive(Default)]
 pub struct Calls {
     running: HashMap<CallKey, Running>,
     keys: HashMap<Identifier, CallKey>,
-    /// Those that were cancelled: a result that comes late says that they have ended.
+    /// Cancelled calls by the id of the tool call: a late result says that the work has ended.
     abandoned: HashMap<Identifier, (Identifier, CallKey)>,
     order: VecDeque<Identifier>,
 }
@@ -114,10 +113,9 @@ impl ToolServerApp<'_> {
         let agent = self.agents.get(connection).ok_or_else(gone)?;
         let thread = agent.thread.clone().ok_or_else(gone)?;
         let endpoint = self.endpoint.clone().ok_or_else(gone)?;
-        let id = unguessable();
+        let id = Identifier::random();
         let parts = &self.parts;
-        let receiver = &parts.receivers.receivers[parts.index];
-        let callback_url = receiver.url(&parts.public, &id).map_err(internal)?;
+        let callback_url = parts.callbacks.url(&id).map_err(internal)?;
         let arguments = match params[1].take() {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
@@ -135,11 +133,11 @@ impl ToolServerApp<'_> {
         let body = serde_json::to_vec(&invocation).map_err(internal)?;
         let dispatch = Arc::<Dispatch>::default();
         let delivery = {
-            let (requests, limits) = (parts.requests.clone(), parts.limits.clone());
-            let (inbox, dispatch, id) = (parts.to_inbox.clone(), dispatch.clone(), id.clone());
+            let (client, limits) = (parts.client.clone(), parts.limits.clone());
+            let (inbox, dispatch, id) =
+                (parts.callbacks.inbox.clone(), dispatch.clone(), id.clone());
             parts.tasks.spawn(async move {
-                let delivered =
-                    deliver(&requests, &endpoint, Bytes::from(body), &limits, &dispatch);
+                let delivered = deliver(&client, &endpoint, Bytes::from(body), &limits, &dispatch);
                 if let Err(undelivered) = delivered.await {
                     let _ = inbox.send(Input::Undelivered { id, undelivered }).await;
                 }
@@ -159,21 +157,21 @@ impl ToolServerApp<'_> {
         Ok(())
     }
 
-    /// The call is over for its agent. Whether the tool stops is up to its server, which is told, as
-    /// are all others; unless it was never told of the call.
+    /// The call is over for its agent. Whether the tool stops is up to its server. If the invocation
+    /// was sent, this server and all others are notified.
     pub(super) fn stop(&mut self, key: CallKey) {
         let now = self.now();
         let Some(running) = self.calls.remove(key) else {
             return self.state.stopped(key, Stop::Abandoned, now);
         };
         if !running.dispatch.end() {
-            // No tool goes on.
+            // No server knows of the call.
             return self.state.stopped(key, Stop::NeverStarted, now);
         }
         self.state.stopped(key, Stop::Abandoned, now);
         self.calls.abandon(key, &running);
         let underway = Underway {
-            server: self.parts.index,
+            server: self.parts.client.clone(),
             delivery: running.delivery,
         };
         let (thread, id) = (&running.thread, &running.id);

@@ -9,7 +9,7 @@ use crate::fronts::rap::runtime::result::Outcome;
 use crate::fronts::rap::wire::SubscriptionEvent;
 use caphost::call::{Code, Error, Stop};
 
-/// What a tool server, or the delivery to it, has to say.
+/// What comes from a tool server, or from the delivery to it.
 pub enum Input {
     /// A result.
     Result {
@@ -30,7 +30,7 @@ pub enum Input {
 }
 
 impl ToolServerApp<'_> {
-    /// Takes it.
+    /// Deals with an input.
     pub fn input(&mut self, input: Input) {
         let now = self.now();
         match input {
@@ -44,7 +44,7 @@ impl ToolServerApp<'_> {
                 let ended = key.and_then(|key| Some((key, self.calls.remove(key)?)));
                 let Some((key, running)) = ended else {
                     self.parts.counters().results_dropped.add();
-                    // What it says comes too late; that it comes at all is still news.
+                    // The result comes too late, but it says that the work has ended.
                     if let Some(key) = self.calls.ended_late(Some(&thread), &id) {
                         self.state.settle(key, outcome, true, now);
                     }
@@ -56,11 +56,11 @@ impl ToolServerApp<'_> {
                 }
                 self.parts.counters().results.add();
                 match outcome {
-                    // It says so, and nobody can tell how far its own work has stopped.
+                    // The server says that it has cancelled the call. Nobody knows whether the work has stopped.
                     Err(error) if error.code == Code::CANCELLED => {
                         self.state.cancel_child(key, None, now);
                         self.state.stopped(key, Stop::Abandoned, now);
-                        // That it has ended is reported all the same.
+                        // The call has ended, which is reported as well.
                         self.state.settle(key, Err(error), true, now);
                     }
                     outcome => self.state.settle(key, outcome, true, now),

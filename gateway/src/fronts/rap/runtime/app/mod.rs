@@ -25,10 +25,10 @@ use url::Url;
 pub(super) use inputs::Input;
 pub(super) use relay::KeepAlive;
 
-use super::callbacks::Receivers;
+use super::callbacks::CallbackEndpoint;
+use super::client::ToolServerClient;
 use super::notices::Notices;
 use super::options::RuntimeLimits;
-use super::requests::Requests;
 use super::toolset::Known;
 use crate::broker::CloseCode;
 use crate::gateway::metrics::ToolServerCounters;
@@ -40,29 +40,24 @@ use caphost::session::{HostState, Limits};
 use relay::RelayConnection;
 use subscriptions::Subscriptions;
 
-/// Messages that may overtake a call that is about to start, so that a cancel sent with it finds it
-/// not yet started.
+/// How many messages are read before a call is started, so that a cancel sent right behind it comes
+/// first.
 const BURST: usize = 64;
 
-/// The longest that is slept at once.
+/// The longest single sleep.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 
-/// What an app is made of.
+/// What a tool server's app is made of. It outlives the app's time on the relay.
 pub(super) struct Parts {
-    /// Which of the receivers, and which of the servers notified.
-    pub index: usize,
     pub hub: Arc<Hub>,
     pub tasks: Handle,
-    pub requests: Arc<Requests>,
+    pub client: Arc<ToolServerClient>,
     pub notices: Arc<Notices>,
-    pub receivers: Arc<Receivers>,
-    /// Where the gateway is reached.
-    pub public: Arc<str>,
+    pub callbacks: Arc<CallbackEndpoint>,
     pub limits: Arc<RuntimeLimits>,
     /// Asks for a look at the toolset.
     pub look: Arc<Notify>,
     pub known: watch::Receiver<Known>,
-    pub to_inbox: mpsc::Sender<Input>,
     pub inbox: mpsc::Receiver<Input>,
 }
 
@@ -92,7 +87,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
                 Some(toolset) => toolset,
                 None => return,
             },
-            // For a session that is over.
+            // It belongs to a session that is over.
             late = parts.inbox.recv() => {
                 match late {
                     Some(Input::Result { .. }) => parts.counters().results_dropped.add(),
@@ -110,11 +105,11 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
         drop(app);
         match end {
             End::ServerGone => {
-                tracing::warn!(server = ?parts.requests.server, "tool server is gone")
+                tracing::warn!(server = ?parts.client.server, "tool server is gone")
             }
             End::Closed(CloseCode::GOING_AWAY, _) | End::Over => return,
             End::Closed(_, reason) => {
-                tracing::warn!(server = ?parts.requests.server, reason, "tool server is not let in");
+                tracing::warn!(server = ?parts.client.server, reason, "tool server is not let in");
                 tokio::select! {
                     () = over.cancelled() => return,
                     () = sleep(parts.limits.longest_pause) => {}
@@ -124,7 +119,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
     }
 }
 
-/// A tool server's time on the relay.
+/// A tool server as an app, for as long as it is on the relay.
 struct ToolServerApp<'a> {
     parts: &'a mut Parts,
     relay: RelayConnection,
@@ -170,7 +165,7 @@ impl<'a> ToolServerApp<'a> {
     }
 
     async fn serve(&mut self, over: &CancellationToken) -> End {
-        // What has changed since the toolset was adopted counts as news, as does that one.
+        // The toolset that was adopted is seen once more here: then nothing changes.
         let mut known = self.parts.known.clone();
         loop {
             self.drive();

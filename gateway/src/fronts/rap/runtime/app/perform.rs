@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::ToolServerApp;
-use super::agents::unguessable;
+use crate::fronts::rap::names::Identifier;
 use crate::wire::abp;
 use caphost::session::{Action, Answer, ConnectionId, ReplyTo};
 
 impl ToolServerApp<'_> {
-    /// Does everything that is to be done, in order.
+    /// Does everything the state asks for, in order.
     pub fn drive(&mut self) {
         while let Some(action) = self.state.poll_action() {
             self.perform(action);
@@ -47,8 +47,8 @@ impl ToolServerApp<'_> {
                 let payload = abp::capabilities_changed(&changes);
                 self.post(to, abp::kind::NOTIFICATION, None, payload);
             }
-            // Tools take any parameters, make no calls, report no progress and ask nothing; nobody
-            // watches.
+            // Tools take any parameters, make no calls, report no progress and ask nothing, and nobody
+            // observes the state.
             Action::Check { .. }
             | Action::Respond { .. }
             | Action::Progress { .. }
@@ -69,7 +69,7 @@ impl ToolServerApp<'_> {
         let (kind, payload) = match answer {
             Answer::Initialized(result) => {
                 if let (Ok(opened), Some(agent)) = (&result, self.agents.get_mut(to)) {
-                    agent.thread = Some(unguessable());
+                    agent.thread = Some(Identifier::random());
                     agent.notifications = opened.features.notifications;
                 }
                 let payload = abp::initialized(&self.app, &result);

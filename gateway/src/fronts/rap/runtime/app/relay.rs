@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,8 +16,8 @@ use crate::wire::{Envelope, failed};
 use caphost::call::{CallId, Code, Error};
 use caphost::session::{CallRequest, ConnectionId};
 
-/// Keeps the gateway from stopping while somebody has a clone, for as long as it waits for its
-/// connections.
+/// Counts as a connection while somebody has a clone: a gateway that stops waits for it, up to its
+/// close timeout.
 pub type KeepAlive = Arc<dyn Any + Send + Sync>;
 
 /// An app's connection to the relay; dropping it leaves the relay.
@@ -45,13 +44,13 @@ impl RelayConnection {
         }
     }
 
-    /// The next thing that comes.
+    /// Waits for what comes next.
     pub async fn next(&self) -> OutboxStep {
         let step = self.outbox.next().await;
         self.taken(step)
     }
 
-    /// What has come already.
+    /// What comes next, if it is there already.
     pub fn queued(&self) -> Option<OutboxStep> {
         self.outbox.pop().map(|step| self.taken(step))
     }
@@ -67,10 +66,8 @@ impl RelayConnection {
 
     /// Sends a message, to the agent named or from the app itself.
     pub fn send(&self, agent: Option<&str>, kind: &str, id: Option<&Value>, payload: Value) {
-        let unix = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let mut envelope = json!({ "type": kind, "timestamp": unix.as_millis() as u64 });
+        let timestamp = self.hub.now().unix_ms;
+        let mut envelope = json!({ "type": kind, "timestamp": timestamp });
         if let Some(agent) = agent {
             envelope["agent"] = agent.into();
         }
@@ -90,14 +87,14 @@ impl Drop for RelayConnection {
 }
 
 impl ToolServerApp<'_> {
-    /// One message.
+    /// Takes a message from the relay.
     pub fn receive(&mut self, text: &str) {
         let Ok(envelope) = Envelope::read(text, None, &self.parts.hub.limits) else {
             return;
         };
         let Some(handle) = envelope.agent.as_deref() else {
             if envelope.kind == "app/refused" {
-                tracing::warn!(server = ?self.parts.requests.server, text, "the relay refuses");
+                tracing::warn!(server = ?self.parts.client.server, text, "the relay refuses");
             }
             return;
         };
@@ -106,7 +103,7 @@ impl ToolServerApp<'_> {
         }
         let state = &mut self.state;
         let connection = self.agents.connection(handle, || state.connect());
-        // The relay looks at a message without recursion and lets through a little more than this.
+        // The relay checks the depth without parsing, and lets a little more through than this can.
         let Ok(message) = serde_json::from_str::<Value>(text) else {
             let error = Error::invalid_params("The message is nested too deeply");
             let (kind, payload) = failed(&envelope.subject(), &error);
@@ -126,7 +123,7 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// Without a session, that there is none comes before what else is wrong.
+    /// The error of a request that needs a session and has none. It is told before any other.
     fn without_session(&self, connection: ConnectionId, message: &Value) -> Option<Error<Value>> {
         let kind = message["type"].as_str()?;
         let needs_session = [abp::kind::CALL, abp::kind::CANCEL].contains(&kind);
@@ -140,7 +137,7 @@ impl ToolServerApp<'_> {
         let now = self.now();
         match message {
             FromAgent::Initialize(params) => {
-                // A session is to start with what the tool server offers now.
+                // A session should start with what the tool server offers now.
                 self.parts.look.notify_one();
                 let session: Rc<str> = Uuid::new_v4().to_string().into();
                 self.state.initialize(connection, id, params, session, now);
@@ -156,7 +153,7 @@ impl ToolServerApp<'_> {
                 let request = CallRequest {
                     id: call.unwrap_or_else(fresh),
                     capability,
-                    // The handler is not told otherwise whose call it is.
+                    // Nothing else tells the handler whose call it is.
                     params: json!([connection, params]),
                     timeout,
                     token,

@@ -15,7 +15,7 @@ use caphost::session::ConnectionId;
 /// The ABP notification that carries an event; its data is `{ callId, text, associative?, final? }`.
 const SUBSCRIPTION_EVENT: &str = "notifications/subscription/event";
 
-/// The subscriptions, by agent and by the agent's id for the call that has begun each.
+/// The subscriptions, by agent and by the agent's id of the call that began each.
 #[derive(Default)]
 pub struct Subscriptions {
     held: HashMap<ConnectionId, HashMap<CallId, Subscription>>,
@@ -68,7 +68,7 @@ impl Subscriptions {
 }
 
 impl ToolServerApp<'_> {
-    /// A call has had its result, and sends events from now on.
+    /// A call has its result, and sends events from now on.
     pub(super) fn subscribe(&mut self, running: &Running) {
         let max = self.parts.limits.subscriptions;
         if !running.is_final && !self.subscriptions.insert(running, max) {
@@ -79,7 +79,7 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// An event. It may come before the result that begins its subscription.
+    /// Passes an event on. It may come before the result that begins its subscription.
     pub(super) fn event(&mut self, event: SubscriptionEvent) {
         let (thread, id) = (&event.group_id, &event.tool_call_id);
         let (connection, call_id) = if let Some(owner) = self.subscriptions.owner(thread, id) {

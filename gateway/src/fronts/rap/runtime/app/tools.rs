@@ -32,11 +32,11 @@ impl ToolServerApp<'_> {
         let payload = json!({ "app": self.app, "capabilities": self.listed() });
         self.relay
             .send(None, "app/register", Some(&json!("register")), payload);
-        tracing::info!(app = id, server = ?self.parts.requests.server, "tool server joined");
+        tracing::info!(app = id, server = ?self.parts.client.server, "tool server joined");
     }
 
-    /// Takes over the tools; calls of tools that are gone still run. Whether anything has changed:
-    /// agents are told of that when calls are started.
+    /// Takes over the tools, and says whether any has changed. Calls of tools that are gone still
+    /// run. Agents are told of the changes when calls are started.
     pub(super) fn adopt(&mut self, found: &Toolset) -> bool {
         self.endpoint = Some(found.endpoint.clone());
         let capabilities = toolset::capabilities(found);
@@ -57,8 +57,7 @@ impl ToolServerApp<'_> {
                 name: name.as_str().into(),
                 concurrency: None,
                 available: true,
-                // Nobody waits that long: `stop` knows at once. Somebody else's server never
-                // confirms that it has stopped; one that was never told has not begun.
+                // Never waited for: a stop is settled at once, as no tool server confirms one.
                 settle_grace: Some(1_000.0),
                 checked: false,
                 document: document.clone(),

@@ -20,25 +20,25 @@ use crate::gateway::metrics::Metrics;
 const JSON: &str = "application/json";
 
 /// What is sent to one tool server.
-pub(super) struct Requests {
+pub(super) struct ToolServerClient {
     pub server: ToolServer,
-    client: Client,
+    http: Client,
     limits: Arc<RuntimeLimits>,
     metrics: Arc<Metrics>,
     invocations: Semaphore,
     notices: Semaphore,
 }
 
-impl Requests {
+impl ToolServerClient {
     pub fn new(
         server: ToolServer,
-        client: Client,
+        http: Client,
         limits: Arc<RuntimeLimits>,
         metrics: Arc<Metrics>,
     ) -> Self {
-        Requests {
+        ToolServerClient {
             server,
-            client,
+            http,
             invocations: Semaphore::new(limits.invocations_at_once),
             notices: Semaphore::new(limits.notices_at_once),
             limits,
@@ -78,7 +78,8 @@ impl Requests {
         request.header(CONTENT_TYPE, JSON).body(body).send().await
     }
 
-    /// Sends a notification once, come of it what may. Takes no longer than the notice timeout.
+    /// Sends a notification once, whether or not it gets through. Takes no longer than the notice
+    /// timeout.
     pub async fn notify(&self, path: &str, body: Bytes) {
         let within = self.limits.notice_timeout;
         let sending = async {
@@ -110,7 +111,7 @@ impl Requests {
 
     fn to(&self, method: Method, url: Url, within: Duration) -> RequestBuilder {
         let authorization = self.server.authorization(&url).cloned();
-        let request = self.client.request(method, url).timeout(within);
+        let request = self.http.request(method, url).timeout(within);
         match authorization {
             Some(authorization) => request.header(AUTHORIZATION, authorization),
             None => request,
