@@ -30,17 +30,17 @@ use caphost::call::{Code, Error};
 /// Where callbacks come in; a secret follows.
 pub const CALLBACK_PATH: &str = "/rap/callback";
 
-/// Where one tool server's callbacks go.
+/// Where one tool server posts its callbacks.
 pub(super) struct CallbackEndpoint {
     secret: String,
-    /// Where callbacks come in, the secret included.
+    /// Its URL, without the segment that names the call.
     base: String,
     /// What waits to be dealt with.
     pub inbox: mpsc::Sender<Input>,
 }
 
 impl CallbackEndpoint {
-    /// On a gateway that is reached at `public`.
+    /// An endpoint with a secret of its own, on a gateway that is reached at `public`.
     pub fn new(public: &str, inbox: mpsc::Sender<Input>) -> Self {
         let secret = Uuid::new_v4().simple().to_string();
         let base = format!("{}{CALLBACK_PATH}/{secret}", public.trim_end_matches('/'));

@@ -1,4 +1,4 @@
-//! The requests to one tool server.
+//! HTTP to one tool server.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::gateway::metrics::Metrics;
 
 const JSON: &str = "application/json";
 
-/// What is sent to one tool server.
+/// Sends requests to one tool server, with its token.
 pub(super) struct ToolServerClient {
     pub server: ToolServer,
     http: Client,

@@ -53,12 +53,12 @@ pub use tool_server::{ToolServer, parse_base};
 /// The runtime, before it runs.
 pub struct Runtime {
     hub: Arc<Hub>,
-    servers: Vec<Server>,
+    servers: Vec<Prepared>,
     limits: Arc<RuntimeLimits>,
 }
 
-/// All there is of one tool server before the runtime runs.
-struct Server {
+/// One tool server, before the runtime runs.
+struct Prepared {
     client: Arc<ToolServerClient>,
     callbacks: Arc<CallbackEndpoint>,
     inbox: mpsc::Receiver<Input>,
@@ -81,7 +81,7 @@ impl Runtime {
         let of = |server| {
             let (http, limits, metrics) = (http.clone(), limits.clone(), hub.metrics.clone());
             let (to_inbox, inbox) = mpsc::channel(limits.callbacks_queued);
-            Server {
+            Prepared {
                 client: Arc::new(ToolServerClient::new(server, http, limits, metrics)),
                 callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox)),
                 inbox,
@@ -116,7 +116,7 @@ impl Runtime {
         let all = servers.iter().map(|it| it.client.clone()).collect();
         let notices = Arc::new(Notices::new(all, tasks.clone(), limits.clone()));
         let part = |server| {
-            let Server {
+            let Prepared {
                 client,
                 callbacks,
                 inbox,

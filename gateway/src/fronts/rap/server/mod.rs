@@ -8,6 +8,10 @@
 //! | `POST {base}/close_thread` | 200 at once; its calls are cancelled in the background |
 //!
 //! `{base}` is `/rap/<app id>`; or the root, for the only app or the one named by `?app=`.
+//! One call: `invocation` checks the request, claims its id for this worker (`claims`) and begins a
+//! call in its thread (`threads`). A task of its own waits for the outcome (`pending`), writes it as a
+//! tool result (`result`) and posts it to the callback URL until it is taken (`delivery`).
+//!
 //! `docs/protocol.md` says what is ours, and what was decided where RAP leaves a choice.
 
 mod body;
