@@ -8,8 +8,8 @@
 //! | [`server`] | a whole gateway: every part put together, started and stopped |
 //! | [`http`] | the listener, TLS, limits, headers, health, metrics and files |
 //! | [`fronts`] | how each kind of client speaks: ABP, MCP, RAP, JSON-RPC, ContextForge's cancellation API, the runs |
-//! | [`gateway`] | what the fronts share: calls, cancels, runs, queues and metrics |
-//! | [`cluster`] | several workers on Redis that behave as one |
+//! | [`gateway`] | what the fronts share: calls, cancels and runs, here and on other workers, queues and metrics |
+//! | [`cluster`] | the other workers: who they are, and what is said to them, by way of Redis |
 //! | [`broker`] | who talks to whom, and what became of it: a state machine without sockets, timers or clocks |
 //! | [`wire`] | ABP as JSON text, read without touching the payloads |
 //! | [`limits`], [`tokens`], [`options`] | bounds and their defaults; who may do what; how options are read |

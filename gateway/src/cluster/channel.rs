@@ -103,7 +103,7 @@ impl Published {
 
 impl Cluster {
     pub(super) fn publish(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
-        if !self.channel {
+        if !self.profile.channel {
             return;
         }
         let message = json!({

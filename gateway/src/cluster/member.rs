@@ -32,7 +32,7 @@ impl Member {
     pub fn greet(&self, worker: WorkerId) {
         let greeting = Message::Hello {
             name: self.options.name(),
-            sessions: self.home.clone(),
+            sessions: self.profile.home.clone(),
             version: VERSION,
         };
         self.peers().peers.entry(worker).or_default();

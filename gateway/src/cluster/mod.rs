@@ -76,8 +76,7 @@ pub struct Profile {
 pub struct Cluster {
     redis: Redis,
     options: ClusterOptions,
-    home: String,
-    retention: Duration,
+    profile: Profile,
     peers: Mutex<Peers>,
     /// There may be something to send.
     outgoing: Notify,
@@ -86,8 +85,6 @@ pub struct Cluster {
     /// Runs of a worker that is gone are to be taken over.
     orphaned: Notify,
     records: Records,
-    /// Whether the channel of cancels is listened to and published on.
-    channel: bool,
     published: Published,
     /// When a message of the channel was last warned of.
     warned: AtomicU64,
@@ -111,13 +108,11 @@ impl Cluster {
             redis,
             peers: Mutex::new(Peers::new(Membership::new(options.worker_lease))),
             options,
-            home: profile.home,
-            retention: profile.retention,
+            profile,
             outgoing: Notify::new(),
             reborn: Notify::new(),
             orphaned: Notify::new(),
             records: Records::default(),
-            channel: profile.channel,
             published: Published::default(),
             warned: AtomicU64::new(0),
             leaving: AtomicBool::new(false),
@@ -204,7 +199,7 @@ impl Workers for Cluster {
     }
 
     fn home(&self) -> &str {
-        &self.home
+        &self.profile.home
     }
 
     fn standing(&self) -> Standing {
@@ -237,7 +232,7 @@ impl Workers for Cluster {
     }
 
     fn life_of(&self, home: &str, worker: WorkerId) -> Life {
-        if home == self.home {
+        if home == self.profile.home {
             return Life::Here;
         }
         let now = self.now();

@@ -16,7 +16,7 @@ const PING: Duration = Duration::from_secs(1);
 
 /// A connection that listens on the channel, if this worker is to.
 pub async fn subscribe(member: &Member) -> RedisResult<Option<PubSub>> {
-    if !member.channel {
+    if !member.profile.channel {
         return Ok(None);
     }
     let mut connection = member.redis.listen().await?;

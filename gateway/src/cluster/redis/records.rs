@@ -61,7 +61,7 @@ pub fn write(member: &Member, me: WorkerId, runs: Vec<RunId>, commands: &mut Pip
 
 /// Keeps them from vanishing while the worker lives. Redis answers whether there are any.
 pub fn keep(member: &Member, me: WorkerId, commands: &mut Pipeline) {
-    let retention = member.retention.as_millis() as u64;
+    let retention = member.profile.retention.as_millis() as u64;
     commands
         .cmd("PEXPIRE")
         .arg(member.redis.runs(me))

@@ -42,12 +42,19 @@ impl Elsewhere {
 
     /// Tells the others of it.
     pub async fn announce(&self) -> Infallible {
+        // Whatever was about to be told when this last ended.
         let here = self.hub.offers_here().into_iter();
-        self.changed().extend(here.map(|(app, _)| app.0));
+        let known: Vec<_> = self.announced().keys().copied().collect();
+        self.changed()
+            .extend(here.map(|(app, _)| app.0).chain(known));
         loop {
             // What changes again while it waits is told once.
             let changed = std::mem::take(&mut *self.changed());
-            changed.into_iter().for_each(|app| self.tell(app));
+            for app in changed {
+                self.tell(app);
+                // There may be thousands, and a lease to be renewed.
+                tokio::task::yield_now().await;
+            }
             self.offers_changed.notified().await;
         }
     }

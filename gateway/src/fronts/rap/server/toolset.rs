@@ -52,7 +52,7 @@ pub(super) async fn manifest(
     Ok(Json(tools.manifest(endpoint)))
 }
 
-/// What the apps of a hub offer, as tools.
+/// What the apps of a hub offer, as tools: made once, until an app offers something else.
 #[derive(Debug, Default)]
 pub(super) struct Catalogue {
     kept: Mutex<HashMap<Option<String>, Kept>>,
