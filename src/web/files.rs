@@ -20,7 +20,6 @@ ship! {
     RETRYABLE from "/src/web/js/codes.js";
     Connection from "/src/web/js/connection.js";
     Context from "/src/web/js/context.js";
-    isJsonRpc from "/src/web/js/dialect.js";
     problem from "/src/web/js/errors.js";
     failureOf from "/src/web/js/failure-of.js";
     readFromAgent from "/src/web/js/from-agent.js";
@@ -31,14 +30,12 @@ ship! {
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";
     isPlain from "/src/web/js/inspect.js";
-    RETRYABLE_CODES from "/src/web/js/json-rpc/codes.js";
     extract from "/src/web/js/json-rpc/content.js";
     framing from "/src/web/js/json-rpc/framing.js";
-    serve from "/src/web/js/json-rpc/index.js";
     isMcp from "/src/web/js/json-rpc/mcp.js";
     PARSE_ERROR from "/src/web/js/json-rpc/message.js";
     Own from "/src/web/js/json-rpc/own.js";
-    Peer from "/src/web/js/json-rpc/peer.js";
+    serve from "/src/web/js/json-rpc/peer.js";
     DIALECTS from "/src/web/js/json-rpc/policy.js";
     done from "/src/web/js/json-rpc/result.js";
     inputSchema from "/src/web/js/json-rpc/schema.js";

@@ -6,8 +6,7 @@
  * speaks JSON-RPC.
  */
 import { acceptPort } from './accept-port.js';
-import { Connection, REQUESTS, UNREADABLE } from './connection.js';
-import { isJsonRpc } from './dialect.js';
+import { Connection, REQUESTS, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError } from './errors.js';
 import { transferables } from './transfer.js';
 
