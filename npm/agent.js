@@ -6,9 +6,8 @@ import { abpError } from '../src/web/js/errors.js';
 import { open, problemWithOptions } from '../src/web/js/open.js';
 import { newId } from '../src/web/js/platform.js';
 import { portMessenger } from '../src/web/js/port.js';
-import { openSocket, socketMessenger } from '../src/web/js/socket.js';
+import { defaultSocket, openSocket, socketMessenger } from '../src/web/js/socket.js';
 import { windowMessenger } from '../src/web/js/window.js';
-import { defaultSocket } from './socket.js';
 import { load } from './wasm.js';
 
 export { Agent } from '../src/web/js/agent.js';

@@ -21,7 +21,6 @@ ship! {
     Connection from "/src/web/js/connection.js";
     Context from "/src/web/js/context.js";
     problem from "/src/web/js/errors.js";
-    failureOf from "/src/web/js/failure-of.js";
     readFromAgent from "/src/web/js/from-agent.js";
     Delivery from "/src/web/js/gateway/delivery.js";
     leave from "/src/web/js/gateway/left.js";
@@ -38,15 +37,12 @@ ship! {
     serve from "/src/web/js/json-rpc/peer.js";
     DIALECTS from "/src/web/js/json-rpc/policy.js";
     done from "/src/web/js/json-rpc/result.js";
-    inputSchema from "/src/web/js/json-rpc/schema.js";
     tool from "/src/web/js/json-rpc/tools.js";
     compile from "/src/web/js/json-schema.js";
     toText from "/src/web/js/json.js";
-    holdLock from "/src/web/js/life/lock.js";
     LifeOfAgents from "/src/web/js/life/of-agents.js";
-    ASKED from "/src/web/js/life/words.js";
+    holdLock from "/src/web/js/life/signs.js";
     get from "/src/web/js/read.js";
-    reasonText from "/src/web/js/reason.js";
     receive from "/src/web/js/receive.js";
     report from "/src/web/js/report.js";
     Requests from "/src/web/js/requests.js";
@@ -58,6 +54,4 @@ ship! {
     transferables from "/src/web/js/transfer.js";
     Validators from "/src/web/js/validators.js";
     exposeTools from "/src/web/js/webmcp/expose-tools.js";
-    toolNames from "/src/web/js/webmcp/tool-names.js";
-    toolResult from "/src/web/js/webmcp/tool-result.js";
 }

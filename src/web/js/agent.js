@@ -2,7 +2,6 @@
  * An agent as JavaScript sees it. The rules are all in Rust: this class keeps the promises, signals,
  * callbacks and the timer that belong to them.
  */
-import { problemWith } from './call-options.js';
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
 import { BAD_CALL_ID, failure, problem, text } from './errors.js';
 import { receiveFromApp } from './from-app.js';
@@ -10,10 +9,12 @@ import { Guard, guarded, oneWay } from './guard.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
 import { getA } from './read.js';
-import { reasonText } from './reason.js';
 import { report } from './report.js';
+import { reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
+
+/** @import { CallOptions } from '../../../npm/agent.js' */
 
 /**
  * @typedef {object} Pending
@@ -98,7 +99,7 @@ export class Agent {
    * @param {any} handle the functions of the wasm half
    * @param {import('./messenger.js').Messenger} messenger over which the session was opened
    * @param {any} session the payload of the initialize-result
-   * @param {{ onNotification?: (event: string, data: any) => void, onElicitation?: (request: any, context: { signal: AbortSignal }) => any, grace?: number, liveness?: number }} options
+   * @param {import('./open.js').OpenOptions} options
    */
   constructor(handle, messenger, session, options) {
     this.#rust = guarded(handle);
@@ -132,7 +133,7 @@ export class Agent {
    *
    * @param {string} capability
    * @param {object} [params]
-   * @param {import('./call-options.js').CallOptions} [options]
+   * @param {CallOptions} [options]
    * @returns {Promise<any>} an ABPResponse
    */
   call(capability, params = {}, options = {}) {
@@ -149,7 +150,7 @@ export class Agent {
    * @param {(response: any) => void} resolve
    * @param {string} capability
    * @param {object} params
-   * @param {import('./call-options.js').CallOptions} options
+   * @param {CallOptions} options
    */
   #call(resolve, capability, params, options) {
     const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
@@ -279,3 +280,25 @@ const named = (list) => (Array.isArray(list) ? list.filter((it) => typeof it?.na
 
 /** @param {unknown} callId @param {{ message: string }} error */
 const refusal = (callId, error) => cancelResponse(callId, error.message, error);
+
+/**
+ * What is wrong with the arguments of a call, but for its callId, of which Rust knows the rule.
+ *
+ * @param {unknown} capability
+ * @param {unknown} params
+ * @param {any} options
+ * @returns {string | undefined}
+ */
+function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
+  if (typeof capability !== 'string') return 'Bad capability: it is the name of one';
+  if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'Bad params: parameters are an object';
+  if (callId !== undefined && typeof callId !== 'string') return 'Bad callId: it is a string';
+  // NaN is not equal or above anything.
+  if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
+    return 'Bad timeout: it is a number of milliseconds, not negative';
+  }
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'Bad signal: it is an AbortSignal';
+  if (onProgress !== undefined && typeof onProgress !== 'function') return 'Bad onProgress: it is a function';
+  if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'Bad transfer: it is an array';
+  return undefined;
+}

@@ -8,6 +8,7 @@
 import { BAD_CALL_ID, Refusal, invalid, problem } from './errors.js';
 import { newId } from './platform.js';
 import { isObject } from './read.js';
+import { reasonOf } from './signal.js';
 
 /**
  * A well-formed call.
@@ -106,9 +107,6 @@ export function readCancel(payload) {
   const { callId, reason } = payload;
   return { callId: callIdOf(callId), reason: reasonOf(reason) };
 }
-
-/** @param {any} reason @returns {string | undefined} which Rust shortens further */
-export const reasonOf = (reason) => (typeof reason === 'string' ? reason.slice(0, 4096) : undefined);
 
 /**
  * The key of the question that an answer is to, whose id is one of ours.

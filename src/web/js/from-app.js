@@ -4,6 +4,7 @@
 import { OPEN } from './codes.js';
 import { CALL_ENDED } from './envelope.js';
 import { get, getA, isObject } from './read.js';
+import { reasonOf } from './signal.js';
 
 const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
 
@@ -72,7 +73,7 @@ function cancelResult(rust, agent, shell, key, payload) {
   }
   const error = get(payload, 'error');
   const lost = NO_SESSION.includes(get(error, 'code'));
-  const reason = getA('string', payload, 'reason')?.slice(0, 4096);
+  const reason = reasonOf(get(payload, 'reason'));
   return rust.refusedCancel(agent, shell, key, reason, isObject(error) ? error : undefined, lost);
 }
 

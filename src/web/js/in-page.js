@@ -5,9 +5,8 @@ import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
-import { reasonText } from './reason.js';
 import { Requests } from './requests.js';
-import { underSignal } from './signal.js';
+import { reasonText, underSignal } from './signal.js';
 
 /**
  * @param {import('./shell.js').Shell} shell

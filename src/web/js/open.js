@@ -8,16 +8,7 @@ import { newId } from './platform.js';
 /** How long a refusal is held back that may be that of a repeated question. */
 const DOUBT = 500;
 
-/**
- * @typedef {object} OpenOptions
- * @property {{ name: string, version: string }} [agent] who calls
- * @property {string[]} [requestedCapabilities]
- * @property {number} [connectTimeout] milliseconds until it is given up: 10 000
- * @property {number} [grace] milliseconds the app has to confirm a cancel: 5 000
- * @property {number} [liveness] milliseconds of silence after which the app counts as gone, while calls are pending
- * @property {(event: string, data: any) => void} [onNotification]
- * @property {(request: any, context: { signal: AbortSignal }) => any} [onElicitation]
- */
+/** @typedef {import('../../../npm/agent.js').ConnectOptions & import('../../../npm/agent.js').LivenessOptions} OpenOptions */
 
 const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 

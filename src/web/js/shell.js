@@ -5,10 +5,10 @@
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
-import { failureOf } from './failure-of.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { newId, soon } from './platform.js';
+import { failureOf } from './read.js';
 import { Running } from './running.js';
 import { SHORT } from './short.js';
 import { Timeline } from './timeline.js';

@@ -13,7 +13,7 @@
  * | `message` | messages, errors, ids |
  * | `framing` | objects, text, and the envelope of MCP-B |
  * | `own` | ACP and LSP style, and our own methods |
- * | `mcp`, `tools`, `schema`, `result`, `content` | MCP |
+ * | `mcp`, `tools`, `result`, `content` | MCP |
  */
 import { framing } from './framing.js';
 import { CANCELLED, FAULTS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, codeFor, read, rpcError } from './message.js';

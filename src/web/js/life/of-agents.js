@@ -3,8 +3,7 @@
  * while something of theirs is in flight, but for workers that hold a lock: one may compute for long,
  * and its end is told.
  */
-import { holdLock, watchLock } from './lock.js';
-import { ANSWER, ASKED, LOCK } from './words.js';
+import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
 
 /** @import { Connection } from '../connection.js' */
 /** @import { Shell } from '../shell.js' */
