@@ -15,11 +15,8 @@ macro_rules! ship {
 ship! {
     acceptMessages from "/src/web/js/accept-messages.js";
     acceptPort from "/src/web/js/accept-port.js";
-    Asks from "/src/web/js/asks.js";
-    Capabilities from "/src/web/js/capabilities.js";
     RETRYABLE from "/src/web/js/codes.js";
     Connection from "/src/web/js/connection.js";
-    Context from "/src/web/js/context.js";
     problem from "/src/web/js/errors.js";
     readFromAgent from "/src/web/js/from-agent.js";
     Delivery from "/src/web/js/gateway/delivery.js";
@@ -46,7 +43,6 @@ ship! {
     receive from "/src/web/js/receive.js";
     report from "/src/web/js/report.js";
     Requests from "/src/web/js/requests.js";
-    Running from "/src/web/js/running.js";
     announcing from "/src/web/js/short.js";
     underSignal from "/src/web/js/signal.js";
     snapshot from "/src/web/js/snapshot.js";

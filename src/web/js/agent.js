@@ -8,7 +8,7 @@ import { receiveFromApp } from './from-app.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
-import { getA } from './read.js';
+import { MAX_NAME, MILLISECONDS, getA, isAmount } from './read.js';
 import { report } from './report.js';
 import { reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
@@ -158,7 +158,7 @@ export class Agent {
     if (unfit) return resolve(failure('INVALID_PARAMS', unfit));
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : undefined);
-    const key = this.#rust.call(this.#number, callId.slice(0, 256), timeout, aborted);
+    const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
     if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST });
     /** @type {Record<string, unknown>} */
     const asked = { callId };
@@ -193,7 +193,7 @@ export class Agent {
    */
   cancel(callId, reason) {
     return new Promise((resolve) => {
-      const key = typeof callId === 'string' ? this.#rust.cancel(this.#number, callId.slice(0, 256), reasonText(reason)) : 0;
+      const key = typeof callId === 'string' ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
       if (!key) return resolve(refusal(callId, key === 0 ? BAD_CALL_ID : LOST));
       this.#pending.set(key, { resolve, callId });
       return this.#rust.drive(this.#number, this.#shell);
@@ -293,10 +293,7 @@ function problemWith(capability, params, { signal, timeout, callId, onProgress, 
   if (typeof capability !== 'string') return 'Bad capability: it is the name of one';
   if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'Bad params: parameters are an object';
   if (callId !== undefined && typeof callId !== 'string') return 'Bad callId: it is a string';
-  // NaN is not equal or above anything.
-  if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
-    return 'Bad timeout: it is a number of milliseconds, not negative';
-  }
+  if (timeout !== undefined && !isAmount(timeout)) return `Bad timeout: ${MILLISECONDS}`;
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'Bad signal: it is an AbortSignal';
   if (onProgress !== undefined && typeof onProgress !== 'function') return 'Bad onProgress: it is a function';
   if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'Bad transfer: it is an array';

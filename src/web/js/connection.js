@@ -22,7 +22,7 @@ export const UNREADABLE = 'A message of the agent could not be read';
 const KIT = { toText, inspect, newId, problem };
 
 /** What is answered under the id it came with. */
-export const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
+const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
   /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
@@ -171,14 +171,9 @@ export class Connection {
 
   /** Answers everything that a lost instance will not answer any more. */
   answerLost() {
-    this.#answerAll(LOST);
-  }
-
-  /** @param {typeof LOST} error */
-  #answerAll(error) {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, error);
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, LOST);
   }
 
   /**

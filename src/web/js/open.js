@@ -4,6 +4,7 @@
 import { Agent } from './agent.js';
 import { abpError } from './errors.js';
 import { newId } from './platform.js';
+import { isAmount } from './read.js';
 
 /** How long a refusal is held back that may be that of a repeated question. */
 const DOUBT = 500;
@@ -14,8 +15,7 @@ const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
 export function problemWithOptions(options) {
-  // NaN is not equal or above anything.
-  const bad = TIMES.find((name) => options[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
+  const bad = TIMES.find((name) => options[name] !== undefined && !isAmount(options[name]));
   return bad && `${bad} is a number of milliseconds, not negative`;
 }
 

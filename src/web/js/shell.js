@@ -15,7 +15,6 @@ import { Timeline } from './timeline.js';
 import { Timer } from './timer.js';
 
 /** @import { Connection } from './connection.js' */
-/** @import { Context } from './context.js' */
 /** @import { Given } from './running.js' */
 
 export class Shell {
@@ -81,15 +80,6 @@ export class Shell {
   }
 
   /**
-   * @param {number} key
-   * @param {(params: any, context: Context) => unknown} handler
-   * @param {Given} given
-   */
-  start(key, handler, given) {
-    this.running.start(key, handler, given);
-  }
-
-  /**
    * The parameters of a call do not fit, or its handler has failed.
    *
    * @param {number} key
@@ -98,33 +88,6 @@ export class Shell {
    */
   fail(key, checking, error) {
     this.rust.fail(this.number, key, checking, failureOf(error));
-  }
-
-  /**
-   * @param {number} key
-   * @param {string} [reason]
-   */
-  stop(key, reason) {
-    this.running.stop(key, reason);
-  }
-
-  /**
-   * A call is over, and nobody waits for it.
-   *
-   * @param {number} key
-   */
-  forgetCall(key) {
-    this.running.forget(key);
-  }
-
-  /**
-   * The answer to a cancel by the app itself.
-   *
-   * @param {number} key
-   * @param {object} answer but for the callId
-   */
-  confirm(key, answer) {
-    this.asks.settle(key, answer);
   }
 
   /**
@@ -253,16 +216,6 @@ export class Shell {
     soon(() => this.rust.poll(this.number, key));
   }
 
-  /** A capability written in Rust has been registered. @param {any} document its Capability object */
-  registered(document) {
-    this.capabilities.added(document);
-  }
-
-  /** Rust has unregistered a capability. @param {string} name */
-  unregistered(name) {
-    this.capabilities.removed(name);
-  }
-
   /** The wasm instance is lost. */
   #lost() {
     this.disarm();
@@ -277,3 +230,6 @@ const others = ['constructor', 'arm', 'disarm', 'fail', 'post', 'emit', 'add', '
 for (const { prototype } of [Shell, Timeline]) {
   oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
 }
+oneWay(Running.prototype, ['start', 'stop', 'forget']);
+oneWay(Asks.prototype, ['settle']);
+oneWay(Capabilities.prototype, ['added', 'removed']);
