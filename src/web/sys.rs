@@ -159,16 +159,22 @@ extern "C" {
 
     #[wasm_bindgen(constructor, js_class = "Host")]
     pub(super) fn new(shell: &Shell) -> JsHost;
+    /// Puts `abp` on the window, or on another object.
     #[wasm_bindgen(method)]
     pub fn expose(this: &JsHost, target: &JsValue);
+    /// Serves agents that post messages to this window; `options` says from which origins.
     #[wasm_bindgen(method, js_name = acceptMessages)]
     pub fn accept_messages(this: &JsHost, options: &JsValue);
+    /// Serves an agent behind a port or a worker.
     #[wasm_bindgen(method, js_name = acceptPort)]
     pub fn accept_port(this: &JsHost, port: &JsValue);
+    /// Connects to a gateway, and again whenever the connection is lost.
     #[wasm_bindgen(method, js_name = connectGateway)]
     pub fn connect_gateway(this: &JsHost, url: &str, options: &JsValue);
+    /// The manifest of what is registered.
     #[wasm_bindgen(method)]
     pub fn manifest(this: &JsHost) -> JsValue;
+    /// Ends every session: what is in flight is cancelled and answered.
     #[wasm_bindgen(method)]
     pub fn close(this: &JsHost);
 }
