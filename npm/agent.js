@@ -35,7 +35,7 @@ export async function connect(messenger, options) {
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 async function connectNearby(messenger, options) {
-  // It holds a lock, which nobody would let go of had the module not been loaded before.
+  // Called when the module is loaded: it holds a lock, which nobody would let go of if that failed.
   const shown = async () => (await lifeOfAgent(newId()))(messenger);
   return connect(shown, { liveness: LIVENESS, ...options });
 }

@@ -41,7 +41,6 @@ ship! {
     holdLock from "/src/web/js/life/signs.js";
     get from "/src/web/js/read.js";
     receive from "/src/web/js/receive.js";
-    report from "/src/web/js/report.js";
     Requests from "/src/web/js/requests.js";
     announcing from "/src/web/js/short.js";
     underSignal from "/src/web/js/signal.js";

@@ -52,7 +52,7 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
       if (!peer.ports.has(data.id)) adopt(ports[0], data, peer);
       return;
     }
-    // One that invents channels is not heard on more.
+    // An agent that invents more channels than that is not heard on them.
     if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
     const connection = peer.connections.get(data.channel) ?? connect(source, origin);
     peer.connections.set(data.channel, connection);

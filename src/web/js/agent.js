@@ -3,13 +3,12 @@
  * callbacks and the timer that belong to them.
  */
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
-import { BAD_CALL_ID, failure, problem, text } from './errors.js';
+import { BAD_CALL_ID, failure, problem, report, text } from './errors.js';
 import { receiveFromApp } from './from-app.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
 import { MAX_NAME, MILLISECONDS, getA, isAmount } from './read.js';
-import { report } from './report.js';
 import { reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
@@ -28,7 +27,7 @@ import { Timer } from './timer.js';
 
 /** How long a peer that may be gone has to show that it is not. */
 const SIGN_OF_LIFE = 2000;
-/** What it is given must not lead to the agent, as a closure made in its constructor would. @type {FinalizationRegistry<[any, number]>} */
+/** It must hold nothing that leads to the agent, such as a closure made in the constructor. @type {FinalizationRegistry<[any, number]>} */
 const unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
 const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
 
@@ -124,7 +123,7 @@ export class Agent {
     messenger.onclose = this.#disconnected;
     globalThis.addEventListener?.('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
-    // It was lost before.
+    // The instance was lost before this agent was made.
     if (this.#guard.trap !== undefined) this.#lost();
   }
 
@@ -270,7 +269,7 @@ export class Agent {
       report(release);
       resolve(callId === undefined ? { success: false, error: LOST } : refusal(callId, LOST));
     }
-    // One whose session was over has told so.
+    // If the session was over already, `closed` has said so.
     if (this.sessionId !== null) this.#end('failed');
   }
 }

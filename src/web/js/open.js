@@ -50,7 +50,7 @@ export function open(AgentHandle, messenger, options) {
       reject(error);
     };
     const timer = setTimeout(() => {
-      // Should it answer after all, it shall not keep a session that nobody uses.
+      // If the app answers after all, it must not keep a session that nobody uses.
       try {
         messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason: 'Not answered in time' } });
       } catch {

@@ -47,7 +47,7 @@ export class Running {
    */
   #fail(key, context, error) {
     const { rust, number } = this.#shell;
-    // What one says that was told to stop is for nobody: that it has ended is.
+    // Nobody waits for the error of a handler that was told to stop. That it has ended still counts.
     if (context.stopped) rust.rejected(number, key);
     else this.#shell.fail(key, false, error);
   }

@@ -1,8 +1,7 @@
 /**
  * Why a caller cancels, and the AbortSignal by which it may.
  */
-import { failure } from './errors.js';
-import { report } from './report.js';
+import { failure, report } from './errors.js';
 
 /** @typedef {{ reason: string | undefined }} Aborted that a signal had fired when its call was made */
 

@@ -11,7 +11,7 @@ export const ANSWER = 'life/answer';
 /** The host holds a lock for as long as it lives. */
 export const LOCK = 'notifications/life/lock';
 
-/** Nobody is made to wait for a lock that is none of ours. */
+/** Names come from strangers: only locks of ours are waited for. */
 const PREFIX = 'caphost.life.';
 
 /**
