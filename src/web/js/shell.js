@@ -1,6 +1,6 @@
 /**
- * What Rust calls of a host. It passes on what it is told: to the handlers, to whoever waits for an
- * answer, and to the agents. None of it throws, and none of it decides anything.
+ * What Rust calls of a host, beside its parts: it passes on what it is told to the agents and to
+ * whoever waits for an answer. None of it throws, and none of it decides anything.
  */
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
