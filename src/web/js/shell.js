@@ -230,6 +230,4 @@ const others = ['constructor', 'arm', 'disarm', 'fail', 'post', 'emit', 'add', '
 for (const { prototype } of [Shell, Timeline]) {
   oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
 }
-oneWay(Running.prototype, ['start', 'stop', 'forget']);
-oneWay(Asks.prototype, ['settle']);
-oneWay(Capabilities.prototype, ['added', 'removed']);
+oneWay(Running.prototype, ['start', 'stop']);
