@@ -6,9 +6,8 @@ import { abpError } from '../src/web/js/errors.js';
 import { open, problemWithOptions } from '../src/web/js/open.js';
 import { newId } from '../src/web/js/platform.js';
 import { portMessenger } from '../src/web/js/port.js';
-import { openSocket, socketMessenger } from '../src/web/js/socket.js';
+import { defaultSocket, openSocket, socketMessenger } from '../src/web/js/socket.js';
 import { windowMessenger } from '../src/web/js/window.js';
-import { defaultSocket } from './socket.js';
 import { load } from './wasm.js';
 
 export { Agent } from '../src/web/js/agent.js';
@@ -36,7 +35,7 @@ export async function connect(messenger, options) {
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 async function connectNearby(messenger, options) {
-  // It holds a lock, which nobody would let go of had the module not been loaded before.
+  // Called when the module is loaded: it holds a lock, which nobody would let go of if that failed.
   const shown = async () => (await lifeOfAgent(newId()))(messenger);
   return connect(shown, { liveness: LIVENESS, ...options });
 }

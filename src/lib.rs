@@ -13,6 +13,7 @@
 //!
 //! The first four are sans-IO: events in, actions out, time passed in as an argument.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod agent;

@@ -15,14 +15,9 @@ macro_rules! ship {
 ship! {
     acceptMessages from "/src/web/js/accept-messages.js";
     acceptPort from "/src/web/js/accept-port.js";
-    Asks from "/src/web/js/asks.js";
-    Capabilities from "/src/web/js/capabilities.js";
     RETRYABLE from "/src/web/js/codes.js";
     Connection from "/src/web/js/connection.js";
-    Context from "/src/web/js/context.js";
-    isJsonRpc from "/src/web/js/dialect.js";
     problem from "/src/web/js/errors.js";
-    failureOf from "/src/web/js/failure-of.js";
     readFromAgent from "/src/web/js/from-agent.js";
     Delivery from "/src/web/js/gateway/delivery.js";
     leave from "/src/web/js/gateway/left.js";
@@ -31,29 +26,22 @@ ship! {
     Guard from "/src/web/js/guard.js";
     exposeAbp from "/src/web/js/in-page.js";
     isPlain from "/src/web/js/inspect.js";
-    RETRYABLE_CODES from "/src/web/js/json-rpc/codes.js";
     extract from "/src/web/js/json-rpc/content.js";
     framing from "/src/web/js/json-rpc/framing.js";
-    serve from "/src/web/js/json-rpc/index.js";
     isMcp from "/src/web/js/json-rpc/mcp.js";
     PARSE_ERROR from "/src/web/js/json-rpc/message.js";
     Own from "/src/web/js/json-rpc/own.js";
-    Peer from "/src/web/js/json-rpc/peer.js";
+    serve from "/src/web/js/json-rpc/peer.js";
     DIALECTS from "/src/web/js/json-rpc/policy.js";
     done from "/src/web/js/json-rpc/result.js";
-    inputSchema from "/src/web/js/json-rpc/schema.js";
     tool from "/src/web/js/json-rpc/tools.js";
     compile from "/src/web/js/json-schema.js";
     toText from "/src/web/js/json.js";
-    holdLock from "/src/web/js/life/lock.js";
     LifeOfAgents from "/src/web/js/life/of-agents.js";
-    ASKED from "/src/web/js/life/words.js";
+    holdLock from "/src/web/js/life/signs.js";
     get from "/src/web/js/read.js";
-    reasonText from "/src/web/js/reason.js";
     receive from "/src/web/js/receive.js";
-    report from "/src/web/js/report.js";
     Requests from "/src/web/js/requests.js";
-    Running from "/src/web/js/running.js";
     announcing from "/src/web/js/short.js";
     underSignal from "/src/web/js/signal.js";
     snapshot from "/src/web/js/snapshot.js";
@@ -61,6 +49,4 @@ ship! {
     transferables from "/src/web/js/transfer.js";
     Validators from "/src/web/js/validators.js";
     exposeTools from "/src/web/js/webmcp/expose-tools.js";
-    toolNames from "/src/web/js/webmcp/tool-names.js";
-    toolResult from "/src/web/js/webmcp/tool-result.js";
 }

@@ -71,6 +71,7 @@ impl HostHandle {
         })
     }
 
+    /// Whether there was a capability of that name. Calls accepted before still run.
     pub fn unregister(host: u32, name: &str) -> bool {
         Work::of(host).is_some_and(|host| host.state().unregister(name))
     }
@@ -129,6 +130,7 @@ impl HostHandle {
         }
     }
 
+    /// Starts the handlers whose turn it is.
     #[wasm_bindgen(js_name = runReady)]
     pub fn run_ready(host: u32) {
         if let Some(host) = Work::of(host) {
@@ -136,6 +138,7 @@ impl HostHandle {
         }
     }
 
+    /// The timer has fired, for the earliest deadline or a little before it.
     pub fn tick(host: u32) {
         if let Some(host) = Work::of(host) {
             host.0.armed.set(f64::INFINITY);
@@ -195,6 +198,7 @@ impl HostHandle {
         }
     }
 
+    /// A JavaScript handler reports the progress of its call.
     pub fn progress(host: u32, key: u32, info: JsValue) {
         if let Some(host) = Work::of(host) {
             host.state().progress(key, info);
@@ -244,6 +248,7 @@ impl HostHandle {
         drop(Work::of(host));
     }
 
+    /// Sends an event of the app's to every agent that takes notifications.
     pub fn notify(host: u32, event: &str, data: JsValue) {
         if let Some(host) = Work::of(host) {
             host.state().notify(event.into(), Some(data));
@@ -273,6 +278,7 @@ impl HostHandle {
         }
     }
 
+    /// Whether anybody wants to be told of each step of each call.
     pub fn watch(host: u32, on: bool) {
         if let Some(host) = HOSTS.get(host) {
             host.state.borrow_mut().watch(on);

@@ -82,7 +82,7 @@ impl Host {
             let message = format!("\"{name}\" is registered already");
             return Err(Error::invalid_params(message));
         }
-        self.0.shell.registered(&document);
+        self.0.shell.capabilities().added(&document);
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Host {
     pub fn unregister(&self, name: &str) -> bool {
         let removed = self.0.with(|state| state.unregister(name));
         if removed {
-            self.0.shell.unregistered(name);
+            self.0.shell.capabilities().removed(name);
         }
         removed
     }

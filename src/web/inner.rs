@@ -7,7 +7,7 @@ use wasm_bindgen::JsValue;
 use super::JsHost;
 use super::executor::RustCalls;
 use super::handle::HOSTS;
-use super::sys::{Shell, Timeline};
+use super::sys::{Running, Shell, Timeline};
 use crate::session::{HostState, Limits};
 
 /// What runs a capability.
@@ -25,6 +25,7 @@ pub(super) struct Inner {
     pub js: JsHost,
     /// What does what the core asks for.
     pub shell: Shell,
+    pub running: Running,
     pub timeline: Timeline,
     pub rust_calls: RustCalls,
     /// For when the shell was last asked to call back.
@@ -44,6 +45,7 @@ impl Inner {
             Inner {
                 state: RefCell::new(State::new(limits)),
                 js: JsHost::new(&shell),
+                running: shell.running(),
                 timeline: shell.timeline(),
                 shell,
                 rust_calls: RustCalls::new(key),

@@ -30,7 +30,7 @@ pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
     }
 }
 
-/// An error as `failure-of.js` takes it apart. Without `retryable` that follows from the code.
+/// An error as `failureOf` in `read.js` takes it apart. Without `retryable` that follows from the code.
 pub(super) fn error(object: &JsValue) -> Error {
     let text = |key| get(object, key).as_string().unwrap_or_default();
     let mut error = Error::new(text("code"), text("message"));

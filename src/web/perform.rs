@@ -62,7 +62,7 @@ impl Inner {
                 params,
                 ..
             } => match handler {
-                Handler::Js(handler) => shell.start(key, &handler, &params),
+                Handler::Js(handler) => self.running.start(key, &handler, &params),
                 Handler::Rust(handler) => {
                     let params = params.unchecked_ref::<sys::Given>().params();
                     self.rust_calls.start(key, id, &handler, params);
@@ -73,20 +73,21 @@ impl Inner {
                 if self.rust_calls.stop(key, reason.as_deref()) {
                     self.dropping.update(|count| count - 1);
                 }
-                shell.stop(key, reason.as_deref());
+                self.running.stop(key, reason.as_deref());
             }
             Action::Respond { key, to, response } => {
                 self.rust_calls.ended(key);
                 match to {
                     ReplyTo::Agent(to, id) => self.respond(key, to, &or_undefined(id), response),
                     ReplyTo::Parent => self.hand_over(key, response),
-                    ReplyTo::Nobody => shell.forget_call(key),
+                    ReplyTo::Nobody => self.running.forget(key),
                 }
             }
             Action::Elicited { key, response } => self.hand_over(key, response),
             Action::Answer { to, id, answer } => self.answer(to, &or_undefined(id), answer),
             Action::Confirm { key, answer } => {
-                shell.confirm(key, &cancel_response(&JsValue::UNDEFINED, answer));
+                let answer = cancel_response(&JsValue::UNDEFINED, answer);
+                shell.asks().settle(key, &answer);
             }
             Action::CallEnded { to, id, end } => {
                 let data = sys::call_ended(id.as_str(), end.success, end.after);

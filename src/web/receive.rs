@@ -16,16 +16,19 @@ const REASON_CHARACTERS: usize = 1_024;
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)]
 impl HostHandle {
+    /// An agent has a connection. Gives its number; 0 if the host is closed.
     pub fn connect(host: u32) -> u32 {
         Work::of(host).map_or(0, |host| host.state().connect())
     }
 
+    /// The connection is gone, and with it the session of its agent.
     pub fn disconnect(host: u32, connection: u32) {
         if let Some(host) = Work::of(host) {
             host.state().disconnect(connection, now());
         }
     }
 
+    /// The id of the session on that connection; null if there is none.
     #[wasm_bindgen(js_name = sessionId)]
     pub fn session_id(host: u32, connection: u32) -> JsValue {
         let host = HOSTS.get(host);

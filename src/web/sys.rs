@@ -17,6 +17,12 @@ extern "C" {
     #[wasm_bindgen(constructor)]
     pub(super) fn new(class: &JsValue, number: u32, app: &JsValue, depth: f64, size: f64) -> Shell;
     #[wasm_bindgen(method, getter)]
+    pub(super) fn running(this: &Shell) -> Running;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn asks(this: &Shell) -> Asks;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn capabilities(this: &Shell) -> Capabilities;
+    #[wasm_bindgen(method, getter)]
     pub(super) fn timeline(this: &Shell) -> Timeline;
 
     #[wasm_bindgen(method)]
@@ -25,10 +31,6 @@ extern "C" {
     pub(super) fn arm(this: &Shell, at: f64);
     #[wasm_bindgen(method)]
     pub(super) fn check(this: &Shell, key: u32, name: &str, given: &JsValue);
-    #[wasm_bindgen(method)]
-    pub(super) fn start(this: &Shell, key: u32, handler: &JsValue, given: &JsValue);
-    #[wasm_bindgen(method)]
-    pub(super) fn stop(this: &Shell, key: u32, reason: Option<&str>);
     /// A call is over: to the agent on that connection, or, if it is 0, to the handler that waits.
     #[wasm_bindgen(method)]
     pub(super) fn respond(
@@ -40,12 +42,6 @@ extern "C" {
         value: &JsValue,
         duration: f64,
     );
-    /// A call is over, and nobody waits for it.
-    #[wasm_bindgen(method, js_name = forgetCall)]
-    pub(super) fn forget_call(this: &Shell, key: u32);
-    /// The answer to a cancel by the app itself, but for the callId.
-    #[wasm_bindgen(method)]
-    pub(super) fn confirm(this: &Shell, key: u32, response: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn initialized(
         this: &Shell,
@@ -79,12 +75,40 @@ extern "C" {
     /// The future of a Rust capability is to be polled soon.
     #[wasm_bindgen(method)]
     pub(super) fn schedule(this: &Shell, key: u32);
-    /// A capability written in Rust has been registered.
+}
+
+#[wasm_bindgen(module = "/src/web/js/running.js")]
+extern "C" {
+    /// The JavaScript handlers that run.
+    pub(super) type Running;
+
     #[wasm_bindgen(method)]
-    pub(super) fn registered(this: &Shell, document: &JsValue);
-    /// Rust has unregistered a capability.
+    pub(super) fn start(this: &Running, key: u32, handler: &JsValue, given: &JsValue);
     #[wasm_bindgen(method)]
-    pub(super) fn unregistered(this: &Shell, name: &str);
+    pub(super) fn stop(this: &Running, key: u32, reason: Option<&str>);
+    /// A call is over, and nobody waits for it.
+    #[wasm_bindgen(method)]
+    pub(super) fn forget(this: &Running, key: u32);
+}
+
+#[wasm_bindgen(module = "/src/web/js/asks.js")]
+extern "C" {
+    /// What handlers and the app itself wait for.
+    pub(super) type Asks;
+
+    #[wasm_bindgen(method)]
+    pub(super) fn settle(this: &Asks, key: u32, response: &JsValue);
+}
+
+#[wasm_bindgen(module = "/src/web/js/capabilities.js")]
+extern "C" {
+    /// What is told of the capabilities that are registered and unregistered in Rust.
+    pub(super) type Capabilities;
+
+    #[wasm_bindgen(method)]
+    pub(super) fn added(this: &Capabilities, document: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn removed(this: &Capabilities, name: &str);
 }
 
 #[wasm_bindgen]
@@ -135,16 +159,22 @@ extern "C" {
 
     #[wasm_bindgen(constructor, js_class = "Host")]
     pub(super) fn new(shell: &Shell) -> JsHost;
+    /// Puts `abp` on the window, or on another object.
     #[wasm_bindgen(method)]
     pub fn expose(this: &JsHost, target: &JsValue);
+    /// Serves agents that post messages to this window; `options` says from which origins.
     #[wasm_bindgen(method, js_name = acceptMessages)]
     pub fn accept_messages(this: &JsHost, options: &JsValue);
+    /// Serves an agent behind a port or a worker.
     #[wasm_bindgen(method, js_name = acceptPort)]
     pub fn accept_port(this: &JsHost, port: &JsValue);
+    /// Connects to a gateway, and again whenever the connection is lost.
     #[wasm_bindgen(method, js_name = connectGateway)]
     pub fn connect_gateway(this: &JsHost, url: &str, options: &JsValue);
+    /// The manifest of what is registered.
     #[wasm_bindgen(method)]
     pub fn manifest(this: &JsHost) -> JsValue;
+    /// Ends every session: what is in flight is cancelled and answered.
     #[wasm_bindgen(method)]
     pub fn close(this: &JsHost);
 }

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { filesUnder } from '../../scripts/build/stamp.mjs';
 import { root } from '../../scripts/paths.mjs';
 import { problem } from '../../src/web/js/errors.js';
-import { problem as problemOfJsonRpc } from '../../src/web/js/json-rpc/message.js';
 
 const read = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8');
 
@@ -23,7 +22,6 @@ test('the codes that ABP says are retryable, or are not, are so', () => {
 test('a code is as retryable in JavaScript as in Rust, TRANSPORT_ERROR too', () => {
   for (const [code, retryable] of table) {
     assert.deepEqual(problem(code, ''), { code, message: '', retryable });
-    assert.deepEqual(problemOfJsonRpc('', code), { code, message: '', retryable });
   }
   assert.equal(table.get('TRANSPORT_ERROR'), true);
 });

@@ -7,8 +7,7 @@ import { extract } from '../../src/web/js/json-rpc/content.js';
 import { FAULTS, cancelledError, codeFor, read, rpcError } from '../../src/web/js/json-rpc/message.js';
 import { DIALECTS, keyOf, readCancel } from '../../src/web/js/json-rpc/policy.js';
 import { done, failed, progressReader } from '../../src/web/js/json-rpc/result.js';
-import { inputSchema, outputSchema } from '../../src/web/js/json-rpc/schema.js';
-import { findTool, page } from '../../src/web/js/json-rpc/tools.js';
+import { findTool, inputSchema, outputSchema, page } from '../../src/web/js/json-rpc/tools.js';
 
 /** The vectors that the gateway's half passes too. @param {string} name */
 const vectors = (name) => JSON.parse(readFileSync(join(root, 'tests', 'conformance', 'jsonrpc', `${name}.json`), 'utf8'));

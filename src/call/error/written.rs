@@ -10,9 +10,8 @@ const UPDATE: &str = "CAPHOST_UPDATE_DOCS";
 
 type Place = (&'static str, &'static str, &'static str, fn() -> String);
 
-/// Each file, what stands before and after the codes in it, and how they are written there. What
-/// JSON-RPC takes has a copy: a bundler would take a shared one apart for all.
-const PLACES: [Place; 5] = [
+/// Each file, what stands before and after the codes in it, and how they are written there.
+const PLACES: [Place; 4] = [
     (
         "src/web/js/codes.js",
         "export const RETRYABLE = [\n",
@@ -24,12 +23,6 @@ const PLACES: [Place; 5] = [
         "export const OPEN = [\n",
         "];\n",
         open,
-    ),
-    (
-        "src/web/js/json-rpc/codes.js",
-        "export const RETRYABLE_CODES = [\n",
-        "];\n",
-        script,
     ),
     (
         "npm/types.d.ts",

@@ -6,12 +6,10 @@
  * speaks JSON-RPC.
  */
 import { acceptPort } from './accept-port.js';
-import { Connection, REQUESTS, UNREADABLE } from './connection.js';
-import { isJsonRpc } from './dialect.js';
+import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError } from './errors.js';
+import { TYPES } from './from-agent.js';
 import { transferables } from './transfer.js';
-
-const TYPES = [...REQUESTS, 'elicitation/response'];
 
 /** How often to look whether an agent's window is still there: nothing announces its end. */
 const LOOK_EVERY = 500;
@@ -54,7 +52,7 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
       if (!peer.ports.has(data.id)) adopt(ports[0], data, peer);
       return;
     }
-    // One that invents channels is not heard on more.
+    // An agent that invents more channels than that is not heard on them.
     if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
     const connection = peer.connections.get(data.channel) ?? connect(source, origin);
     peer.connections.set(data.channel, connection);
@@ -78,7 +76,6 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
    * @param {string} origin
    */
   const greet = (source, origin) => {
-    /** @type {Peer} */
     const peer = { origin, connections: new Map(), ports: new Map() };
     peers.set(source, peer);
     looking ??= setInterval(look, LOOK_EVERY);
@@ -173,7 +170,7 @@ const ownOrigin = () => [globalThis.location.origin].filter((origin) => origin !
  */
 function isForUs(data) {
   if (typeof data !== 'object' || data === null || typeof data.type !== 'string') return false;
-  return TYPES.includes(data.type) || (data.id !== undefined && 'timestamp' in data && 'payload' in data && !isFromApp(data.type));
+  return TYPES.has(data.type) || (data.id !== undefined && 'timestamp' in data && 'payload' in data && !isFromApp(data.type));
 }
 
 /**

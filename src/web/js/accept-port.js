@@ -21,7 +21,7 @@ export function acceptPort(shell, port, hold, initialize) {
   const extension = typeof port.onMessage?.addListener === 'function';
   /** @type {Connection | undefined} */
   let connection;
-  /** Its agent has said once that it speaks so, and may still do when its session is over. */
+  /** The agent has said that it takes short messages. It may still send them when its session is over. */
   let short = false;
 
   const connect = () => {
@@ -32,7 +32,7 @@ export function acceptPort(shell, port, hold, initialize) {
       const message = made.short ? shortResult(envelope) : envelope;
       return moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
     });
-    // That of a host that is closed only says so.
+    // The host is closed, and this connection answers nothing else.
     if (!made.number) return made;
     made.onover = initialize ? close : part;
     made.onlost = onHide;
@@ -66,14 +66,14 @@ export function acceptPort(shell, port, hold, initialize) {
     // A worker is not ours to end, and has no close that spares it.
     else if (port instanceof MessagePort) port.close();
   };
-  /** The other end is: nobody hears what is said any more. */
+  /** The other end is gone: nobody hears what is sent any more. */
   const gone = () => {
     part();
     close();
   };
   /**
-   * The page is left. It may come back, but its agent has been told that it is gone; and so has one
-   * that seems to be gone, and may come back.
+   * The page is left, or its agent seems to be gone. Either may come back, but the agent has been
+   * told that the host is gone.
    */
   const onHide = () => {
     if (initialize) return close();

@@ -2,18 +2,18 @@
  * An agent as JavaScript sees it. The rules are all in Rust: this class keeps the promises, signals,
  * callbacks and the timer that belong to them.
  */
-import { problemWith } from './call-options.js';
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
-import { BAD_CALL_ID, failure, problem, text } from './errors.js';
+import { BAD_CALL_ID, failure, problem, report, text } from './errors.js';
 import { receiveFromApp } from './from-app.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
-import { getA } from './read.js';
-import { reasonText } from './reason.js';
-import { report } from './report.js';
+import { MAX_NAME, MILLISECONDS, getA, isAmount } from './read.js';
+import { reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
+
+/** @import { CallOptions } from '../../../npm/agent.js' */
 
 /**
  * @typedef {object} Pending
@@ -27,7 +27,7 @@ import { Timer } from './timer.js';
 
 /** How long a peer that may be gone has to show that it is not. */
 const SIGN_OF_LIFE = 2000;
-/** What it is given must not lead to the agent, as a closure made in its constructor would. @type {FinalizationRegistry<[any, number]>} */
+/** It must hold nothing that leads to the agent, such as a closure made in the constructor. @type {FinalizationRegistry<[any, number]>} */
 const unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
 const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
 
@@ -98,7 +98,7 @@ export class Agent {
    * @param {any} handle the functions of the wasm half
    * @param {import('./messenger.js').Messenger} messenger over which the session was opened
    * @param {any} session the payload of the initialize-result
-   * @param {{ onNotification?: (event: string, data: any) => void, onElicitation?: (request: any, context: { signal: AbortSignal }) => any, grace?: number, liveness?: number }} options
+   * @param {import('./open.js').OpenOptions} options
    */
   constructor(handle, messenger, session, options) {
     this.#rust = guarded(handle);
@@ -123,7 +123,7 @@ export class Agent {
     messenger.onclose = this.#disconnected;
     globalThis.addEventListener?.('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
-    // It was lost before.
+    // The instance was lost before this agent was made.
     if (this.#guard.trap !== undefined) this.#lost();
   }
 
@@ -132,7 +132,7 @@ export class Agent {
    *
    * @param {string} capability
    * @param {object} [params]
-   * @param {import('./call-options.js').CallOptions} [options]
+   * @param {CallOptions} [options]
    * @returns {Promise<any>} an ABPResponse
    */
   call(capability, params = {}, options = {}) {
@@ -149,7 +149,7 @@ export class Agent {
    * @param {(response: any) => void} resolve
    * @param {string} capability
    * @param {object} params
-   * @param {import('./call-options.js').CallOptions} options
+   * @param {CallOptions} options
    */
   #call(resolve, capability, params, options) {
     const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
@@ -157,7 +157,7 @@ export class Agent {
     if (unfit) return resolve(failure('INVALID_PARAMS', unfit));
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : undefined);
-    const key = this.#rust.call(this.#number, callId.slice(0, 256), timeout, aborted);
+    const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
     if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST });
     /** @type {Record<string, unknown>} */
     const asked = { callId };
@@ -192,7 +192,7 @@ export class Agent {
    */
   cancel(callId, reason) {
     return new Promise((resolve) => {
-      const key = typeof callId === 'string' ? this.#rust.cancel(this.#number, callId.slice(0, 256), reasonText(reason)) : 0;
+      const key = typeof callId === 'string' ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
       if (!key) return resolve(refusal(callId, key === 0 ? BAD_CALL_ID : LOST));
       this.#pending.set(key, { resolve, callId });
       return this.#rust.drive(this.#number, this.#shell);
@@ -269,7 +269,7 @@ export class Agent {
       report(release);
       resolve(callId === undefined ? { success: false, error: LOST } : refusal(callId, LOST));
     }
-    // One whose session was over has told so.
+    // If the session was over already, `closed` has said so.
     if (this.sessionId !== null) this.#end('failed');
   }
 }
@@ -279,3 +279,22 @@ const named = (list) => (Array.isArray(list) ? list.filter((it) => typeof it?.na
 
 /** @param {unknown} callId @param {{ message: string }} error */
 const refusal = (callId, error) => cancelResponse(callId, error.message, error);
+
+/**
+ * What is wrong with the arguments of a call, but for its callId, of which Rust knows the rule.
+ *
+ * @param {unknown} capability
+ * @param {unknown} params
+ * @param {any} options
+ * @returns {string | undefined}
+ */
+function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
+  if (typeof capability !== 'string') return 'Bad capability: it is the name of one';
+  if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'Bad params: parameters are an object';
+  if (callId !== undefined && typeof callId !== 'string') return 'Bad callId: it is a string';
+  if (timeout !== undefined && !isAmount(timeout)) return `Bad timeout: ${MILLISECONDS}`;
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'Bad signal: it is an AbortSignal';
+  if (onProgress !== undefined && typeof onProgress !== 'function') return 'Bad onProgress: it is a function';
+  if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'Bad transfer: it is an array';
+  return undefined;
+}

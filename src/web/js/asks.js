@@ -6,7 +6,7 @@ import { cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, Refusal, failure, problem, text } from './errors.js';
 import { readCall } from './from-agent.js';
 import { inspect } from './inspect.js';
-import { get, isObject } from './read.js';
+import { MAX_NAME, MILLISECONDS, get, isAmount, isObject } from './read.js';
 import { underSignal } from './signal.js';
 import { copied } from './snapshot.js';
 
@@ -74,11 +74,9 @@ export class Asks {
    */
   async agent(request, method, of) {
     const timeout = get(request, 'timeout') ?? Infinity;
-    const unfit = !isObject(request)
-      ? 'is no object'
-      : !(typeof timeout === 'number' && timeout >= 0)
-        ? 'has a bad timeout: it is a number of milliseconds, not negative'
-        : inspect(request, DEPTH, SIZE);
+    let unfit = isObject(request) ? undefined : 'is no object';
+    if (!isAmount(timeout)) unfit ??= `has a bad timeout: ${MILLISECONDS}`;
+    unfit ??= inspect(request, DEPTH, SIZE);
     if (unfit) return failure('INVALID_PARAMS', `The request ${unfit}`);
     return this.#answer(() => method(this.#shell.number, of, request, timeout));
   }
@@ -94,7 +92,7 @@ export class Asks {
   cancel(session, callId, reason) {
     const { rust, number } = this.#shell;
     return new Promise((resolve) => {
-      const key = rust.cancelCall(number, session, typeof callId === 'string' ? callId.slice(0, 256) : '', reason);
+      const key = rust.cancelCall(number, session, typeof callId === 'string' ? callId.slice(0, MAX_NAME) : '', reason);
       if (!key) return resolve(cancelResponse(callId, undefined, this.#noSuchSession(key)));
       this.#waiting.set(key, (response) => resolve({ ...response, callId }));
       return rust.drive(number);

@@ -4,9 +4,11 @@
  *
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
-import { isJsonRpc, jsonRpc } from './dialect.js';
 import { refusal } from './envelope.js';
 import { failure, problem, text } from './errors.js';
+import { inspect } from './inspect.js';
+import { toText } from './json.js';
+import { newId } from './platform.js';
 import { get } from './read.js';
 import { receive } from './receive.js';
 
@@ -16,8 +18,11 @@ const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
 /** Why a session is given up when a message could not be deserialised. */
 export const UNREADABLE = 'A message of the agent could not be read';
 
+/** Handed to what is loaded on demand. */
+const KIT = { toText, inspect, newId, problem };
+
 /** What is answered under the id it came with. */
-export const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
+const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
   /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
@@ -166,14 +171,9 @@ export class Connection {
 
   /** Answers everything that a lost instance will not answer any more. */
   answerLost() {
-    this.#answerAll(LOST);
-  }
-
-  /** @param {typeof LOST} error */
-  #answerAll(error) {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, error);
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, LOST);
   }
 
   /**
@@ -205,6 +205,33 @@ export class Connection {
     this.shell.rust.disconnect(this.shell.number, this.number);
     this.shell.connections.delete(this.number);
   }
+}
+
+/**
+ * What an agent speaks is told by what it says first.
+ *
+ * @param {any} message
+ * @returns {boolean} whether it is one of JSON-RPC, a text of one, or one in the envelope of MCP-B
+ */
+export const isJsonRpc = (message) =>
+  typeof message === 'string'
+    ? message.includes('"jsonrpc"')
+    : get(Array.isArray(message) ? message[0] : message, 'jsonrpc') === '2.0' || get(message, 'direction') === 'client-to-server';
+
+/**
+ * Begins to speak JSON-RPC. A page without such agents never loads what that takes.
+ *
+ * @param {Connection} connection
+ * @param {any} first
+ * @returns {(message: any) => void} takes a message
+ */
+function jsonRpc(connection, first) {
+  const taking = import('./json-rpc/peer.js').then(({ serve }) => serve(connection, first, KIT));
+  return (message) =>
+    void taking.then(
+      (take) => take(message),
+      ({ message: why }) => connection.send(/** @type {any} */ ({ jsonrpc: '2.0', id: get(message, 'id') ?? null, error: { code: -32603, message: why } })),
+    );
 }
 
 /**

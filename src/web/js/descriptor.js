@@ -1,7 +1,7 @@
 /**
  * What an app says of itself and of its capabilities.
  */
-import { isObject } from './read.js';
+import { MAX_NAME, isAmount, isObject } from './read.js';
 
 /**
  * @param {any} app
@@ -35,10 +35,10 @@ export function problemWithCapability(name, options) {
 const GRACE = 'settleGrace is a number of milliseconds, finite and not negative';
 
 /** @param {unknown} grace */
-const isGrace = (grace) => grace === undefined || (typeof grace === 'number' && grace >= 0 && grace < Infinity);
+const isGrace = (grace) => grace === undefined || (isAmount(grace) && grace < Infinity);
 
 /** @param {unknown} value */
-const isName = (value) => typeof value === 'string' && value !== '' && value.length <= 256;
+const isName = (value) => typeof value === 'string' && value !== '' && value.length <= MAX_NAME;
 
 /**
  * The `Capability` object that agents get: a copy that nobody can change, neither the app nor
@@ -79,7 +79,7 @@ export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxSessions', 'maxReques
 
 /** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */
 export function problemWithOptions(options) {
-  const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
+  const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !isAmount(options[name]));
   const sends = options?.cancelUndeclared;
   if (bad) return `${bad} is a number, not negative`;
   if (sends !== undefined && typeof sends !== 'boolean') return 'cancelUndeclared is true or false';

@@ -26,7 +26,7 @@ export const cancelled = (stop) => ({ success: false, cancelled: true, metadata:
  * @param {boolean} success
  * @param {number} after milliseconds from the end of the call
  */
-export const lateEnd = (success, after) => ({ success, after: Math.round(after * 1000) / 1000 });
+export const lateEnd = (success, after) => ({ success, after: rounded(after) });
 
 /**
  * The data of the notification that it has.
@@ -62,14 +62,12 @@ export const errorOf = (code, message, retryable, retryAfter, details) => ({
  * @param {number} duration in milliseconds; NaN for a call that was refused
  */
 export function response(state, value, duration) {
-  switch (stateName(state)) {
-    case 'cancelled':
-      return cancelled(value);
-    case 'failed':
-      return duration >= 0 ? { success: false, error: value, metadata: { duration: rounded(duration) } } : { success: false, error: value };
-    default:
-      return duration >= 0 ? { success: true, data: value, metadata: { duration: rounded(duration) } } : { success: true, data: value };
-  }
+  const name = stateName(state);
+  if (name === 'cancelled') return cancelled(value);
+  /** @type {{ success: boolean, data?: unknown, error?: unknown, metadata?: object }} */
+  const ended = name === 'failed' ? { success: false, error: value } : { success: true, data: value };
+  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
+  return ended;
 }
 
 /** @param {number} milliseconds */

@@ -1,5 +1,5 @@
 /**
- * Errors as ABP writes them.
+ * Errors as ABP writes them, and what becomes of those that somebody else throws.
  *
  * @typedef {{ code: string, message: string, retryable: boolean, details?: unknown }} AbpError
  */
@@ -62,7 +62,21 @@ export function text(error) {
   }
 }
 
-/** Which ones can be is decided in Rust. */
+/**
+ * Calls a callback, whose failure is its owner's and disturbs nothing here.
+ *
+ * @param {((...args: any[]) => unknown) | undefined} callback
+ * @param {any[]} args
+ */
+export function report(callback, ...args) {
+  try {
+    callback?.(...args);
+  } catch (error) {
+    (globalThis.reportError ?? console.error)(error);
+  }
+}
+
+/** Rust decides which ones can be. */
 export const BAD_CALL_ID = {
   ...invalid('Bad callId: it is a string of 1 to 128 printable characters'),
   details: { path: 'callId' },

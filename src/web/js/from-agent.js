@@ -7,7 +7,8 @@
  */
 import { BAD_CALL_ID, Refusal, invalid, problem } from './errors.js';
 import { newId } from './platform.js';
-import { isObject } from './read.js';
+import { MAX_NAME, MILLISECONDS, isAmount, isObject } from './read.js';
+import { reasonOf } from './signal.js';
 
 /**
  * A well-formed call.
@@ -21,15 +22,8 @@ import { isObject } from './read.js';
  * @property {boolean} transfer the data of the response is moved rather than copied
  */
 
-/**
- * A capability has no longer name, and what is longer is not copied into the memory of Rust: a
- * callId has no more characters either.
- */
-const MAX_NAME = 256;
-
 const TEXT = 'it is a string';
 const FLAG = 'it is a boolean';
-const TIMEOUT = 'it is a number of milliseconds, not negative';
 
 /**
  * @param {unknown} envelope
@@ -46,7 +40,7 @@ export function readEnvelope(envelope) {
 }
 
 /** What an agent may send. */
-const TYPES = new Set(['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response']);
+export const TYPES = new Set(['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response']);
 
 /** @param {string} type that is none of those */
 export const unknownType = (type) => new Refusal(problem('NOT_IMPLEMENTED', `There is no message type "${clipped(type)}"`));
@@ -87,7 +81,7 @@ export function readCall(payload) {
   if (typeof capability !== 'string') throw bad('capability', 'it is the name of one');
   if (!isObject(options)) throw bad('options', 'it is an object');
   const { timeout = Infinity, progressToken: token, callId = beside, transfer } = options;
-  if (!(typeof timeout === 'number' && timeout >= 0)) throw bad('options.timeout', TIMEOUT);
+  if (!isAmount(timeout)) throw bad('options.timeout', MILLISECONDS);
   if (token !== undefined && !isName(token)) throw bad('options.progressToken', TEXT);
   if (!isObject(params)) throw bad('params', 'parameters are an object');
   if (capability.length > MAX_NAME) throw new Refusal(problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`));
@@ -106,9 +100,6 @@ export function readCancel(payload) {
   const { callId, reason } = payload;
   return { callId: callIdOf(callId), reason: reasonOf(reason) };
 }
-
-/** @param {any} reason @returns {string | undefined} which Rust shortens further */
-export const reasonOf = (reason) => (typeof reason === 'string' ? reason.slice(0, 4096) : undefined);
 
 /**
  * The key of the question that an answer is to, whose id is one of ours.

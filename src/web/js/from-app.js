@@ -3,7 +3,8 @@
  */
 import { OPEN } from './codes.js';
 import { CALL_ENDED } from './envelope.js';
-import { get, getA, isObject } from './read.js';
+import { MAX_NAME, get, getA, isObject } from './read.js';
+import { reasonOf } from './signal.js';
 
 const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
 
@@ -30,14 +31,14 @@ export function receiveFromApp(rust, agent, shell, envelope) {
       const operation = get(payload, 'operationId');
       // An app may turn a token of digits into a number.
       const named = typeof operation === 'string' || typeof operation === 'number';
-      return named ? rust.progress(agent, shell, String(operation).slice(0, 257), payload) : rust.heard(agent, shell);
+      return named ? rust.progress(agent, shell, String(operation).slice(0, MAX_NAME + 1), payload) : rust.heard(agent, shell);
     }
     case 'notification': {
       const data = get(payload, 'data');
       const callId = getA('string', data, 'callId');
       const { success, after } = readEnd(data);
       if (get(payload, 'event') !== CALL_ENDED || callId === undefined || !(after >= 0)) return rust.heard(agent, shell);
-      return rust.ended(agent, shell, callId.slice(0, 257), success, after);
+      return rust.ended(agent, shell, callId.slice(0, MAX_NAME + 1), success, after);
     }
     default:
       return rust.heard(agent, shell);
@@ -72,7 +73,7 @@ function cancelResult(rust, agent, shell, key, payload) {
   }
   const error = get(payload, 'error');
   const lost = NO_SESSION.includes(get(error, 'code'));
-  const reason = getA('string', payload, 'reason')?.slice(0, 4096);
+  const reason = reasonOf(get(payload, 'reason'));
   return rust.refusedCancel(agent, shell, key, reason, isObject(error) ? error : undefined, lost);
 }
 

@@ -5,8 +5,7 @@
  * unknown state. It is not entered again, whoever notices: every host and agent of the instance has
  * a guard, all are told at once, and everything that waits for it is answered.
  */
-
-import { report } from './report.js';
+import { report } from './errors.js';
 
 /** Why the instance of this module is lost. @type {unknown} */
 let trap;

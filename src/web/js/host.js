@@ -12,7 +12,7 @@ import { newId } from './platform.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 
-/** @import { Context } from './context.js' */
+/** @import { Context } from './running.js' */
 /** @import { Shell } from './shell.js' */
 
 export class Host {

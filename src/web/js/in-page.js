@@ -5,9 +5,8 @@ import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
-import { reasonText } from './reason.js';
 import { Requests } from './requests.js';
-import { underSignal } from './signal.js';
+import { reasonText, underSignal } from './signal.js';
 
 /**
  * @param {import('./shell.js').Shell} shell
@@ -20,6 +19,7 @@ export function exposeAbp(shell, target) {
   /** @type {Requests['request']} */
   const request = (...args) => requests.request(...args);
 
+  /** @type {import('../../../npm/index.js').Abp} */
   const abp = {
     protocolVersion: '0.1',
     app: shell.app,
@@ -30,23 +30,16 @@ export function exposeAbp(shell, target) {
       return this.sessionId !== null;
     },
 
-    /** @param {any} params */
     async initialize(params) {
       const result = await request('initialize', params);
       if (result.error) throw thrown(result.error);
       return result;
     },
 
-    /** @param {{ reason?: string }} [params] */
     async shutdown(params) {
       await request('shutdown', params);
     },
 
-    /**
-     * @param {string} capability
-     * @param {object} [params]
-     * @param {{ timeout?: number, progressToken?: string, callId?: string, signal?: AbortSignal }} [options]
-     */
     call(capability, params, options) {
       const signal = get(options, 'signal');
       if (signal == null) return request('capabilities/call', { capability, params, options });
@@ -67,10 +60,7 @@ export function exposeAbp(shell, target) {
       );
     },
 
-    /**
-     * @param {string | { callId: string, reason?: string }} call
-     * @param {string} [reason]
-     */
+    /** @param {string | { callId: string, reason?: string }} call @param {string} [reason] */
     cancel(call, reason) {
       const given = typeof call === 'object' ? call : { callId: call, reason };
       return request('capabilities/cancel', { callId: get(given, 'callId'), reason: reasonText(get(given, 'reason')) });
@@ -80,12 +70,10 @@ export function exposeAbp(shell, target) {
       return shell.capabilities.documents();
     },
 
-    /** @param {string} name */
     async describeCapability(name) {
       return shell.capabilities.find(name) ?? null;
     },
 
-    /** @param {string} name */
     async supports(name) {
       const found = shell.capabilities.find(name);
       if (!found) return { supported: false, available: false, reason: `There is no capability "${String(name).slice(0, 64)}"` };
@@ -93,22 +81,16 @@ export function exposeAbp(shell, target) {
       return { supported: true, available, requirements, features, ...(alternatives && { alternatives }) };
     },
 
-    /**
-     * @param {string} event
-     * @param {unknown} [data]
-     */
     notify(event, data) {
       shell.rust.notify(shell.number, String(event), data);
     },
 
-    /** @param {{ operationId: string }} info a ProgressInfo */
     notifyProgress(info) {
       const operation = get(info, 'operationId');
       const copy = { ...info };
       if (operation !== undefined) shell.rust.notifyProgress(shell.number, operation, copy);
     },
 
-    /** @param {object} request */
     elicit(request) {
       return shell.asks.agent(request, shell.rust.ask, connection.number);
     },

@@ -11,10 +11,10 @@ class Unfit {
 }
 
 /**
- * What is wrong with a value that is to be sent, if anything. The limits hold for whatever a
- * structured clone carries, but for what an array of more than 1 024 elements has beside them.
- * Nothing is expanded before it is counted: a sparse array of 2^32 - 1 elements is a few bytes. Binary data weighs nothing here: it is moved or encoded by the
- * transport, which has a limit of its own.
+ * What is wrong with a value that is to be sent, if anything. Everything that a structured clone
+ * carries is counted, except named properties of an array of more than 1 024 elements. Nothing is
+ * expanded before it is counted: a sparse array of 2^32 - 1 elements is a few bytes. Binary data
+ * weighs nothing here: the transport moves or encodes it, and has a limit of its own.
  *
  * @param {unknown} value
  * @param {number} depth levels of nesting allowed
@@ -126,9 +126,8 @@ const OF_ERRORS = ['name', 'message', 'stack', 'cause', 'errors'];
 const SHORT = 1024;
 
 /**
- * Whether an array has all its elements, and nothing beside them. A long one is tried at one
- * place: it is looked for arrays that are nearly all holes, and what else there may be in a long
- * one nobody here ever visits.
+ * Whether an array has all its elements, and no other properties. A long array is only tried at one
+ * random place, which finds arrays that are nearly all holes. Its other properties are never visited.
  *
  * @param {any[]} array
  */

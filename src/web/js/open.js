@@ -4,27 +4,18 @@
 import { Agent } from './agent.js';
 import { abpError } from './errors.js';
 import { newId } from './platform.js';
+import { isAmount } from './read.js';
 
 /** How long a refusal is held back that may be that of a repeated question. */
 const DOUBT = 500;
 
-/**
- * @typedef {object} OpenOptions
- * @property {{ name: string, version: string }} [agent] who calls
- * @property {string[]} [requestedCapabilities]
- * @property {number} [connectTimeout] milliseconds until it is given up: 10 000
- * @property {number} [grace] milliseconds the app has to confirm a cancel: 5 000
- * @property {number} [liveness] milliseconds of silence after which the app counts as gone, while calls are pending
- * @property {(event: string, data: any) => void} [onNotification]
- * @property {(request: any, context: { signal: AbortSignal }) => any} [onElicitation]
- */
+/** @typedef {import('../../../npm/agent.js').ConnectOptions & import('../../../npm/agent.js').LivenessOptions} OpenOptions */
 
 const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
 export function problemWithOptions(options) {
-  // NaN is not equal or above anything.
-  const bad = TIMES.find((name) => options[name] !== undefined && !(typeof options[name] === 'number' && options[name] >= 0));
+  const bad = TIMES.find((name) => options[name] !== undefined && !isAmount(options[name]));
   return bad && `${bad} is a number of milliseconds, not negative`;
 }
 
@@ -59,7 +50,7 @@ export function open(AgentHandle, messenger, options) {
       reject(error);
     };
     const timer = setTimeout(() => {
-      // Should it answer after all, it shall not keep a session that nobody uses.
+      // If the app answers after all, it must not keep a session that nobody uses.
       try {
         messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason: 'Not answered in time' } });
       } catch {

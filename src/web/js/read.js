@@ -1,6 +1,7 @@
 /**
  * Reading what somebody else has made: a message, an error, options. Nothing here throws.
  */
+import { inspect } from './inspect.js';
 
 /** @param {unknown} value @returns {value is Record<string, any>} false for null, an array, and a proxy that was revoked */
 export function isObject(value) {
@@ -37,3 +38,35 @@ export function getA(type, value, key) {
 }
 
 /** @typedef {{ string: string, number: number, boolean: boolean }} Types */
+
+/** An id or a name has no more characters than this, and what is longer is not copied into the memory of Rust. */
+export const MAX_NAME = 256;
+
+/** Of milliseconds and limits. NaN is not equal to or above anything. @param {unknown} value @returns {value is number} */
+export const isAmount = (value) => typeof value === 'number' && value >= 0;
+
+/** What is said of milliseconds that are no such amount. */
+export const MILLISECONDS = 'it is a number of milliseconds, not negative';
+
+/** Characters of a message, and of details. */
+const MAX_TEXT = 65_536;
+
+/**
+ * What somebody threw or answered, as Rust takes it. Its code is kept; anything without one is the
+ * operation's failure. Nothing of it but text, numbers and plain details is passed on.
+ *
+ * @param {unknown} error
+ * @returns {{ code: string, message: string, retryable: boolean | undefined, retryAfter: number | undefined, details: unknown }}
+ */
+export function failureOf(error) {
+  const code = getA('string', error, 'code');
+  const message = getA('string', error, 'message') ?? (typeof error === 'string' ? error : 'The capability failed');
+  const details = get(error, 'details');
+  return {
+    code: code && code.length <= 128 ? code : 'OPERATION_FAILED',
+    message: message.slice(0, MAX_TEXT),
+    retryable: getA('boolean', error, 'retryable'),
+    retryAfter: getA('number', error, 'retryAfter'),
+    details: inspect(details, 32, MAX_TEXT) === undefined ? details : undefined,
+  };
+}

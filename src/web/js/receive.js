@@ -3,10 +3,10 @@
  */
 import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
-import { failureOf } from './failure-of.js';
-import { questionOf, readCall, readCancel, readEnvelope, readInitialize, reasonOf, unknownType } from './from-agent.js';
+import { questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
 import { inspect } from './inspect.js';
-import { get } from './read.js';
+import { failureOf, get } from './read.js';
+import { reasonOf } from './signal.js';
 import { copied } from './snapshot.js';
 
 /** @import { Connection } from './connection.js' */

@@ -1,21 +1,20 @@
 /**
- * What Rust calls of a host. It passes on what it is told: to the handlers, to whoever waits for an
- * answer, and to the agents. None of it throws, and none of it decides anything.
+ * What Rust calls of a host, beside its parts: it passes on what it is told to the agents and to
+ * whoever waits for an answer. None of it throws, and none of it decides anything.
  */
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
-import { failureOf } from './failure-of.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { newId, soon } from './platform.js';
+import { failureOf } from './read.js';
 import { Running } from './running.js';
 import { SHORT } from './short.js';
 import { Timeline } from './timeline.js';
 import { Timer } from './timer.js';
 
 /** @import { Connection } from './connection.js' */
-/** @import { Context } from './context.js' */
 /** @import { Given } from './running.js' */
 
 export class Shell {
@@ -81,15 +80,6 @@ export class Shell {
   }
 
   /**
-   * @param {number} key
-   * @param {(params: any, context: Context) => unknown} handler
-   * @param {Given} given
-   */
-  start(key, handler, given) {
-    this.running.start(key, handler, given);
-  }
-
-  /**
    * The parameters of a call do not fit, or its handler has failed.
    *
    * @param {number} key
@@ -98,33 +88,6 @@ export class Shell {
    */
   fail(key, checking, error) {
     this.rust.fail(this.number, key, checking, failureOf(error));
-  }
-
-  /**
-   * @param {number} key
-   * @param {string} [reason]
-   */
-  stop(key, reason) {
-    this.running.stop(key, reason);
-  }
-
-  /**
-   * A call is over, and nobody waits for it.
-   *
-   * @param {number} key
-   */
-  forgetCall(key) {
-    this.running.forget(key);
-  }
-
-  /**
-   * The answer to a cancel by the app itself.
-   *
-   * @param {number} key
-   * @param {object} answer but for the callId
-   */
-  confirm(key, answer) {
-    this.asks.settle(key, answer);
   }
 
   /**
@@ -253,16 +216,6 @@ export class Shell {
     soon(() => this.rust.poll(this.number, key));
   }
 
-  /** A capability written in Rust has been registered. @param {any} document its Capability object */
-  registered(document) {
-    this.capabilities.added(document);
-  }
-
-  /** Rust has unregistered a capability. @param {string} name */
-  unregistered(name) {
-    this.capabilities.removed(name);
-  }
-
   /** The wasm instance is lost. */
   #lost() {
     this.disarm();
@@ -277,3 +230,4 @@ const others = ['constructor', 'arm', 'disarm', 'fail', 'post', 'emit', 'add', '
 for (const { prototype } of [Shell, Timeline]) {
   oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
 }
+oneWay(Running.prototype, ['start', 'stop']);

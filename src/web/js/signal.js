@@ -1,9 +1,7 @@
 /**
- * A caller's AbortSignal.
+ * Why a caller cancels, and the AbortSignal by which it may.
  */
-import { failure } from './errors.js';
-import { reasonText } from './reason.js';
-import { report } from './report.js';
+import { failure, report } from './errors.js';
 
 /** @typedef {{ reason: string | undefined }} Aborted that a signal had fired when its call was made */
 
@@ -28,4 +26,26 @@ export function underSignal(signal, abort, call) {
     report(() => signal.removeEventListener('abort', onAbort));
     return response;
   });
+}
+
+/** Characters of a reason that are passed on; Rust keeps fewer. */
+const MAX_REASON = 4096;
+
+/** @param {unknown} reason @returns {string | undefined} */
+export const reasonOf = (reason) => (typeof reason === 'string' ? reason.slice(0, MAX_REASON) : undefined);
+
+/**
+ * A reason is passed on only if it is a string, or an Error's message.
+ *
+ * @param {unknown} reason
+ * @returns {string | undefined}
+ */
+export function reasonText(reason) {
+  try {
+    // The default reason of an abort says nothing.
+    if (reason instanceof DOMException && reason.name === 'AbortError') return undefined;
+    return reasonOf(reason instanceof Error ? String(reason.message) : reason);
+  } catch {
+    return undefined;
+  }
 }

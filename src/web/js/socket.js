@@ -49,6 +49,17 @@ export function socketMessenger(socket) {
   return messenger;
 }
 
+/** @type {() => any} */
+let source = () => globalThis.WebSocket;
+
+/** Says where a platform without a WebSocket of its own gets one. @param {() => any} from */
+export function socketFrom(from) {
+  source = from;
+}
+
+/** @returns {any} the platform's constructor, or a promise of it; undefined where there is none */
+export const defaultSocket = () => source();
+
 /**
  * @param {string | URL} url of a gateway, such as `ws://127.0.0.1:8787/abp?app=my-app`
  * @param {string | undefined} token

@@ -3,7 +3,7 @@
  * only JavaScript knows.
  */
 import { progressInfo, response, stateName } from './envelope.js';
-import { report } from './report.js';
+import { report } from './errors.js';
 
 export class Timeline {
   /** @type {Set<(event: any) => void>} */

@@ -3,10 +3,10 @@
  * their results become envelopes. Where there is no `window.abp`, the tools of the page serve.
  */
 import { abpError, problem } from '../errors.js';
+import { toBase64 } from '../json.js';
 import { exposeCallbacks } from './callbacks.js';
-import { encode } from './encode.js';
-import { ToolsMessenger } from './tools/messenger.js';
 import { loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
+import { ToolsMessenger } from './tools-messenger.js';
 
 /**
  * What both libraries have in common, as far as it is needed.
@@ -290,4 +290,26 @@ export class PageMessenger {
     target.on(event, listener);
     this.#release.push(() => target.off(event, listener));
   }
+}
+
+/**
+ * An envelope as text for the page. Binary data goes beside it, under names that nothing in it can
+ * have: the page gets the same kind of object again.
+ *
+ * @param {unknown} envelope
+ * @returns {string}
+ * @throws {TypeError} for what JSON cannot express
+ */
+function encode(envelope) {
+  const token = `binary ${crypto.randomUUID()} `;
+  /** @type {{ content: string, view: boolean }[]} */
+  const binaries = [];
+  const message = JSON.stringify(envelope, (_, value) => {
+    const view = ArrayBuffer.isView(value);
+    if (!view && !(value instanceof ArrayBuffer)) return value;
+    const bytes = view ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
+    binaries.push({ content: toBase64(bytes), view });
+    return `${token}${binaries.length - 1}`;
+  });
+  return binaries.length > 0 ? JSON.stringify({ token, binaries, message }) : message;
 }

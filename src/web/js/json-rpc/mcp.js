@@ -1,7 +1,7 @@
 /**
  * MCP 2025-11-25, with `initialize`, and 2026-07-28, with none: as the gateway's `/mcp` has them.
  */
-import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, noMethod, problem, rpcError } from './message.js';
+import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
 import { done, failed, progressReader } from './result.js';
 import { findTool, page, tool } from './tools.js';
 
@@ -45,9 +45,8 @@ export class Mcp {
   /** @param {{ id: any, method: string, params: any }} request */
   request({ id, method, params = {} }) {
     const { peer } = this;
-    if (!(typeof id === 'string' || Number.isInteger(id))) {
-      return peer.fail(null, rpcError(problem('`id` must be a string or an integer'), INVALID_REQUEST));
-    }
+    const fit = typeof id === 'string' || Number.isInteger(id);
+    if (!fit) return peer.refuse(null, 'INVALID_PARAMS', '`id` must be a string or an integer', INVALID_REQUEST);
     const version = params._meta?.[VERSION];
     const modern = version !== undefined;
     if (modern && typeof version !== 'string') return this.#badParams(id, method);
@@ -67,7 +66,7 @@ export class Mcp {
     if (method === 'tools/list') return this.#list(id, params, (result) => succeed(result, NOT_CACHED));
     if (method === 'tools/call') return this.#call(id, params, modern);
     if (method === 'subscriptions/listen' && modern) return this.#listen(id, params);
-    return peer.fail(id, noMethod(method));
+    return peer.refuseMethod(id, method);
   }
 
   /** @param {any} id @param {string} method */
@@ -174,7 +173,7 @@ export class Mcp {
   readAnswer(result) {
     if (result?.action === 'accept') return { success: true, data: result.content ?? {} };
     if (result?.action === 'cancel') return { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
-    return { success: false, error: problem('The user has declined', 'PERMISSION_DENIED') };
+    return { success: false, error: this.peer.kit.problem('PERMISSION_DENIED', 'The user has declined') };
   }
 
   /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */

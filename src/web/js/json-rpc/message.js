@@ -1,7 +1,6 @@
 /**
  * Messages of JSON-RPC 2.0, read and written; as `gateway/src/fronts/jsonrpc/message` does, by the same vectors.
  */
-import { RETRYABLE_CODES } from './codes.js';
 import { keyOf } from './policy.js';
 
 /** Codes of errors. */
@@ -102,13 +101,6 @@ export function cancelledError(id, capability, stop) {
   const data = { code: 'CANCELLED', retryable: false, requestId, partial: false, stop };
   return { code: CANCELLED, message: `Tool execution cancelled: ${capability}`, data };
 }
-
-/** @param {string} message @param {string} [code] */
-export const problem = (message, code = 'INVALID_PARAMS') => ({ code, message, retryable: RETRYABLE_CODES.includes(code) });
-
-/** The refusal of a request there is no method for. @param {string} method */
-export const noMethod = (method) =>
-  rpcError(problem(`There is no method ${JSON.stringify(method.slice(0, 64))}`, 'NOT_IMPLEMENTED'), METHOD_NOT_FOUND);
 
 /**
  * The answer to a call.

@@ -1,7 +1,7 @@
 /**
  * ACP and LSP style, and our own methods: as the gateway's `/jsonrpc` has them.
  */
-import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, noMethod, problem, rpcError } from './message.js';
+import { INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
 
 /** The only version of ACP there is for what is ours. */
 const ACP_VERSION = 1;
@@ -32,7 +32,7 @@ export class Own {
     else if (method === '_capabilities/list') peer.succeed(id, { capabilities: peer.shell.capabilities.documents() });
     else if (method === '_capabilities/call') this.#call(id, params);
     else if (method === 'shutdown') peer.shutDown(peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result: null }) }));
-    else peer.fail(id, noMethod(method));
+    else peer.refuseMethod(id, method);
   }
 
   /**
@@ -44,8 +44,8 @@ export class Own {
    */
   #initialize(id, params = {}) {
     const { peer } = this;
-    if (!isObject(params)) return peer.fail(id, rpcError(problem('The parameters are an object'), INVALID_PARAMS));
-    if (this.#greeted) return peer.fail(id, rpcError(problem('initialize was answered before', 'ALREADY_INITIALIZED'), INVALID_REQUEST));
+    if (!isObject(params)) return peer.refuse(id, 'INVALID_PARAMS', 'The parameters are an object');
+    if (this.#greeted) return peer.refuse(id, 'ALREADY_INITIALIZED', 'initialize was answered before', INVALID_REQUEST);
     // What calls have come and gone before did not say what the peer can do.
     if (peer.idle) peer.startAnew();
     this.#acp = typeof params.protocolVersion === 'number';
@@ -71,20 +71,19 @@ export class Own {
    * @param {any} params
    */
   #call(id, params) {
-    if (!isObject(params)) {
-      return this.peer.fail(id, rpcError(problem('The parameters are an object {capability, params?, options?}'), INVALID_PARAMS));
-    }
+    const { peer } = this;
+    if (!isObject(params)) return peer.refuse(id, 'INVALID_PARAMS', 'The parameters are an object {capability, params?, options?}');
     const { capability, params: given, options } = params;
-    const { callId = params.callId === undefined ? this.peer.kit.newId() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
+    const { callId = params.callId === undefined ? peer.kit.newId() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
     const answer = (/** @type {any} */ payload) =>
       answerCall(id, capability, payload, (error) => ({ error: rpcError(error) }), (data = null, metadata) => ({ data, ...(metadata && { metadata }) }));
     // The host tells of each call by its callId.
     const canBeToken = ['undefined', 'string', 'number'].includes(typeof token);
     const progress = (/** @type {any} */ info) =>
       token === undefined ? undefined : { method: '$/progress', params: { token, value: { ...info, operationId: token } } };
-    const entry = this.peer.begin(id, { capability, callId, answer, progress });
+    const entry = peer.begin(id, { capability, callId, answer, progress });
     // What is wrong with the rest is for the host to say.
-    return this.peer.call(entry, given, isObject(options) ? { ...rest, ...(!canBeToken && { progressToken: token }) } : options);
+    return peer.call(entry, given, isObject(options) ? { ...rest, ...(!canBeToken && { progressToken: token }) } : options);
   }
 
   /** The way to cancel a question; none for a peer that is not to be sent one. The draft forbids it unless the peer has declared it. */

@@ -1,10 +1,33 @@
 /**
- * One agent: its requests in flight, and ours to it.
+ * An agent that speaks JSON-RPC 2.0, be it MCP, ACP or LSP style: its requests in flight, and ours
+ * to it. Its messages become those of ABP on the connection they came by, so that every rule of a
+ * call holds for it.
+ *
+ * Loaded when the first such agent comes. Functions that the page has loaded already are handed in
+ * as the `Kit`: were they imported from here, a bundler would split them off from the rest, and every
+ * page would pay for that.
+ *
+ * | module | what it knows |
+ * |---|---|
+ * | `policy` | how each dialect cancels, and whether the cancelled request is answered |
+ * | `message` | messages, errors, ids |
+ * | `framing` | objects, text, and the envelope of MCP-B |
+ * | `own` | ACP and LSP style, and our own methods |
+ * | `mcp`, `tools`, `result`, `content` | MCP |
  */
-import { FAULTS, INVALID_REQUEST, PARSE_ERROR, noMethod, problem, read, rpcError } from './message.js';
+import { framing } from './framing.js';
+import { CANCELLED, FAULTS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, codeFor, read, rpcError } from './message.js';
 import { Mcp, isMcp } from './mcp.js';
 import { Own } from './own.js';
 import { keyOf, readCancel, writeCancel } from './policy.js';
+
+/**
+ * @typedef {object} Kit
+ * @property {(value: any) => string} toText JSON, with binary data in base64
+ * @property {(value: unknown, depth: number, size: number) => string | undefined} inspect
+ * @property {() => string} newId
+ * @property {(code: string, message: string) => import('../errors.js').AbpError} problem
+ */
 
 /**
  * A request of the agent's that is not answered yet.
@@ -18,10 +41,21 @@ import { keyOf, readCancel, writeCancel } from './policy.js';
  * @property {string} capability
  * @property {(payload: any) => { result?: any, error?: any }} answer made of the host's
  * @property {((info: any) => { method: string, params: any } | undefined)} [progress]
- *
- * @typedef {import('./message.js').RpcError} RpcError
- * @typedef {ReturnType<typeof import('./framing.js').framing>} Framing
  */
+
+/**
+ * Serves an agent. From now on the connection sends JSON-RPC.
+ *
+ * @param {import('../connection.js').Connection} connection
+ * @param {unknown} first its first message, which is to be taken like any other
+ * @param {Kit} kit
+ * @returns {(raw: unknown) => void} takes a message
+ */
+export function serve(connection, first, kit) {
+  const peer = new Peer(connection, framing(first, connection.send, kit.toText), kit);
+  connection.send = (envelope) => peer.tell(envelope);
+  return (raw) => peer.take(raw);
+}
 
 /** Of one agent, those that listen for changes among them; the host has a limit of its own for calls. */
 const MAX_IN_FLIGHT = 16_384;
@@ -51,8 +85,8 @@ export class Peer {
 
   /**
    * @param {import('../connection.js').Connection} connection
-   * @param {Framing} frames
-   * @param {import('./index.js').Kit} kit
+   * @param {ReturnType<typeof framing>} frames
+   * @param {Kit} kit
    */
   constructor(connection, frames, kit) {
     this.connection = connection;
@@ -66,30 +100,30 @@ export class Peer {
   /** @param {unknown} raw */
   take(raw) {
     const { message, unreadable } = this.frames.unwrap(raw);
-    if (unreadable) return this.fail(null, rpcError(problem(unreadable), PARSE_ERROR));
+    if (unreadable) return this.refuse(null, 'INVALID_PARAMS', unreadable, PARSE_ERROR);
     if (message === undefined) return undefined;
     const it = read(message);
     const unfit = this.kit.inspect(message, this.shell.depth, this.shell.size);
-    if (unfit) return it.kind === 'request' || it.kind === 'invalid' ? this.#refuse(it.id, `The message ${unfit}`) : undefined;
+    if (unfit) return it.kind === 'request' || it.kind === 'invalid' ? this.#refuseMessage(it.id, `The message ${unfit}`) : undefined;
     if (it.kind === 'request') return this.#request(it);
     if (it.kind === 'notification') return this.#notified(it);
     if (it.kind === 'response') return this.#answered(it);
-    return this.#refuse(it.id, FAULTS[it.fault]);
+    return this.#refuseMessage(it.id, FAULTS[it.fault]);
   }
 
   /** @param {{ id: any, method: string, params: any }} request */
   #request(request) {
     const { id, method, params } = request;
     if (OURS.includes(method) && isQuestion(id)) return undefined;
-    if (this.#inFlight.has(/** @type {string} */ (keyOf(id)))) return this.#refuse(id, 'A request with this id is in flight');
-    if (this.#shutDown) return this.#refuse(id, 'The session is shut down');
+    if (this.#inFlight.has(/** @type {string} */ (keyOf(id)))) return this.#refuseMessage(id, 'A request with this id is in flight');
+    if (this.#shutDown) return this.#refuseMessage(id, 'The session is shut down');
     if (this.#inFlight.size >= MAX_IN_FLIGHT) {
-      const error = problem(`${MAX_IN_FLIGHT} requests are in flight, and no more are accepted`, 'RATE_LIMITED');
+      const error = this.kit.problem('RATE_LIMITED', `${MAX_IN_FLIGHT} requests are in flight, and no more are accepted`);
       return this.fail(id, rpcError({ ...error, details: { limit: 'inFlight', max: MAX_IN_FLIGHT } }));
     }
     this.#dialect ??= isMcp(method, params) ? new Mcp(this) : Own.has(method) ? new Own(this) : undefined;
     if (this.#dialect) return this.#dialect.request(request);
-    return this.fail(id, noMethod(method));
+    return this.refuseMethod(id, method);
   }
 
   /** @param {{ method: string, params: any }} notification */
@@ -109,17 +143,27 @@ export class Peer {
   #answered({ id, result, error }) {
     // Withdrawn meanwhile, or never asked.
     if (!this.#questions.delete(id)) return;
-    this.connection.answer(id, error === undefined ? this.#dialect?.readAnswer(result) : readRefusal(error));
+    this.connection.answer(id, error === undefined ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
   }
 
   // What the dialects do.
 
   /** @param {any} id @param {string} message */
-  #refuse(id, message) {
-    this.fail(id, rpcError(problem(message), INVALID_REQUEST));
+  #refuseMessage(id, message) {
+    this.refuse(id, 'INVALID_PARAMS', message, INVALID_REQUEST);
   }
 
-  /** @param {any} id @param {RpcError} error */
+  /** @param {any} id @param {string} method that there is not */
+  refuseMethod(id, method) {
+    this.refuse(id, 'NOT_IMPLEMENTED', `There is no method ${JSON.stringify(method.slice(0, 64))}`, METHOD_NOT_FOUND);
+  }
+
+  /** @param {any} id @param {string} code of ABP @param {string} message @param {number} [rpcCode] */
+  refuse(id, code, message, rpcCode = codeFor(code)) {
+    this.fail(id, rpcError(this.kit.problem(code, message), rpcCode));
+  }
+
+  /** @param {any} id @param {import('./message.js').RpcError} error */
   fail(id, error) {
     this.frames.send({ jsonrpc: '2.0', id, error });
   }
@@ -296,22 +340,18 @@ export class Peer {
   /** Nobody answers any more. */
   #hostGone() {
     for (const entry of [...this.#byNumber.values()]) {
-      this.#settle(entry, { error: problem('The host is going away', 'DISCONNECTED') });
+      this.#settle(entry, { error: this.kit.problem('DISCONNECTED', 'The host is going away') });
     }
     this.frames.stop();
   }
-}
 
-/**
- * An answer that is none: the agent has cancelled the question, or cannot answer it.
- *
- * @param {any} error
- */
-function readRefusal(error) {
-  if (error?.code === -32800) return { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
-  const code = error?.data?.code ?? (error?.code === -32601 ? 'NOT_SUPPORTED' : 'OPERATION_FAILED');
-  const message = typeof error?.message === 'string' ? error.message : 'The agent did not answer the question';
-  return { success: false, error: problem(message, code) };
+  /** An answer that is none: the agent has cancelled the question, or cannot answer it. @param {any} error */
+  #readRefusal(error) {
+    if (error?.code === CANCELLED) return { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
+    const code = error?.data?.code ?? (error?.code === METHOD_NOT_FOUND ? 'NOT_SUPPORTED' : 'OPERATION_FAILED');
+    const message = typeof error?.message === 'string' ? error.message : 'The agent did not answer the question';
+    return { success: false, error: this.kit.problem(code, message) };
+  }
 }
 
 /** @param {unknown} id */

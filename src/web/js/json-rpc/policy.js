@@ -15,25 +15,12 @@
 
 /** Dialects that share a method share everything else. @type {Way[]} */
 export const DIALECTS = [
-  way('ACP draft', '$/cancelRequest', 'id', false, true, 'on the answer'),
-  way('ACP v1', '$/cancel_request', 'requestId', false, true, 'on the answer'),
-  way('LSP 3.17', '$/cancelRequest', 'id', false, true, 'on the answer'),
-  way('MCP 2025-11-25', 'notifications/cancelled', 'requestId', true, false, 'at once'),
-  way('MCP 2026-07-28', 'notifications/cancelled', 'requestId', true, false, 'at once'),
+  { dialect: 'ACP draft', method: '$/cancelRequest', id: 'id', reason: false, answered: true, settles: 'on the answer' },
+  { dialect: 'ACP v1', method: '$/cancel_request', id: 'requestId', reason: false, answered: true, settles: 'on the answer' },
+  { dialect: 'LSP 3.17', method: '$/cancelRequest', id: 'id', reason: false, answered: true, settles: 'on the answer' },
+  { dialect: 'MCP 2025-11-25', method: 'notifications/cancelled', id: 'requestId', reason: true, answered: false, settles: 'at once' },
+  { dialect: 'MCP 2026-07-28', method: 'notifications/cancelled', id: 'requestId', reason: true, answered: false, settles: 'at once' },
 ];
-
-/**
- * @param {string} dialect
- * @param {string} method
- * @param {Way['id']} id
- * @param {boolean} reason
- * @param {boolean} answered
- * @param {Way['settles']} settles
- * @returns {Way}
- */
-function way(dialect, method, id, reason, answered, settles) {
-  return { dialect, method, id, reason, answered, settles };
-}
 
 const MAX_REASON = 1_024;
 

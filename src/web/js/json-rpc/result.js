@@ -2,7 +2,7 @@
  * How a call goes on and ends, as MCP says it: as `gateway/src/fronts/mcp/result.rs`, by the same vectors.
  */
 import { extract } from './content.js';
-import { isObject, problem } from './message.js';
+import { isObject } from './message.js';
 
 /** @param {string} text */
 const asText = (text) => ({ type: 'text', text });
@@ -28,7 +28,8 @@ export function done(data = null, metadata, promised, callId) {
       _meta: { 'caphost/callId': callId, ...(metadata && { 'caphost/metadata': metadata }) },
     };
   }
-  const broken = failed(problem("The app's answer is not the object its outputSchema promises", 'INTERNAL_ERROR'));
+  const message = "The app's answer is not the object its outputSchema promises";
+  const broken = failed({ code: 'INTERNAL_ERROR', message, retryable: false });
   return { ...broken, content: [...broken.content, ...content] };
 }
 

@@ -2,8 +2,7 @@
  * How an agent over a window, a port or a worker shows its host that it lives, and sees that of a
  * host that does.
  */
-import { holdLock, watchLock } from './lock.js';
-import { ANSWER, ASKED, LOCK } from './words.js';
+import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
 
 /** @import { Messenger } from '../messenger.js' */
 

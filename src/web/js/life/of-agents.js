@@ -1,10 +1,9 @@
 /**
- * How a host knows that its agents live: those that have announced how they show it. They are asked
- * while something of theirs is in flight, but for workers that hold a lock: one may compute for long,
- * and its end is told.
+ * How a host knows that an agent lives, if the agent has announced how it shows that. The agent is
+ * asked while a request of it is in flight. A worker that holds a lock is not asked: it may compute
+ * for long, and the lock tells of its end.
  */
-import { holdLock, watchLock } from './lock.js';
-import { ANSWER, ASKED, LOCK } from './words.js';
+import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
 
 /** @import { Connection } from '../connection.js' */
 /** @import { Shell } from '../shell.js' */
@@ -32,7 +31,8 @@ export class LifeOfAgents {
   constructor(shell, id) {
     this.#shell = shell;
     this.#half = shell.liveness / 2;
-    // A page says when it is left; and one that holds a lock some browsers do not keep to come back to.
+    // A page needs no lock, for it says when it is left; and some browsers do not keep a page to come
+    // back to that holds one.
     this.#held = globalThis.document ? undefined : holdLock(id);
   }
 

@@ -1,8 +1,6 @@
 /**
  * A host's capabilities as tools of the browser: WebMCP.
  */
-import { toolNames } from './tool-names.js';
-import { toolResult } from './tool-result.js';
 
 /**
  * What a page has loaded already when it loads this: imported from here it would be split off from
@@ -108,3 +106,65 @@ function register(browser, tool) {
     else browser.unregisterTool?.(tool.name);
   };
 }
+
+/** A name the browser takes. */
+const FIT = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/**
+ * Names of tools for the names of capabilities: the same where the browser takes that, else with
+ * `_` for whatever it does not. Two that would be the same are told of, and neither gets one.
+ *
+ * @param {string[]} names
+ * @returns {Map<string, string>} the tool's name to the capability's
+ */
+function toolNames(names) {
+  /** @type {Map<string, string[]>} */
+  const claims = new Map();
+  for (const name of names) {
+    const tool = FIT.test(name) ? name : name.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 128);
+    claims.set(tool, [...(claims.get(tool) ?? []), name]);
+  }
+  /** @type {Map<string, string>} */
+  const found = new Map();
+  for (const [tool, [name, ...others]] of claims) {
+    if (others.length > 0) console.warn(`caphost: ${[name, ...others].join(' and ')} are no tools: both would be ${tool}`);
+    else if (name !== undefined) found.set(tool, name);
+  }
+  return found;
+}
+
+/**
+ * How a call ended, as a tool says it: in the shape of MCP's `CallToolResult`. A tool that throws
+ * loses its message on the way, so errors are results too.
+ *
+ * @param {{ success: boolean, data?: any, error?: any, cancelled?: boolean, metadata?: { stop?: string } }} response an ABPResponse
+ * @param {(data: unknown) => string} toText
+ */
+function toolResult({ success, data, error, cancelled, metadata }, toText) {
+  if (cancelled) {
+    const { _meta, ...result } = failed({ code: 'CANCELLED', message: 'The call was cancelled', retryable: false });
+    return { ...result, _meta: { ..._meta, 'caphost/stop': metadata?.stop } };
+  }
+  if (!success) return failed(error);
+  if (data === undefined) return { content: [] };
+  let text;
+  try {
+    // What JSON has no words for, such as an ArrayBuffer, is written as an envelope on a wire is.
+    text = toText(data);
+  } catch (thrown) {
+    return failed({ code: 'OPERATION_FAILED', message: `The capability returned data that cannot be sent: ${thrown}`, retryable: false });
+  }
+  const plain = JSON.parse(text);
+  return {
+    content: [{ type: 'text', text: typeof plain === 'string' ? plain : text }],
+    ...(typeof plain === 'object' && plain !== null && !Array.isArray(plain) && { structuredContent: plain }),
+  };
+}
+
+/** @param {any} error an ABPError */
+const failed = (error) => ({
+  content: [{ type: 'text', text: `${error.code}: ${error.message}` }],
+  isError: true,
+  // The whole ABPError, for whoever knows what that is.
+  _meta: { 'caphost/error': error },
+});

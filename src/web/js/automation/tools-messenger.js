@@ -5,16 +5,21 @@
  * The browser keeps neither callIds nor timeouts: the ids are remembered here, and the agent cancels
  * what takes too long.
  */
-import { CAPABILITIES_CHANGED, cancelConfirmation, cancelResponse } from '../../envelope.js';
-import { abpError, failure, problem } from '../../errors.js';
-import { newId } from '../../platform.js';
-import { outcomeOf } from './outcome.js';
-import { openDevTools } from './session.js';
+import { CAPABILITIES_CHANGED, cancelConfirmation, cancelResponse, cancelled } from '../envelope.js';
+import { abpError, failure, problem } from '../errors.js';
+import { newId } from '../platform.js';
 
 /** callIds remembered, so that none is used twice and a late cancel is answered truthfully. */
 const REMEMBERED = 10_000;
 
 /**
+ * The DevTools session of a page, the same from Puppeteer and from Playwright.
+ *
+ * @typedef {object} DevTools
+ * @property {(method: string, params?: object) => Promise<any>} send
+ * @property {(event: string, listener: (params: any) => void) => unknown} on
+ * @property {() => Promise<void>} detach
+ *
  * @typedef {object} Call
  * @property {unknown} id
  * @property {string} callId
@@ -44,7 +49,7 @@ export class ToolsMessenger {
   /** @type {unknown} the id of a shutdown that waits for the calls to end */
   #leaving;
 
-  /** @param {import('./session.js').DevTools} devTools */
+  /** @param {DevTools} devTools */
   constructor(devTools) {
     this.devTools = devTools;
     devTools.on('WebMCP.toolsAdded', ({ tools }) => this.#changed(tools, []));
@@ -77,7 +82,7 @@ export class ToolsMessenger {
     return undefined;
   }
 
-  /** @param {import('../../messenger.js').Envelope} envelope */
+  /** @param {import('../messenger.js').Envelope} envelope */
   post({ type, id, payload }) {
     if (type === 'initialize') this.#answer('initialize-result', id, this.#session());
     else if (type === 'capabilities/call') void this.#call(id, payload);
@@ -231,3 +236,53 @@ const COMPLETED = 'Operation already completed';
  * @param {string} reason why the call was not cancelled, if there is no stop
  */
 const answerTo = (callId, stop, reason) => (stop ? cancelConfirmation(callId, stop) : cancelResponse(callId, reason));
+
+/**
+ * @param {any} page
+ * @returns {Promise<DevTools | undefined>} undefined where the browser has none, or knows no tools
+ */
+async function openDevTools(page) {
+  /** @type {DevTools | undefined} */
+  let session;
+  try {
+    session = await (page.createCDPSession ? page.createCDPSession() : page.context().newCDPSession(page));
+    await session?.send('Page.enable');
+    return session;
+  } catch {
+    await session?.detach().catch(() => {});
+    return undefined;
+  }
+}
+
+/**
+ * What the browser says of a tool's invocation, as an ABPResponse.
+ *
+ * @param {{ status: string, output?: any, errorText?: string, exception?: { description?: string } }} event `WebMCP.toolResponded`
+ * @returns {{ success: boolean, data?: any, error?: any, cancelled?: boolean }}
+ */
+function outcomeOf({ status, output, errorText, exception }) {
+  // The browser tells a tool, and waits for nothing.
+  if (status === 'Canceled') return cancelled('abandoned');
+  if (status !== 'Completed') return failure('OPERATION_FAILED', messageOf(exception) || errorText || 'The tool failed');
+  if (!Array.isArray(output?.content)) return { success: true, data: output };
+  const text = output.content.map((/** @type {any} */ part) => part?.text ?? '').join('\n');
+  if (output.isError) {
+    const error = output._meta?.['caphost/error'];
+    if (error?.code === 'CANCELLED') return cancelled(output._meta['caphost/stop'] ?? 'abandoned');
+    return error ? { success: false, error } : failure('OPERATION_FAILED', text || 'The tool failed');
+  }
+  if (output.structuredContent !== undefined) return { success: true, data: output.structuredContent };
+  const onlyText = output.content.length > 0 && output.content.every((/** @type {any} */ part) => part?.type === 'text');
+  return { success: true, data: onlyText ? text : output };
+}
+
+/**
+ * The message of what was thrown, which the browser gives with its name before it and the stack
+ * after it.
+ *
+ * @param {{ description?: string } | undefined} exception
+ */
+function messageOf(exception) {
+  const [described = ''] = (exception?.description ?? '').split(/\n\s+at /);
+  return described.replace(/^(\w*Error): /, '');
+}

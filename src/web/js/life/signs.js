@@ -1,9 +1,17 @@
 /**
- * A sign of life without words: a Web Lock is let go of when whatever holds it is gone, be it a
- * worker that was terminated, and whoever waits for it is told by that.
+ * How a host and an agent show that they live: by what they say, or without words by a lock. A Web
+ * Lock is let go of when whatever holds it is gone, be it a worker that was terminated, and whoever
+ * waits for it is told by that.
  */
 
-/** Nobody is made to wait for a lock that is none of ours. */
+/** The host asks its agent. */
+export const ASKED = 'notifications/life/asked';
+/** Type of the agent's answer. */
+export const ANSWER = 'life/answer';
+/** The host holds a lock for as long as it lives. */
+export const LOCK = 'notifications/life/lock';
+
+/** Names come from strangers: only locks of ours are waited for. */
 const PREFIX = 'caphost.life.';
 
 /**
