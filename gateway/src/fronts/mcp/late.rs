@@ -78,7 +78,7 @@ pub struct Told {
 
 /// Waits for the late end of a call, and tells of it, unless the session ends before.
 pub async fn tell(told: Told, request_id: RequestId, call: Call) {
-    let call_id = call.call_id().unwrap_or_default().to_string();
+    let call_id = call.call_id().to_string();
     let late = tokio::select! {
         () = told.ended.cancelled() => None,
         late = call.late_end() => late,
