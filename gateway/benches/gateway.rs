@@ -60,7 +60,7 @@ fn main() {
 
 /// Whoever calls a server in one way.
 enum Caller {
-    Socket(Agent),
+    Socket(Box<Agent>),
     Mcp(mcp::Client),
 }
 
@@ -110,7 +110,7 @@ impl Gateway {
         [
             Measured {
                 server,
-                caller: Caller::Socket(agent),
+                caller: Caller::Socket(Box::new(agent)),
                 row: row("ABP"),
             },
             Measured {
@@ -138,7 +138,7 @@ async fn measure(against: Option<&str>) -> Figures {
     ] {
         measured.push(Measured {
             server: &bare,
-            caller: Caller::Socket(Agent::connect(&bare.url(path), kind).await),
+            caller: Caller::Socket(Box::new(Agent::connect(&bare.url(path), kind).await)),
             row: Row::new(name, "ABP"),
         });
     }

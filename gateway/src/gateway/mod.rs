@@ -13,7 +13,6 @@ pub(crate) mod resume;
 mod runs;
 mod time;
 
-pub use calls as router;
 pub use elsewhere::{Elsewhere, Tunnel};
 pub use hub::{Connected, Hub};
 pub(crate) use outbox::Phase as OutboxPhase;

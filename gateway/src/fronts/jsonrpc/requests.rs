@@ -10,7 +10,7 @@ use super::notices;
 use super::peer::Peer;
 use crate::broker::CapabilityInfo;
 use crate::fronts::jsonrpc::message::{self, Id, code, read_call};
-use crate::gateway::router::{AbpError, Call, NewCall, Outcome, Step};
+use crate::gateway::calls::{AbpError, Call, NewCall, Outcome, Step};
 use crate::wire::abp::FromAgent;
 use caphost::call::{Code, Error, Stop};
 

@@ -18,7 +18,7 @@ use rmcp::service::Peer;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway::router::Call;
+use crate::gateway::calls::Call;
 use crate::wire::abp::CALL_ENDED;
 use crate::wire::stops;
 
