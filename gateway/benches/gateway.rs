@@ -2,7 +2,8 @@
 //! look at them and beside an echo, all on the same HTTP and WebSocket stack, each server a process
 //! of its own, measured in turns.
 //!
-//! `cargo bench --package caphost-gateway` prints a table; with `-- --json` the figures.
+//! `cargo bench --package caphost-gateway` prints a table; with `-- --json` the figures. With
+//! `-- --against BINARY` another `caphost` is measured too, in turns with this one.
 
 #[path = "gateway/app.rs"]
 mod app;
@@ -10,6 +11,8 @@ mod app;
 mod bare;
 #[path = "gateway/client.rs"]
 mod client;
+#[path = "gateway/mcp.rs"]
+mod mcp;
 #[path = "gateway/process.rs"]
 mod process;
 #[path = "gateway/report.rs"]
@@ -28,8 +31,12 @@ const ROUNDS: usize = 7;
 /// Calls of one measurement of throughput, and how many of them are in flight at once.
 const CALLS: usize = 20_000;
 const WINDOW: usize = 64;
+/// The same over MCP.
+const MCP_CALLS: usize = 4_000;
+const MCP_WINDOW: usize = 16;
 /// Calls of one measurement of latency, one after the other.
 const PINGS: usize = 2_000;
+const MCP_PINGS: usize = 500;
 /// Runs in flight when memory is looked at.
 const RUNS: usize = 2_000;
 
@@ -42,7 +49,8 @@ fn main() {
     if arguments.iter().any(|it| it == bare::FLAG) {
         return runtime.block_on(bare::serve());
     }
-    let figures = runtime.block_on(measure());
+    let mut against = arguments.iter().skip_while(|it| *it != "--against").skip(1);
+    let figures = runtime.block_on(measure(against.next().map(String::as_str)));
     if arguments.iter().any(|it| it == "--json") {
         println!("{}", figures.json());
     } else {
@@ -50,39 +58,106 @@ fn main() {
     }
 }
 
-async fn measure() -> Figures {
+/// Whoever calls a server in one way.
+enum Caller {
+    Socket(Box<Agent>),
+    Mcp(mcp::Client),
+}
+
+/// One way to call one server.
+struct Measured<'a> {
+    server: &'a Server,
+    caller: Caller,
+    row: Row,
+}
+
+impl Measured<'_> {
+    async fn measure(&mut self) {
+        let before = self.server.cpu();
+        let (rate, calls) = match &mut self.caller {
+            Caller::Socket(agent) => (agent.throughput(CALLS, WINDOW).await, CALLS),
+            Caller::Mcp(client) => (client.throughput(MCP_CALLS).await, MCP_CALLS),
+        };
+        let cpu = (self.server.cpu() - before) / calls as f64;
+        let alone = match &mut self.caller {
+            Caller::Socket(agent) => agent.latencies(PINGS).await,
+            Caller::Mcp(client) => client.latencies(MCP_PINGS).await,
+        };
+        self.row.add(rate, cpu, alone);
+    }
+}
+
+/// A gateway with an app, and what it is called.
+struct Gateway {
+    name: &'static str,
+    server: Server,
+    app: app::App,
+}
+
+impl Gateway {
+    async fn start(name: &'static str, binary: Option<&str>) -> Self {
+        let server = Server::gateway(binary);
+        let app = app::connect(&server.url("/abp/app"), true).await;
+        Gateway { name, server, app }
+    }
+
+    /// Its rows: over ABP, and over MCP.
+    async fn measured(&self) -> [Measured<'_>; 2] {
+        let server = &self.server;
+        let agent = Agent::connect(&server.url("/abp"), Kind::Abp).await;
+        let client = mcp::Client::connect(server.address(), MCP_WINDOW).await;
+        let row = |by: &str| Row::new(&format!("{} over {by}", self.name), by);
+        [
+            Measured {
+                server,
+                caller: Caller::Socket(Box::new(agent)),
+                row: row("ABP"),
+            },
+            Measured {
+                server,
+                caller: Caller::Mcp(client),
+                row: row("MCP"),
+            },
+        ]
+    }
+}
+
+/// Measures the gateway, and in turns with it the binary `against` if one is given.
+async fn measure(against: Option<&str>) -> Figures {
     let bare = Server::bare();
-    let gateway = Server::gateway();
     let _bare_app = app::connect(&bare.url("/app"), false).await;
-    let app = app::connect(&gateway.url("/abp/app"), true).await;
-    let mut agents = vec![
-        (
-            "an echo by the server itself",
-            Agent::connect(&bare.url("/echo"), Kind::Echo).await,
-        ),
-        (
-            "a relay that does not look",
-            Agent::connect(&bare.url("/agent"), Kind::Bare).await,
-        ),
-        (
-            "the gateway",
-            Agent::connect(&gateway.url("/abp"), Kind::Abp).await,
-        ),
-    ];
-    let mut rows: Vec<Row> = agents.iter().map(|(name, _)| Row::new(name)).collect();
+    let mut gateways = Vec::new();
+    if against.is_some() {
+        gateways.push(Gateway::start("the other gateway", against).await);
+    }
+    gateways.push(Gateway::start("the gateway", None).await);
+    let mut measured = Vec::new();
+    for (name, path, kind) in [
+        ("an echo by the server itself", "/echo", Kind::Echo),
+        ("a relay that does not look", "/agent", Kind::Bare),
+    ] {
+        measured.push(Measured {
+            server: &bare,
+            caller: Caller::Socket(Box::new(Agent::connect(&bare.url(path), kind).await)),
+            row: Row::new(name, "ABP"),
+        });
+    }
+    for gateway in &gateways {
+        measured.extend(gateway.measured().await);
+    }
     for round in 0..ROUNDS {
-        let mut order: Vec<usize> = (0..agents.len()).collect();
+        let mut order: Vec<usize> = (0..measured.len()).collect();
         if round % 2 == 1 {
             order.reverse();
         }
         for index in order {
-            let agent = &mut agents[index].1;
-            let rate = agent.throughput(CALLS, WINDOW).await;
-            let alone = agent.latencies(PINGS).await;
-            rows[index].add(rate, alone);
+            measured[index].measure().await;
         }
     }
-    drop(agents);
-    let memory = process::memory_of_runs(&gateway, &app, RUNS).await;
+    let rows = measured.into_iter().map(|it| it.row).collect();
+    let mut memory = Vec::new();
+    for Gateway { name, server, app } in &gateways {
+        memory.push((*name, process::memory_of_runs(server, app, RUNS).await));
+    }
     Figures { rows, memory }
 }

@@ -17,7 +17,6 @@
 //! The broker never parses a payload into a tree: it checks that every later reader can read it, and
 //! passes it on as it came.
 
-pub mod agent;
 pub mod broker;
 pub mod cli;
 pub mod cluster;

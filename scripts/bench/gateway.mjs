@@ -3,8 +3,9 @@ import { promisify } from 'node:util';
 import { root } from '../paths.mjs';
 
 /**
- * @typedef {{ name: string, callsPerSecond: number, p50: number, p99: number }} Server times in microseconds
- * @typedef {{ rows: Server[], memory: { runs: number, before: number, inFlight: number, after: number } }} Figures
+ * @typedef {{ name: string, by: string, callsPerSecond: number, p50: number, p99: number }} Server times in microseconds
+ * @typedef {{ runs: number, before: number, inFlight: number, after: number }} Memory in bytes
+ * @typedef {{ rows: Server[], memory: Memory[] }} Figures
  */
 
 /**
@@ -18,13 +19,13 @@ export async function gatewayTable() {
   return table(JSON.parse(stdout));
 }
 
-/** @param {Figures} figures the last row is the gateway's */
-function table({ rows, memory }) {
-  const gateway = rows.at(-1);
-  if (!gateway) throw new Error('the benchmark measured nothing');
+/** @param {Figures} figures of the rows called in one way the last is the gateway's */
+function table({ rows, memory: [memory] }) {
+  if (!memory) throw new Error('the benchmark measured nothing');
   const ratio = (/** @type {number} */ of, /** @type {number} */ to) => `× ${(of / to).toFixed(2)}`;
   const lines = rows.map((row) => {
-    const { name, callsPerSecond, p50, p99 } = row;
+    const { name, by, callsPerSecond, p50, p99 } = row;
+    const gateway = rows.findLast((other) => other.by === by) ?? row;
     const own = row === gateway;
     const rate = own ? '' : ratio(gateway.callsPerSecond, callsPerSecond);
     const times = own ? '' : `${ratio(gateway.p50, p50)}, ${ratio(gateway.p99, p99)}`;

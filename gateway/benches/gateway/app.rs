@@ -47,7 +47,7 @@ impl App {
 pub async fn connect(url: &str, register: bool) -> App {
     let (mut socket, _) = connect_async(url).await.expect("the app's connection");
     if register {
-        let payload = r#"{"app":{"id":"bench","name":"Bench","version":"1"},"capabilities":[]}"#;
+        let payload = r#"{"app":{"id":"bench","name":"Bench","version":"1"},"capabilities":[{"name":"echo"}]}"#;
         let message = format!(r#"{{"type":"app/register","id":"r","payload":{payload}}}"#);
         let _ = socket.send(Message::text(message)).await;
         let _ = socket.next().await;

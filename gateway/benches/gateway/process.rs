@@ -22,9 +22,9 @@ pub struct Memory {
 }
 
 impl Server {
-    /// `caphost serve`, as it is shipped.
-    pub fn gateway() -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_caphost"));
+    /// `caphost serve`, of that binary or as it is shipped.
+    pub fn gateway(binary: Option<&str>) -> Self {
+        let mut command = Command::new(binary.unwrap_or(env!("CARGO_BIN_EXE_caphost")));
         command.args(["serve", "--port", "0"]);
         Self::start(command)
     }
@@ -53,6 +53,22 @@ impl Server {
 
     pub fn url(&self, path: &str) -> String {
         format!("ws://{}{path}", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The processor time it has taken so far in microseconds, where the system tells. Unlike what a
+    /// clock on the wall says, it does not depend on what else the machine does.
+    pub fn cpu(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.unwrap_or_default();
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        // In user mode and in the system, in hundredths of a second.
+        let ticks = after_name.split_whitespace().skip(11).take(2);
+        ticks.filter_map(|it| it.parse::<f64>().ok()).sum::<f64>() * 10_000.0
     }
 
     /// Its resident memory in bytes, where the system tells.

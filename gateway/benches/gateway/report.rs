@@ -4,36 +4,45 @@ use serde_json::{Value, json};
 
 use super::process::Memory;
 
-/// One server's figures.
+/// The figures of one way to call one server.
 pub struct Row {
     name: String,
+    /// Rows are compared with those called in the same way.
+    by: String,
     rates: Vec<f64>,
+    cpu: Vec<f64>,
     latencies: Vec<f64>,
 }
 
 pub struct Figures {
     pub rows: Vec<Row>,
-    pub memory: Memory,
+    /// By the gateway's name.
+    pub memory: Vec<(&'static str, Memory)>,
 }
 
 impl Row {
-    pub fn new(name: &str) -> Self {
+    pub fn new(name: &str, by: &str) -> Self {
         Row {
             name: name.into(),
+            by: by.into(),
             rates: Vec::new(),
+            cpu: Vec::new(),
             latencies: Vec::new(),
         }
     }
 
-    pub fn add(&mut self, rate: f64, latencies: Vec<f64>) {
+    pub fn add(&mut self, rate: f64, cpu: f64, latencies: Vec<f64>) {
         self.rates.push(rate);
+        self.cpu.push(cpu);
         self.latencies.extend(latencies);
     }
 
-    /// Calls per second, and the median and the 99th percentile of a call's time in microseconds.
-    fn figures(&self) -> [f64; 3] {
+    /// Calls per second, the server's processor time for one, and the median and the 99th percentile
+    /// of a call's time in microseconds.
+    fn figures(&self) -> [f64; 4] {
         [
             quantile(&self.rates, 0.5),
+            quantile(&self.cpu, 0.5),
             quantile(&self.latencies, 0.5),
             quantile(&self.latencies, 0.99),
         ]
@@ -41,51 +50,56 @@ impl Row {
 }
 
 impl Figures {
-    /// Everything, with ratios to each row before the last.
+    /// Everything.
     pub fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {
-            let [rate, p50, p99] = row.figures();
-            json!({ "name": row.name, "callsPerSecond": rate, "p50": p50, "p99": p99 })
+            let [rate, cpu, p50, p99] = row.figures();
+            json!({
+                "name": row.name, "by": row.by, "callsPerSecond": rate, "cpu": cpu, "p50": p50,
+                "p99": p99,
+            })
         });
-        let Memory {
-            runs,
-            before,
-            in_flight,
-            after,
-        } = self.memory;
-        let memory =
-            json!({ "runs": runs, "before": before, "inFlight": in_flight, "after": after });
-        json!({ "rows": rows.collect::<Vec<_>>(), "memory": memory })
+        let memory = self.memory.iter().map(|(name, memory)| {
+            json!({
+                "name": name, "runs": memory.runs, "before": memory.before,
+                "inFlight": memory.in_flight, "after": memory.after,
+            })
+        });
+        json!({ "rows": rows.collect::<Vec<_>>(), "memory": memory.collect::<Vec<_>>() })
     }
 
+    /// The same to be read, with the ratios of the last row called in the same way to each.
     pub fn table(&self) -> String {
         let mut lines = vec![format!(
-            "{:<32}{:>12}{:>9}{:>9}",
-            "", "calls/s", "p50 µs", "p99 µs"
+            "{:<32}{:>12}{:>9}{:>9}{:>9}",
+            "", "calls/s", "CPU µs", "p50 µs", "p99 µs"
         )];
-        let gateway = self.rows.last().map(Row::figures).unwrap_or_default();
         for row in &self.rows {
             let figures = row.figures();
-            let [rate, p50, p99] = figures;
-            let ratios = [0, 1, 2].map(|index| gateway[index] / figures[index]);
+            let [rate, cpu, p50, p99] = figures;
+            let last = self.rows.iter().rfind(|it| it.by == row.by);
+            let last = last.map(Row::figures).unwrap_or_default();
+            let [rates, cpus, medians, tails] = [0, 1, 2, 3].map(|at| last[at] / figures[at]);
             lines.push(format!(
-                "{:<32}{rate:>12.0}{p50:>9.0}{p99:>9.0}   the gateway: × {:.2}, × {:.2}, × {:.2}",
-                row.name, ratios[0], ratios[1], ratios[2]
+                "{:<32}{rate:>12.0}{cpu:>9.1}{p50:>9.0}{p99:>9.0}   the gateway: × {rates:.2}, × {cpus:.2}, × {medians:.2}, × {tails:.2}",
+                row.name
             ));
         }
-        let Memory {
-            runs,
-            before,
-            in_flight,
-            after,
-        } = self.memory;
-        let each = in_flight.saturating_sub(before) as f64 / runs as f64;
-        lines.push(format!(
-            "memory: {} kB, with {runs} runs in flight {} kB ({each:.0} B each), then {} kB",
-            before / 1_024,
-            in_flight / 1_024,
-            after / 1_024
-        ));
+        for (name, memory) in &self.memory {
+            let Memory {
+                runs,
+                before,
+                in_flight,
+                after,
+            } = memory;
+            let each = in_flight.saturating_sub(*before) as f64 / *runs as f64;
+            lines.push(format!(
+                "memory of {name}: {} kB, with {runs} runs in flight {} kB ({each:.0} B each), then {} kB",
+                before / 1_024,
+                in_flight / 1_024,
+                after / 1_024
+            ));
+        }
         lines.join("\n")
     }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::pending::{Entry, read_issued};
+use super::page::Page;
+use super::pending::{Asker, Entry, read_issued};
 use super::rate::Rate;
 use super::stops::Stopped;
-use super::{Action, CloseCode, PeerId, Profile, Relay, Seat, Wanted};
+use super::{Action, CloseCode, Message, PeerId, Profile, Relay, Seat, Wanted};
 use crate::broker::runs::RunId;
 use crate::id_map::IdHasher;
 use crate::wire::{Envelope, Header, Outgoing, Request, Subject};
@@ -40,6 +41,8 @@ pub(super) struct Agent {
     pub skipped: HashSet<Arc<str>>,
     /// Its calls that are cancelled.
     pub stopped: Stopped,
+    /// The caller's half, if it is a session of the gateway's own.
+    pub page: Option<Box<Page>>,
     rate: Rate,
 }
 
@@ -49,19 +52,26 @@ impl Agent {
         self.profile.seat != Seat::Elsewhere
     }
 
-    pub(super) fn remember(&mut self, issued: u64, request: Request, id: Option<Arc<str>>) {
+    /// Whether a call may not go by that callId: the app cannot know those that never went there,
+    /// and of one it has, the entry must stay.
+    pub(super) fn has_used(&self, call_id: &str) -> bool {
+        self.calls.contains_key(call_id) || self.skipped.contains(call_id)
+    }
+
+    pub(super) fn remember(&mut self, issued: u64, request: Request, asker: &Asker) {
         self.pending.insert(issued);
-        self.ids.extend(id);
+        if let Asker::Agent(Some(id)) = asker {
+            self.ids.insert(id.clone());
+        }
         *self.in_flight.entry(request).or_default() += 1;
     }
 
     pub(super) fn forget(&mut self, issued: u64, entry: &Entry) {
         self.pending.remove(&issued);
-        if entry.revokes.is_some() {
-            return;
-        }
-        if let Some(id) = &entry.id {
-            self.ids.remove(id);
+        match &entry.asker {
+            Asker::Revoker(_) => return,
+            Asker::Agent(Some(id)) => drop(self.ids.remove(id)),
+            Asker::Agent(None) | Asker::Page(_) => {}
         }
         if let Some(count) = self.in_flight.get_mut(&entry.request) {
             *count = count.saturating_sub(1);
@@ -91,6 +101,7 @@ impl Relay {
             calls: HashMap::new(),
             skipped: HashSet::new(),
             stopped: Stopped::default(),
+            page: None,
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
             profile,
         };
@@ -98,12 +109,9 @@ impl Relay {
         self.agents.insert(peer, agent);
     }
 
-    pub(super) fn agent_message(
-        &mut self,
-        peer: PeerId,
-        envelope: &Envelope<'_>,
-        run: Option<RunId>,
-    ) {
+    pub(super) fn agent_message(&mut self, peer: PeerId, message: Message<'_>) {
+        let Message { envelope, content } = message;
+        let envelope = &envelope;
         let per_second = self.limits.requests_per_second;
         let now = self.now.monotonic_ms;
         let Some(agent) = self.agents.get_mut(&peer) else {
@@ -120,7 +128,7 @@ impl Relay {
             return self.refuse(peer, &envelope.subject(), &error);
         }
         match (Request::of(&envelope.kind), &*envelope.kind) {
-            (Some(request), _) => self.agent_request(peer, envelope, request, run),
+            (Some(request), _) => self.agent_request(peer, envelope, request, content),
             (None, "elicitation/response") => self.agent_answers(peer, envelope),
             (None, "error") => {}
             (None, _) => self.refuse_kind(peer, envelope),

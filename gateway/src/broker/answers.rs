@@ -1,16 +1,14 @@
 //! An app's answer, on its way back to the agent.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::pending::{Entry, read_issued};
+use super::agents::Agent;
+use super::page::Answer;
+use super::pending::{Asker, Entry, read_issued};
 use super::{Action, PeerId, Relay};
 use crate::wire::{
-    Envelope, Failure, Header, Outgoing, Request, Subject, cancel_not_confirmed, failed,
+    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
+    failed, said,
 };
-use caphost::call::{Code, Error};
+use caphost::call::{Code, Error, Stop};
 
 impl Relay {
     pub(super) fn app_answered(
@@ -18,7 +16,7 @@ impl Relay {
         peer: PeerId,
         agent: PeerId,
         envelope: &Envelope<'_>,
-        request: Request,
+        (request, said): (Request, &Said<'_>),
     ) {
         let Some(entry) = self.settle(peer, agent, envelope.id, |it| it == request) else {
             return;
@@ -37,22 +35,31 @@ impl Relay {
                 );
             }
         };
-        let payload = self.graded(&entry, payload);
-        self.run_answered(&entry, &payload);
-        if entry.revokes.is_some() {
-            return;
-        }
-        // One that was added to no longer lies in the buffer it came in.
-        let shared = envelope
-            .shared
-            .filter(|_| matches!(payload, Cow::Borrowed(_)));
+        let grade = self.grade(&entry, said);
+        self.run_answered(&entry, said, grade);
+        let id = match entry.asker {
+            Asker::Agent(id) => id,
+            Asker::Page(key) => {
+                let payload = Json::keep(payload, envelope.shared);
+                let answer = Answer::Said(said, payload, grade);
+                return self.page_answered(agent, (key, request), answer);
+            }
+            Asker::Revoker(_) => return,
+        };
         let header = Header {
             kind: request.answer(),
-            id: entry.id.as_deref(),
+            id: id.as_deref(),
             agent: None,
             timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
         };
-        let message = Outgoing::new(header, &payload, shared);
+        let graded = said.cancelled
+            && matches!(request, Request::Call | Request::Cancel)
+            && (said.stop, said.ended) != (Some(grade.0), grade.1);
+        let here = self.agents.get(&agent).is_some_and(Agent::is_here);
+        let message = match graded && here {
+            true => Outgoing::graded(header, Json::keep(payload, envelope.shared), grade),
+            false => Outgoing::new(header, payload, envelope.shared),
+        };
         self.actions.push_back(Action::Send {
             peer: agent,
             message,
@@ -60,18 +67,17 @@ impl Relay {
     }
 
     /// The app did not understand a request passed on to it: its agent gets the typed answer.
-    pub(super) fn app_failed(&mut self, peer: PeerId, agent: PeerId, envelope: &Envelope<'_>) {
-        #[derive(Deserialize)]
-        struct Failure<'a> {
-            #[serde(borrow)]
-            error: &'a RawValue,
-        }
+    pub(super) fn app_failed(
+        &mut self,
+        peer: PeerId,
+        agent: PeerId,
+        envelope: &Envelope<'_>,
+        error: Option<&str>,
+    ) {
         let Some(entry) = self.settle(peer, agent, envelope.id, |_| true) else {
             return;
         };
-        let failure = envelope.object().ok();
-        let failure = failure.and_then(|text| serde_json::from_str::<Failure>(text).ok());
-        let Some(Failure { error }) = failure else {
+        let Some(error) = error.filter(|_| envelope.object().is_ok()) else {
             let error = Error::invalid_params("an `error` without an error");
             return self.answer_lost(&entry, &error);
         };
@@ -83,9 +89,13 @@ impl Relay {
             }
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
-        self.run_answered(&entry, &payload);
-        if entry.revokes.is_none() {
-            self.send(agent, entry.request.answer(), entry.id.as_deref(), &payload);
+        self.run_answered(&entry, &said(&payload), (Stop::Abandoned, None));
+        match entry.asker {
+            Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
+            Asker::Page(key) => {
+                self.page_answered(agent, (key, entry.request), Answer::Error(error));
+            }
+            Asker::Revoker(_) => {}
         }
     }
 
@@ -137,10 +147,15 @@ impl Relay {
     /// Answers a pending request in the app's stead.
     pub(super) fn fail(&mut self, entry: &Entry, cancel_reason: &str, error: &Failure) {
         self.run_lost(entry, cancel_reason, error);
-        if entry.revokes.is_some() {
-            return;
-        }
-        let subject = entry.subject();
+        let id = match &entry.asker {
+            Asker::Agent(id) => id.as_deref(),
+            Asker::Page(key) => {
+                let answer = Answer::Failed(error, Some(cancel_reason));
+                return self.page_answered(entry.agent, (*key, entry.request), answer);
+            }
+            Asker::Revoker(_) => return,
+        };
+        let subject = entry.subject(id);
         let (kind, payload) = match entry.request {
             Request::Cancel => {
                 let payload = cancel_not_confirmed(&subject, cancel_reason, error);
@@ -148,6 +163,6 @@ impl Relay {
             }
             _ => failed(&subject, error),
         };
-        self.send(entry.agent, kind, entry.id.as_deref(), &payload);
+        self.send(entry.agent, kind, id, &payload);
     }
 }

@@ -1,20 +1,18 @@
 //! Apps: what each may send.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use super::manifest::Registration;
+use super::message::Content;
 use super::pending::issued_id;
 use super::stops::LeftBehind;
-use super::{Action, PeerId, Relay, Seat};
+use super::{Action, Message, PeerId, Relay, Seat};
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
-use crate::wire::{Envelope, Header, Outgoing, Refusal, Request, Subject};
+use crate::wire::{Envelope, Header, Json, Outgoing, Refusal, Request, Subject};
 use caphost::call::{Code, Error};
 
 /// One app's connection.
@@ -69,21 +67,23 @@ impl Relay {
         self.apps.values().filter(here).count()
     }
 
-    pub(super) fn app_message(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+    pub(super) fn app_message(&mut self, peer: PeerId, message: Message<'_>) {
+        let Message { envelope, content } = message;
+        let envelope = &envelope;
         let Some(app) = self.apps.get(&peer) else {
             return;
         };
         let registered = app.registration.is_some();
-        match &*envelope.kind {
-            "app/register" => return self.register(peer, envelope),
-            "error" if envelope.agent.is_none() => return,
+        let content = match content {
+            Content::Register(register) => return self.register(peer, envelope, *register),
+            Content::Failed(_) if envelope.agent.is_none() => return,
             _ if !registered => {
                 let error = Error::new(Code::NOT_INITIALIZED, "Send `app/register` first");
                 return self.refuse(peer, &envelope.subject(), &error);
             }
-            "app/update" => return self.update(peer, envelope),
-            _ => {}
-        }
+            Content::Update(update) => return self.update(peer, envelope, *update),
+            content => content,
+        };
         let Some(handle) = envelope.agent.as_deref() else {
             if !is_for_an_agent(&envelope.kind) {
                 return self.refuse_kind(peer, envelope);
@@ -93,27 +93,41 @@ impl Relay {
             return self.refuse(peer, &envelope.subject(), &error);
         };
         let Some(agent) = app.agents.get(handle).copied() else {
-            if !self.note_ended_of_left(peer, handle, envelope) {
-                self.counters.strays_dropped += 1;
-            }
+            let known = match &content {
+                Content::Ended(call_id, ended) => {
+                    self.note_ended_of_left(peer, handle, call_id, *ended)
+                }
+                _ => false,
+            };
+            self.counters.strays_dropped += u64::from(!known);
             return;
         };
-        match &*envelope.kind {
-            "notification" if self.withdraws(peer, agent, envelope) => {}
-            "progress" => {
-                self.note_progress(agent, envelope);
+        match (&content, &*envelope.kind) {
+            (Content::Withdrawn(id), _) => self.withdraw(peer, agent, id),
+            (Content::Progress(operation), _) => {
+                if let (Some(operation), Some(info)) = (operation, envelope.payload) {
+                    self.note_progress(agent, operation, info);
+                    if self.is_page(agent) && envelope.object().is_ok() {
+                        let info = Json::keep(info, envelope.shared);
+                        return self.page_progress(agent, operation, info);
+                    }
+                }
                 self.tell(peer, agent, envelope, None);
             }
-            "notification" => {
-                self.note_ended(agent, envelope);
+            (Content::Ended(call_id, ended), _) => {
+                self.note_ended(agent, call_id, *ended);
+                self.page_ended_late(agent, call_id, *ended);
                 self.tell(peer, agent, envelope, None);
             }
-            "elicitation/request" => self.ask(peer, agent, envelope),
-            "error" => self.app_failed(peer, agent, envelope),
-            kind => match Request::answered_by(kind) {
-                Some(request) => self.app_answered(peer, agent, envelope, request),
-                None => self.refuse_kind(peer, envelope),
-            },
+            (_, "notification") => self.tell(peer, agent, envelope, None),
+            (_, "elicitation/request") => self.ask(peer, agent, envelope),
+            (Content::Failed(error), _) => self.app_failed(peer, agent, envelope, *error),
+            (Content::Answer(said), kind) => {
+                if let Some(request) = Request::answered_by(kind) {
+                    self.app_answered(peer, agent, envelope, (request, said));
+                }
+            }
+            _ => self.refuse_kind(peer, envelope),
         }
     }
 
@@ -147,6 +161,10 @@ impl Relay {
             Ok(payload) => payload,
             Err(error) => return self.refuse(peer, &envelope.subject(), &error),
         };
+        // A session of the gateway's own was told what it heeds.
+        if self.is_page(agent) {
+            return;
+        }
         let header = Header {
             kind: &envelope.kind,
             id,
@@ -160,36 +178,30 @@ impl Relay {
         });
     }
 
-    /// Whether this notification withdraws a question, which is then forgotten and its agent told.
-    fn withdraws(&mut self, peer: PeerId, from: PeerId, envelope: &Envelope<'_>) -> bool {
-        let payload = envelope
-            .payload
-            .filter(|it| it.len() <= MAX_WITHDRAWAL_BYTES);
-        let read = payload.and_then(|it| serde_json::from_str::<Notification>(it).ok());
-        let Some(Notification {
-            event,
-            data: Some(Withdrawn { id }),
-        }) = read
-        else {
-            return false;
-        };
-        if event != ELICITATION_WITHDRAWN {
-            return false;
-        }
+    /// Whether an agent is a session of the gateway's own.
+    fn is_page(&self, agent: PeerId) -> bool {
+        let agent = self.agents.get(&agent);
+        agent.is_some_and(|agent| agent.page.is_some())
+    }
+
+    /// A question needs no answer any more: it is forgotten and its agent told.
+    fn withdraw(&mut self, peer: PeerId, from: PeerId, id: &str) {
         let Some(agent) = self.agents.get_mut(&from).filter(|it| it.app == Some(peer)) else {
-            return true;
+            return;
         };
-        let asked = agent.questions.iter().find(|(_, asked)| *asked == id.get());
+        let asked = agent.questions.iter().find(|(_, asked)| *asked == id);
         match asked.map(|(issued, _)| *issued) {
             Some(issued) => {
                 agent.questions.remove(&issued);
+                if agent.page.is_some() {
+                    return;
+                }
                 let data = format!(r#"{{"id":{}}}"#, issued_id(issued));
                 let payload = format!(r#"{{"event":"{ELICITATION_WITHDRAWN}","data":{data}}}"#);
                 self.send(from, "notification", None, &payload);
             }
             None => self.counters.strays_dropped += 1,
         }
-        true
     }
 
     /// Passes a question on to an agent under an id of the relay's own.
@@ -215,25 +227,6 @@ impl Relay {
         self.tell(peer, to, envelope, Some(&issued_id(issued)));
     }
 }
-
-/// A `notification` that a question needs no answer any more names the question: by the app's id on
-/// the app's wire, by the relay's on the agent's.
-#[derive(Deserialize)]
-struct Notification<'a> {
-    #[serde(borrow)]
-    event: Cow<'a, str>,
-    #[serde(borrow)]
-    data: Option<Withdrawn<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Withdrawn<'a> {
-    #[serde(borrow)]
-    id: &'a RawValue,
-}
-
-/// No withdrawal is longer.
-const MAX_WITHDRAWAL_BYTES: usize = 1_024;
 
 fn is_for_an_agent(kind: &str) -> bool {
     matches!(kind, "notification" | "progress" | "elicitation/request")

@@ -114,12 +114,19 @@ impl Relay {
 
     /// Answers whatever an agent waits for, cancels first, and forgets it.
     fn dismiss(&mut self, peer: PeerId, cancel_reason: &str, error: &Failure) {
-        let Some(agent) = self.agents.remove(&peer) else {
+        let Some(agent) = self.agents.get_mut(&peer) else {
+            return;
+        };
+        let pending = std::mem::take(&mut agent.pending);
+        for entry in self.pending.take_all(pending) {
+            self.fail(&entry, cancel_reason, error);
+        }
+        let Some(mut agent) = self.agents.remove(&peer) else {
             return;
         };
         self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
-        for entry in self.pending.take_all(agent.pending) {
-            self.fail(&entry, cancel_reason, error);
+        if let Some(page) = agent.page.take() {
+            self.page_lost(peer, page);
         }
     }
 }

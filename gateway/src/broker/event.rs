@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::revocation::Revoked;
+use super::Message;
+use super::page::{CancelKey, CancelOutcome, Client, NewCall, Step};
 use crate::broker::runs::{Dialect, RunId};
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Outgoing, Refusal};
+use caphost::call::CallId;
 
 /// Names one connection. Later connections have greater ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,10 +89,39 @@ pub enum Event<'a> {
         /// From whom.
         peer: PeerId,
         /// The message.
-        envelope: Envelope<'a>,
-        /// The run it begins, if it is a call of an agent of the gateway's own.
-        run: Option<RunId>,
+        message: Message<'a>,
     },
+    /// A call is made in a session of the gateway's own.
+    Call {
+        /// Which session. It is opened if it is not open.
+        session: PeerId,
+        /// Whose it is.
+        client: &'a Client,
+        /// The call.
+        call: Box<NewCall>,
+    },
+    /// Whoever made a call in a session of the gateway's own cancels it.
+    Cancel {
+        /// Which session.
+        session: PeerId,
+        /// Which run the call is.
+        run: RunId,
+        /// Its callId.
+        call: CallId,
+        /// Names the cancel in [`Action::CancelAnswered`].
+        cancel: CancelKey,
+        /// Why, for logs and the handler.
+        reason: Option<String>,
+    },
+    /// Nobody calls in a session of the gateway's own any more: it ends once its calls have.
+    Left {
+        /// Which session.
+        session: PeerId,
+    },
+    /// It is the time that [`Relay::next_deadline`] gave.
+    ///
+    /// [`Relay::next_deadline`]: super::Relay::next_deadline
+    Deadline,
     /// Something that is not a message has come.
     Refused {
         /// From whom.
@@ -102,14 +133,14 @@ pub enum Event<'a> {
     Congested {
         /// To whom.
         peer: PeerId,
-        /// Which of both.
+        /// Whether it has grown.
         congested: bool,
     },
     /// An app's connection was lost, and it may come back on another; or it has.
     Suspended {
         /// Which app.
         peer: PeerId,
-        /// Which of both.
+        /// Whether it was lost.
         suspended: bool,
     },
     /// An app had long enough to register.
@@ -146,6 +177,19 @@ pub enum Event<'a> {
     Drain,
     /// The gateway stops.
     Shutdown,
+}
+
+impl<'a> Event<'a> {
+    /// What has come from a peer, read.
+    pub fn received(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>) -> Self {
+        match read {
+            Ok(envelope) => Event::Message {
+                peer,
+                message: Message::read(envelope),
+            },
+            Err(refusal) => Event::Refused { peer, refusal },
+        }
+    }
 }
 
 /// What is to be done.
@@ -187,7 +231,26 @@ pub enum Action {
         /// Of which run.
         run: RunId,
         /// The app's answer, or why there is none.
-        outcome: Revoked,
+        outcome: CancelOutcome,
+    },
+    /// A call of the gateway's own goes on.
+    Call {
+        /// The run it is.
+        run: RunId,
+        /// What it does.
+        step: Step,
+    },
+    /// Nothing more will be heard of a call of the gateway's own.
+    CallOver {
+        /// The run it is.
+        run: RunId,
+    },
+    /// What came of [`Event::Cancel`].
+    CancelAnswered {
+        /// Which cancel.
+        cancel: CancelKey,
+        /// The app's answer, or why there is none.
+        outcome: CancelOutcome,
     },
 }
 

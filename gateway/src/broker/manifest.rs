@@ -63,19 +63,30 @@ pub struct Registration {
     pub capabilities: Vec<CapabilityInfo>,
 }
 
-#[derive(Serialize)]
-struct Manifest<'a> {
-    abp: &'static str,
-    app: &'a AppInfo,
-    capabilities: &'a [CapabilityInfo],
+impl Registration {
+    /// The app's `/abp.json`.
+    pub fn manifest(&self) -> Option<String> {
+        #[derive(Serialize)]
+        struct Manifest<'a> {
+            abp: &'static str,
+            #[serde(flatten)]
+            registration: &'a Registration,
+        }
+        serde_json::to_string(&Manifest {
+            abp: "0.1",
+            registration: self,
+        })
+        .ok()
+    }
 }
 
 /// Whose manifest is shown when several apps are connected and none is named.
 const PREFERRED_APP: &str = "caphost-demo";
 
 impl Relay {
-    /// `/abp.json` of the app named; of the only one, or the demo app, when none is.
-    pub fn manifest(&self, wanted: Option<&str>) -> Option<String> {
+    /// What the app named offers; the only one, or the demo app, when none is: see
+    /// [`Registration::manifest`].
+    pub fn shown(&self, wanted: Option<&str>) -> Option<Arc<Registration>> {
         let peer = match wanted {
             Some(id) => self.latest(id),
             None => self
@@ -83,13 +94,7 @@ impl Relay {
                 .ok()
                 .or_else(|| self.latest(PREFERRED_APP)),
         }?;
-        let Registration { app, capabilities } = self.apps.get(&peer)?.registration.as_deref()?;
-        serde_json::to_string(&Manifest {
-            abp: "0.1",
-            app,
-            capabilities,
-        })
-        .ok()
+        self.apps.get(&peer)?.registration.clone()
     }
 
     /// What the app with that id offers; the only one connected, if none is named.

@@ -12,25 +12,28 @@ mod departures;
 mod directory;
 mod event;
 mod manifest;
+mod message;
+mod page;
 mod pending;
 mod rate;
 mod recording;
 mod registration;
 mod requests;
-mod revocation;
+pub(crate) mod revocation;
 pub mod runs;
 mod stops;
 #[cfg(test)]
 mod tests;
 mod updates;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 
 pub use directory::Offered;
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
 pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
-pub use revocation::Revoked;
+pub use message::Message;
+pub use page::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use updates::DIFFERENCES;
 
 use crate::broker::runs::{Dialect, Runs};
@@ -68,6 +71,8 @@ pub struct Relay {
     runs: Runs,
     routes: Routes,
     directory: Directory,
+    /// Sessions of the gateway's own by when they are due, as the bits of the time.
+    deadlines: BTreeSet<(u64, PeerId)>,
     remote_agents: usize,
     counters: Counters,
     issued: u64,
@@ -87,6 +92,7 @@ impl Relay {
             runs: Runs::new(limits.retention),
             routes: Routes::default(),
             directory: Directory::default(),
+            deadlines: BTreeSet::new(),
             remote_agents: 0,
             limits,
             tokens,
@@ -118,12 +124,24 @@ impl Relay {
                 identity,
                 seat,
             } => self.app_joined(peer, identity, seat),
-            Event::Message {
-                peer,
-                envelope,
+            Event::Message { peer, message } => match self.agents.contains_key(&peer) {
+                true => self.agent_message(peer, message),
+                false => self.app_message(peer, message),
+            },
+            Event::Call {
+                session,
+                client,
+                call,
+            } => self.page_call(session, client, *call),
+            Event::Cancel {
+                session,
                 run,
-            } if self.agents.contains_key(&peer) => self.agent_message(peer, &envelope, run),
-            Event::Message { peer, envelope, .. } => self.app_message(peer, &envelope),
+                call,
+                cancel,
+                reason,
+            } => self.page_cancel(session, (run, call), cancel, reason),
+            Event::Left { session } => self.page_left(session),
+            Event::Deadline => self.page_deadlines(),
             Event::Refused { peer, refusal } if self.agents.contains_key(&peer) => {
                 self.refuse(peer, &refusal.subject, &refusal.error);
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::PeerId;
+use super::page::PageKey;
 use crate::broker::runs::RunId;
 use crate::id_map::IdMap;
 use crate::wire::{Request, Subject};
@@ -13,24 +14,41 @@ pub(super) struct Entry {
     pub agent: PeerId,
     pub app: PeerId,
     pub request: Request,
-    /// The agent's own id, as JSON.
-    pub id: Option<Arc<str>>,
+    /// Who waits for the answer.
+    pub asker: Asker,
     /// A cancel's `callId`, as JSON.
-    pub call_id: Option<String>,
+    pub call_id: Option<Box<str>>,
     /// The run that a call begins, or a cancel is for.
     pub run: Option<RunId>,
-    /// The run a cancel is for that its agent did not ask for, and is not told of.
-    pub revokes: Option<RunId>,
+}
+
+/// Who waits for the answer to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Asker {
+    /// The agent, under that id of its own, as JSON.
+    Agent(Option<Arc<str>>),
+    /// The session of the gateway's own that the agent is.
+    Page(PageKey),
+    /// Whoever had this run cancelled. Its agent did not ask for it, and is not told of it.
+    Revoker(RunId),
 }
 
 impl Entry {
     /// What an answer that refuses it is about.
-    pub(super) fn subject(&self) -> Subject {
+    pub(super) fn subject(&self, id: Option<&str>) -> Subject {
         Subject {
             kind: Some(self.request.kind().into()),
-            id: self.id.as_deref().map(str::to_string),
+            id: id.map(str::to_string),
             agent: None,
-            call_id: self.call_id.clone(),
+            call_id: self.call_id.as_deref().map(str::to_string),
+        }
+    }
+
+    /// The run it cancels in nobody's name.
+    pub(super) fn revokes(&self) -> Option<RunId> {
+        match self.asker {
+            Asker::Revoker(run) => Some(run),
+            _ => None,
         }
     }
 }

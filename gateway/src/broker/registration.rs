@@ -1,13 +1,12 @@
 //! Apps that register.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::manifest::{AppInfo, Registration, read, read_capabilities};
+use super::manifest::{AppInfo, CapabilityInfo, Registration, read, read_capabilities};
 use super::updates::DIFFERENCES;
 use super::{Action, CloseCode, PeerId, Relay};
 use crate::tokens::{Identity, Role};
@@ -17,22 +16,51 @@ use caphost::call::{Code, Error};
 /// Characters of an app's id.
 const MAX_APP_ID_CHARS: usize = 128;
 
-#[derive(Deserialize)]
-struct Register<'a> {
-    #[serde(borrow)]
-    app: &'a RawValue,
-    #[serde(borrow)]
-    capabilities: Option<&'a RawValue>,
-    #[serde(borrow)]
-    token: Option<Cow<'a, str>>,
-    #[serde(default)]
+/// What an app says of itself. Its parts are judged in order, so each may be wrong.
+#[derive(Debug)]
+pub(super) struct Register {
+    app: Result<AppInfo, Failure>,
+    capabilities: Result<Vec<CapabilityInfo>, Failure>,
+    token: Option<String>,
     resume: bool,
-    #[serde(borrow)]
-    replaces: Option<Cow<'a, str>>,
+    replaces: Option<String>,
+}
+
+impl Register {
+    /// Reads the payload of `app/register`.
+    pub(super) fn read(payload: &str) -> Result<Self, Failure> {
+        #[derive(Deserialize)]
+        struct Parts<'a> {
+            #[serde(borrow)]
+            app: &'a RawValue,
+            #[serde(borrow)]
+            capabilities: Option<&'a RawValue>,
+            token: Option<String>,
+            #[serde(default)]
+            resume: bool,
+            replaces: Option<String>,
+        }
+        let parts: Parts = read(payload, "")?;
+        let capabilities = parts.capabilities;
+        Ok(Register {
+            app: read(parts.app.get(), "app"),
+            capabilities: capabilities.map_or(Ok(Vec::new()), |list| {
+                read_capabilities(list, "capabilities")
+            }),
+            token: parts.token,
+            resume: parts.resume,
+            replaces: parts.replaces,
+        })
+    }
 }
 
 impl Relay {
-    pub(super) fn register(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+    pub(super) fn register(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        register: Result<Register, Failure>,
+    ) {
         let Some(app) = self.apps.get(&peer) else {
             return;
         };
@@ -43,12 +71,12 @@ impl Relay {
             );
             return self.refuse(peer, &envelope.subject(), &error);
         }
-        let read = envelope.object().and_then(|it| read::<Register>(it, ""));
-        let checked = read.and_then(|register| {
-            let registration = self.check_registration(&register, app.identity.as_ref())?;
-            Ok((register, registration))
+        let checked = register.and_then(|mut register| {
+            let (replaces, resume) = (register.replaces.take(), register.resume);
+            let registration = self.check_registration(register, app.identity.as_ref())?;
+            Ok((replaces, resume, registration))
         });
-        let (register, registration) = match checked {
+        let (replaces, resume, registration) = match checked {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
@@ -56,15 +84,14 @@ impl Relay {
         let id: Arc<str> = (&*registration.app.id).into();
         if let Some(app) = self.apps.get_mut(&peer) {
             app.id = Some(id.clone());
-            app.registration = Some(registration.into());
+            app.registration = Some(Arc::new(registration));
             let seat = app.seat;
             self.app_listed(peer, id.clone(), seat);
         }
-        if let Some(token) = register.replaces {
-            let token = token.into_owned();
+        if let Some(token) = replaces {
             self.actions.push_back(Action::Replaced { token });
         }
-        if register.resume && !self.limits.app_grace.is_zero() {
+        if resume && !self.limits.app_grace.is_zero() {
             let (id, app) = (envelope.id.map(str::to_string), id);
             return self.actions.push_back(Action::Resumable { peer, id, app });
         }
@@ -79,7 +106,7 @@ impl Relay {
 
     fn check_registration(
         &self,
-        register: &Register<'_>,
+        register: Register,
         identity: Option<&Identity>,
     ) -> Result<Registration, Failure> {
         let shown = match identity {
@@ -90,7 +117,7 @@ impl Relay {
             let message = "A valid token of role app is needed";
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         };
-        let app: AppInfo = read(register.app.get(), "app")?;
+        let app = register.app?;
         let length = app.id.chars().count();
         if !(1..=MAX_APP_ID_CHARS).contains(&length) || app.id.chars().any(char::is_control) {
             let message =
@@ -103,11 +130,10 @@ impl Relay {
             let message = format!("The token is not for the app {:?}", app.id);
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
-        let capabilities = match register.capabilities {
-            Some(capabilities) => read_capabilities(capabilities, "capabilities")?,
-            None => Vec::new(),
-        };
-        Ok(Registration { app, capabilities })
+        Ok(Registration {
+            app,
+            capabilities: register.capabilities?,
+        })
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {

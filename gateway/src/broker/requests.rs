@@ -2,17 +2,54 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::json;
 
-use super::pending::{Entry, issued_id};
+use super::message::{Call, Cancel, Content};
+use super::pending::{Asker, Entry, issued_id};
 use super::recording::Noted;
 use super::{Action, PeerId, Relay};
 use crate::broker::runs::RunId;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
-use caphost::call::{Code, Error};
+use caphost::call::{CallId, Code, Error};
 
 /// What an agent waits before it calls an app again that does not keep up, in milliseconds.
 const CONGESTED_RETRY_MS: f64 = 1_000.0;
+
+/// A request on its way to an app.
+pub(super) struct Asked<'a> {
+    pub request: Request,
+    pub asker: Asker,
+    pub payload: &'a str,
+    /// The bytes the payload lies in, where they may be kept instead of copied.
+    pub shared: Option<&'a Bytes>,
+    pub timestamp: Option<&'a str>,
+    /// A cancel's `callId`, as JSON.
+    pub call_id: Option<&'a str>,
+    pub about: About<'a>,
+}
+
+/// What a request is about.
+pub(super) enum About<'a> {
+    /// It begins a run.
+    Call(Box<Call<'a>>),
+    /// It is the call of a run that is registered.
+    OwnCall(RunId, CallId),
+    /// It cancels a call.
+    Cancel(Cancel<'a>),
+    /// Neither.
+    Nothing,
+}
+
+/// What became of a request.
+pub(super) enum Requested {
+    /// It is on its way to the app.
+    Sent,
+    /// It must not go there, because its run is over already.
+    Skipped,
+    /// It goes nowhere.
+    Refused(Failure),
+}
 
 impl Relay {
     pub(super) fn agent_request(
@@ -20,7 +57,7 @@ impl Relay {
         peer: PeerId,
         envelope: &Envelope<'_>,
         request: Request,
-        run: Option<RunId>,
+        content: Content<'_>,
     ) {
         if self.is_duplicate(peer, envelope) {
             // Not the typed answer: the agent would take it for that of its first request.
@@ -32,15 +69,55 @@ impl Relay {
                 .with_details(Box::new(json!({ "path": "id" })));
             return self.refuse(peer, &subject, &error);
         }
-        match self.route(peer, envelope, request) {
-            Ok((app, payload)) => match self.note_request(peer, app, request, payload, run) {
-                Noted::Pass(run, payload) => {
-                    self.pass_on(peer, app, envelope, request, &payload, run);
-                }
-                Noted::Skip => self.answer_for_the_app(peer, envelope, request),
-                Noted::Refuse(error) => self.refuse(peer, &envelope.subject(), &error),
-            },
-            Err(error) => self.refuse(peer, &envelope.subject(), &error),
+        let payload = match request {
+            Request::Shutdown if envelope.payload.is_none() => Ok("{}"),
+            _ => envelope.object(),
+        };
+        let requested = match payload {
+            Ok(payload) => self.request(
+                peer,
+                Asked {
+                    request,
+                    asker: Asker::Agent(envelope.id.map(Arc::from)),
+                    payload,
+                    shared: envelope.shared,
+                    timestamp: envelope.timestamp,
+                    call_id: envelope.call_id,
+                    about: match content {
+                        Content::Call(call) => About::Call(call),
+                        Content::Cancel(cancel) => About::Cancel(cancel),
+                        _ => About::Nothing,
+                    },
+                },
+            ),
+            Err(error) => Requested::Refused(error),
+        };
+        match requested {
+            Requested::Sent => {}
+            Requested::Skipped => self.answer_for_the_app(peer, envelope, request),
+            Requested::Refused(error) => self.refuse(peer, &envelope.subject(), &error),
+        }
+    }
+
+    /// Passes a request on to the app it is for.
+    pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Requested {
+        let app = match self.route(peer, asked.request) {
+            Ok(app) => app,
+            Err(error) => return Requested::Refused(error),
+        };
+        let run = match &asked.about {
+            About::Nothing => Noted::Pass(None),
+            About::Cancel(cancel) => self.note_cancel(peer, cancel),
+            About::Call(call) => self.note_call(peer, app, call),
+            About::OwnCall(run, id) => self.note_own_call(peer, app, *run, id),
+        };
+        match run {
+            Noted::Pass(run) => {
+                self.pass_on(peer, app, asked, run);
+                Requested::Sent
+            }
+            Noted::Skip => Requested::Skipped,
+            Noted::Refuse(error) => Requested::Refused(error),
         }
     }
 
@@ -51,17 +128,8 @@ impl Relay {
             .is_some_and(|id| agent.is_some_and(|agent| agent.ids.contains(id)))
     }
 
-    /// The app a request goes to, and its payload; or why it goes nowhere.
-    fn route<'a>(
-        &mut self,
-        peer: PeerId,
-        envelope: &Envelope<'a>,
-        request: Request,
-    ) -> Result<(PeerId, &'a str), Failure> {
-        let payload = match request {
-            Request::Shutdown if envelope.payload.is_none() => "{}",
-            _ => envelope.object()?,
-        };
+    /// The app a request goes to, or why it goes nowhere.
+    fn route(&mut self, peer: PeerId, request: Request) -> Result<PeerId, Failure> {
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
@@ -95,7 +163,7 @@ impl Relay {
             error.retry_after = Some(CONGESTED_RETRY_MS);
             return Err(error.with_details(Box::new(json!({ "limit": "queuedBytes" }))));
         }
-        Ok((app, payload))
+        Ok(app)
     }
 
     fn bind(&mut self, peer: PeerId, to: PeerId) {
@@ -106,52 +174,35 @@ impl Relay {
         app.agents.insert(agent.handle.clone(), peer);
     }
 
-    fn pass_on(
-        &mut self,
-        peer: PeerId,
-        app: PeerId,
-        envelope: &Envelope<'_>,
-        request: Request,
-        payload: &str,
-        run: Option<RunId>,
-    ) {
+    fn pass_on(&mut self, peer: PeerId, app: PeerId, asked: Asked<'_>, run: Option<RunId>) {
         let issued = self.issue();
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        let id: Option<Arc<str>> = envelope.id.map(Arc::from);
-        agent.remember(issued, request, id.clone());
+        agent.remember(issued, asked.request, &asked.asker);
         let header = Header {
-            kind: request.kind(),
+            kind: asked.request.kind(),
             id: Some(&issued_id(issued)),
             agent: Some(&agent.handle),
-            timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
+            timestamp: asked.timestamp.unwrap_or(&self.timestamp),
         };
-        // A payload that was added to no longer lies in the buffer it came in.
-        let shared = envelope.shared.filter(|_| {
-            envelope
-                .payload
-                .is_some_and(|it| it.as_ptr() == payload.as_ptr())
-        });
-        let message = Outgoing::new(header, payload, shared);
+        let message = match &asked.about {
+            About::Call(call) if agent.is_here() && call.completed.is_some() => {
+                Outgoing::new(header, call.completed.as_deref().unwrap_or("{}"), None)
+            }
+            _ => Outgoing::new(header, asked.payload, asked.shared),
+        };
         self.actions.push_back(Action::Send { peer: app, message });
         self.counters.relayed += 1;
-        let call_id = match request {
-            Request::Cancel => envelope.subject().call_id,
-            _ => None,
+        let entry = Entry {
+            agent: peer,
+            app,
+            request: asked.request,
+            asker: asked.asker,
+            call_id: asked.call_id.map(Box::from),
+            run,
         };
-        self.pending.insert(
-            issued,
-            Entry {
-                agent: peer,
-                app,
-                request,
-                id,
-                call_id,
-                run,
-                revokes: None,
-            },
-        );
+        self.pending.insert(issued, entry);
     }
 }
 

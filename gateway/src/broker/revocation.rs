@@ -3,70 +3,51 @@
 //! They go to the app in the agent's name under an id of the relay's, so the app decides as it
 //! would for the agent. The agent itself sees only its call's response.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::pending::{Entry, issued_id};
+use super::page::{CancelOutcome, Reply, cancel_payload};
+use super::pending::{Asker, Entry, issued_id};
+use super::stops::Grade;
 use super::{Action, PeerId, Relay};
 use crate::broker::runs::{Ending, RunId, RunState};
-use crate::wire::{Failure, Header, Outgoing, Request, error_json, said};
+use crate::wire::{Failure, Header, Json, Outgoing, Request, Said};
 use caphost::call::{Code, Error, LateEnd, Stop};
 
-/// What came of a cancel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Revoked {
-    /// True only when the app said so, or the call never went there.
-    pub cancelled: bool,
-    /// Why not.
-    pub reason: Option<String>,
-    /// The `ABPError` with it.
-    pub error: Option<Value>,
-    /// How far the stop was seen, if it is cancelled.
-    pub stop: Option<Stop>,
-    /// How the handler has ended since it was abandoned.
-    pub ended: Option<LateEnd>,
+/// It is cancelled.
+fn confirmed(stop: Stop, ended: Option<LateEnd>) -> CancelOutcome {
+    CancelOutcome {
+        stop: Some(stop),
+        ended,
+        reason: None,
+        error: None,
+    }
 }
 
-impl Revoked {
-    pub(super) fn failed(reason: &str, error: &Failure) -> Self {
-        Revoked {
-            cancelled: false,
-            reason: Some(reason.into()),
-            error: Some(error_json(error)),
-            stop: None,
-            ended: None,
-        }
+/// It is not.
+fn refused(reason: &str) -> CancelOutcome {
+    CancelOutcome {
+        stop: None,
+        ended: None,
+        reason: Some(reason.into()),
+        error: None,
     }
+}
 
-    /// It is cancelled.
-    fn confirmed(stop: Stop, ended: Option<LateEnd>) -> Self {
-        Revoked {
-            cancelled: true,
-            reason: None,
-            error: None,
-            stop: Some(stop),
-            ended,
-        }
+/// Nobody knows.
+pub(super) fn failed(reason: &str, error: Failure) -> CancelOutcome {
+    CancelOutcome {
+        error: Some(Ok(Reply::Failed(error))),
+        ..refused(reason)
     }
+}
 
-    fn refused(reason: &str) -> Self {
-        Revoked {
-            cancelled: false,
-            reason: Some(reason.into()),
-            error: None,
-            stop: None,
-            ended: None,
-        }
-    }
-
-    /// Of a call whose app has not answered in time.
-    pub fn unconfirmed() -> Self {
-        let message = "The app did not confirm the cancel in time";
-        Revoked::failed(
-            "No confirmation from the app",
-            &Error::new(Code::TIMEOUT, message),
-        )
-    }
+/// Of a call whose app has not answered in time.
+pub(crate) fn unconfirmed() -> CancelOutcome {
+    let message = "The app did not confirm the cancel in time";
+    failed(
+        "No confirmation from the app",
+        Error::new(Code::TIMEOUT, message),
+    )
 }
 
 impl Relay {
@@ -74,13 +55,13 @@ impl Relay {
         let now = self.now.unix_ms;
         let found = self.runs.get(run);
         let known = match found.map(|run| run.state) {
-            None => Some(Revoked::refused("Operation not found")),
+            None => Some(refused("Operation not found")),
             Some(RunState::Cancelled) => {
-                found.and_then(|run| Some(Revoked::confirmed(run.stop()?, run.ended)))
+                found.and_then(|run| Some(confirmed(run.stop()?, run.ended)))
             }
-            Some(RunState::Unknown) => Some(Revoked::unconfirmed()),
+            Some(RunState::Unknown) => Some(unconfirmed()),
             Some(RunState::Completed | RunState::Failed) => {
-                Some(Revoked::refused("Operation already completed"))
+                Some(refused("Operation already completed"))
             }
             Some(RunState::Queued | RunState::Running | RunState::Cancelling) => None,
         };
@@ -92,7 +73,7 @@ impl Relay {
             // Not sent yet, and now it never will be.
             let stop = Stop::NeverStarted;
             self.runs.end(run, Ending::Cancelled(stop), now);
-            return self.revoked(run, Revoked::confirmed(stop, None));
+            return self.revoked(run, confirmed(stop, None));
         };
         if std::mem::replace(&mut route.revoking, true) {
             return;
@@ -113,60 +94,36 @@ impl Relay {
             return;
         };
         agent.pending.insert(issued);
-        let call_id = Value::from(call_id);
-        let mut payload = json!({ "callId": call_id });
-        if let Some(reason) = reason {
-            payload["reason"] = reason.into();
-        }
         let header = Header {
             kind: Request::Cancel.kind(),
             id: Some(&issued_id(issued)),
             agent: Some(&agent.handle),
             timestamp: &self.timestamp,
         };
-        let message = Outgoing::new(header, &payload.to_string(), None);
+        let message = Outgoing::new(header, &cancel_payload(call_id, reason.as_deref()), None);
         self.actions.push_back(Action::Send { peer: app, message });
         let entry = Entry {
             agent: peer,
             app,
             request: Request::Cancel,
-            id: None,
-            call_id: Some(call_id.to_string()),
+            asker: Asker::Revoker(run),
+            call_id: Some(Value::from(call_id).to_string().into()),
             run: None,
-            revokes: Some(run),
         };
         self.pending.insert(issued, entry);
     }
 
-    pub(super) fn revocation_answered(&mut self, run: RunId, payload: &str) {
-        #[derive(Deserialize)]
-        struct Answer {
-            #[serde(default)]
-            cancelled: bool,
-            reason: Option<String>,
-            error: Option<Value>,
-        }
-        let outcome = match serde_json::from_str(payload) {
-            Ok(Answer {
-                cancelled: true, ..
-            }) => {
-                let said = said(payload);
-                Revoked::confirmed(said.stop.unwrap_or(Stop::Abandoned), said.ended)
-            }
-            Ok(Answer { reason, error, .. }) => Revoked {
-                cancelled: false,
-                reason,
-                error,
+    pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
+        let outcome = match said.cancelled {
+            true => confirmed(grade.0, grade.1),
+            false => CancelOutcome {
                 stop: None,
                 ended: None,
+                reason: said.reason.as_deref().map(str::to_string),
+                error: said
+                    .error
+                    .map(|error| Ok(Reply::Json(Json::keep(error, None)))),
             },
-            Err(error) => {
-                let message = format!("The app's answer is no CancelResponse: {error}");
-                Revoked::failed(
-                    &message,
-                    &Error::new(Code::TRANSPORT_ERROR, message.clone()),
-                )
-            }
         };
         match outcome.stop {
             Some(stop) => drop(
@@ -178,7 +135,7 @@ impl Relay {
         self.revoked(run, outcome);
     }
 
-    pub(super) fn revoked(&mut self, run: RunId, outcome: Revoked) {
+    pub(super) fn revoked(&mut self, run: RunId, outcome: CancelOutcome) {
         if let Some(route) = self.routes.get_mut(&run) {
             route.revoking = false;
         }

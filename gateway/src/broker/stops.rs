@@ -4,23 +4,17 @@
 //! was said first is said again ever after: in the response that follows a confirmation, and to every
 //! later cancel.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::pending::Entry;
 use super::{PeerId, Relay};
 use crate::broker::runs::RunId;
-use crate::wire::abp::{CALL_ENDED, kind::NOTIFICATION};
-use crate::wire::stops;
-use crate::wire::{Envelope, Request, members, said, text_of, with_stop};
+use crate::wire::{Request, Said, text_of};
 use caphost::call::{LateEnd, Stop};
 
 /// Cancelled calls that are remembered, of one agent and of those that have left one app, 1 024.
 const REMEMBERED: usize = 1_024;
-
-/// No notification of an end is longer.
-const MAX_NOTIFICATION_BYTES: usize = 4_096;
 
 /// The cancelled calls of one agent, by their callIds.
 #[derive(Debug, Default)]
@@ -99,18 +93,18 @@ impl LeftBehind {
     }
 }
 
+/// How far a stop was seen, and how the handler of an abandoned call has ended since.
+pub(super) type Grade = (Stop, Option<LateEnd>);
+
 impl Relay {
-    /// An app's answer as its agent gets it: where it says that a call is cancelled, it says how far
-    /// the stop was seen.
-    pub(super) fn graded<'a>(&mut self, entry: &Entry, payload: &'a str) -> Cow<'a, str> {
-        if !matches!(entry.request, Request::Call | Request::Cancel) {
-            return payload.into();
-        }
-        let said = said(payload);
+    /// What an app's answer that says that a call is cancelled says of the stop, as its agent is
+    /// told.
+    pub(super) fn grade(&mut self, entry: &Entry, said: &Said<'_>) -> Grade {
+        let stop = said.stop.unwrap_or(Stop::Abandoned);
         let agent = self.agents.get_mut(&entry.agent);
         // Where the agent is, it is remembered what it was told.
         let Some(agent) = agent.filter(|agent| said.cancelled && agent.is_here()) else {
-            return payload.into();
+            return (stop, said.ended);
         };
         let call_id: Option<Arc<str>> = match entry.request {
             Request::Call => entry
@@ -122,44 +116,36 @@ impl Relay {
                 .as_deref()
                 .and_then(|id| Some(text_of(id.as_bytes())?.into())),
         };
-        let stop = said.stop.unwrap_or(Stop::Abandoned);
         let in_flight = call_id.as_ref().and_then(|id| agent.calls.get(id).copied());
-        let run = entry.run.or(entry.revokes).or(in_flight);
+        let run = entry.run.or(entry.revokes()).or(in_flight);
         let told = match (call_id, run) {
             (Some(call_id), Some(run)) => Some(agent.stopped.say(call_id, run, stop)),
             (Some(call_id), None) => agent.stopped.calls.get_mut(&call_id),
             (None, _) => None,
         };
-        let (stop, ended) = match told {
-            Some(told) => {
-                // The app knows, and its notification may have been lost.
-                let news = said
-                    .ended
-                    .filter(|_| told.ended.is_none() && told.stop == Stop::Abandoned);
-                if news.is_some() {
-                    told.ended = news;
-                }
-                let (run, told) = (told.run, (told.stop, told.ended));
-                if let Some(ended) = news {
-                    self.runs.ended_late(run, ended);
-                }
-                told
-            }
-            None => (stop, said.ended),
+        let Some(told) = told else {
+            return (stop, said.ended);
         };
-        match said.stop == Some(stop) && said.ended == ended {
-            true => payload.into(),
-            false => with_stop(payload, stop, ended).into(),
+        // The app knows, and its notification may have been lost.
+        let news = said
+            .ended
+            .filter(|_| told.ended.is_none() && told.stop == Stop::Abandoned);
+        if news.is_some() {
+            told.ended = news;
         }
+        let (run, grade) = (told.run, (told.stop, told.ended));
+        if let Some(ended) = news {
+            self.runs.ended_late(run, ended);
+        }
+        grade
     }
 
-    /// Notes that the handler of an abandoned call has ended, if that is what a notification says.
-    pub(super) fn note_ended(&mut self, agent: PeerId, envelope: &Envelope<'_>) {
-        let ended = read_ended(envelope);
-        let (Some(agent), Some((call_id, ended))) = (self.agents.get_mut(&agent), ended) else {
+    /// Notes that the handler of an abandoned call has ended.
+    pub(super) fn note_ended(&mut self, agent: PeerId, call_id: &str, ended: LateEnd) {
+        let Some(agent) = self.agents.get_mut(&agent) else {
             return;
         };
-        if let Some(told) = agent.stopped.calls.get_mut(&*call_id)
+        if let Some(told) = agent.stopped.calls.get_mut(call_id)
             && told.stop == Stop::Abandoned
             && told.ended.is_none()
         {
@@ -168,44 +154,20 @@ impl Relay {
             self.runs.ended_late(run, ended);
         }
     }
-}
 
-impl Relay {
     /// The same of an agent that has left. Whether it was that.
     pub(super) fn note_ended_of_left(
         &mut self,
         app: PeerId,
         handle: &str,
-        envelope: &Envelope<'_>,
+        call_id: &str,
+        ended: LateEnd,
     ) -> bool {
-        let ended = read_ended(envelope);
-        let (Some(app), Some((call_id, ended))) = (self.apps.get_mut(&app), ended) else {
-            return false;
-        };
-        let Some(run) = app.left_behind.take(handle, &call_id) else {
+        let app = self.apps.get_mut(&app);
+        let Some(run) = app.and_then(|app| app.left_behind.take(handle, call_id)) else {
             return false;
         };
         self.runs.ended_late(run, ended);
         true
     }
-}
-
-/// The callId, and how its handler has ended.
-fn read_ended<'a>(envelope: &Envelope<'a>) -> Option<(Cow<'a, str>, LateEnd)> {
-    let payload = envelope.payload.filter(|_| envelope.kind == NOTIFICATION);
-    let payload = payload.filter(|it| it.len() <= MAX_NOTIFICATION_BYTES)?;
-    let (mut is_it, mut call_id, mut ended) = (false, None, None);
-    members(payload.as_bytes(), |key, value| match key {
-        "event" => is_it = text_of(value).as_deref() == Some(CALL_ENDED),
-        "data" => {
-            ended = stops::read_ended(value);
-            members(value, |key, value| {
-                if key == "callId" {
-                    call_id = text_of(value);
-                }
-            });
-        }
-        _ => {}
-    });
-    Some((call_id.filter(|_| is_it)?, ended?))
 }

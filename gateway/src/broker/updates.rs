@@ -1,6 +1,5 @@
 //! Apps that offer something else than before: all of it, or what has changed.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -19,19 +18,60 @@ pub const DIFFERENCES: &str = "differences";
 /// Bytes that a capability takes as JSON beside its texts: the keys, and what is between them.
 const AROUND_TEXTS: usize = 64;
 
-/// All there is, or a difference.
-#[derive(Deserialize)]
-struct Update<'a> {
-    #[serde(borrow)]
-    capabilities: Option<&'a RawValue>,
-    #[serde(borrow)]
-    added: Option<&'a RawValue>,
-    #[serde(borrow)]
-    removed: Option<&'a RawValue>,
+/// What an app offers from now on.
+#[derive(Debug)]
+pub(super) enum Update {
+    /// This and nothing else.
+    All(Vec<CapabilityInfo>),
+    /// This instead of that.
+    Difference {
+        added: Vec<CapabilityInfo>,
+        removed: Vec<String>,
+    },
+}
+
+impl Update {
+    /// Reads the payload of `app/update`.
+    pub(super) fn read(payload: &str) -> Result<Self, Failure> {
+        #[derive(Deserialize)]
+        struct Parts<'a> {
+            #[serde(borrow)]
+            capabilities: Option<&'a RawValue>,
+            #[serde(borrow)]
+            added: Option<&'a RawValue>,
+            #[serde(borrow)]
+            removed: Option<&'a RawValue>,
+        }
+        let parts: Parts = read(payload, "")?;
+        match (parts.capabilities, parts.added, parts.removed) {
+            (Some(all), None, None) => Ok(Update::All(read_capabilities(all, "capabilities")?)),
+            (None, None, None) => Err(wrong(
+                "payload",
+                "it has `capabilities`, or `added` or `removed`",
+            )),
+            (None, added, removed) => {
+                let added = added.map(|added| read_capabilities(added, "added"));
+                let removed = removed.map(|removed| read(removed.get(), "removed"));
+                Ok(Update::Difference {
+                    added: added.transpose()?.unwrap_or_default(),
+                    removed: removed.transpose()?.unwrap_or_default(),
+                })
+            }
+            (Some(_), ..) => Err(wrong(
+                "payload",
+                "it has all `capabilities` or a difference, not both",
+            )),
+        }
+    }
 }
 
 impl Relay {
-    pub(super) fn update(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
+    pub(super) fn update(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        update: Result<Update, Failure>,
+    ) {
         let max = self.limits.message_bytes;
         let Some(app) = self.apps.get_mut(&peer) else {
             return;
@@ -39,44 +79,22 @@ impl Relay {
         let (Some(id), Some(offer)) = (app.id.clone(), &mut app.registration) else {
             return;
         };
-        let (seat, offer) = (app.seat, Arc::make_mut(offer));
-        let updated = envelope
-            .object()
-            .and_then(|payload| update(&mut offer.capabilities, payload, max));
+        let seat = app.seat;
+        let updated = update.and_then(|update| {
+            // Whoever still looks at what was offered before keeps it.
+            let offered = &mut Arc::make_mut(offer).capabilities;
+            match update {
+                Update::All(all) => {
+                    *offered = all;
+                    Ok(())
+                }
+                Update::Difference { added, removed } => apply(offered, added, &removed, max),
+            }
+        });
         match updated {
             Ok(()) => self.app_offers(peer, id, seat),
             Err(error) => self.refuse(peer, &envelope.subject(), &error),
         }
-    }
-}
-
-/// Changes what is offered, unless the update is refused.
-fn update(offered: &mut Vec<CapabilityInfo>, payload: &str, max: usize) -> Result<(), Failure> {
-    let given: Update = read(payload, "")?;
-    match (given.capabilities, given.added, given.removed) {
-        (Some(all), None, None) => {
-            *offered = read_capabilities(all, "capabilities")?;
-            Ok(())
-        }
-        (None, None, None) => Err(wrong(
-            "payload",
-            "it has `capabilities`, or `added` or `removed`",
-        )),
-        (None, added, removed) => {
-            let added = match added {
-                Some(added) => read_capabilities(added, "added")?,
-                None => Vec::new(),
-            };
-            let removed: Vec<Cow<'_, str>> = match removed {
-                Some(removed) => read(removed.get(), "removed")?,
-                None => Vec::new(),
-            };
-            apply(offered, added, &removed, max)
-        }
-        (Some(_), ..) => Err(wrong(
-            "payload",
-            "it has all `capabilities` or a difference, not both",
-        )),
     }
 }
 
@@ -85,12 +103,12 @@ fn update(offered: &mut Vec<CapabilityInfo>, payload: &str, max: usize) -> Resul
 fn apply(
     offered: &mut Vec<CapabilityInfo>,
     added: Vec<CapabilityInfo>,
-    removed: &[Cow<'_, str>],
+    removed: &[String],
     max: usize,
 ) -> Result<(), Failure> {
     let mut names: HashSet<&str> = offered.iter().map(|it| it.name.as_str()).collect();
     for (index, name) in removed.iter().enumerate() {
-        if !names.remove(&**name) {
+        if !names.remove(name.as_str()) {
             let message = format!("{name:?} is not offered");
             return Err(wrong(&format!("removed[{index}]"), &message));
         }
@@ -101,7 +119,7 @@ fn apply(
             return Err(wrong(&format!("added[{index}].name"), &message));
         }
     }
-    let removed: HashSet<&str> = removed.iter().map(|name| &**name).collect();
+    let removed: HashSet<&str> = removed.iter().map(String::as_str).collect();
     let kept = offered
         .iter()
         .filter(|it| !removed.contains(it.name.as_str()));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::client::{Api, Connection, Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::terminal::{one_line, print, print_json, table};
-use crate::agent::Patience;
+use crate::cli::agent::Patience;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod agent;
 mod call;
 mod cancel;
 mod client;

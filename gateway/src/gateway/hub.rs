@@ -6,20 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use smallvec::SmallVec;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use uuid::Uuid;
 
-use crate::broker::runs::{CancelNotice, RunId};
-use crate::broker::{Action, CloseCode, Counters, Event, Now, PeerId, Relay, Revoked, Seat};
+use crate::broker::runs::{CancelNotice, News, RunId};
+use crate::broker::{
+    Action, CancelKey, CancelOutcome, CloseCode, Counters, Event, Now, PeerId, Relay, Seat,
+};
 use crate::cluster::{Notice, Workers};
 use crate::gateway::background::Tasks;
+use crate::gateway::calls::{Page, Sink};
 use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::offers::Listeners;
 use crate::gateway::outbox::{Outbox, Pushed};
 use crate::gateway::resume::{Queues, registered};
-use crate::gateway::router::Shared;
 use crate::gateway::runs::SessionKey;
+use crate::gateway::time::Timer;
+use crate::id_map::IdMap;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 use crate::wire::Incoming;
@@ -39,7 +44,8 @@ pub struct Hub {
     pub tasks: Arc<Tasks>,
     state: Mutex<State>,
     started: Instant,
-    last_peer: AtomicU64,
+    last_number: AtomicU64,
+    pub(super) timer: Timer,
     connections: watch::Sender<usize>,
     stopping: watch::Sender<bool>,
     pub(crate) listeners: Listeners,
@@ -54,9 +60,45 @@ pub(crate) struct State {
     pub relay: Relay,
     pub outboxes: Queues,
     /// Who waits for the outcome of a revocation.
-    pub revocations: HashMap<RunId, Vec<oneshot::Sender<Revoked>>>,
+    pub revocations: HashMap<RunId, Vec<oneshot::Sender<CancelOutcome>>>,
     /// Sessions that are shared, see [`Hub::open`].
-    pub sessions: HashMap<SessionKey, Weak<Shared>>,
+    pub sessions: HashMap<SessionKey, Weak<Page>>,
+    /// Who waits for the calls that fronts make.
+    pub sinks: IdMap<RunId, Sink>,
+    /// And for the outcomes of their cancels.
+    pub cancels: IdMap<CancelKey, oneshot::Sender<CancelOutcome>>,
+}
+
+/// What is done when nothing is locked any more.
+#[derive(Default)]
+struct After {
+    news: SmallVec<[News; 1]>,
+    log: SmallVec<[Noticed; 1]>,
+}
+
+/// What is logged.
+enum Noticed {
+    Emptied(PeerId),
+    Overflow(PeerId),
+    Closing(PeerId, CloseCode, String),
+}
+
+impl Noticed {
+    fn log(&self, limit: usize) {
+        match self {
+            Noticed::Emptied(peer) => tracing::warn!(
+                peer = peer.0,
+                limit,
+                "an app of another worker does not keep up: its agents are given up"
+            ),
+            Noticed::Overflow(peer) => {
+                tracing::warn!(peer = peer.0, limit, "peer does not read: disconnected");
+            }
+            Noticed::Closing(peer, code, reason) => {
+                tracing::debug!(peer = peer.0, code = code.0, reason, "closing");
+            }
+        }
+    }
 }
 
 /// Counts a connection while it lives.
@@ -82,9 +124,12 @@ impl Hub {
                 outboxes: Queues::default(),
                 revocations: HashMap::new(),
                 sessions: HashMap::new(),
+                sinks: IdMap::default(),
+                cancels: IdMap::default(),
             }),
             started: Instant::now(),
-            last_peer: AtomicU64::new(0),
+            last_number: AtomicU64::new(0),
+            timer: Timer::default(),
             connections: watch::Sender::new(0),
             stopping: watch::Sender::new(false),
             listeners: Listeners::default(),
@@ -115,7 +160,7 @@ impl Hub {
         self: &Arc<Self>,
         joined: impl FnOnce(PeerId) -> Event<'static>,
     ) -> (PeerId, Arc<Outbox>, Connected) {
-        let peer = PeerId(self.last_peer.fetch_add(1, Ordering::Relaxed) + 1);
+        let peer = self.next_peer();
         let event = joined(peer);
         let limit = self.limits.queued_bytes;
         // Its worker goes on telling of it, whatever became of what waited for it here.
@@ -136,6 +181,16 @@ impl Hub {
         (peer, outbox, connected)
     }
 
+    /// Names a peer to be.
+    pub(crate) fn next_peer(&self) -> PeerId {
+        PeerId(self.next_number())
+    }
+
+    /// A number greater than all before.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.last_number.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// Counts a connection: the gateway does not end before it has, or the close timeout is over.
     pub fn connected(self: &Arc<Self>) -> Connected {
         self.connections.send_modify(|count| *count += 1);
@@ -144,116 +199,115 @@ impl Hub {
 
     /// Tells the relay what has happened, and does what it asks for.
     pub fn handle(&self, event: Event<'_>) {
+        self.handle_with(event, |_| {});
+    }
+
+    /// The same; `before` changes what goes with the event.
+    pub(crate) fn handle_with(&self, event: Event<'_>, before: impl FnOnce(&mut State)) {
         let now = self.now();
+        let mut after = After::default();
         let mut state = self.state();
-        let State {
-            relay,
-            outboxes,
-            revocations,
-            ..
-        } = &mut *state;
+        before(&mut state);
         match event {
-            Event::Gone { peer } => drop(outboxes.remove(&peer)),
+            Event::Gone { peer } => drop(state.outboxes.remove(&peer)),
             Event::Shutdown => drop(self.stopping.send_replace(true)),
             _ => {}
         }
-        relay.handle(event, now);
-        let early = self.workers().map(|_| self.note(relay.runs_mut()));
-        while let Some(action) = relay.next_action() {
-            match action {
-                Action::Send { peer, message } => {
-                    let Some(outbox) = outboxes.get(&peer) else {
-                        continue;
-                    };
-                    match outbox.push(message) {
-                        Pushed::Queued => {}
-                        Pushed::Congested => {
-                            relay.handle(
-                                Event::Congested {
-                                    peer,
-                                    congested: true,
-                                },
-                                now,
-                            );
-                        }
-                        Pushed::Emptied => {
-                            let limit = self.limits.queued_bytes;
-                            tracing::warn!(
-                                peer = peer.0,
-                                limit,
-                                "an app of another worker does not keep up: its agents are given up"
-                            );
-                            relay.handle(Event::Emptied { peer }, now);
-                        }
-                        Pushed::Overflow => {
-                            let limit = self.limits.queued_bytes;
-                            tracing::warn!(
-                                peer = peer.0,
-                                limit,
-                                "peer does not read: disconnected"
-                            );
-                            let reason = format!("More than {limit} bytes were left unread");
-                            outbox.close(CloseCode::POLICY, reason);
-                            outboxes.remove(&peer);
-                            relay.handle(Event::Gone { peer }, now);
-                        }
-                    }
-                }
-                Action::Close { peer, code, reason } => {
-                    tracing::debug!(peer = peer.0, code = code.0, reason, "closing");
-                    if let Some(outbox) = outboxes.remove(&peer) {
-                        outbox.close(code, reason);
-                    }
-                }
-                Action::Resumable { peer, id, app } => {
-                    let secret = Uuid::new_v4().simple();
-                    let token = format!("{}.{secret}", self.resume_prefix);
-                    let Limits {
-                        app_grace,
-                        queued_bytes,
-                        ..
-                    } = self.limits;
-                    let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
-                    outboxes.keep(peer, app, token, queued_bytes, answer);
-                }
-                Action::Replaced { token } => {
-                    if let Some(peer) = outboxes.replaced(&token) {
-                        relay.handle(Event::Gone { peer }, now);
-                    }
-                }
-                Action::Revoked { run, outcome } => {
-                    for waiting in revocations.remove(&run).unwrap_or_default() {
-                        let _ = waiting.send(outcome.clone());
-                    }
-                }
-            }
+        state.relay.handle(event, now);
+        if self.workers().is_some() {
+            after.news = self.note(state.relay.runs_mut());
         }
-        let offered = relay.take_offered();
-        let news = self.note(relay.runs_mut());
+        while let Some(action) = state.relay.next_action() {
+            self.perform(&mut state, action, now, &mut after);
+        }
+        let offered = state.relay.take_offered();
+        after.news.extend(self.note(state.relay.runs_mut()));
+        self.timer.look(&state.relay);
         drop(state);
-        self.report(match early {
-            Some(mut all) => {
-                all.extend(news);
-                all
-            }
-            None => news,
-        });
+        for event in after.log {
+            event.log(self.limits.queued_bytes);
+        }
+        self.report(after.news);
         self.tell_offered(offered);
     }
 
-    /// A peer has sent a text frame; `shared` is the buffer it lies in, `run` the run it begins if
-    /// it is a call of an agent of the gateway's own.
-    pub fn receive(&self, peer: PeerId, text: &str, shared: Option<&Bytes>, run: Option<RunId>) {
+    /// Does one thing that the relay asks for.
+    fn perform(&self, state: &mut State, action: Action, now: Now, after: &mut After) {
+        let State {
+            relay, outboxes, ..
+        } = state;
+        match action {
+            Action::Send { peer, message } => {
+                let Some(outbox) = outboxes.get(&peer) else {
+                    return;
+                };
+                match outbox.push(message) {
+                    Pushed::Queued => {}
+                    Pushed::Congested => {
+                        let congested = true;
+                        relay.handle(Event::Congested { peer, congested }, now);
+                    }
+                    Pushed::Emptied => {
+                        after.log.push(Noticed::Emptied(peer));
+                        relay.handle(Event::Emptied { peer }, now);
+                    }
+                    Pushed::Overflow => {
+                        after.log.push(Noticed::Overflow(peer));
+                        let limit = self.limits.queued_bytes;
+                        let reason = format!("More than {limit} bytes were left unread");
+                        outbox.close(CloseCode::POLICY, reason);
+                        outboxes.remove(&peer);
+                        relay.handle(Event::Gone { peer }, now);
+                    }
+                }
+            }
+            Action::Close { peer, code, reason } => {
+                if tracing::enabled!(tracing::Level::DEBUG) {
+                    after.log.push(Noticed::Closing(peer, code, reason.clone()));
+                }
+                if let Some(outbox) = outboxes.remove(&peer) {
+                    outbox.close(code, reason);
+                }
+            }
+            Action::Resumable { peer, id, app } => {
+                let secret = Uuid::new_v4().simple();
+                let token = format!("{}.{secret}", self.resume_prefix);
+                let Limits {
+                    app_grace,
+                    queued_bytes,
+                    ..
+                } = self.limits;
+                let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
+                outboxes.keep(peer, app, token, queued_bytes, answer);
+            }
+            Action::Replaced { token } => {
+                if let Some(peer) = outboxes.replaced(&token) {
+                    relay.handle(Event::Gone { peer }, now);
+                }
+            }
+            Action::Revoked { run, outcome } => {
+                for waiting in state.revocations.remove(&run).unwrap_or_default() {
+                    let _ = waiting.send(outcome.clone());
+                }
+            }
+            Action::Call { run, step } => {
+                if let Some(sink) = state.sinks.get(&run) {
+                    sink.push(step);
+                }
+            }
+            Action::CallOver { run } => drop(state.sinks.remove(&run)),
+            Action::CancelAnswered { cancel, outcome } => {
+                if let Some(waiting) = state.cancels.remove(&cancel) {
+                    let _ = waiting.send(outcome);
+                }
+            }
+        }
+    }
+
+    /// A peer has sent a text frame; `shared` is the buffer it lies in.
+    pub fn receive(&self, peer: PeerId, text: &str, shared: Option<&Bytes>) {
         let incoming = Incoming::new(text, shared, &self.limits);
-        let event = match incoming.envelope(&self.limits) {
-            Ok(envelope) => Event::Message {
-                peer,
-                envelope,
-                run,
-            },
-            Err(refusal) => Event::Refused { peer, refusal },
-        };
-        self.handle(event);
+        self.handle(Event::received(peer, incoming.envelope(&self.limits)));
     }
 
     /// The queue to a peer is no longer congested, unless it is again by now.
@@ -266,9 +320,10 @@ impl Hub {
             .handle(Event::Congested { peer, congested }, now);
     }
 
-    /// See [`Relay::manifest`].
+    /// `/abp.json` of the app named; of the only one, or the demo app, when none is.
     pub fn manifest(&self, app: Option<&str>) -> Option<String> {
-        self.state().relay.manifest(app)
+        let shown = self.state().relay.shown(app);
+        shown?.manifest()
     }
 
     /// See [`Relay::counters`].

@@ -1,20 +1,23 @@
 //! What the fronts share: calls, cancels, runs, queues and metrics.
 
 pub mod background;
+pub mod calls;
 mod elsewhere;
 mod hub;
 pub(crate) mod lifecycle;
 pub mod metrics;
 mod offers;
 mod outbox;
+mod outcome;
 pub(crate) mod resume;
-pub mod router;
 mod runs;
+mod time;
 
 pub use elsewhere::{Elsewhere, Tunnel};
 pub use hub::{Connected, Hub};
 pub(crate) use outbox::Phase as OutboxPhase;
 pub use outbox::{Outbox, Pushed, Step as OutboxStep};
+pub use outcome::{AbpError, Confirmation, Outcome, Step};
 pub use resume::{Attached, Lost, Resume, Sessions};
 pub use runs::{Listed, Placed, Sought, Unsure};
 

@@ -27,6 +27,8 @@ pub struct Envelope<'a> {
     pub timestamp: Option<&'a str>,
     /// Anything; `null` counts as absent.
     pub payload: Option<&'a str>,
+    /// The `callId` that a cancel gives, as JSON, if it is a string.
+    pub call_id: Option<&'a str>,
     /// The bytes all of these lie in, where they may be kept instead of copied.
     pub shared: Option<&'a Bytes>,
 }
@@ -123,8 +125,11 @@ impl<'a> Envelope<'a> {
         let raw: Raw<'a> = serde_json::from_str(text)
             .map_err(|error| not_an_object(format!("The message is not valid JSON: {error}")))?;
         let kind = raw.kind.ok_or_else(|| wrong("type", "is missing"))?;
+        let kind = string(kind).ok_or_else(|| wrong("type", "must be a string"))?;
+        let cancel = kind == Request::Cancel.kind();
+        let payload = raw.payload.map(RawValue::get);
         Ok(Envelope {
-            kind: string(kind).ok_or_else(|| wrong("type", "must be a string"))?,
+            kind,
             id: raw.id.map(|id| check_id(id, limits)).transpose()?,
             agent: match raw.agent {
                 Some(agent) => {
@@ -137,7 +142,10 @@ impl<'a> Envelope<'a> {
                 Some(_) => return Err(wrong("timestamp", "must be a number").into()),
                 None => None,
             },
-            payload: raw.payload.map(RawValue::get),
+            payload,
+            call_id: payload
+                .filter(|_| cancel)
+                .and_then(|payload| call_id(payload.as_bytes())),
             shared,
         })
     }
@@ -163,13 +171,11 @@ impl<'a> Envelope<'a> {
 
     /// What it is about, for an answer that refuses it.
     pub fn subject(&self) -> Subject {
-        let cancel = self.kind == Request::Cancel.kind();
-        let payload = self.payload.filter(|_| cancel);
         Subject {
             kind: Some(self.kind.to_string()),
             id: self.id.map(str::to_string),
             agent: self.agent.as_deref().map(str::to_string),
-            call_id: payload.and_then(|payload| call_id(payload.as_bytes())),
+            call_id: self.call_id.map(str::to_string),
         }
     }
 }
@@ -190,7 +196,7 @@ impl Subject {
                     let id = id.and_then(|id| check_id(id, limits).ok());
                     found.id = id.map(str::to_string);
                 }
-                "payload" => found.call_id = call_id(value),
+                "payload" => found.call_id = call_id(value).map(str::to_string),
                 _ => {}
             }
         });
@@ -254,7 +260,7 @@ fn check_id<'a>(id: &'a RawValue, limits: &Limits) -> Result<&'a str, Failure> {
     }
 }
 
-fn call_id(payload: &[u8]) -> Option<String> {
+fn call_id(payload: &[u8]) -> Option<&str> {
     let mut found = None;
     scan::members(payload, |key, value| {
         if key == "callId" && value.len() <= 1024 {
@@ -262,7 +268,7 @@ fn call_id(payload: &[u8]) -> Option<String> {
             found = text.filter(|text| serde_json::from_str::<Cow<str>>(text).is_ok());
         }
     });
-    found.map(str::to_string)
+    found
 }
 
 fn string(raw: &RawValue) -> Option<Cow<'_, str>> {

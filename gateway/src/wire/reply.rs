@@ -1,12 +1,15 @@
 //! Writing envelopes.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::{Failure, Request, Subject};
+use super::{Failure, Json, Request, Subject, with_stop};
+use caphost::call::{LateEnd, Stop};
 
 /// Payloads larger than this are kept in the buffer they came in until they are written.
-const SHARED_BYTES: usize = 64 << 10;
+pub(super) const SHARED_BYTES: usize = 64 << 10;
 
 /// Tells an app that an agent of it is gone.
 pub const AGENT_CLOSED: &str = "agent/closed";
@@ -29,6 +32,8 @@ pub struct Header<'a> {
 pub struct Outgoing {
     text: String,
     payload: Option<Bytes>,
+    /// What the payload is to say of a stop, once it is written.
+    grade: Option<(Stop, Option<LateEnd>)>,
 }
 
 impl Outgoing {
@@ -64,7 +69,22 @@ impl Outgoing {
         Outgoing {
             text,
             payload: shared.map(|shared| shared.slice_ref(payload.as_bytes())),
+            grade: None,
         }
+    }
+
+    /// The same, with that in the payload's `metadata` whatever it says of a stop itself. It is put
+    /// in when the message is written.
+    pub fn graded(
+        header: Header<'_>,
+        payload: Json,
+        (stop, ended): (Stop, Option<LateEnd>),
+    ) -> Self {
+        let mut message = Outgoing::new(header, "", None);
+        message.text.pop();
+        message.payload = Some(payload.into());
+        message.grade = Some((stop, ended));
+        message
     }
 
     /// A message of another protocol.
@@ -72,6 +92,7 @@ impl Outgoing {
         Outgoing {
             text,
             payload: None,
+            grade: None,
         }
     }
 
@@ -89,12 +110,22 @@ impl Outgoing {
 
     /// The message as text.
     pub fn into_text(self) -> String {
-        let Outgoing { mut text, payload } = self;
-        if let Some(payload) = payload {
-            text.reserve_exact(payload.len() + 1);
-            text.push_str(std::str::from_utf8(&payload).unwrap_or("null"));
-            text.push('}');
-        }
+        let Outgoing {
+            mut text,
+            payload,
+            grade,
+        } = self;
+        let Some(payload) = payload else {
+            return text;
+        };
+        let payload = std::str::from_utf8(&payload).unwrap_or("null");
+        let payload = match grade {
+            Some((stop, ended)) => Cow::Owned(with_stop(payload, stop, ended)),
+            None => Cow::Borrowed(payload),
+        };
+        text.reserve_exact(payload.len() + 1);
+        text.push_str(&payload);
+        text.push('}');
         text
     }
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use caphost_gateway::broker::runs::Dialect;
 use caphost_gateway::fronts::contextforge::CancellationOptions;
-use caphost_gateway::gateway::router::{Client, NewCall, Outcome};
+use caphost_gateway::gateway::calls::{Client, NewCall, Outcome};
 use caphost_gateway::limits::Limits;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::{Identity, Tokens};

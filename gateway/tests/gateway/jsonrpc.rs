@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use caphost_gateway::broker::runs::Found;
-use caphost_gateway::gateway::router::CancelNotice;
+use caphost_gateway::gateway::calls::CancelNotice;
 use caphost_gateway::limits::Limits;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::{Identity, Tokens};

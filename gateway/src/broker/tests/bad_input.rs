@@ -94,15 +94,9 @@ fn a_payload_passes_untouched() {
     let mut bench = Bench::session();
     let text = r#"{"type":"capabilities/call","id":"1","payload":{"callId":"c","capability":"a.b","params":{"__proto__":{"x":1},"n":1e300,"big":12345678901234567890123,"é":"\u00e9\ud83d\ude00"}}}"#;
     let limits = bench.limits.clone();
-    let envelope = Envelope::read(text, None, &limits).unwrap();
-    bench.relay.handle(
-        Event::Message {
-            peer: PeerId(2),
-            envelope,
-            run: None,
-        },
-        bench.now,
-    );
+    let read = Envelope::read(text, None, &limits);
+    let event = Event::received(PeerId(2), read);
+    bench.relay.handle(event, bench.now);
     let Some(Action::Send { message, .. }) = bench.relay.next_action() else {
         panic!("not relayed")
     };

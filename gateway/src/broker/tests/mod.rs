@@ -4,6 +4,7 @@ mod bad_apps;
 mod bad_input;
 mod bounds;
 mod departures;
+mod page;
 mod relaying;
 mod resuming;
 mod runs;
@@ -12,7 +13,7 @@ mod updates;
 
 use serde_json::{Value, json};
 
-use super::{Action, Event, Now, PeerId, Profile, Relay, Revoked, Seat, Wanted};
+use super::{Action, CancelKey, CancelOutcome, Event, Now, PeerId, Profile, Relay, Seat, Wanted};
 use crate::broker::runs::{Dialect, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
@@ -30,7 +31,11 @@ pub(super) struct Bench {
 pub(super) enum Seen {
     Message(u64, Value),
     Closed(u64, u16),
-    Revoked(RunId, Revoked),
+    Revoked(RunId, CancelOutcome),
+    /// A call of the gateway's own does that.
+    Step(RunId, String),
+    CallOver(RunId),
+    CancelAnswered(CancelKey, CancelOutcome),
     Resumable(u64, Option<String>, String),
     Replaced(String),
 }
@@ -53,6 +58,9 @@ impl Bench {
         self.relay.handle(event, self.now);
         std::iter::from_fn(|| self.relay.next_action())
             .map(|action| match action {
+                Action::Call { run, step } => Seen::Step(run, format!("{step:?}")),
+                Action::CallOver { run } => Seen::CallOver(run),
+                Action::CancelAnswered { cancel, outcome } => Seen::CancelAnswered(cancel, outcome),
                 Action::Send { peer, message } => {
                     Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
                 }
@@ -67,14 +75,7 @@ impl Bench {
     pub fn text(&mut self, peer: u64, text: &str) -> Vec<Seen> {
         let limits = self.limits.clone();
         let peer = PeerId(peer);
-        self.event(match Envelope::read(text, None, &limits) {
-            Ok(envelope) => Event::Message {
-                peer,
-                envelope,
-                run: None,
-            },
-            Err(refusal) => Event::Refused { peer, refusal },
-        })
+        self.event(Event::received(peer, Envelope::read(text, None, &limits)))
     }
 
     pub fn send(&mut self, peer: u64, message: Value) -> Vec<Seen> {

@@ -41,8 +41,7 @@ fn never_started(mut payload: Value) -> Value {
 }
 
 fn confirmed(run: &Run, stop: Stop) -> Seen {
-    let outcome = Revoked {
-        cancelled: true,
+    let outcome = CancelOutcome {
         reason: None,
         error: None,
         stop: Some(stop),
@@ -116,8 +115,7 @@ fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
     let sent = revoke(&mut bench, &it);
     let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
     let seen = bench.send(1, cancel_result(only(&sent, 1), no));
-    let refused = Revoked {
-        cancelled: false,
+    let refused = CancelOutcome {
         reason: Some("Operation already completed".into()),
         error: None,
         stop: None,
@@ -205,7 +203,7 @@ fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
             _ => None,
         });
         let told = told.expect("an outcome");
-        assert!(!told.cancelled && told.error.is_some());
+        assert!(!told.cancelled() && told.error.is_some());
         assert_eq!(run(&bench, "c").state, RunState::Unknown);
         assert!(!bench.relay.runs().list(&Identity::anyone(), 0).is_empty());
         assert_eq!(bench.relay.runs().in_flight(), 0);

@@ -152,7 +152,7 @@ fn an_operator_is_told_what_the_agent_is() {
     let [Seen::Revoked(_, told)] = &seen[..] else {
         panic!("{seen:?}")
     };
-    assert_eq!((told.cancelled, told.stop), (true, Some(Stop::Returned)));
+    assert_eq!((told.cancelled(), told.stop), (true, Some(Stop::Returned)));
     let response = with(None, json!({ "success": false }));
     let seen = bench.send(1, answer(&calling, CALL_RESULT, response));
     assert_eq!(only(&seen, 2)["payload"]["metadata"]["stop"], "returned");

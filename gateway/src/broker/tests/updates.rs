@@ -52,7 +52,8 @@ fn a_difference_changes_what_is_offered() {
     assert_eq!(offered(&bench), pairs(&[("a", "again")]));
     assert_eq!(bench.relay.take_offered().len(), 3);
     // The manifest shows it.
-    let manifest: Value = serde_json::from_str(&bench.relay.manifest(None).unwrap()).unwrap();
+    let manifest: Value =
+        serde_json::from_str(&bench.relay.shown(None).unwrap().manifest().unwrap()).unwrap();
     assert_eq!(
         manifest["capabilities"],
         json!([{ "name": "a", "description": "again" }])

@@ -16,7 +16,8 @@ use clap::error::ErrorKind;
 use super::client::{Connection, Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
-use crate::agent::{NewCall, Patience};
+use crate::cli::agent::Patience;
+use crate::gateway::calls::NewCall;
 use crate::options::duration;
 use caphost::call::CallId;
 use display::Display;
@@ -66,7 +67,7 @@ pub(super) struct Call {
     quiet: bool,
     /// An id for the call, to cancel it by from elsewhere; a fresh UUID if there is none.
     #[arg(long, value_name = "ID", value_parser = call_id)]
-    call_id: Option<String>,
+    call_id: Option<CallId>,
     /// Time the app has to confirm a cancel.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     grace: Duration,
@@ -99,7 +100,10 @@ impl Call {
         let call = self.new_call();
         let mut report = Report {
             made: Instant::now(),
-            call_id: call.call_id.clone().unwrap_or_default(),
+            call_id: call
+                .call_id
+                .as_ref()
+                .map_or_else(String::new, |it| it.as_str().into()),
             timeout: self.timeout,
             output: self.output.clone(),
             json: self.json,
@@ -146,19 +150,17 @@ impl Call {
             // Read by `check`.
             Params::File(_) | Params::StandardInput => None,
         });
-        let fresh = || uuid::Uuid::new_v4().to_string();
         NewCall {
             capability: self.capability.clone(),
             params,
             timeout: self.timeout,
-            call_id: Some(self.call_id.take().unwrap_or_else(fresh)),
+            call_id: Some(self.call_id.take().unwrap_or_else(CallId::random)),
             progress: true,
-            run: None,
+            ..NewCall::default()
         }
     }
 }
 
-fn call_id(text: &str) -> Result<String, String> {
-    let id = CallId::parse(text).map_err(|_| "expected 1 to 128 printable characters")?;
-    Ok(id.as_str().into())
+fn call_id(text: &str) -> Result<CallId, String> {
+    CallId::parse(text).map_err(|_| "expected 1 to 128 printable characters".into())
 }

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use super::binary::abridged;
 use super::{End, Exit, Failure, Output, Signals, result};
-use crate::agent::{Confirmation, Outcome};
 use crate::cli::terminal::{json, one_line, print, say};
+use crate::gateway::{Confirmation, Outcome};
 use crate::wire::stops;
 use caphost::call::{Code, Stop};
 
@@ -64,7 +64,7 @@ impl Report {
                     .deliver(data.unwrap_or_default(), document, signals)
                     .await;
             }
-            End::Settled(Outcome::Cancelled(stop), confirmation) => {
+            End::Settled(Outcome::Cancelled { stop, .. }, confirmation) => {
                 document["cancelled"] = true.into();
                 document["metadata"] = stops::metadata(stop, None);
                 let ended = confirmation.as_ref().and_then(|it| it.ended);

@@ -7,7 +7,9 @@ use futures_util::future::{Fuse, FutureExt};
 use tokio::time::sleep;
 
 use super::{Display, Failure, Signals};
-use crate::agent::{Agent, Calling, Confirmation, NewCall, Outcome, Step};
+use crate::cli::agent::{Agent, Calling};
+use crate::gateway::calls::NewCall;
+use crate::gateway::{Confirmation, Outcome, Step};
 
 /// Why the call is cancelled, for the app.
 const REASON: &str = "Interrupted at the command line";

@@ -17,8 +17,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 use url::Url;
 
 use super::{Failure, MAX_ANSWER_BYTES};
-use crate::agent::{AbpError, Agent, Hello, Inlet, Patience};
+use crate::cli::agent::{Agent, Hello, Inlet, Patience};
 use crate::cli::gateway_args::{Access, GatewayArgs};
+use crate::gateway::AbpError;
 use crate::http_client::install_crypto;
 use caphost::call::Code;
 
@@ -53,7 +54,7 @@ impl Connection {
             name: "caphost".into(),
             version: env!("CARGO_PKG_VERSION").into(),
         };
-        let send = move |(text, _)| drop(frames.send(text));
+        let send = move |text| drop(frames.send(text));
         let (agent, inlet) = Agent::start(&hello, patience, send);
         let closed = Arc::new(OnceLock::new());
         let socket = tokio::spawn(carry(socket, outgoing, inlet, closed.clone()));

@@ -6,8 +6,8 @@ use console::style;
 use serde_json::{Value, json};
 
 use super::Exit;
-use crate::agent::AbpError;
 use crate::cli::terminal::{one_line, print_json, printable, say};
+use crate::gateway::AbpError;
 use crate::wire::abp;
 use caphost::call::{Code, Error};
 

@@ -20,7 +20,7 @@ pub(crate) struct AgentPeer {
 impl Endpoint for AgentPeer {
     fn text(self: &Arc<Self>, text: &Utf8Bytes) {
         let shared = Bytes::from(text.clone());
-        self.hub.receive(self.peer, text, Some(&shared), None);
+        self.hub.receive(self.peer, text, Some(&shared));
     }
 
     fn binary(&self, refused: Failure) {

@@ -63,15 +63,12 @@ impl AppPeer {
                     }
                 };
             }
-            Ok(envelope) => Event::Message {
-                peer,
-                envelope,
-                run: None,
-            },
-            Err(refusal) => Event::Refused { peer, refusal },
+            read => Event::received(peer, read),
         };
-        let registers =
-            matches!(&event, Event::Message { envelope, .. } if envelope.kind == "app/register");
+        let registers = matches!(
+            &event,
+            Event::Message { message, .. } if message.envelope.kind == "app/register"
+        );
         self.hub.handle(event);
         if registers {
             self.hub.attached(peer).map(Stage::Attached)

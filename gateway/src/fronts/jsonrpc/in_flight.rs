@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::fronts::jsonrpc::message::{Cancel, IdKey};
-use crate::gateway::router::Canceller;
+use crate::gateway::calls::Canceller;
 
 /// One connection's requests in flight, by their ids.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::peer::Peer;
 use crate::fronts::jsonrpc::message::cancel_notice;
-use crate::gateway::router::CancelNotice;
+use crate::gateway::calls::CancelNotice;
 
 /// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
 /// from now on and until it is gone; except of runs it may not see.

@@ -19,7 +19,7 @@ use crate::fronts::socket::Endpoint;
 use crate::gateway::Hub;
 use crate::gateway::Outbox;
 use crate::gateway::Pushed;
-use crate::gateway::router::{Client, Session};
+use crate::gateway::calls::{Client, Session};
 use crate::tokens::Identity;
 use crate::wire::abp;
 use crate::wire::{Failure, Outgoing, Subject, check_bounds, read_value};

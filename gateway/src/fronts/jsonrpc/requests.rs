@@ -10,7 +10,7 @@ use super::notices;
 use super::peer::Peer;
 use crate::broker::CapabilityInfo;
 use crate::fronts::jsonrpc::message::{self, Id, code, read_call};
-use crate::gateway::router::{AbpError, Call, NewCall, Outcome, Step};
+use crate::gateway::calls::{AbpError, Call, NewCall, Outcome, Step};
 use crate::wire::abp::FromAgent;
 use caphost::call::{Code, Error, Stop};
 
@@ -95,7 +95,7 @@ impl Peer {
             // One too long to count is none.
             timeout: timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
             dialect_id: Some(plain(id.value())),
-            call_id: call.map(|it| it.as_str().into()),
+            call_id: call,
             progress: token.is_some(),
             ..NewCall::default()
         });
@@ -152,7 +152,7 @@ impl Calling {
         if !abandoned {
             return;
         }
-        let call_id = call.call_id().unwrap_or_default().to_string();
+        let call_id = call.call_id().to_string();
         let late = tokio::select! {
             () = peer.gone.cancelled() => None,
             late = call.late_end() => late,

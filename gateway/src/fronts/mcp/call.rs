@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::session::Ticket;
 use super::{late, result, tools};
 use crate::broker::CapabilityInfo;
-use crate::gateway::router::{Call, NewCall, Outcome, Step};
+use crate::gateway::calls::{Call, NewCall, Outcome, Step};
 use caphost::call::Stop;
 
 /// Calls a capability and waits for its end, telling the client of its progress if it asked to be.

@@ -24,7 +24,7 @@ use super::{call, late, result, tools, watch};
 use crate::broker::Offer;
 use crate::broker::runs::Dialect;
 use crate::gateway::Hub;
-use crate::gateway::router::{AbpError, Client, Session};
+use crate::gateway::calls::{AbpError, Client, Session};
 use caphost::call::Code;
 
 /// The versions spoken: with `initialize` there is one, whatever the client asks for.

@@ -18,7 +18,7 @@ use rmcp::service::Peer;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway::router::Call;
+use crate::gateway::calls::Call;
 use crate::wire::abp::CALL_ENDED;
 use crate::wire::stops;
 
@@ -78,7 +78,7 @@ pub struct Told {
 
 /// Waits for the late end of a call, and tells of it, unless the session ends before.
 pub async fn tell(told: Told, request_id: RequestId, call: Call) {
-    let call_id = call.call_id().unwrap_or_default().to_string();
+    let call_id = call.call_id().to_string();
     let late = tokio::select! {
         () = told.ended.cancelled() => None,
         late = call.late_end() => late,

@@ -4,8 +4,8 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject
 use serde_json::{Value, json};
 
 use super::content::extract;
-use crate::agent::AbpError;
 use crate::broker::runs::RunId;
+use crate::gateway::AbpError;
 use caphost::call::{Code, Stop};
 
 /// The error code of a cancelled request, as LSP and the cancellation API have it.

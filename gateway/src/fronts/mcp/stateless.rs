@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::caller::Caller;
 use crate::broker::runs::Dialect;
 use crate::gateway::Hub;
-use crate::gateway::router::{Call, Client, NewCall, Session};
+use crate::gateway::calls::{Call, Client, NewCall, Session};
 
 /// What the app is told that the agent is called, which is several clients.
 const NAME: &str = "caphost MCP";

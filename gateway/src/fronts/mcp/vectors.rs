@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::progress::Progress;
 use super::{content, result, schema, tools};
-use crate::agent::AbpError;
 use crate::broker::CapabilityInfo;
 use crate::broker::runs::RunId;
+use crate::gateway::AbpError;
 
 fn vectors() -> Value {
     let text = include_str!("../../../../tests/conformance/jsonrpc/mcp.json");

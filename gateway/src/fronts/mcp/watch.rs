@@ -12,7 +12,7 @@ use super::caller::Caller;
 use super::handler::Handler;
 use super::tools::fingerprint;
 use crate::gateway::Hub;
-use crate::gateway::router::CancelNotice;
+use crate::gateway::calls::CancelNotice;
 
 /// Tells a session that the tools have changed, and which runs the cancellation API has cancelled,
 /// until the session ends.

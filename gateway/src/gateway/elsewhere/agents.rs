@@ -21,7 +21,7 @@ impl Elsewhere {
         };
         let known = self.of(worker, |other| Some(other.agents.get(&key)?.peer));
         let peer = known.unwrap_or_else(|| self.join_agent(worker, key));
-        self.hub.receive(peer, message, Some(text), None);
+        self.hub.receive(peer, message, Some(text));
     }
 
     fn join_agent(&self, worker: WorkerId, key: Key) -> PeerId {

@@ -28,7 +28,7 @@ impl Elsewhere {
         };
         // Its schemas stay the text they are.
         let message = format!(r#"{{"type":"{kind}","id":0,"timestamp":0,"payload":{offer}}}"#);
-        self.hub.receive(peer, &message, None, None);
+        self.hub.receive(peer, &message, None);
     }
 
     /// An app there has changed what it offers.
@@ -51,7 +51,7 @@ impl Elsewhere {
         let message = format!(
             r#"{{"type":"app/update","id":1,"timestamp":0,"payload":{{"added":{added},"removed":{removed}}}}}"#
         );
-        self.hub.receive(peer, &message, None, None);
+        self.hub.receive(peer, &message, None);
     }
 
     fn join_app(&self, worker: WorkerId, app: AppKey) -> PeerId {
@@ -106,11 +106,7 @@ impl Elsewhere {
         let event = match incoming.envelope(limits) {
             Ok(mut envelope) => {
                 envelope.agent = Some(agent.into());
-                Event::Message {
-                    peer,
-                    envelope,
-                    run: None,
-                }
+                Event::received(peer, Ok(envelope))
             }
             Err(mut refusal) => {
                 refusal.subject.agent = Some(agent);

@@ -70,12 +70,7 @@ impl Attached {
                 Ok(()) => return,
                 Err(error) => refused(peer, envelope.subject(), error),
             },
-            Ok(envelope) => Event::Message {
-                peer,
-                envelope,
-                run: None,
-            },
-            Err(refusal) => Event::Refused { peer, refusal },
+            read => Event::received(peer, read),
         };
         self.hub.handle(event);
         match due {

@@ -7,8 +7,8 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use super::sought::{Placed, Sought, Unsure, merged};
 use crate::broker::runs::{CancelNotice, NoticedRun, Run, RunId, leave_out};
 use crate::cluster::{Answer, Notice, Question, WorkerId, Workers};
+use crate::gateway::calls::{AbpError, Confirmation};
 use crate::gateway::hub::Hub;
-use crate::gateway::router::{AbpError, Confirmation};
 use crate::tokens::Identity;
 use caphost::call::{Code, Stop};
 

@@ -14,11 +14,15 @@ pub use sought::{Placed, Sought, Unsure};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::broker::runs::{CancelNotice, Dialect, EarlyCancel, Ending, Found, NewRun, Run, RunId};
-use crate::broker::{Event, PeerId, Revoked};
+use crate::broker::revocation::unconfirmed;
+use crate::broker::runs::{CancelNotice, Dialect, EarlyCancel, Found, Run, RunId};
+#[cfg(test)]
+use crate::broker::runs::{Ending, NewRun};
+use crate::broker::{Event, PeerId};
 use crate::cluster::Notice;
+use crate::gateway::Confirmation;
+use crate::gateway::calls::{Client, Session};
 use crate::gateway::hub::Hub;
-use crate::gateway::router::{AbpError, Client, Confirmation, Session};
 use crate::tokens::Identity;
 use caphost::call::Stop;
 
@@ -124,8 +128,8 @@ impl Hub {
         self.handle(Event::Revoke { run: id, reason });
         let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
         let outcome = outcome.ok().and_then(Result::ok);
-        let outcome = outcome.unwrap_or_else(Revoked::unconfirmed);
-        let (cancelled, stop) = (outcome.cancelled, outcome.stop.map(Stop::as_str));
+        let outcome = outcome.unwrap_or_else(unconfirmed);
+        let (cancelled, stop) = (outcome.cancelled(), outcome.stop.map(Stop::as_str));
         tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel asked for");
         outcome.into()
     }
@@ -174,34 +178,15 @@ impl Hub {
         listeners.retain(|hears| hears.send(notice.clone()).is_ok());
     }
 
+    #[cfg(test)]
     pub(crate) fn register_run(&self, new: NewRun) -> bool {
         self.change_runs(|runs, now| runs.register(new, now))
     }
 
+    #[cfg(test)]
     pub(crate) fn run_ended(&self, id: RunId, ending: Ending) {
         self.change_runs(|runs, now| {
             runs.end(id, ending, now);
         });
-    }
-
-    pub(crate) fn cancel_requested(&self, id: RunId, reason: Option<&str>) {
-        self.change_runs(|runs, now| runs.cancel_requested(id, reason, now));
-    }
-
-    pub(crate) fn cancel_reason(&self, id: RunId) -> Option<String> {
-        let state = self.state();
-        state.relay.runs().get(id)?.cancel_reason.clone()
-    }
-}
-
-impl From<Revoked> for Confirmation {
-    fn from(outcome: Revoked) -> Self {
-        Confirmation {
-            cancelled: outcome.cancelled,
-            reason: outcome.reason,
-            error: outcome.error.map(AbpError::read),
-            stop: outcome.stop,
-            ended: outcome.ended,
-        }
     }
 }

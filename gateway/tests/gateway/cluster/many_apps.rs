@@ -35,7 +35,7 @@ impl Connection {
         let app = json!({ "id": id, "name": "Demo", "version": "1" });
         let payload = json!({ "app": app, "capabilities": capabilities });
         let message = request("app/register", "r", payload).to_string();
-        hub.receive(peer, &message, None, None);
+        hub.receive(peer, &message, None);
         Connection {
             peer,
             outbox,
@@ -49,7 +49,7 @@ impl Connection {
         let added = [capability(number, change)];
         let payload = json!({ "added": added, "removed": [name(number)] });
         let message = request("app/update", "u", payload).to_string();
-        hub.receive(self.peer, &message, None, None);
+        hub.receive(self.peer, &message, None);
         while let Some(OutboxStep::Message(_, cost)) = self.outbox.pop() {
             self.outbox.written(cost);
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use caphost_gateway::cluster::Notice;
 use caphost_gateway::fronts::mcp::McpOptions;
-use caphost_gateway::gateway::router::CancelNotice;
+use caphost_gateway::gateway::calls::CancelNotice;
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::{Identity, Tokens};
 use reqwest::Method;

@@ -18,7 +18,7 @@ use crate::broker::runs::Dialect;
 use crate::fronts::rap::names::{Identifier, MAX_IDENTIFIER_CHARS};
 use crate::fronts::rap::wire::Invocation;
 use crate::fronts::refusal::Refusal;
-use crate::gateway::router::{AbpError, Client, NewCall};
+use crate::gateway::calls::{AbpError, Client, NewCall};
 use crate::tokens::Identity;
 use caphost::call::{Code, Error};
 

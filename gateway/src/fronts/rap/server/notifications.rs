@@ -23,7 +23,7 @@ use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
-use crate::gateway::router::{Canceller, Confirmation};
+use crate::gateway::calls::{Canceller, Confirmation};
 use crate::tokens::Identity;
 use caphost::call::Stop;
 

@@ -16,7 +16,7 @@ use super::{RapServer, take};
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
 use crate::gateway::Connected;
-use crate::gateway::router::{AbpError, Call, Outcome};
+use crate::gateway::calls::{AbpError, Call, Outcome};
 
 /// Timers of an app may be a little early.
 const EARLY_MILLIS: u128 = 20;

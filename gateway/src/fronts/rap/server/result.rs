@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX};
-use crate::gateway::router::{AbpError, Outcome};
+use crate::gateway::calls::{AbpError, Outcome};
 use crate::wire::binary::{Binary, Encoding, canonical};
 use crate::wire::stops;
 use caphost::call::Stop;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::fronts::rap::names::Identifier;
-use crate::gateway::router::{Call, Canceller, NewCall, Session};
+use crate::gateway::calls::{Call, Canceller, NewCall, Session};
 use crate::tokens::Identity;
 
 /// Threads by their id. Callers choose the ids, so there is one thread for each caller, app and id.

@@ -75,8 +75,7 @@ impl RelayConnection {
             envelope["id"] = id.clone();
         }
         envelope["payload"] = payload;
-        self.hub
-            .receive(self.peer, &envelope.to_string(), None, None);
+        self.hub.receive(self.peer, &envelope.to_string(), None);
     }
 }
 

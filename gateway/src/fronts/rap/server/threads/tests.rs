@@ -3,7 +3,7 @@ use std::cell::Cell;
 use super::*;
 use crate::broker::runs::Dialect;
 use crate::gateway::Hub;
-use crate::gateway::router::{Client, NewCall};
+use crate::gateway::calls::{Client, NewCall};
 use crate::limits::Limits;
 use crate::tokens::{Role, Tokens};
 

@@ -1,13 +1,10 @@
-//! An agent in native code: the sans-IO [`AgentState`](caphost::agent::AgentState) with a task around
-//! it that keeps the time.
+//! The agent that the command line is: the sans-IO [`AgentState`](caphost::agent::AgentState) with a
+//! task around it that keeps the time.
 //!
 //! It knows no transport: whoever starts one gives it a function that sends a text frame and feeds
-//! what arrives into the [`Inlet`]. The command line does so over a WebSocket, the gateway's own
-//! sessions over the relay.
+//! what arrives into the [`Inlet`].
 
 mod actor;
-mod caller;
-mod outcome;
 #[cfg(test)]
 mod tests;
 
@@ -18,11 +15,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::broker::runs::RunId;
+use crate::gateway::calls::NewCall;
+use crate::gateway::{AbpError, Confirmation, Outcome, Step};
 use actor::{Actor, Command};
-use caller::Caller;
-use caphost::call::{CallId, LateEnd};
-pub use outcome::{AbpError, Confirmation, Outcome};
+use caphost::call::CallId;
 
 /// Who an agent says it is.
 #[derive(Clone, Debug)]
@@ -50,35 +46,6 @@ impl Default for Patience {
         }
     }
 }
-
-/// A call to make.
-#[derive(Clone, Debug, Default)]
-pub struct NewCall {
-    /// What is called.
-    pub capability: String,
-    /// What its handler gets.
-    pub params: Option<Value>,
-    /// After which it shall be cancelled.
-    pub timeout: Option<Duration>,
-    /// Its callId; a fresh UUID if there is none.
-    pub call_id: Option<String>,
-    /// Whether progress is wanted.
-    pub progress: bool,
-    /// The run it is, for an agent of the gateway's own.
-    pub run: Option<RunId>,
-}
-
-/// What a call does next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /// It says how far it is: a `ProgressInfo`.
-    Progress(Value),
-    /// It is over, and nothing follows.
-    Ended(Outcome),
-}
-
-/// A frame to be sent, and the run it begins if it does.
-pub type Frame = (String, Option<RunId>);
 
 /// An agent. Clones share it; when the last is dropped its session ends, and with it what it has in
 /// flight.
@@ -110,7 +77,6 @@ pub struct Calling {
     /// Its callId.
     pub call_id: String,
     steps: mpsc::UnboundedReceiver<Step>,
-    late: oneshot::Receiver<LateEnd>,
 }
 
 impl Calling {
@@ -121,20 +87,13 @@ impl Calling {
     }
 
     /// How it ends.
+    #[cfg(test)]
     pub async fn outcome(mut self) -> Outcome {
         loop {
             if let Step::Ended(outcome) = self.next().await {
                 return outcome;
             }
         }
-    }
-}
-
-impl Calling {
-    /// How the handler of a call that has ended as abandoned ends after all; nothing if the session
-    /// is over before that is heard of. Does not keep the session.
-    pub async fn late_end(self) -> Option<LateEnd> {
-        self.late.await.ok()
     }
 }
 
@@ -145,7 +104,7 @@ impl Agent {
     pub fn start(
         hello: &Hello,
         patience: Patience,
-        send: impl FnMut(Frame) + Send + 'static,
+        send: impl FnMut(String) + Send + 'static,
     ) -> (Agent, Inlet) {
         let (commands, from_callers) = mpsc::unbounded_channel();
         let (inlet, from_app) = mpsc::unbounded_channel();
@@ -158,31 +117,13 @@ impl Agent {
     /// Makes a call. Whatever is wrong with it comes as its outcome.
     pub fn call(&self, call: NewCall) -> Calling {
         let (steps, received) = mpsc::unbounded_channel();
-        let (tell_late, late) = oneshot::channel();
-        let given = call.call_id.as_deref();
-        let id = given.map_or_else(|| Ok(fresh_call_id()), CallId::parse);
-        let call_id = match &id {
-            Ok(id) => id.as_str().to_string(),
-            Err(_) => call.call_id.clone().unwrap_or_default(),
-        };
-        match id {
-            Ok(id) => {
-                // If the agent is over the sender is dropped, and the call ends disconnected.
-                let _ = self
-                    .commands
-                    .send(Command::Call(id, call, Caller::new(steps, tell_late)));
-            }
-            Err(_) => {
-                let error = AbpError::invalid_params(
-                    "Bad callId: it is a string of 1 to 128 printable characters",
-                );
-                let _ = steps.send(Step::Ended(Outcome::Failed(error)));
-            }
-        }
+        let id = call.call_id.clone().unwrap_or_else(CallId::random);
+        let call_id = id.as_str().to_string();
+        // If the agent is over the sender is dropped, and the call ends disconnected.
+        let _ = self.commands.send(Command::Call(id, call, steps));
         Calling {
             call_id,
             steps: received,
-            late,
         }
     }
 
@@ -226,12 +167,9 @@ impl Agent {
         self.commands.closed().await;
     }
 
+    #[cfg(test)]
     /// Whether it is over: nothing can be called any more.
     pub fn is_over(&self) -> bool {
         self.commands.is_closed()
     }
-}
-
-fn fresh_call_id() -> CallId {
-    CallId::from_random(uuid::Uuid::new_v4().into_bytes())
 }

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::caller::{Abandoned, Caller};
-use super::{AbpError, Confirmation, Frame, Hello, NewCall, Outcome, Patience, Step};
-use crate::broker::runs::RunId;
+use super::{Hello, Patience};
+use crate::gateway::calls::NewCall;
+use crate::gateway::{AbpError, Confirmation, Outcome, Step};
 use crate::limits::Limits;
 use crate::wire::abp;
 use crate::wire::{Subject, mended};
-use caphost::agent::{Action, AgentOptions, AgentState, Outgoing, Request, RequestKey};
+use caphost::agent::{Action, AgentOptions, AgentState, Outgoing, RequestKey};
 use caphost::call::{CallId, Code, Millis};
 
 /// The id of the one request that the state knows nothing of.
@@ -28,25 +28,19 @@ pub(super) enum Command {
     Shutdown(Option<String>),
 }
 
+/// Who waits for a call.
+type Caller = mpsc::UnboundedSender<Step>;
 type Said = watch::Sender<Option<Result<Arc<Value>, AbpError>>>;
-
-/// A call that was made.
-struct Made {
-    id: CallId,
-    run: Option<RunId>,
-    caller: Caller,
-}
 
 pub(super) struct Actor {
     state: AgentState<Value>,
     started: Instant,
     patience: Patience,
-    send: Box<dyn FnMut(Frame) + Send>,
+    send: Box<dyn FnMut(String) + Send>,
     session: Said,
     /// Calls wait until it has one.
     open: bool,
-    calls: HashMap<RequestKey, Made>,
-    abandoned: Abandoned,
+    calls: HashMap<RequestKey, Caller>,
     cancels: HashMap<RequestKey, oneshot::Sender<Confirmation>>,
     over: bool,
 }
@@ -54,7 +48,7 @@ pub(super) struct Actor {
 impl Actor {
     pub(super) fn new(
         patience: Patience,
-        send: Box<dyn FnMut(Frame) + Send>,
+        send: Box<dyn FnMut(String) + Send>,
         session: Said,
     ) -> Self {
         let options = AgentOptions {
@@ -69,7 +63,6 @@ impl Actor {
             session,
             open: false,
             calls: HashMap::new(),
-            abandoned: Abandoned::default(),
             cancels: HashMap::new(),
             over: false,
         }
@@ -127,7 +120,7 @@ impl Actor {
         });
         let id = Value::from(INITIALIZE);
         let envelope = abp::envelope(abp::kind::INITIALIZE, Some(&id), unix(), &payload);
-        (self.send)((envelope.to_string(), None));
+        (self.send)(envelope.to_string());
     }
 
     fn command(&mut self, command: Command) {
@@ -135,15 +128,14 @@ impl Actor {
         match command {
             Command::Call(id, call, caller) => {
                 let key = self.state.call(Outgoing {
-                    id: id.clone(),
+                    id,
                     capability: call.capability,
                     params: call.params,
                     timeout: call.timeout.map(|it| it.as_secs_f64() * 1_000.0),
                     progress: call.progress,
                     transfer: false,
                 });
-                let run = call.run;
-                self.calls.insert(key, Made { id, run, caller });
+                self.calls.insert(key, caller);
             }
             Command::Cancel(id, reason, confirm) => {
                 let key = self.state.cancel(id, reason, now);
@@ -181,10 +173,7 @@ impl Actor {
             (abp::FromApp::Called { response, stop }, Some(key)) => {
                 self.state.called(key, response, stop)
             }
-            (abp::FromApp::Ended(call, end), _) => {
-                self.state.ended(&call, end);
-                self.abandoned.ended_late(&call, end);
-            }
+            (abp::FromApp::Ended(call, end), _) => self.state.ended(&call, end),
             (
                 abp::FromApp::Cancelled {
                     confirmed,
@@ -242,7 +231,7 @@ impl Actor {
             _ => AbpError::disconnected(),
         };
         match command {
-            Command::Call(_, _, caller) => caller.step(Step::Ended(Outcome::Failed(error))),
+            Command::Call(_, _, caller) => drop(caller.send(Step::Ended(Outcome::Failed(error)))),
             Command::Cancel(id, reason, confirm) if self.open => {
                 let key = self.state.cancel(id, reason, self.now());
                 self.cancels.insert(key, confirm);
@@ -260,9 +249,8 @@ impl Actor {
         let mut keys: Vec<_> = self.calls.keys().copied().collect();
         keys.sort_unstable();
         for key in keys {
-            if let Some(made) = self.calls.remove(&key) {
-                let outcome = Outcome::Failed(error.clone());
-                made.caller.step(Step::Ended(outcome));
+            if let Some(caller) = self.calls.remove(&key) {
+                let _ = caller.send(Step::Ended(Outcome::Failed(error.clone())));
             }
         }
         self.session.send_replace(Some(Err(error)));
@@ -287,17 +275,13 @@ impl Actor {
                 Action::Wake if self.open => self.state.flush(self.now()),
                 Action::Wake => {}
                 Action::Send(key, request) => {
-                    let run = match &request {
-                        Request::Call(_) => self.calls.get(&key).and_then(|made| made.run),
-                        _ => None,
-                    };
                     let envelope = abp::request(key, request, unix());
-                    (self.send)((envelope.to_string(), run));
+                    (self.send)(envelope.to_string());
                 }
                 Action::Settle(key, settled) => {
                     let outcome = Outcome::read(abp::settled(settled));
-                    if let Some(Made { id, caller, .. }) = self.calls.remove(&key) {
-                        self.abandoned.ended(id.to_string(), caller, outcome);
+                    if let Some(caller) = self.calls.remove(&key) {
+                        let _ = caller.send(Step::Ended(outcome));
                     }
                 }
                 Action::SettleCancel(key, outcome) => {
@@ -306,8 +290,8 @@ impl Actor {
                     }
                 }
                 Action::Progress(key, info) => {
-                    if let Some(made) = self.calls.get(&key) {
-                        made.caller.step(Step::Progress(info));
+                    if let Some(caller) = self.calls.get(&key) {
+                        let _ = caller.send(Step::Progress(info));
                     }
                 }
                 Action::Closed(_) => self.over = true,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::broker::{self, Reply};
 use crate::wire::abp;
 use crate::wire::stops;
 use caphost::agent::CancelOutcome;
@@ -78,8 +79,24 @@ pub enum Outcome {
     },
     /// It failed.
     Failed(AbpError),
-    /// It is cancelled, and that is a fact; and how far its stop was seen.
-    Cancelled(Stop),
+    /// It is cancelled, and that is a fact.
+    Cancelled {
+        /// The reason that was given, if one is known.
+        reason: Option<String>,
+        /// By whoever made the call, and not by an operator, a timeout or the app.
+        by_caller: bool,
+        /// How far the stop was seen.
+        stop: Stop,
+    },
+}
+
+/// What a call does next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// It says how far it is: a `ProgressInfo`.
+    Progress(Value),
+    /// It is over, and nothing follows.
+    Ended(Outcome),
 }
 
 impl Outcome {
@@ -94,9 +111,18 @@ impl Outcome {
             };
         }
         if response["cancelled"] == true {
-            return Outcome::Cancelled(stops::of(&response));
+            return Outcome::cancelled(stops::of(&response));
         }
         Outcome::Failed(AbpError::read(response["error"].take()))
+    }
+
+    /// A cancelled call of which no more is known than its grade.
+    pub fn cancelled(stop: Stop) -> Self {
+        Outcome::Cancelled {
+            reason: None,
+            by_caller: false,
+            stop,
+        }
     }
 }
 
@@ -141,6 +167,23 @@ impl Confirmation {
     /// The cancel itself has failed.
     pub fn failed(error: AbpError) -> Self {
         Confirmation::refused(Some(error.message.clone()), Some(error))
+    }
+}
+
+impl From<broker::CancelOutcome> for Confirmation {
+    fn from(outcome: broker::CancelOutcome) -> Self {
+        let error = outcome.error.map(|error| match error {
+            Ok(Reply::Json(error)) => AbpError::read(error.value().unwrap_or_default()),
+            Ok(Reply::Failed(error)) => AbpError::from(&error),
+            Err(error) => AbpError::from(&error.retype::<Value>()),
+        });
+        Confirmation {
+            cancelled: outcome.stop.is_some(),
+            reason: outcome.reason,
+            error,
+            stop: outcome.stop,
+            ended: outcome.ended,
+        }
     }
 }
 

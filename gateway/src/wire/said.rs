@@ -1,30 +1,58 @@
-//! What a payload says of a stop, without parsing the rest of it.
+//! What an answer says, without parsing the rest of it.
+
+use std::borrow::Cow;
 
 use super::scan::{members, text_of};
 use crate::wire::stops;
 use caphost::call::{LateEnd, Stop};
 
-/// What the payload of a `call-result` or a `cancel-result` says of a cancel.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Said {
+/// What the payload of an answer says that its relaying depends on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said<'a> {
+    /// `success`, if it is a boolean.
+    pub success: Option<bool>,
     /// `cancelled: true`, and not a success.
     pub cancelled: bool,
     /// `metadata.stop`, if it is there and one of the words known here.
     pub stop: Option<Stop>,
     /// `metadata.ended`, if it is there.
     pub ended: Option<LateEnd>,
+    /// `reason`, if it is a string.
+    pub reason: Option<Cow<'a, str>>,
+    /// `error` as JSON, if it is an object.
+    pub error: Option<&'a str>,
+    /// `error.code`, if it is a string.
+    pub code: Option<Cow<'a, str>>,
 }
 
 /// Reads it.
-pub fn said(payload: &str) -> Said {
-    let (mut said, mut success) = (Said::default(), false);
+pub fn said(payload: &str) -> Said<'_> {
+    let mut said = Said::default();
     members(payload.as_bytes(), |key, value| match key {
         "cancelled" => said.cancelled = value == b"true",
-        "success" => success = value == b"true",
+        "success" => {
+            said.success = match value {
+                b"true" => Some(true),
+                b"false" => Some(false),
+                _ => None,
+            }
+        }
         "metadata" => (said.stop, said.ended) = of_metadata(value),
+        "reason" => said.reason = text_of(value),
+        "error" => {
+            said.error = std::str::from_utf8(value)
+                .ok()
+                .filter(|it| it.starts_with('{'));
+            said.code = None;
+            members(value, |key, value| {
+                if key == "code" {
+                    said.code = text_of(value);
+                }
+            });
+        }
         _ => {}
     });
-    said.cancelled &= !success;
+    said.cancelled &= said.success != Some(true);
     said
 }
 
@@ -111,12 +139,9 @@ mod tests {
             (r#"{"cancelled":"true"}"#, false, None, None),
             ("[]", false, None, None),
         ] {
-            let expected = Said {
-                cancelled,
-                stop,
-                ended,
-            };
-            assert_eq!(said(payload), expected, "{payload}");
+            let said = said(payload);
+            let read = (said.cancelled, said.stop, said.ended);
+            assert_eq!(read, (cancelled, stop, ended), "{payload}");
         }
     }
 
@@ -141,13 +166,11 @@ mod tests {
             assert_eq!(with_stop(before, Stop::Dropped, None), after);
         }
         let late = with_stop(r#"{"metadata":{"ended":1}}"#, Stop::Abandoned, Some(ENDED));
+        let said = said(&late);
         assert_eq!(
-            said(&late),
-            Said {
-                cancelled: false,
-                stop: Some(Stop::Abandoned),
-                ended: Some(ENDED)
-            }
+            (said.stop, said.ended),
+            (Some(Stop::Abandoned), Some(ENDED))
         );
+        assert!(!said.cancelled);
     }
 }

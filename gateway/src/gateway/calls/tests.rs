@@ -54,7 +54,7 @@ impl App {
 
     fn send(&self, message: Value) {
         let text = message.to_string();
-        self.hub.receive(self.peer, &text, None, None);
+        self.hub.receive(self.peer, &text, None);
     }
 
     /// The next message of that type; those of other types are passed over, `initialize` answered.

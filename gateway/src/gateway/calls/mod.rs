@@ -1,11 +1,12 @@
-//! Calls of the gateway's own dialects: each is a run, made by an agent inside the gateway.
+//! Calls that fronts make: each is a run.
 //!
-//! A dialect opens a [`Session`] for each of its clients and makes its calls there. The session is
-//! an agent on the relay like any other, so the rules of a call hold as they do over a WebSocket.
+//! A front opens a [`Session`] for each of its clients and makes its calls there. To the app the
+//! session is an agent like any other, so the rules of a call hold as they do over a WebSocket; the
+//! calls go to the broker, and what becomes of them comes from it, without being text in between.
 
 mod call;
-mod local;
 mod session;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -13,13 +14,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use crate::agent::{AbpError, Confirmation};
 use crate::broker::runs::Dialect;
 pub use crate::broker::runs::{CancelNotice, NoticedRun};
+pub use crate::gateway::{AbpError, Confirmation, Outcome, Step};
 use crate::tokens::Identity;
-pub use call::{Call, Canceller, Outcome, Step};
+pub use call::{Call, Canceller};
+use caphost::call::CallId;
+pub(crate) use session::Page;
 pub use session::Session;
-pub(crate) use session::Shared;
+pub(crate) use steps::Sink;
 
 /// Whom a session is for.
 #[derive(Clone, Debug)]
@@ -50,7 +53,7 @@ pub struct NewCall {
     /// The conversation it is part of.
     pub thread: Option<String>,
     /// The callId on the app's side; the run's id if there is none.
-    pub call_id: Option<String>,
+    pub call_id: Option<CallId>,
     /// Whether progress is wanted.
     pub progress: bool,
 }

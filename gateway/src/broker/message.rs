@@ -1,0 +1,238 @@
+//! What a message says that the broker decides on, read before anything is locked.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::registration::Register;
+use super::runs::RunId;
+use super::updates::Update;
+use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
+use crate::wire::{Envelope, Failure, Said, members, said, stops, text_of};
+use caphost::call::LateEnd;
+
+/// No notification that the broker heeds is longer.
+const MAX_NOTIFICATION_BYTES: usize = 4_096;
+
+/// A well-formed message, and what it says.
+#[derive(Debug)]
+pub struct Message<'a> {
+    /// The message.
+    pub envelope: Envelope<'a>,
+    pub(super) content: Content<'a>,
+}
+
+/// What a message says, by its type.
+#[derive(Debug)]
+pub(super) enum Content<'a> {
+    /// An agent calls.
+    Call(Box<Call<'a>>),
+    /// An agent cancels.
+    Cancel(Cancel<'a>),
+    /// An app answers.
+    Answer(Box<Said<'a>>),
+    /// An app has not understood a request: its error as JSON.
+    Failed(Option<&'a str>),
+    /// How far the call is whose progress goes by that name.
+    Progress(Option<Cow<'a, str>>),
+    /// The handler of that abandoned call has ended.
+    Ended(Cow<'a, str>, LateEnd),
+    /// A question of that id, as JSON, needs no answer any more.
+    Withdrawn(&'a str),
+    /// An app registers.
+    Register(Box<Result<Register, Failure>>),
+    /// An app offers something else than before.
+    Update(Box<Result<Update, Failure>>),
+    /// Nothing else than its envelope.
+    Other,
+}
+
+/// A call as an agent makes it.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    /// The run it begins.
+    pub run: RunId,
+    pub capability: Cow<'a, str>,
+    /// The one in its options, or else that at the top level, or else the run's id.
+    pub call_id: Arc<str>,
+    /// Its payload if it had no callId: nobody but the app could name the call.
+    pub completed: Option<String>,
+}
+
+/// A cancel as an agent asks for it.
+#[derive(Debug, Default)]
+pub(super) struct Cancel<'a> {
+    pub call_id: Option<Cow<'a, str>>,
+    pub reason: Option<Cow<'a, str>>,
+}
+
+impl<'a> Message<'a> {
+    /// Reads what an envelope says.
+    pub fn read(envelope: Envelope<'a>) -> Self {
+        let payload = envelope.payload.unwrap_or_default();
+        let content = match &*envelope.kind {
+            kind::CALL => Content::Call(Box::new(Call::read(payload))),
+            kind::CANCEL => Content::Cancel(Cancel::read(payload)),
+            kind::INITIALIZE_RESULT
+            | kind::CALL_RESULT
+            | kind::CANCEL_RESULT
+            | kind::SHUTDOWN_RESULT => Content::Answer(Box::new(said(payload))),
+            kind::ERROR => Content::Failed(error_of(payload)),
+            kind::PROGRESS => Content::Progress(operation_of(payload)),
+            kind::NOTIFICATION => notification(payload),
+            "app/register" => {
+                Content::Register(Box::new(envelope.object().and_then(Register::read)))
+            }
+            "app/update" => Content::Update(Box::new(envelope.object().and_then(Update::read))),
+            _ => Content::Other,
+        };
+        Message { envelope, content }
+    }
+}
+
+impl<'a> Call<'a> {
+    fn read(payload: &'a str) -> Self {
+        let (mut capability, mut call_id, mut in_options) = (None, None, None);
+        members(payload.as_bytes(), |key, value| match key {
+            "capability" => capability = text_of(value),
+            "callId" => call_id = text_of(value),
+            "options" => {
+                in_options = None;
+                members(value, |key, value| {
+                    if key == "callId" {
+                        in_options = text_of(value);
+                    }
+                });
+            }
+            _ => {}
+        });
+        let run = RunId::random();
+        let given = in_options.or(call_id);
+        let completed = match given {
+            Some(_) => None,
+            None => with_call_id(payload, &run.to_string()),
+        };
+        Call {
+            run,
+            capability: capability.unwrap_or_default(),
+            call_id: given.map_or_else(|| run.to_string().into(), Arc::from),
+            completed,
+        }
+    }
+}
+
+impl<'a> Cancel<'a> {
+    fn read(payload: &'a str) -> Self {
+        let mut cancel = Cancel::default();
+        members(payload.as_bytes(), |key, value| match key {
+            "callId" => cancel.call_id = text_of(value),
+            "reason" => cancel.reason = text_of(value),
+            _ => {}
+        });
+        cancel
+    }
+}
+
+/// The payload with a `callId` at its top level, where the protocol accepts one too.
+fn with_call_id(payload: &str, call_id: &str) -> Option<String> {
+    let rest = payload.strip_prefix('{')?;
+    let empty = rest.trim_start().starts_with('}');
+    let comma = if empty { "" } else { "," };
+    Some(format!(r#"{{"callId":"{call_id}"{comma}{rest}"#))
+}
+
+fn error_of(payload: &str) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Failed<'a> {
+        #[serde(borrow)]
+        error: &'a RawValue,
+    }
+    let failed: Option<Failed> = serde_json::from_str(payload).ok();
+    failed.map(|failed| failed.error.get())
+}
+
+fn operation_of(payload: &str) -> Option<Cow<'_, str>> {
+    let mut operation = None;
+    members(payload.as_bytes(), |key, value| {
+        if key == "operationId" {
+            operation = text_of(value);
+        }
+    });
+    operation
+}
+
+fn notification(payload: &str) -> Content<'_> {
+    if payload.len() > MAX_NOTIFICATION_BYTES {
+        return Content::Other;
+    }
+    let (mut event, mut data) = (None, &[][..]);
+    members(payload.as_bytes(), |key, value| match key {
+        "event" => event = text_of(value),
+        "data" => data = value,
+        _ => {}
+    });
+    let member = |wanted: &str| {
+        let mut found = None;
+        members(data, |key, value| {
+            if key == wanted {
+                found = Some(value);
+            }
+        });
+        found
+    };
+    match event.as_deref() {
+        Some(CALL_ENDED) => {
+            let call_id = member("callId").and_then(text_of);
+            match (call_id, stops::read_ended(data)) {
+                (Some(call_id), Some(ended)) => Content::Ended(call_id, ended),
+                _ => Content::Other,
+            }
+        }
+        Some(ELICITATION_WITHDRAWN) => {
+            let id = member("id").and_then(|id| std::str::from_utf8(id).ok());
+            id.map_or(Content::Other, Content::Withdrawn)
+        }
+        _ => Content::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_without_a_call_id_gets_one() {
+        for (before, after) in [
+            ("{}", r#"{"callId":"x"}"#),
+            (
+                r#"{ "capability":"a"}"#,
+                r#"{"callId":"x", "capability":"a"}"#,
+            ),
+        ] {
+            let written = with_call_id(before, "x").unwrap();
+            assert_eq!(written, after);
+            serde_json::from_str::<serde_json::Value>(&written).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_call_id_is_the_one_that_everybody_reads() {
+        for (payload, id) in [
+            (r#"{"callId":"a"}"#, Some("a")),
+            (r#"{"callId":"a","options":{"callId":"b"}}"#, Some("b")),
+            (r#"{"options":{"call\u0049d":"b"}}"#, Some("b")),
+            (
+                r#"{"callId":"a","options":{"callId":"b"},"options":{}}"#,
+                Some("a"),
+            ),
+            (r#"{"callId":"a","callId":"b"}"#, Some("b")),
+            (r#"{"callId":"a","callId":7}"#, None),
+        ] {
+            let call = Call::read(payload);
+            let read = call.completed.is_none().then_some(&*call.call_id);
+            assert_eq!(read, id, "{payload}");
+        }
+    }
+}

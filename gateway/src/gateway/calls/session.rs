@@ -1,0 +1,124 @@
+//! One client's way to its app.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::call::Call;
+use super::{Client, NewCall};
+use crate::broker::runs::{NewRun, RunId};
+use crate::broker::{self, Event, PeerId, Profile, Seat};
+use crate::gateway::Hub;
+use crate::wire::Json;
+use crate::wire::abp;
+use caphost::call::CallId;
+
+/// One client's calls. Clones share it; when the last is dropped its agent leaves the app once the
+/// calls made in it have ended. It is opened with the first call, and again after the app was lost.
+#[derive(Clone, Debug)]
+pub struct Session(Arc<Page>);
+
+/// The session with the app, which lasts as long as this and the calls in it.
+pub(crate) struct Page {
+    pub(super) hub: Arc<Hub>,
+    pub(super) peer: PeerId,
+    pub(super) client: broker::Client,
+}
+
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Page").field(&self.peer.0).finish()
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let session = self.peer;
+        self.hub.handle(Event::Left { session });
+    }
+}
+
+impl Session {
+    pub(crate) fn new(hub: Arc<Hub>, client: Client) -> Self {
+        hub.keep_time();
+        let hello = json!({
+            "agent": { "name": client.name, "version": client.version },
+            "protocolVersion": abp::VERSION,
+            "features": { "notifications": true, "progress": true, "elicitation": false },
+        });
+        let client = broker::Client {
+            app: client.app.into(),
+            profile: Profile {
+                dialect: client.dialect,
+                owner: client.owner,
+                seat: Seat::Own,
+            },
+            hello: hello.to_string().into(),
+        };
+        let peer = hub.next_peer();
+        Session(Arc::new(Page { hub, peer, client }))
+    }
+
+    pub(crate) fn from_shared(page: Arc<Page>) -> Self {
+        Session(page)
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Page> {
+        &self.0
+    }
+
+    /// Makes a call. Its run is registered when this returns; whatever is wrong with it comes as
+    /// its outcome.
+    pub fn call(&self, call: NewCall) -> Call {
+        let broker::Client { app, profile, .. } = &self.0.client;
+        let run = RunId::random();
+        let id = call.call_id.clone().unwrap_or_else(|| own_id(run));
+        let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
+        let new = broker::NewCall {
+            payload: payload(&call, &id, timeout),
+            timeout,
+            run: NewRun {
+                id: run,
+                dialect: profile.dialect,
+                dialect_id: call.dialect_id.map(Into::into),
+                owner: profile.owner.clone(),
+                thread: call.thread,
+                app: match app {
+                    broker::Wanted::Id(app) => Some(app.as_str().into()),
+                    _ => None,
+                },
+                capability: call.capability,
+                call_id: id.as_str().into(),
+            },
+            id,
+        };
+        Call::make(self.0.clone(), new)
+    }
+}
+
+/// The callId of a call that was given none.
+fn own_id(run: RunId) -> CallId {
+    CallId::parse(&run.to_string()).unwrap_or_else(|_| CallId::random())
+}
+
+/// The payload of a `capabilities/call`.
+fn payload(call: &NewCall, id: &CallId, timeout: Option<f64>) -> Json {
+    let mut options = Map::new();
+    options.insert("callId".into(), id.as_str().into());
+    if let Some(timeout) = timeout {
+        options.insert("timeout".into(), timeout.into());
+    }
+    if call.progress {
+        options.insert("progressToken".into(), id.as_str().into());
+    }
+    let name = Value::from(&*call.capability);
+    let options = Value::Object(options);
+    match &call.params {
+        Some(params) => {
+            format!(r#"{{"capability":{name},"options":{options},"params":{params}}}"#)
+        }
+        None => format!(r#"{{"capability":{name},"options":{options}}}"#),
+    }
+    .into()
+}
