@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::broker::{self, Reply};
-use crate::wire::abp;
 use crate::wire::stops;
 use caphost::agent::CancelOutcome;
 use caphost::call::{Code, Error, LateEnd, Stop};
@@ -57,7 +56,7 @@ impl AbpError {
 
 impl From<&Error<Value>> for AbpError {
     fn from(error: &Error<Value>) -> Self {
-        AbpError::read(abp::error(error))
+        AbpError::read(crate::wire::error_json(error))
     }
 }
 

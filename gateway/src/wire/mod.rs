@@ -9,7 +9,6 @@ mod reply;
 mod said;
 mod scan;
 pub mod stops;
-mod value;
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -22,7 +21,6 @@ pub use reading::{Incoming, check, mended, mended_bytes, read_value};
 pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use said::{Said, said, with_stop};
 pub use scan::{members, text_of, too_deep};
-pub use value::{Value as AnyValue, shape};
 
 /// An error of the gateway's own, its details as JSON.
 pub type Failure = Error<Box<Value>>;

@@ -1,12 +1,12 @@
 //! Writing envelopes.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::{Failure, Json, Request, Subject, with_stop};
-use caphost::call::{LateEnd, Stop};
+use caphost::call::{Error, LateEnd, Stop};
 
 /// Payloads larger than this are kept in the buffer they came in until they are written.
 pub(super) const SHARED_BYTES: usize = 64 << 10;
@@ -131,12 +131,12 @@ impl Outgoing {
 }
 
 /// An `ABPError`.
-pub fn error_json(error: &Failure) -> Value {
+pub fn error_json<D: Borrow<Value>>(error: &Error<D>) -> Value {
     let mut out = Map::new();
     out.insert("code".into(), error.code.as_str().into());
     out.insert("message".into(), error.message.as_ref().into());
     if let Some(details) = &error.details {
-        out.insert("details".into(), Value::clone(details));
+        out.insert("details".into(), details.borrow().clone());
     }
     out.insert("retryable".into(), error.retryable.into());
     if let Some(wait) = error.retry_after {

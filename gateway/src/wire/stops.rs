@@ -70,8 +70,13 @@ pub fn of(written: &Value) -> Stop {
 
 /// How the handler has ended since, if a peer says so.
 pub fn ended_of(written: &Value) -> Option<LateEnd> {
-    let ended = written["metadata"].get("ended")?;
-    read_ended(ended.to_string().as_bytes())
+    ended_in(&written["metadata"]["ended"])
+}
+
+/// `{ success, after }`, whatever else is in it.
+pub fn ended_in(written: &Value) -> Option<LateEnd> {
+    let ended = Ended::deserialize(written).ok()?;
+    ended.after.is_finite().then(|| ended.into())
 }
 
 /// What became of the work, to end a sentence with that says that it is cancelled.

@@ -2,11 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use caphost::agent::{Action as AgentAction, AgentOptions, AgentState, Outgoing, RequestKey};
+use caphost::agent::{
+    Action as AgentAction, AgentOptions, AgentState, CancelOutcome, Outgoing, RequestKey,
+};
 use caphost::call::{CallId, CallKey, Code, Error, Outcome, Stop};
 use caphost::capability::Descriptor;
 use caphost::session::{Action, Answer, CallRequest, ConnectionId, HostState, Limits, ReplyTo};
 use caphost_gateway::wire::abp::{self, FromAgent, FromApp, Received};
+use caphost_gateway::wire::{error_json, stops};
 use serde_json::{Value as Json, json};
 
 use crate::wire::{End, pair};
@@ -209,8 +212,7 @@ impl Bench {
                 }
                 AgentAction::SettleCancel(key, outcome) => {
                     let given = json!(self.asked.get(&key));
-                    self.settled
-                        .push((key, abp::settled_cancel(&given, outcome)));
+                    self.settled.push((key, confirmation(&given, outcome)));
                 }
                 AgentAction::Progress(..) | AgentAction::Closed(_) => {}
             }
@@ -464,6 +466,21 @@ impl Bench {
             self.host.settle(key, result, told, self.now);
         }
     }
+}
+
+/// The `CancelResponse` of a settled cancel.
+fn confirmation(given: &Json, outcome: CancelOutcome<Json>) -> Json {
+    let mut written = json!({ "callId": given, "cancelled": outcome.cancelled() });
+    if let Some(stop) = outcome.stop {
+        written["metadata"] = stops::metadata(stop, outcome.ended);
+    }
+    if let Some(reason) = outcome.reason {
+        written["reason"] = reason.into();
+    }
+    if let Some(error) = outcome.error {
+        written["error"] = error.unwrap_or_else(|found| error_json(&found));
+    }
+    written
 }
 
 /// The schema of `test.checked`.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Exit;
 use crate::cli::terminal::{one_line, print_json, printable, say};
 use crate::gateway::AbpError;
-use crate::wire::abp;
+use crate::wire::error_json;
 use caphost::call::{Code, Error};
 
 /// An `ABPError`, the app's or one found here, and what may help.
@@ -20,7 +20,7 @@ pub(in super::super) struct Failure {
 
 impl Failure {
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Failure::from_body(abp::error(&Error::<Value>::new(code, message)))
+        Failure::from_body(error_json(&Error::<Value>::new(code, message)))
     }
 
     /// An error as it came. What is no `ABPError` is still an error.

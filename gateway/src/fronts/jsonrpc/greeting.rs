@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::wire::AnyValue as _;
 use crate::wire::clipped;
 use caphost::call::Error;
 
@@ -47,15 +46,14 @@ impl Greeting {
         if !params.is_object() {
             return Err(Error::invalid_params("The parameters are an object"));
         }
-        let text = |path: &str| Some(clipped(&params.text_of(path)?, MAX_NAME).to_string());
-        let declared = ["capabilities", "clientCapabilities"]
-            .map(|place| format!("{place}.cancellation.notifications"));
-        let notices = declared
+        let client = &params["clientInfo"];
+        let text = |key: &str| Some(clipped(client[key].as_str()?, MAX_NAME).to_string());
+        let notices = ["capabilities", "clientCapabilities"]
             .iter()
-            .any(|it| params.boolean_of(it) == Some(true));
+            .any(|place| params[place]["cancellation"]["notifications"] == true);
         Ok(Greeting {
-            name: text("clientInfo.name").unwrap_or(unsaid.name),
-            version: text("clientInfo.version").unwrap_or(unsaid.version),
+            name: text("name").unwrap_or(unsaid.name),
+            version: text("version").unwrap_or(unsaid.version),
             notices,
             acp: params["protocolVersion"].is_number(),
         })

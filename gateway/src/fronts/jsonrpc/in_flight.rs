@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::fronts::jsonrpc::message::{Cancel, IdKey};
@@ -63,7 +62,7 @@ impl InFlight {
     }
 
     /// The peer cancels a request. What is not in flight, or no call, is not disturbed.
-    pub fn cancel(&self, cancel: Cancel<Value>) {
+    pub fn cancel(&self, cancel: Cancel) {
         let canceller = {
             let mut requests = self.requests();
             let Some(entry) = requests.get_mut(cancel.id.key()) else {

@@ -1,5 +1,6 @@
 //! One peer: its messages, and what it has in flight.
 
+use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
@@ -21,7 +22,6 @@ use crate::gateway::Outbox;
 use crate::gateway::Pushed;
 use crate::gateway::calls::{Client, Session};
 use crate::tokens::Identity;
-use crate::wire::abp;
 use crate::wire::{Failure, Outgoing, Subject, check_bounds, read_value};
 use caphost::call::{Code, Error};
 
@@ -101,20 +101,19 @@ impl Peer {
     }
 
     /// Answers a request with what went wrong in the app, or on the way to it.
-    pub fn fail(&self, id: &Id<Value>, error: &Error<Value>) {
+    pub fn fail<D: Borrow<Value>>(&self, id: &Id, error: &Error<D>) {
         self.send(&message::failed(id.value(), error));
     }
 
     /// Answers a request with an `ABPError`.
-    pub fn fail_with(&self, id: &Id<Value>, abp_code: &str, body: &Value) {
+    pub fn fail_with(&self, id: &Id, abp_code: &str, body: &Value) {
         let error = rpc_error(rpc_code(abp_code), body);
         self.send(&message::error(id.value(), &error));
     }
 
     /// Refuses what cannot be a request, or not this one.
-    pub fn refuse(&self, id: Option<&Value>, code: i32, error: &Error<Value>) {
-        let error = rpc_error(code, &abp::error(error));
-        self.send(&message::error(id.unwrap_or(&Value::Null), &error));
+    pub fn refuse(&self, id: Option<&Value>, code: i32, error: &Failure) {
+        self.send(&message::refused(id.unwrap_or(&Value::Null), code, error));
     }
 
     /// Its way to the app, which is opened with the first call.
@@ -157,7 +156,7 @@ impl Peer {
             Err(failure) => return self.refuse_text(text, failure),
         };
         let message = match message {
-            Ok(message) => read(&message),
+            Ok(message) => read(message),
             Err(error) => {
                 let message = format!("The message is not valid JSON: {error}");
                 let error = Error::invalid_params(message);
@@ -181,7 +180,7 @@ impl Peer {
         }
     }
 
-    fn request(self: &Arc<Self>, id: Id<Value>, method: &str, params: Option<Value>) {
+    fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<Value>) {
         let invalid = |message: &'static str| {
             let error = Error::invalid_params(message);
             self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
@@ -225,7 +224,7 @@ impl Peer {
     fn refuse_text(&self, text: &str, failure: Failure) {
         let subject = Subject::peek(text, &self.hub.limits);
         let id = subject.id.and_then(|id| serde_json::from_str(&id).ok());
-        self.refuse(id.as_ref(), code::INVALID_REQUEST, &with_json(failure));
+        self.refuse(id.as_ref(), code::INVALID_REQUEST, &failure);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -239,7 +238,7 @@ impl Endpoint for Peer {
     }
 
     fn binary(&self, refused: Failure) {
-        self.refuse(None, code::INVALID_REQUEST, &with_json(refused));
+        self.refuse(None, code::INVALID_REQUEST, &refused);
     }
 
     /// Its calls are cancelled, as nobody waits for them any more, and its agent leaves the app.
@@ -247,12 +246,4 @@ impl Endpoint for Peer {
         self.gone.cancel();
         drop(self.state().session.take());
     }
-}
-
-/// A failure of the wire's, its details as JSON.
-fn with_json(failure: Failure) -> Error<Value> {
-    let details = failure.details.as_deref().cloned();
-    let mut error = failure.retype();
-    error.details = details;
-    error
 }

@@ -9,14 +9,14 @@ use super::greeting::Greeting;
 use super::notices;
 use super::peer::Peer;
 use crate::broker::CapabilityInfo;
-use crate::fronts::jsonrpc::message::{self, Id, code, read_call};
+use crate::fronts::jsonrpc::message::{self, Id, code};
 use crate::gateway::calls::{AbpError, Call, NewCall, Outcome, Step};
-use crate::wire::abp::FromAgent;
+use crate::wire::abp::{self, FromAgent};
 use caphost::call::{Code, Error, Stop};
 
 impl Peer {
     /// `initialize`. Answered at once, so there is nothing to cancel.
-    pub fn initialize(self: &Arc<Self>, id: &Id<Value>, params: Option<&Value>) {
+    pub fn initialize(self: &Arc<Self>, id: &Id, params: Option<&Value>) {
         let greeting = match Greeting::read(params) {
             Ok(greeting) => greeting,
             Err(error) => return self.fail(id, &error),
@@ -33,7 +33,7 @@ impl Peer {
     }
 
     /// `shutdown`: cancels what is in flight, and is answered after that.
-    pub fn begin_shutdown(self: &Arc<Self>, id: Id<Value>) {
+    pub fn begin_shutdown(self: &Arc<Self>, id: Id) {
         self.shut_down();
         self.in_flight.begin(id.key().clone(), None);
         self.in_flight.cancel_all("The session is shut down");
@@ -49,7 +49,7 @@ impl Peer {
     }
 
     /// `_capabilities/list`
-    pub fn list(&self, id: &Id<Value>) {
+    pub fn list(&self, id: &Id) {
         let offer = self.hub.offer(self.app.as_deref());
         let offer = offer.map_err(|error| AbpError::from(&error));
         let offer = offer.and_then(|offer| match self.owner.may_reach(&offer.app.id) {
@@ -70,7 +70,7 @@ impl Peer {
     }
 
     /// `_capabilities/call`
-    pub fn call(self: &Arc<Self>, id: Id<Value>, params: Option<&Value>) {
+    pub fn call(self: &Arc<Self>, id: Id, params: Option<&Value>) {
         let (call, capability, params, timeout, token) = match read_call(params) {
             Ok(FromAgent::Call {
                 call,
@@ -114,7 +114,7 @@ impl Peer {
 /// A call whose answer is awaited.
 struct Calling {
     peer: Arc<Peer>,
-    id: Id<Value>,
+    id: Id,
     capability: String,
     token: Option<Value>,
 }
@@ -134,7 +134,7 @@ impl Calling {
             };
             match (step, token) {
                 (Step::Progress(info), Some(token)) => {
-                    peer.send(&message::progress(token, &info));
+                    peer.send(&message::progress(token, info));
                 }
                 (Step::Progress(_), None) => {}
                 (Step::Ended(outcome), _) => break outcome,
@@ -199,6 +199,17 @@ fn document(info: &CapabilityInfo) -> Value {
         "requirements": [],
         "features": {},
     })
+}
+
+/// Reads the parameters of a call, `{ capability, params?, options?: { timeout?, progressToken?,
+/// callId? } }`, which are the payload of ABP's `capabilities/call`: always [`FromAgent::Call`].
+fn read_call(params: Option<&Value>) -> Result<FromAgent, Error<Value>> {
+    match params {
+        Some(params) if params.is_object() => abp::read_call(params),
+        _ => Err(Error::invalid_params(
+            "The parameters are an object {capability, params?, options?}",
+        )),
+    }
 }
 
 /// An id as the cancellation API knows it.

@@ -2,25 +2,25 @@
 
 use std::rc::Rc;
 
+use serde_json::{Value, json};
+
 use super::{VERSION, kind};
-use crate::wire::AnyValue as Value;
 use crate::wire::clipped;
-use crate::wire::shape::{ARRAY, BOOLEAN, MISSING, NUMBER, OBJECT, TEXT};
 use caphost::call::{CallId, Code, Error, Millis};
 use caphost::session::{Agent, Features, Initialize};
 
 /// A message understood.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Received<V> {
+pub struct Received {
     /// What the reply must carry.
-    pub id: Option<V>,
+    pub id: Option<Value>,
     /// The message.
-    pub message: FromAgent<V>,
+    pub message: FromAgent,
 }
 
 /// What an agent can say.
 #[derive(Clone, Debug, PartialEq)]
-pub enum FromAgent<V> {
+pub enum FromAgent {
     /// Open the session.
     Initialize(Initialize),
     /// Call a capability.
@@ -30,16 +30,16 @@ pub enum FromAgent<V> {
         /// What is called.
         capability: String,
         /// What the handler gets; an empty object if the message had none.
-        params: V,
+        params: Value,
         /// Milliseconds.
         timeout: Option<Millis>,
         /// Comes back in progress.
-        token: Option<V>,
+        token: Option<Value>,
     },
     /// Cancel a call.
     Cancel {
         /// The callId as it was written.
-        given: V,
+        given: Value,
         /// Its text.
         call: String,
         /// For logs and the handler.
@@ -51,171 +51,204 @@ pub enum FromAgent<V> {
         reason: Option<Rc<str>>,
     },
     /// Answer a question: the whole `ABPResponse`.
-    Elicited(V),
+    Elicited(Value),
 }
 
-/// What a property must be, and how that is said to whoever got it wrong.
-type Rule = (&'static str, u32, &'static str);
+/// A property: where it stands, whether it may be missing, what it must be, and how that is said to
+/// whoever got it wrong.
+struct Rule {
+    path: &'static str,
+    optional: bool,
+    is: fn(&Value) -> bool,
+    rule: &'static str,
+}
+
+const fn must(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) -> Rule {
+    Rule {
+        path,
+        optional: false,
+        is,
+        rule,
+    }
+}
+
+const fn may(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) -> Rule {
+    Rule {
+        path,
+        optional: true,
+        is,
+        rule,
+    }
+}
+
+fn is_text_or_number(value: &Value) -> bool {
+    value.is_string() || value.is_number()
+}
 
 const ENVELOPE: &[Rule] = &[
-    ("type", TEXT, "a message has a type, which is a string"),
-    (
-        "id",
-        MISSING | TEXT | NUMBER,
-        "an id is a string or a number",
+    must(
+        "type",
+        Value::is_string,
+        "a message has a type, which is a string",
     ),
+    may("id", is_text_or_number, "an id is a string or a number"),
 ];
 
-const PAYLOAD: &[Rule] = &[("payload", OBJECT, "the payload is an object")];
+const PAYLOAD: &[Rule] = &[must(
+    "payload",
+    Value::is_object,
+    "the payload is an object",
+)];
 
 const IN_INITIALIZE: &[Rule] = &[
-    ("agent", OBJECT, "the agent is {name, version}"),
-    ("agent.name", TEXT, "it is a string"),
-    ("agent.version", TEXT, "it is a string"),
-    ("protocolVersion", TEXT, "it is a string"),
-    ("features", MISSING | OBJECT, "it is an object of booleans"),
-    (
+    must("agent", Value::is_object, "the agent is {name, version}"),
+    must("agent.name", Value::is_string, "it is a string"),
+    must("agent.version", Value::is_string, "it is a string"),
+    must("protocolVersion", Value::is_string, "it is a string"),
+    may("features", Value::is_object, "it is an object of booleans"),
+    may(
         "features.notifications",
-        MISSING | BOOLEAN,
+        Value::is_boolean,
         "it is a boolean",
     ),
-    ("features.progress", MISSING | BOOLEAN, "it is a boolean"),
-    ("features.elicitation", MISSING | BOOLEAN, "it is a boolean"),
-    (
+    may("features.progress", Value::is_boolean, "it is a boolean"),
+    may("features.elicitation", Value::is_boolean, "it is a boolean"),
+    may(
         "requestedCapabilities",
-        MISSING | ARRAY,
+        Value::is_array,
         "it is an array of names",
     ),
 ];
 
 const IN_CALL: &[Rule] = &[
-    ("capability", TEXT, "it is the name of one"),
-    ("options", MISSING | OBJECT, "it is an object"),
-    ("options.timeout", MISSING | NUMBER, TIMEOUT),
-    (
-        "options.progressToken",
-        MISSING | TEXT | NUMBER,
-        "it is a string",
-    ),
-    ("params", MISSING | OBJECT, "parameters are an object"),
+    must("capability", Value::is_string, "it is the name of one"),
+    may("options", Value::is_object, "it is an object"),
+    may("options.timeout", Value::is_number, TIMEOUT),
+    may("options.progressToken", is_text_or_number, "it is a string"),
+    may("params", Value::is_object, "parameters are an object"),
 ];
 
 const TIMEOUT: &str = "it is a number of milliseconds, not negative";
 
 /// Reads one envelope.
-pub fn read<V: Value>(envelope: &V) -> Result<Received<V>, Error<V>> {
+pub fn read(envelope: &Value) -> Result<Received, Error<Value>> {
     if !envelope.is_object() {
         let message = "A message is an object {type, id, timestamp, payload}";
         return Err(Error::invalid_params(message));
     }
     expect(envelope, ENVELOPE)?;
-    let kind = envelope.text_of("type").unwrap_or_default();
-    let payload = envelope.get("payload").unwrap_or_else(V::null);
-    let message = match &*kind {
+    let payload = &envelope["payload"];
+    let message = match text(&envelope["type"]) {
         kind::SHUTDOWN => FromAgent::Shutdown {
-            reason: reason(&payload),
+            reason: reason(payload),
         },
-        kind::INITIALIZE | kind::CALL | kind::CANCEL | kind::ELICITATION_RESPONSE => {
+        kind @ (kind::INITIALIZE | kind::CALL | kind::CANCEL | kind::ELICITATION_RESPONSE) => {
             expect(envelope, PAYLOAD)?;
-            match &*kind {
-                kind::INITIALIZE => initialize(&payload)?,
-                kind::CALL => read_call(&payload)?,
-                kind::CANCEL => cancel(&payload)?,
-                _ => FromAgent::Elicited(payload),
+            match kind {
+                kind::INITIALIZE => initialize(payload)?,
+                kind::CALL => read_call(payload)?,
+                kind::CANCEL => cancel(payload)?,
+                _ => FromAgent::Elicited(payload.clone()),
             }
         }
-        _ => {
-            let message = format!("There is no message type \"{}\"", clipped(&kind, 64));
+        kind => {
+            let message = format!("There is no message type \"{}\"", clipped(kind, 64));
             return Err(Error::new(Code::NOT_IMPLEMENTED, message));
         }
     };
     Ok(Received {
-        id: envelope.get("id"),
+        id: envelope.get("id").cloned(),
         message,
     })
 }
 
 /// Reads the parameters of `initialize`. Features that are not mentioned are taken as wished for,
 /// except questions: an agent must say that it answers those.
-fn initialize<V: Value>(params: &V) -> Result<FromAgent<V>, Error<V>> {
+fn initialize(params: &Value) -> Result<FromAgent, Error<Value>> {
     expect(params, IN_INITIALIZE)?;
-    let text = |path: &str| params.text_of(path).unwrap_or_default();
-    let protocol = text("protocolVersion");
+    let protocol = text(&params["protocolVersion"]);
     if protocol != VERSION {
         let message = format!(
             "Protocol version \"{}\" is not supported; this host speaks \"{VERSION}\"",
-            clipped(&protocol, 64),
+            clipped(protocol, 64),
         );
         return Err(Error::new(Code::NOT_SUPPORTED, message));
     }
-    let feature = |path: &str, default: bool| params.boolean_of(path).unwrap_or(default);
+    let (agent, features) = (&params["agent"], &params["features"]);
     Ok(FromAgent::Initialize(Initialize {
         features: Features {
-            notifications: feature("features.notifications", true),
-            progress: feature("features.progress", true),
-            elicitation: feature("features.elicitation", false),
+            notifications: features["notifications"].as_bool().unwrap_or(true),
+            progress: features["progress"].as_bool().unwrap_or(true),
+            elicitation: features["elicitation"].as_bool().unwrap_or(false),
         },
         agent: Agent {
-            name: text("agent.name"),
-            version: text("agent.version"),
+            name: text(&agent["name"]).into(),
+            version: text(&agent["version"]).into(),
         },
     }))
 }
 
 /// Reads the payload of a call: always [`FromAgent::Call`].
-pub fn read_call<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
+pub fn read_call(payload: &Value) -> Result<FromAgent, Error<Value>> {
     expect(payload, IN_CALL)?;
-    let given = ["options.callId", "callId"]
-        .into_iter()
-        .find(|path| payload.shape(path) != MISSING);
-    let call = match given {
-        None => None,
-        Some(path) => Some(call_id(payload, path)?),
-    };
-    let timeout = payload.number_of("options.timeout");
+    let options = &payload["options"];
+    let given = options.get("callId").or_else(|| payload.get("callId"));
+    let timeout = options["timeout"].as_f64();
+    let call = given.map(call_id).transpose()?;
     if timeout.is_some_and(|timeout| timeout.is_nan() || timeout < 0.0) {
         return Err(bad("options.timeout", TIMEOUT));
     }
     Ok(FromAgent::Call {
         call,
-        capability: payload.text_of("capability").unwrap_or_default(),
-        params: payload.get("params").unwrap_or_else(V::object),
+        capability: text(&payload["capability"]).into(),
+        params: payload.get("params").cloned().unwrap_or_else(|| json!({})),
         // An infinite timeout is none.
         timeout: timeout.filter(|timeout| timeout.is_finite()),
-        token: payload.get("options.progressToken"),
+        token: options.get("progressToken").cloned(),
     })
 }
 
-fn cancel<V: Value>(payload: &V) -> Result<FromAgent<V>, Error<V>> {
+fn cancel(payload: &Value) -> Result<FromAgent, Error<Value>> {
+    let given = &payload["callId"];
     Ok(FromAgent::Cancel {
-        call: call_id(payload, "callId")?.as_str().into(),
-        given: payload.get("callId").unwrap_or_else(V::null),
+        call: call_id(given)?.as_str().into(),
+        given: given.clone(),
         reason: reason(payload),
     })
 }
 
-fn call_id<V: Value>(payload: &V, path: &str) -> Result<CallId, Error<V>> {
-    let text = payload.text_of(path);
-    let id = text.and_then(|text| CallId::parse(&text).ok());
+fn call_id(given: &Value) -> Result<CallId, Error<Value>> {
+    let id = given.as_str().and_then(|text| CallId::parse(text).ok());
     id.ok_or_else(|| bad("callId", "it is a string of 1 to 128 printable characters"))
 }
 
 /// A reason counts only if it is a string; it is kept to a length fit for a log line.
-fn reason<V: Value>(payload: &V) -> Option<Rc<str>> {
-    Some(clipped(&payload.text_of("reason")?, 1_024).into())
+fn reason(payload: &Value) -> Option<Rc<str>> {
+    Some(clipped(payload["reason"].as_str()?, 1_024).into())
 }
 
-fn expect<V: Value>(object: &V, rules: &[Rule]) -> Result<(), Error<V>> {
-    for (path, shapes, rule) in rules {
-        if object.shape(path) & shapes == 0 {
+/// What was found to be a string.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn expect(object: &Value, rules: &[Rule]) -> Result<(), Error<Value>> {
+    for Rule {
+        path,
+        optional,
+        is,
+        rule,
+    } in rules
+    {
+        let mut keys = path.split('.');
+        let found = keys.try_fold(object, |value, key| value.get(key));
+        if !found.map_or(*optional, is) {
             return Err(bad(path, rule));
         }
     }
     Ok(())
 }
 
-fn bad<V: Value>(path: &str, rule: &str) -> Error<V> {
-    let mut details = V::object();
-    details.put_text("path", path);
-    Error::invalid_params(format!("Bad {path}: {rule}")).with_details(details)
+fn bad(path: &str, rule: &str) -> Error<Value> {
+    Error::invalid_params(format!("Bad {path}: {rule}")).with_details(json!({ "path": path }))
 }

@@ -1,18 +1,20 @@
 //! The agent's half: what an app sends.
 
+use serde_json::Value;
+
 use super::{CALL_ENDED, kind};
-use crate::wire::AnyValue as Value;
+use crate::wire::stops;
 use caphost::call::{LateEnd, Stop};
 
 /// What an app can say. Payloads are handed to the caller as they are.
 #[derive(Clone, Debug, PartialEq)]
-pub enum FromApp<V> {
+pub enum FromApp {
     /// The session, or `{error}`.
-    Initialized(V),
+    Initialized(Value),
     /// How a call ended: the `ABPResponse`.
     Called {
         /// The response, or `None` when the payload was no response at all.
-        response: Option<V>,
+        response: Option<Value>,
         /// It says `cancelled: true`, and this of how far the stop was seen.
         stop: Option<Stop>,
     },
@@ -24,76 +26,64 @@ pub enum FromApp<V> {
         /// Why not.
         reason: Option<String>,
         /// The error in it.
-        error: Option<V>,
+        error: Option<Value>,
     },
     /// The session is over.
     ShutDown,
     /// The handler of a call that was abandoned has ended: its callId, and how.
     Ended(String, LateEnd),
     /// Something happened in the app.
-    Notification(String, Option<V>),
+    Notification(String, Option<Value>),
     /// How far a call is; its `operationId`.
-    Progress(String, V),
+    Progress(String, Value),
     /// A question.
-    Elicitation(V),
+    Elicitation(Value),
     /// A request that was not understood: the whole payload.
-    Refused(V),
+    Refused(Value),
 }
 
 /// Reads one envelope: its id, if it has one, and what it says. `None` for what is no message.
-pub fn read<V: Value>(envelope: &V) -> Option<(Option<V>, FromApp<V>)> {
-    let kind = envelope.text_of("type")?;
-    let id = envelope.get("id");
-    let payload = envelope.get("payload").unwrap_or_else(V::null);
-    let success = payload.boolean_of("success");
-    let cancelled = payload.boolean_of("cancelled") == Some(true);
-    let stop = Stop::of_peer(payload.text_of("metadata.stop").as_deref());
-    let message = match kind.as_str() {
-        kind::INITIALIZE_RESULT => FromApp::Initialized(payload),
+pub fn read(envelope: &Value) -> Option<(Option<Value>, FromApp)> {
+    let payload = &envelope["payload"];
+    let text = |value: &Value| value.as_str().map(String::from);
+    let success = payload["success"].as_bool();
+    let cancelled = payload["cancelled"] == true;
+    let message = match envelope["type"].as_str()? {
+        kind::INITIALIZE_RESULT => FromApp::Initialized(payload.clone()),
         kind::CALL_RESULT => {
             // One that succeeded was not cancelled, whatever else it says.
             let contradicts = cancelled && success == Some(true);
-            let mut response = success.map(|_| payload);
-            if let Some(payload) = response.as_mut().filter(|_| contradicts) {
-                *payload = payload.copy();
-                payload.put_boolean("cancelled", false);
+            let mut response = success.map(|_| payload.clone());
+            if let Some(response) = response.as_mut().filter(|_| contradicts) {
+                response["cancelled"] = false.into();
             }
             FromApp::Called {
-                stop: (cancelled && !contradicts).then_some(stop),
+                stop: (cancelled && !contradicts).then(|| stops::of(payload)),
                 response,
             }
         }
         kind::CANCEL_RESULT => FromApp::Cancelled {
-            confirmed: cancelled.then(|| (stop, late_end(payload.get("metadata.ended").as_ref()))),
-            reason: payload.text_of("reason"),
-            error: payload.get("error").filter(V::is_object),
+            confirmed: cancelled.then(|| (stops::of(payload), stops::ended_of(payload))),
+            reason: text(&payload["reason"]),
+            error: payload.get("error").filter(|it| it.is_object()).cloned(),
         },
         kind::SHUTDOWN_RESULT => FromApp::ShutDown,
-        kind::NOTIFICATION if payload.text_of("event").as_deref() == Some(CALL_ENDED) => {
-            FromApp::Ended(
-                payload.text_of("data.callId")?,
-                late_end(payload.get("data").as_ref())?,
-            )
+        kind::NOTIFICATION if payload["event"] == CALL_ENDED => {
+            let data = &payload["data"];
+            FromApp::Ended(text(&data["callId"])?, stops::ended_in(data)?)
         }
-        kind::NOTIFICATION => FromApp::Notification(payload.text_of("event")?, payload.get("data")),
+        kind::NOTIFICATION => {
+            FromApp::Notification(text(&payload["event"])?, payload.get("data").cloned())
+        }
         kind::PROGRESS => {
+            let operation = &payload["operationId"];
             // An app may turn a token of digits into a number.
-            let number = payload.number_of("operationId");
-            let number = number.map(|number| (number as u32).to_string());
-            FromApp::Progress(payload.text_of("operationId").or(number)?, payload)
+            let number = operation.as_f64().map(|number| (number as u32).to_string());
+            FromApp::Progress(text(operation).or(number)?, payload.clone())
         }
-        kind::ELICITATION_REQUEST => FromApp::Elicitation(payload),
-        kind::ERROR => FromApp::Refused(payload),
+        kind::ELICITATION_REQUEST => FromApp::Elicitation(payload.clone()),
+        kind::ERROR => FromApp::Refused(payload.clone()),
         _ => return None,
     };
-    Some((id, message))
-}
-
-/// `{ success, after }`, and whatever else stands there.
-fn late_end<V: Value>(written: Option<&V>) -> Option<LateEnd> {
-    let written = written?;
-    Some(LateEnd {
-        success: written.boolean_of("success")?,
-        after: written.number_of("after").filter(|it| *it >= 0.0)?,
-    })
+    Some((envelope.get("id").cloned(), message))
 }

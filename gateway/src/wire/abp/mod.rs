@@ -1,16 +1,14 @@
 //! The Agentic Browser Protocol, version 0.1, as an envelope on a wire:
 //! `{ type, id?, timestamp, payload }`.
 //!
-//! One file for each half's reading, one for what an agent writes, one for the rest.
+//! One file for each half's reading, and one for writing.
 
 mod from_agent;
 mod from_app;
-mod to_app;
 mod write;
 
 pub use from_agent::{FromAgent, Received, read as read_from_agent, read_call};
 pub use from_app::{FromApp, read as read_from_app};
-pub use to_app::{request, request_key, settled, settled_cancel};
 pub use write::*;
 
 /// The only protocol version there is.

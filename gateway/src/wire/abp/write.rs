@@ -1,231 +1,270 @@
 //! What both halves write.
 
-use super::{CALL_ENDED, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, VERSION, kind};
-use crate::wire::AnyValue as Value;
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+
+use super::{CALL_ENDED, CAPABILITIES_CHANGED, VERSION, kind};
+use crate::wire::{error_json, stops};
+use caphost::agent::{Request, RequestKey, Settled};
 use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, Stop};
-use caphost::session::{Changes, Features, Initialized};
+use caphost::session::{Changes, Initialized};
 
 /// One envelope. `timestamp` is Unix milliseconds.
-pub fn envelope<V: Value>(kind: &str, id: Option<&V>, timestamp: Millis, payload: &V) -> V {
-    let mut envelope = V::object();
-    envelope.put_text("type", kind);
-    envelope.put_some("id", id);
-    envelope.put_number("timestamp", timestamp);
-    envelope.put("payload", payload);
+pub fn envelope(kind: &str, id: Option<&Value>, timestamp: Millis, payload: &Value) -> Value {
+    let mut envelope = json!({ "type": kind, "timestamp": timestamp, "payload": payload });
+    if let Some(id) = id {
+        envelope["id"] = id.clone();
+    }
     envelope
 }
 
-/// `ABPError`.
-pub fn error<V: Value>(error: &Error<V>) -> V {
-    let mut written = V::object();
-    written.put_text("code", error.code.as_str());
-    written.put_text("message", &error.message);
-    written.put_boolean("retryable", error.retryable);
-    written.put_some("details", error.details.as_ref());
-    if let Some(after) = error.retry_after {
-        written.put_number("retryAfter", after);
-    }
-    if !error.alternatives.is_empty() {
-        let names = error.alternatives.iter().map(|name| &**name);
-        written.put("alternatives", &texts(names));
-    }
-    written
+/// An agent's request in its envelope. `timestamp` is Unix milliseconds.
+pub fn request(key: RequestKey, request: Request<Value>, timestamp: Millis) -> Value {
+    let (kind, payload) = match request {
+        Request::Call(call) => {
+            let id = call.id.as_str();
+            let mut options = json!({ "callId": id });
+            if let Some(timeout) = call.timeout {
+                options["timeout"] = timeout.into();
+            }
+            if call.progress {
+                options["progressToken"] = id.into();
+            }
+            if call.transfer {
+                options["transfer"] = true.into();
+            }
+            let mut payload = json!({ "capability": call.capability, "options": options });
+            if let Some(params) = call.params {
+                payload["params"] = params;
+            }
+            (kind::CALL, payload)
+        }
+        Request::Cancel { call, reason } => {
+            let payload = json!({ "callId": call.as_str() });
+            (kind::CANCEL, with_reason(payload, reason))
+        }
+        Request::Shutdown { reason } => (kind::SHUTDOWN, with_reason(json!({}), reason)),
+    };
+    envelope(kind, Some(&key.to_string().into()), timestamp, &payload)
 }
 
-fn texts<'a, V: Value>(texts: impl Iterator<Item = &'a str>) -> V {
-    let mut array = V::array();
-    for text in texts {
-        array.push(V::text(text));
+fn with_reason(mut payload: Value, reason: Option<String>) -> Value {
+    if let Some(reason) = reason {
+        payload["reason"] = reason.into();
     }
-    array
+    payload
 }
 
-/// `{ error }`.
-fn only_error<V: Value>(failure: &Error<V>) -> V {
-    let mut written = V::object();
-    written.put("error", &error(failure));
-    written
+/// The request an envelope's id names, as far as it is one of ours.
+pub fn request_key(id: &Value) -> Option<RequestKey> {
+    let text = id.as_str()?;
+    // A number may be parsed with a sign; ours are written without.
+    text.parse().ok().filter(|_| !text.starts_with('+'))
+}
+
+/// The `ABPResponse` of a settled call: the app's own, as it came, wherever there is one.
+pub fn settled(settled: Settled<Value>) -> Value {
+    match settled {
+        Settled::Response(response) => response,
+        Settled::Cancelled(stop) => cancelled(stop),
+        Settled::Failed(failure) => failed(&failure),
+    }
 }
 
 /// `{ success: false, error }`.
-pub(super) fn failed<V: Value>(failure: &Error<V>) -> V {
-    let mut written = V::object();
-    written.put_boolean("success", false);
-    written.put("error", &error(failure));
-    written
+fn failed(failure: &Error<Value>) -> Value {
+    json!({ "success": false, "error": error_json(failure) })
 }
 
 /// `{ success: false, cancelled: true, metadata: { stop } }`: a cancelled response says nothing but
 /// that.
-pub(super) fn cancelled<V: Value>(stop: Stop) -> V {
-    let mut written = V::object();
-    written.put_boolean("success", false);
-    written.put_boolean("cancelled", true);
-    written.put("metadata", &stopped(stop, None));
-    written
-}
-
-/// `{ stop, ended?: { success, after } }`: how far a stop was seen.
-pub(super) fn stopped<V: Value>(stop: Stop, ended: Option<LateEnd>) -> V {
-    let mut metadata = V::object();
-    metadata.put_text("stop", stop.as_str());
-    if let Some(end) = ended {
-        let mut ended = V::object();
-        put_end(&mut ended, end);
-        metadata.put("ended", &ended);
-    }
-    metadata
-}
-
-fn put_end<V: Value>(written: &mut V, end: LateEnd) {
-    written.put_boolean("success", end.success);
-    written.put_number("after", end.after);
+fn cancelled(stop: Stop) -> Value {
+    let metadata = stops::metadata(stop, None);
+    json!({ "success": false, "cancelled": true, "metadata": metadata })
 }
 
 /// `ABPResponse`.
-pub fn response<V: Value>(response: &Response<V>) -> V {
+pub fn response(response: &Response<Value>) -> Value {
     let mut written = match &response.outcome {
         Outcome::Cancelled(stop) => return cancelled(*stop),
-        Outcome::Completed(data) => {
-            let mut written = V::object();
-            written.put_boolean("success", true);
-            written.put("data", data);
-            written
-        }
+        Outcome::Completed(data) => json!({ "success": true, "data": data }),
         Outcome::Failed(failure) => failed(failure),
     };
     if let Some(duration) = response.duration {
-        let mut metadata = V::object();
         // Whole microseconds.
         let micros = (duration * 1_000.0 + 0.5) as u64;
-        metadata.put_number("duration", micros as f64 / 1_000.0);
-        written.put("metadata", &metadata);
+        written["metadata"] = json!({ "duration": micros as f64 / 1_000.0 });
     }
     written
 }
 
 /// `CancelResponse`. `given` is the callId as it was asked for.
-pub fn cancel_response<V: Value>(given: &V, answer: &Result<CancelAnswer, Error<V>>) -> V {
-    let mut written = V::object();
-    written.put("callId", given);
+pub fn cancel_response(given: &Value, answer: &Result<CancelAnswer, Error<Value>>) -> Value {
     let confirmed = matches!(answer, Ok(CancelAnswer::Cancelled { .. }));
-    written.put_boolean("cancelled", confirmed);
+    let mut written = json!({ "callId": given, "cancelled": confirmed });
     match answer {
         Ok(CancelAnswer::Cancelled { stop, ended }) => {
-            written.put("metadata", &stopped(*stop, *ended));
+            written["metadata"] = stops::metadata(*stop, None);
+            if let Some(LateEnd { success, after }) = ended {
+                written["metadata"]["ended"] = json!({ "success": success, "after": after });
+            }
         }
         Ok(answer) => {
             if let Some(reason) = answer.reason() {
-                written.put_text("reason", reason);
+                written["reason"] = reason.into();
             }
         }
-        Err(failure) => written.put("error", &error(failure)),
+        Err(failure) => written["error"] = error_json(failure),
     }
     written
 }
 
 /// The payload of an `initialize-result`. `app` is the app's own description of itself.
-pub fn initialized<V: Value>(app: &V, result: &Result<Initialized<V>, Error<V>>) -> V {
+pub fn initialized(app: &Value, result: &Result<Initialized<Value>, Error<Value>>) -> Value {
     let opened = match result {
-        Err(failure) => return only_error(failure),
+        Err(failure) => return json!({ "error": error_json(failure) }),
         Ok(opened) => opened,
     };
-    let mut capabilities = V::array();
-    for document in &opened.capabilities {
-        capabilities.push(summary(document));
-    }
-    let mut written = V::object();
-    written.put_text("sessionId", &opened.session);
-    written.put_text("protocolVersion", VERSION);
-    written.put("app", app);
-    written.put("capabilities", &capabilities);
-    written.put("features", &features(&opened.features));
-    written
+    let features = &opened.features;
+    json!({
+        "sessionId": &*opened.session,
+        "protocolVersion": VERSION,
+        "app": app,
+        "capabilities": opened.capabilities.iter().map(summary).collect::<Vec<_>>(),
+        "features": {
+            "notifications": features.notifications,
+            "progress": features.progress,
+            "elicitation": features.elicitation,
+            "dynamicCapabilities": true,
+        },
+    })
 }
 
-fn features<V: Value>(features: &Features) -> V {
-    let mut written = V::object();
-    written.put_boolean("notifications", features.notifications);
-    written.put_boolean("progress", features.progress);
-    written.put_boolean("elicitation", features.elicitation);
-    written.put_boolean("dynamicCapabilities", true);
-    written
-}
-
-fn summary<V: Value>(document: &V) -> V {
-    let mut written = V::object();
-    for field in ["name", "available", "experimental", "deprecated"] {
-        written.put_some(field, document.get(field).as_ref());
-    }
-    written
-}
-
-/// `ProgressInfo`: what the handler said, under the agent's token, or the callId if it gave none.
-pub fn progress<V: Value>(call: &CallId, token: Option<&V>, info: &V) -> V {
-    let mut written = info.copy();
-    match token {
-        Some(token) => written.put("operationId", token),
-        None => written.put_text("operationId", call.as_str()),
-    }
-    if info.number_of("percentage").is_none()
-        && let (Some(done), Some(total)) = (info.number_of("progress"), info.number_of("total"))
-        && total > 0.0
-    {
-        written.put_number("percentage", (done / total * 100.0).clamp(0.0, 100.0));
-    }
-    written
+fn summary(document: &Value) -> Value {
+    let fields = ["name", "available", "experimental", "deprecated"].into_iter();
+    let known = fields.filter_map(|field| Some((field.into(), document.get(field)?.clone())));
+    known.collect::<Map<_, _>>().into()
 }
 
 /// The payload of a `notification`.
-pub fn notification<V: Value>(event: &str, data: Option<&V>) -> V {
-    let mut written = V::object();
-    written.put_text("event", event);
-    written.put_some("data", data);
+pub fn notification(event: &str, data: Option<&Value>) -> Value {
+    let mut written = json!({ "event": event });
+    if let Some(data) = data {
+        written["data"] = data.clone();
+    }
     written
 }
 
 /// The notification of a changed set of capabilities.
-pub fn capabilities_changed<V: Value>(changes: &Changes) -> V {
-    let mut data = V::object();
+pub fn capabilities_changed(changes: &Changes) -> Value {
     let Changes {
         added,
         removed,
         changed,
     } = changes;
-    for (key, names) in [("added", added), ("removed", removed), ("changed", changed)] {
-        data.put(key, &texts(names.iter().map(|name| &**name)));
-    }
+    let names = |names: &[Rc<str>]| -> Value { names.iter().map(|name| &**name).collect() };
+    let data = json!({
+        "added": names(added), "removed": names(removed), "changed": names(changed),
+    });
     notification(CAPABILITIES_CHANGED, Some(&data))
 }
 
 /// The notification that the handler of an abandoned call has ended.
-pub fn call_ended<V: Value>(call: &CallId, end: LateEnd) -> V {
-    let mut data = V::object();
-    data.put_text("callId", call.as_str());
-    put_end(&mut data, end);
+pub fn call_ended(call: &CallId, end: LateEnd) -> Value {
+    let LateEnd { success, after } = end;
+    let data = json!({ "callId": call.as_str(), "success": success, "after": after });
     notification(CALL_ENDED, Some(&data))
 }
 
-/// The notification that the question of that id needs no answer any more.
-pub fn withdrawn<V: Value>(id: &V) -> V {
-    let mut data = V::object();
-    data.put("id", id);
-    notification(ELICITATION_WITHDRAWN, Some(&data))
-}
-
 /// The answer to an envelope that could not be understood: the typed reply where its type is known.
-pub fn refusal<V: Value>(envelope: &V, failure: &Error<V>, timestamp: Millis) -> V {
-    let (kind, payload) = match envelope.text_of("type").as_deref() {
-        Some(kind::INITIALIZE) => (kind::INITIALIZE_RESULT, only_error(failure)),
+pub fn refusal(envelope: &Value, failure: &Error<Value>, timestamp: Millis) -> Value {
+    let (kind, payload) = match envelope["type"].as_str() {
+        Some(kind::INITIALIZE) => (
+            kind::INITIALIZE_RESULT,
+            json!({ "error": error_json(failure) }),
+        ),
         Some(kind::CALL) => (kind::CALL_RESULT, failed(failure)),
         Some(kind::CANCEL) => {
-            let given = envelope.get("payload.callId").unwrap_or_else(V::null);
-            let mut refused = cancel_response(&given, &Err(failure.clone()));
-            refused.put_text("reason", &failure.message);
+            let given = &envelope["payload"]["callId"];
+            let mut refused = cancel_response(given, &Err(failure.clone()));
+            refused["reason"] = failure.message.as_ref().into();
             (kind::CANCEL_RESULT, refused)
         }
         _ => (kind::ERROR, failed(failure)),
     };
-    let id = envelope.get("id").unwrap_or_else(V::null);
-    self::envelope(kind, Some(&id), timestamp, &payload)
+    self::envelope(kind, Some(&envelope["id"]), timestamp, &payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use caphost::agent::Outgoing;
+    use caphost::call::Code;
+
+    fn call() -> Outgoing<Value> {
+        Outgoing {
+            id: CallId::parse("c").unwrap(),
+            capability: "export.pdf".into(),
+            params: None,
+            timeout: None,
+            progress: false,
+            transfer: false,
+        }
+    }
+
+    #[test]
+    fn a_call_says_no_more_than_it_must() {
+        let written = request(7, Request::Call(call()), 1.0);
+        let payload = json!({ "capability": "export.pdf", "options": { "callId": "c" } });
+        let expected =
+            json!({ "type": "capabilities/call", "id": "7", "timestamp": 1.0, "payload": payload });
+        assert_eq!(written, expected);
+        assert_eq!(request_key(&written["id"]), Some(7));
+    }
+
+    #[test]
+    fn a_call_with_everything() {
+        let full = Outgoing {
+            params: Some(json!({ "html": "" })),
+            timeout: Some(50.0),
+            progress: true,
+            transfer: true,
+            ..call()
+        };
+        let expected = json!({
+            "capability": "export.pdf",
+            "params": { "html": "" },
+            "options": { "callId": "c", "timeout": 50.0, "progressToken": "c", "transfer": true },
+        });
+        assert_eq!(request(1, Request::Call(full), 1.0)["payload"], expected);
+    }
+
+    #[test]
+    fn settled_calls() {
+        let metadata = json!({ "stop": "dropped" });
+        let cancelled = json!({ "success": false, "cancelled": true, "metadata": metadata });
+        assert_eq!(settled(Settled::Cancelled(Stop::Dropped)), cancelled);
+        let lost = Error::new(Code::DISCONNECTED, "gone");
+        let error = json!({ "code": "DISCONNECTED", "message": "gone", "retryable": true });
+        let expected = json!({ "success": false, "error": error });
+        assert_eq!(settled(Settled::Failed(lost)), expected);
+    }
+
+    #[test]
+    fn an_id_that_is_none_of_ours() {
+        for id in [
+            json!(7),
+            json!("x"),
+            json!(null),
+            json!("-1"),
+            json!("+1"),
+            json!(" 1"),
+            json!("1.0"),
+            json!(""),
+            json!("99999999999"),
+        ] {
+            assert_eq!(request_key(&id), None, "{id}");
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! How a request is cancelled, and who is told what then: the one place that knows it.
 
+use serde_json::Value;
+
 use super::Id;
-use crate::wire::AnyValue as Value;
 use crate::wire::clipped;
 
 /// A protocol that runs over JSON-RPC, as far as its cancels differ.
@@ -83,9 +84,9 @@ const fn row(
 
 /// A cancel of one request.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cancel<V> {
+pub struct Cancel {
     /// Which request.
-    pub id: Id<V>,
+    pub id: Id,
     /// For logs and the handler.
     pub reason: Option<String>,
     /// Whether that request is still answered.
@@ -93,13 +94,13 @@ pub struct Cancel<V> {
 }
 
 /// Reads a notification as a cancel. `None` if it is none, or malformed: it is ignored then.
-pub fn read_cancel<V: Value>(method: &str, params: Option<&V>) -> Option<Cancel<V>> {
+pub fn read_cancel(method: &str, params: Option<&Value>) -> Option<Cancel> {
     let way = DIALECTS.iter().find(|way| way.method == method)?;
     let params = params?;
-    let reason = way.reason.and_then(|path| params.text_of(path));
+    let reason = way.reason.and_then(|key| params.get(key)?.as_str());
     Some(Cancel {
-        id: Id::read(params, way.id)?,
-        reason: reason.map(|reason| clipped(&reason, 1_024).into()),
+        id: Id::read(params.get(way.id)?)?,
+        reason: reason.map(|reason| clipped(reason, 1_024).into()),
         answered: way.answered,
     })
 }
@@ -107,7 +108,7 @@ pub fn read_cancel<V: Value>(method: &str, params: Option<&V>) -> Option<Cancel<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value as Json, json};
+    use serde_json::json;
 
     #[test]
     fn dialects_that_share_a_method_share_the_rest() {
@@ -154,7 +155,7 @@ mod tests {
                 "{method} {params}"
             );
         }
-        assert_eq!(read_cancel::<Json>("$/cancelRequest", None), None);
+        assert_eq!(read_cancel("$/cancelRequest", None), None);
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! The id of a request.
 
-use crate::wire::AnyValue as Value;
-use crate::wire::shape::{NUMBER, OTHER, TEXT};
+use serde_json::Value;
 
 /// A request's id: the value as it came, which its answer must carry, and a key to find it by.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Id<V> {
-    value: V,
+pub struct Id {
+    value: Value,
     key: IdKey,
 }
 
@@ -22,22 +21,22 @@ pub enum IdKey {
     Text(String),
 }
 
-impl<V: Value> Id<V> {
-    /// Reads the id at a path; `None` if nothing there can be one.
-    pub fn read(message: &V, path: &str) -> Option<Self> {
-        let value = message.get(path)?;
-        let key = match message.shape(path) {
-            TEXT => IdKey::Text(value.as_text()?),
+impl Id {
+    /// `None` if that cannot be one.
+    pub fn read(value: &Value) -> Option<Self> {
+        let key = match value {
+            Value::String(text) => IdKey::Text(text.clone()),
             // Adding zero turns the negative one into the other.
-            NUMBER => IdKey::Number((value.as_number()? + 0.0).to_bits()),
-            OTHER => IdKey::Null,
+            Value::Number(number) => IdKey::Number((number.as_f64()? + 0.0).to_bits()),
+            Value::Null => IdKey::Null,
             _ => return None,
         };
+        let value = value.clone();
         Some(Id { value, key })
     }
 
     /// The id as it came.
-    pub fn value(&self) -> &V {
+    pub fn value(&self) -> &Value {
         &self.value
     }
 
@@ -50,10 +49,10 @@ impl<V: Value> Id<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value as Json, json};
+    use serde_json::json;
 
-    fn key(id: Json) -> Option<IdKey> {
-        Id::read(&json!({ "id": id }), "id").map(|id| id.key)
+    fn key(id: Value) -> Option<IdKey> {
+        Id::read(&id).map(|id| id.key)
     }
 
     #[test]
@@ -82,7 +81,7 @@ mod tests {
     #[test]
     fn an_id_is_given_back_as_it_came() {
         for id in [json!(9_007_199_254_740_993_u64), json!(2.0), json!(null)] {
-            let read = Id::read(&json!({ "id": id }), "id").unwrap();
+            let read = Id::read(&id).unwrap();
             assert_eq!(read.value().to_string(), id.to_string());
         }
     }
@@ -92,6 +91,5 @@ mod tests {
         for id in [json!(true), json!([]), json!({})] {
             assert_eq!(key(id.clone()), None, "{id}");
         }
-        assert_eq!(Id::<Json>::read(&json!({}), "id"), None);
     }
 }

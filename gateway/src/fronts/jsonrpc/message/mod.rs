@@ -1,9 +1,8 @@
 //! JSON-RPC 2.0, as the agents of editors and language tools speak it.
 //!
 //! One file each for reading messages, for their ids, for cancels and who answers what was
-//! cancelled, for our own call, and for writing.
+//! cancelled, and for writing.
 
-mod call;
 mod cancel;
 mod id;
 mod reading;
@@ -11,13 +10,12 @@ mod reading;
 mod vectors;
 mod write;
 
-pub use call::read_call;
 pub use cancel::{Cancel, Cancellation, DIALECTS, Dialect, Settles, read_cancel};
 pub use id::{Id, IdKey};
 pub use reading::{Fault, Message, read};
 pub use write::{
-    cancel_notice, cancelled, ended, error, failed, notification, progress, rpc_code, rpc_error,
-    success,
+    cancel_notice, cancelled, ended, error, failed, notification, progress, refused, rpc_code,
+    rpc_error, success,
 };
 
 /// Methods every peer may use, ours, and those of the protocols our peers come from.
@@ -34,8 +32,6 @@ pub mod method {
     pub const ENDED: &str = "_capabilities/ended";
     /// `{ token, value }`
     pub const PROGRESS: &str = "$/progress";
-    /// What begins so need not be understood; as a request it is refused.
-    pub const OPTIONAL_PREFIX: &str = "$/";
 }
 
 /// Codes of JSON-RPC errors.

@@ -1,41 +1,41 @@
 //! Reading messages.
 
+use serde_json::Value;
+
 use super::Id;
-use crate::wire::AnyValue as Value;
-use crate::wire::shape::{ARRAY, MISSING, OBJECT, OTHER, TEXT};
 
 /// A message read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Message<V> {
+pub enum Message {
     /// It wants an answer.
     Request {
         /// What the answer must carry.
-        id: Id<V>,
+        id: Id,
         /// What is asked for.
         method: String,
         /// An object or an array; `null` counts as absent.
-        params: Option<V>,
+        params: Option<Value>,
     },
     /// It wants none, and must get none.
     Notification {
         /// What it tells.
         method: String,
         /// An object or an array; `null` counts as absent.
-        params: Option<V>,
+        params: Option<Value>,
     },
     /// The answer to a request of ours.
     Response {
         /// The request's id; `None` if the peer could not read it.
-        id: Option<Id<V>>,
+        id: Option<Id>,
         /// Its result, or its error.
-        answer: Result<V, V>,
+        answer: Result<Value, Value>,
     },
     /// Several messages at once, which is not supported.
     Batch,
     /// None of these.
     Invalid {
         /// Its id, where it could be read.
-        id: Option<Id<V>>,
+        id: Option<Id>,
         /// What is wrong.
         fault: Fault,
     },
@@ -71,72 +71,52 @@ impl Fault {
 
 /// Reads one message. What has a result or an error and no method is taken for a response however
 /// malformed it is: an error is never answered with an error.
-pub fn read<V: Value>(message: &V) -> Message<V> {
-    if !message.is_object() {
-        return match is_array(message) {
+pub fn read(mut message: Value) -> Message {
+    let Some(fields) = message.as_object_mut() else {
+        return match message.is_array() {
             true => Message::Batch,
             false => invalid(None, Fault::NoObject),
         };
-    }
-    let id = Id::read(message, "id");
-    if message.shape("method") == MISSING {
-        if message.shape("error") != MISSING {
-            let error = message.get("error").unwrap_or_else(V::null);
-            return Message::Response {
-                id,
-                answer: Err(error),
-            };
-        }
-        if let Some(result) = message.get("result") {
-            return Message::Response {
-                id,
-                answer: Ok(result),
-            };
+    };
+    let has_id = fields.contains_key("id");
+    let id = fields.get("id").and_then(Id::read);
+    if !fields.contains_key("method") {
+        let error = fields.remove("error").map(Err);
+        if let Some(answer) = error.or_else(|| fields.remove("result").map(Ok)) {
+            return Message::Response { id, answer };
         }
     }
-    if message.text_of("jsonrpc").as_deref() != Some("2.0") {
+    if fields.get("jsonrpc").is_none_or(|version| version != "2.0") {
         return invalid(id, Fault::Version);
     }
-    if message.shape("method") != TEXT {
+    let Some(Value::String(method)) = fields.remove("method") else {
         return invalid(id, Fault::Method);
-    }
-    let has_id = message.shape("id") != MISSING;
+    };
     if has_id && id.is_none() {
         return invalid(None, Fault::Id);
     }
-    let params = match message.shape("params") {
-        MISSING | OTHER => None,
-        OBJECT | ARRAY => message.get("params"),
-        _ => return invalid(id, Fault::Params),
+    let params = match fields.remove("params") {
+        None | Some(Value::Null) => None,
+        Some(params @ (Value::Object(_) | Value::Array(_))) => Some(params),
+        Some(_) => return invalid(id, Fault::Params),
     };
-    let method = message.text_of("method").unwrap_or_default();
     match id {
         Some(id) => Message::Request { id, method, params },
         None => Message::Notification { method, params },
     }
 }
 
-fn invalid<V>(id: Option<Id<V>>, fault: Fault) -> Message<V> {
+fn invalid(id: Option<Id>, fault: Fault) -> Message {
     Message::Invalid { id, fault }
-}
-
-fn is_array<V: Value>(value: &V) -> bool {
-    let mut holder = V::object();
-    holder.put("it", value);
-    holder.shape("it") == ARRAY
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value as Json, json};
+    use serde_json::json;
 
-    fn read(message: Json) -> Message<Json> {
-        super::read(&message)
-    }
-
-    fn id(id: Json) -> Id<Json> {
-        Id::read(&json!({ "id": id }), "id").unwrap()
+    fn id(id: Value) -> Id {
+        Id::read(&id).unwrap()
     }
 
     #[test]
@@ -161,7 +141,7 @@ mod tests {
     #[test]
     fn responses_are_known_by_what_they_carry() {
         let result = json!({ "jsonrpc": "2.0", "id": 0, "result": null });
-        let answer = Ok(Json::Null);
+        let answer = Ok(Value::Null);
         assert_eq!(
             read(result),
             Message::Response {

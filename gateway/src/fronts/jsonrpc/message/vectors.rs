@@ -62,7 +62,7 @@ fn cancels() {
 #[test]
 fn ids() {
     let ids = &file(POLICY)["ids"];
-    let key = |id: &Json| Id::read(&json!({ "id": id }), "id").map(|id| id.key().clone());
+    let key = |id: &Json| Id::read(id).map(|id| id.key().clone());
     for (at, one) in each(&ids["different"]).enumerate() {
         for (other_at, other) in each(&ids["different"]).enumerate() {
             assert_eq!(key(one) == key(other), at == other_at, "{one} {other}");
@@ -79,14 +79,14 @@ fn ids() {
 #[test]
 fn messages() {
     for vector in each(&file(MESSAGES)) {
-        let value = |id: Option<Id<Json>>| id.map_or(Json::Null, |id| id.value().clone());
+        let value = |id: Option<Id>| id.map_or(Json::Null, |id| id.value().clone());
         let with_params = |mut reads: Json, params| {
             if let Some(params) = params {
                 reads["params"] = params;
             }
             reads
         };
-        let got = match read(&vector["message"]) {
+        let got = match read(vector["message"].clone()) {
             Message::Request { id, method, params } => with_params(
                 json!({ "kind": "request", "id": id.value(), "method": method }),
                 params,

@@ -1,71 +1,61 @@
 //! Writing messages.
 
+use std::borrow::Borrow;
+
+use serde_json::{Map, Value, json};
+
 use super::cancel::CANCELLED;
 use super::{code, method};
-use crate::wire::{AnyValue as Value, abp};
+use crate::wire::error_json;
 use caphost::call::{Code, Error, LateEnd, Stop};
 
 /// What of an `ABPError` goes into the `data` of an error; its message goes beside.
 const IN_DATA: [&str; 5] = ["code", "retryable", "details", "retryAfter", "alternatives"];
 
-fn message<V: Value>() -> V {
-    let mut written = V::object();
-    written.put_text("jsonrpc", "2.0");
-    written
-}
-
 /// The answer to a request that succeeded.
-pub fn success<V: Value>(id: &V, result: &V) -> V {
-    let mut written = message::<V>();
-    written.put("id", id);
-    written.put("result", result);
-    written
+pub fn success(id: &Value, result: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
 /// An answer with an error object, such as [`rpc_error`] makes. The id is `null` where none could
 /// be read.
-pub fn error<V: Value>(id: &V, error: &V) -> V {
-    let mut written = message::<V>();
-    written.put("id", id);
-    written.put("error", error);
-    written
+pub fn error(id: &Value, error: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
 /// The answer to a request that failed: the `ABPError` under its code of [`rpc_code`].
-pub fn failed<V: Value>(id: &V, failure: &Error<V>) -> V {
-    let code = rpc_code(failure.code.as_str());
-    error(id, &rpc_error(code, &abp::error(failure)))
+pub fn failed<D: Borrow<Value>>(id: &Value, failure: &Error<D>) -> Value {
+    refused(id, rpc_code(failure.code.as_str()), failure)
+}
+
+/// The answer to what is refused under a code of JSON-RPC's own.
+pub fn refused<D: Borrow<Value>>(id: &Value, code: i32, failure: &Error<D>) -> Value {
+    error(id, &rpc_error(code, &error_json(failure)))
 }
 
 /// The error object of an `ABPError`.
-pub fn rpc_error<V: Value>(code: i32, failure: &V) -> V {
-    let mut data = V::object();
-    for field in IN_DATA {
-        data.put_some(field, failure.get(field).as_ref());
-    }
-    let text = failure.text_of("message").unwrap_or_default();
-    error_object(code, &text, &data)
-}
-
-fn error_object<V: Value>(code: i32, text: &str, data: &V) -> V {
-    let mut written = V::object();
-    written.put_integer("code", code);
-    written.put_text("message", text);
-    written.put("data", data);
-    written
+pub fn rpc_error(code: i32, failure: &Value) -> Value {
+    let fields = IN_DATA.into_iter();
+    let data = fields.filter_map(|field| Some((field.into(), failure.get(field)?.clone())));
+    let text = failure["message"].as_str().unwrap_or_default();
+    json!({ "code": code, "message": text, "data": data.collect::<Map<_, _>>() })
 }
 
 /// The answer to a request that was cancelled, whoever cancelled it. `request_id` is its id as
 /// plain text, `stop` how far the stop was seen.
-pub fn cancelled<V: Value>(id: &V, capability: &str, request_id: &str, stop: Stop) -> V {
-    let mut data = V::object();
-    data.put_text("code", Code::CANCELLED.as_str());
-    data.put_boolean("retryable", Code::CANCELLED.retryable());
-    data.put_text("requestId", request_id);
-    data.put_boolean("partial", false);
-    data.put_text("stop", stop.as_str());
+pub fn cancelled(id: &Value, capability: &str, request_id: &str, stop: Stop) -> Value {
+    let data = json!({
+        "code": Code::CANCELLED.as_str(),
+        "retryable": Code::CANCELLED.retryable(),
+        "requestId": request_id,
+        "partial": false,
+        "stop": stop.as_str(),
+    });
     let text = format!("Tool execution cancelled: {capability}");
-    error(id, &error_object(code::CANCELLED, &text, &data))
+    error(
+        id,
+        &json!({ "code": code::CANCELLED, "message": text, "data": data }),
+    )
 }
 
 /// The JSON-RPC code for an ABP error code.
@@ -83,39 +73,31 @@ pub fn rpc_code(abp: &str) -> i32 {
 }
 
 /// A notification.
-pub fn notification<V: Value>(method: &str, params: &V) -> V {
-    let mut written = message::<V>();
-    written.put_text("method", method);
-    written.put("params", params);
-    written
+pub fn notification(method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
 /// `$/progress`: what the handler said, under the caller's token.
-pub fn progress<V: Value>(token: &V, info: &V) -> V {
-    let mut value = info.copy();
-    value.put("operationId", token);
-    let mut params = V::object();
-    params.put("token", token);
-    params.put("value", &value);
-    notification(method::PROGRESS, &params)
+pub fn progress(token: &Value, mut info: Value) -> Value {
+    if !info.is_object() {
+        info = json!({});
+    }
+    info["operationId"] = token.clone();
+    notification(method::PROGRESS, &json!({ "token": token, "value": info }))
 }
 
 /// `_capabilities/ended`: the handler of a request that was answered as abandoned has ended.
-pub fn ended<V: Value>(id: &V, call_id: &str, end: LateEnd) -> V {
-    let mut params = V::object();
-    params.put("requestId", id);
-    params.put_text("callId", call_id);
-    params.put_boolean("success", end.success);
-    params.put_number("after", end.after);
+pub fn ended(id: &Value, call_id: &str, end: LateEnd) -> Value {
+    let LateEnd { success, after } = end;
+    let params = json!({ "requestId": id, "callId": call_id, "success": success, "after": after });
     notification(method::ENDED, &params)
 }
 
 /// `notifications/cancelled`, for a peer that wants to hear of cancels which are not its own.
-pub fn cancel_notice<V: Value>(request_id: &str, reason: Option<&str>) -> V {
-    let mut params = V::object();
-    params.put_text("requestId", request_id);
+pub fn cancel_notice(request_id: &str, reason: Option<&str>) -> Value {
+    let mut params = json!({ "requestId": request_id });
     if let Some(reason) = reason {
-        params.put_text("reason", reason);
+        params["reason"] = reason.into();
     }
     notification(CANCELLED, &params)
 }
@@ -123,7 +105,6 @@ pub fn cancel_notice<V: Value>(request_id: &str, reason: Option<&str>) -> V {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value as Json, json};
 
     #[test]
     fn abp_codes_in_json_rpc() {
@@ -146,7 +127,7 @@ mod tests {
 
     #[test]
     fn an_error_keeps_all_there_is() {
-        let mut failure = Error::<Json>::new(Code::RATE_LIMITED, "slowly");
+        let mut failure = Error::<Value>::new(Code::RATE_LIMITED, "slowly");
         failure.retry_after = Some(5.0);
         failure.alternatives = vec!["other".into()];
         let failure = failure.with_details(json!({ "limit": 1 }));
@@ -194,14 +175,14 @@ mod tests {
             "jsonrpc": "2.0", "method": "$/progress",
             "params": { "token": 0, "value": { "operationId": 0, "progress": 1 } },
         });
-        assert_eq!(progress(&json!(0), &info), expected);
+        assert_eq!(progress(&json!(0), info), expected);
     }
 
     #[test]
     fn a_result_and_a_notice() {
         let expected = json!({ "jsonrpc": "2.0", "id": "", "result": null });
-        assert_eq!(success(&json!(""), &Json::Null), expected);
-        let notice = cancel_notice::<Json>("1", Some("why"));
+        assert_eq!(success(&json!(""), &Value::Null), expected);
+        let notice = cancel_notice("1", Some("why"));
         let params = json!({ "requestId": "1", "reason": "why" });
         let method = "notifications/cancelled";
         let expected = json!({ "jsonrpc": "2.0", "method": method, "params": params });

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, interval_at, timeout};
@@ -16,8 +16,7 @@ use tokio_tungstenite::tungstenite::{Error as Ws, Message};
 
 use super::framing::{Deframer, Frame, Framing};
 use super::pending::Pending;
-use crate::fronts::jsonrpc::message::{code, error, method, notification, rpc_error};
-use crate::wire::abp;
+use crate::fronts::jsonrpc::message::{code, method, notification, refused};
 use caphost::call::Error;
 
 /// Bytes read at once.
@@ -203,8 +202,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
     }
 
     async fn refuse(&self, code: i32, message: String) -> Ended {
-        let failure = abp::error(&Error::invalid_params(message));
-        let answer = error(&json!(null), &rpc_error(code, &failure));
+        let answer = refused(&Value::Null, code, &Error::<Value>::invalid_params(message));
         let said = self.say(&answer.to_string()).await;
         said.map_err(|error| format!("cannot write the output: {error}"))
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::fronts::jsonrpc::message::{Id, IdKey, failed};
 use caphost::call::{Code, Error};
@@ -50,7 +50,7 @@ impl Pending {
 
     /// The answers to all that still wait, which are no longer pending then.
     pub fn settle(&mut self, why: &str) -> Vec<String> {
-        let error = Error::new(Code::DISCONNECTED, why.to_string());
+        let error = Error::<Value>::new(Code::DISCONNECTED, why.to_string());
         let lost = std::mem::take(&mut self.0).into_values();
         lost.flat_map(|(id, count)| std::iter::repeat_n(failed(&id, &error).to_string(), count))
             .collect()
@@ -58,15 +58,16 @@ impl Pending {
 }
 
 /// The id of a message, and whether it is a request.
-fn head(message: &str) -> Option<(Id<Value>, bool)> {
+fn head(message: &str) -> Option<(Id, bool)> {
     let Head { id, method } = serde_json::from_str(message).ok()?;
-    let id = Id::read(&json!({ "id": id? }), "id")?;
+    let id = Id::read(&id?)?;
     Some((id, method.is_some()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn settled(pending: &mut Pending) -> Vec<Value> {
         let mut ids: Vec<_> = pending

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::ToolServerApp;
 use crate::fronts::rap::names::Identifier;
-use crate::wire::abp;
+use crate::wire::{abp, error_json};
 use caphost::session::{Action, Answer, ConnectionId, ReplyTo};
 
 impl ToolServerApp<'_> {
@@ -84,7 +84,7 @@ impl ToolServerApp<'_> {
                 match &result {
                     Ok(()) => self.close_thread(to),
                     Err(error) => {
-                        payload.insert("error".into(), abp::error(error));
+                        payload.insert("error".into(), error_json(error));
                     }
                 }
                 // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.

@@ -131,7 +131,7 @@ impl ToolServerApp<'_> {
         missing.then(|| Error::new(Code::NOT_INITIALIZED, message))
     }
 
-    fn take(&mut self, connection: ConnectionId, received: Received<Value>) {
+    fn take(&mut self, connection: ConnectionId, received: Received) {
         let Received { id, message } = received;
         let now = self.now();
         match message {
