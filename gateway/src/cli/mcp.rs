@@ -5,7 +5,7 @@ use clap::Args;
 use super::client::Exit;
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
-use crate::fronts::mcp::stdio::{Endpoint, carry};
+use crate::fronts::stdio::mcp::{Endpoint, carry};
 
 /// Serves an app's capabilities as MCP tools over standard input and output, for clients that start
 /// their servers.

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::client::{Exit, web_socket};
 use super::gateway_args::GatewayArgs;
-use crate::fronts::jsonrpc::stdio::{Bounds, carry};
+use crate::fronts::stdio::jsonrpc::{Bounds, carry};
 
 /// Carries JSON-RPC between standard input and output and a gateway, for agents and editors that
 /// start a process rather than open a socket.

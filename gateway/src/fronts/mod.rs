@@ -11,3 +11,4 @@ pub mod rate_limit;
 pub(crate) mod refusal;
 pub mod runs;
 pub mod socket;
+pub mod stdio;

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 over WebSocket, on `/jsonrpc`, and over standard input and output.
+//! JSON-RPC 2.0 over WebSocket, on `/jsonrpc`.
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -8,7 +8,6 @@
 //! | `greeting` | `initialize`, as ACP and LSP peers send it |
 //! | `in_flight` | requests that wait for their answer, by their ids |
 //! | `notices` | cancels that are not the peer's own |
-//! | [`stdio`] | the same from a process without sockets: `caphost stdio` |
 //!
 //! How messages are read and written, and whether a cancelled request is answered, is
 //! [`crate::fronts::jsonrpc::message`]'s to know.
@@ -19,7 +18,6 @@ pub mod message;
 mod notices;
 mod peer;
 mod requests;
-pub mod stdio;
 mod upgrade;
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! MCP, the Model Context Protocol: the capabilities of an app as tools, over Streamable HTTP on
-//! `/mcp` and `/mcp/<app id>`, and over standard input and output with `caphost mcp`.
+//! `/mcp` and `/mcp/<app id>`.
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -10,7 +10,6 @@
 //! | `call`, `progress`, `result`, [`content`] | a call, from `tools/call` to its result |
 //! | [`tools`], [`schema`] | capabilities as tools |
 //! | `watch`, `late` | what a client is told unasked |
-//! | [`stdio`] | `caphost mcp`: the same for clients that start their servers |
 
 mod call;
 mod caller;
@@ -28,7 +27,6 @@ mod routes;
 pub mod schema;
 pub mod session;
 mod stateless;
-pub mod stdio;
 pub mod tools;
 #[cfg(test)]
 mod vectors;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use caphost_gateway::fronts::mcp::stdio::{Endpoint, carry};
+use caphost_gateway::fronts::stdio::mcp::{Endpoint, carry};
 use caphost_gateway::server::Config;
 use caphost_gateway::tokens::Tokens;
 use serde_json::{Value, json};

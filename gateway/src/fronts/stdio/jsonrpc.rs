@@ -1,34 +1,36 @@
-//! Carries messages between a stream of bytes and the gateway's WebSocket.
+//! `caphost stdio`: JSON-RPC between a stream of bytes and the gateway's WebSocket.
 
-use std::io;
-use std::sync::{Mutex, OnceLock, PoisonError};
+mod pending;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error as Ws, Message};
+use tokio_util::codec::FramedRead;
 
-use super::framing::{Deframer, Frame, Framing};
-use super::pending::Pending;
+use super::codec::{Broken, Codec, Frame};
+use super::{CHUNK_BYTES, MESSAGE_BYTES, Output, lock};
 use crate::fronts::jsonrpc::message::{code, method, notification, refused};
 use caphost::call::Error;
+use pending::Pending;
 
-/// Bytes read at once.
-const CHUNK_BYTES: usize = 64 << 10;
 /// For the gateway to take leave once the input has ended.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// The bounds of a bridge.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Bytes in one message of the peer, 256 MiB: what the gateway reads at most. It has a lower
-    /// limit of its own for what it accepts.
+    /// Bytes in one message of the peer, 256 MiB.
     pub message_bytes: usize,
     /// Between two pings to the gateway, 15 s.
     pub ping_interval: Duration,
@@ -39,7 +41,7 @@ pub struct Bounds {
 impl Default for Bounds {
     fn default() -> Self {
         Bounds {
-            message_bytes: 256 << 20,
+            message_bytes: MESSAGE_BYTES,
             ping_interval: Duration::from_secs(15),
             dead_peer_timeout: Duration::from_secs(40),
         }
@@ -50,9 +52,8 @@ impl Default for Bounds {
 pub type Ended = Result<(), String>;
 
 struct Bridge<W, S> {
-    output: AsyncMutex<W>,
+    output: Output<W>,
     sink: AsyncMutex<SplitSink<WebSocketStream<S>, Message>>,
-    framing: OnceLock<Framing>,
     pending: Mutex<Pending>,
     bounds: Bounds,
 }
@@ -66,10 +67,10 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
     bounds: Bounds,
 ) -> Ended {
     let (sink, mut stream) = socket.split();
+    let codec = Codec::detecting(bounds.message_bytes);
     let bridge = Bridge {
-        output: AsyncMutex::new(output),
+        output: Output::new(output, codec.clone()),
         sink: AsyncMutex::new(sink),
-        framing: OnceLock::new(),
         pending: Mutex::default(),
         bounds,
     };
@@ -78,7 +79,7 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
         tokio::pin!(down);
         tokio::select! {
             ended = &mut down => ended,
-            ended = bridge.up(input) => {
+            ended = bridge.up(FramedRead::with_capacity(input, codec, CHUNK_BYTES)) => {
                 bridge.take_leave().await;
                 // What was answered before it read that is still to be passed on.
                 let _ = timeout(FAREWELL, &mut down).await;
@@ -88,41 +89,24 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
         }
     };
     bridge.settle(&ended).await;
+    bridge.output.finish().await;
     ended
 }
 
 impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
     /// From the peer to the gateway, until the input ends or cannot be understood any more.
-    async fn up(&self, mut input: impl AsyncRead + Unpin) -> Ended {
-        let mut deframer = Deframer::new(self.bounds.message_bytes);
-        let mut chunk = vec![0; CHUNK_BYTES];
-        loop {
-            let count = match input.read(&mut chunk).await {
-                Ok(count) => count,
-                Err(error) => return Err(format!("cannot read the input: {error}")),
-            };
-            deframer.push(&chunk[..count]);
-            loop {
-                let next = deframer.next_frame();
-                if let Some(framing) = deframer.framing() {
-                    let _ = self.framing.set(framing);
+    async fn up(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> Ended {
+        while let Some(frame) = input.next().await {
+            match frame {
+                Ok(frame) => self.pass_on(frame).await?,
+                Err(Broken::Io(error)) => return Err(format!("cannot read the input: {error}")),
+                Err(Broken::Lost(what)) => {
+                    self.refuse(code::PARSE_ERROR, what.clone()).await?;
+                    return Err(format!("the input cannot be understood: {what}"));
                 }
-                match next {
-                    Ok(Some(frame)) => self.pass_on(frame).await?,
-                    Ok(None) => break,
-                    Err(lost) => {
-                        self.refuse(code::PARSE_ERROR, lost.0.clone()).await?;
-                        return Err(format!("the input cannot be understood: {}", lost.0));
-                    }
-                }
-            }
-            if count == 0 {
-                if let Some(frame) = deframer.finish() {
-                    self.pass_on(frame).await?;
-                }
-                return Ok(());
             }
         }
+        Ok(())
     }
 
     async fn pass_on(&self, frame: Frame) -> Ended {
@@ -155,7 +139,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
             match next {
                 Some(Ok(Message::Text(text))) => {
                     self.pending().received(&text);
-                    if self.say(&text).await.is_err() {
+                    if self.output.say(&text).await.is_err() {
                         // Nobody reads: the peer has left without a word.
                         return Ok(());
                     }
@@ -195,7 +179,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
         };
         let lost = self.pending().settle(why);
         for answer in lost {
-            if self.say(&answer).await.is_err() {
+            if self.output.say(&answer).await.is_err() {
                 return;
             }
         }
@@ -203,25 +187,15 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
 
     async fn refuse(&self, code: i32, message: String) -> Ended {
         let answer = refused(&Value::Null, code, &Error::<Value>::invalid_params(message));
-        let said = self.say(&answer.to_string()).await;
+        let said = self.output.say(&answer.to_string()).await;
         said.map_err(|error| format!("cannot write the output: {error}"))
-    }
-
-    async fn say(&self, message: &str) -> io::Result<()> {
-        let framing = self.framing.get().unwrap_or(&Framing::Lines);
-        let mut output = self.output.lock().await;
-        output.write_all(&framing.write(message)).await?;
-        output.flush().await
     }
 
     async fn send(&self, message: Message) -> Result<(), Ws> {
         self.sink.lock().await.send(message).await
     }
 
-    fn pending(&self) -> std::sync::MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        lock(&self.pending)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,32 +4,26 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::StreamExt;
+use futures_util::future::ready;
+use futures_util::stream::{self, BoxStream};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
+use sse_stream::SseStream;
 use tokio::time::timeout;
 
-use super::Endpoint;
-use super::events::Events;
 use super::message::{Request, error};
+use super::session::Membership;
+use super::{Endpoint, MESSAGE_BYTES};
+use crate::fronts::jsonrpc::message::code;
 use crate::http_client;
 
 /// A stream that is silent for so long is dead: the gateway sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
-/// What is read of an answer that is no stream, 256 MiB.
-const MAX_ANSWER_BYTES: usize = 256 << 20;
 
 pub const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
-
-/// The session requests belong to.
-#[derive(Clone, Debug, Default)]
-pub struct Membership {
-    /// Its id.
-    pub session: Option<String>,
-    /// The version agreed on.
-    pub version: Option<String>,
-}
 
 /// The way to one gateway.
 pub struct Link {
@@ -46,11 +40,7 @@ impl Link {
 
     /// Posts a message of a session.
     pub async fn post(&self, body: String, of: &Membership) -> reqwest::Result<Response> {
-        let request = self.request(Method::POST, of).body(body);
-        request
-            .header(CONTENT_TYPE, "application/json")
-            .send()
-            .await
+        self.request(Method::POST, of).body(body).send().await
     }
 
     /// Posts a request that belongs to no session.
@@ -64,10 +54,7 @@ impl Link {
         if let Some(name) = &it.name {
             request = request.header("mcp-name", header_value(name));
         }
-        request
-            .header(CONTENT_TYPE, "application/json")
-            .send()
-            .await
+        request.send().await
     }
 
     /// Opens a stream of what is no answer.
@@ -83,8 +70,11 @@ impl Link {
     fn request(&self, method: Method, of: &Membership) -> RequestBuilder {
         let mut request = self
             .client
-            .request(method, self.endpoint.url.clone())
+            .request(method.clone(), self.endpoint.url.clone())
             .header(ACCEPT, "application/json, text/event-stream");
+        if method == Method::POST {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
         if let Some(authorization) = &self.endpoint.authorization {
             request = request.header(AUTHORIZATION, authorization);
         }
@@ -108,65 +98,47 @@ impl Link {
             format!("Cannot reach the gateway at {at}: {root}. Is `caphost serve` running there?");
         error(
             id,
-            -32000,
+            code::FAILED,
             &message,
             Some(json!({ "code": "DISCONNECTED", "retryable": true })),
         )
     }
 }
 
-/// What comes in an answer, as it comes.
-pub struct Incoming {
-    response: Response,
-    events: Option<Events>,
-    ready: std::collections::VecDeque<String>,
-    over: bool,
-}
-
-impl Incoming {
-    pub fn new(response: Response) -> Self {
-        let kind = response.headers().get(CONTENT_TYPE);
-        let kind = kind.and_then(|it| it.to_str().ok()).unwrap_or_default();
-        let events = kind.starts_with("text/event-stream").then(Events::default);
-        Incoming {
-            response,
-            events,
-            ready: Default::default(),
-            over: false,
-        }
+/// The messages of an answer, as they come, until its end, be it the right one or a broken
+/// connection.
+pub fn messages(response: Response) -> BoxStream<'static, String> {
+    let kind = response.headers().get(CONTENT_TYPE);
+    let is_stream = kind.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
+    if !is_stream {
+        let body = stream::once(whole(response));
+        let messages = body.filter_map(|body| ready(body.filter(|it| !it.trim().is_empty())));
+        return messages.boxed();
     }
-
-    /// The next message; none at the end, be it the right one or a broken connection.
-    pub async fn next(&mut self) -> Option<String> {
-        loop {
-            if let Some(message) = self.ready.pop_front() {
-                return Some(message);
-            }
-            if self.over {
-                return None;
-            }
-            let Some(events) = &mut self.events else {
-                self.over = true;
-                let body = whole(&mut self.response).await?;
-                return Some(body).filter(|body| !body.trim().is_empty());
-            };
-            match timeout(SILENCE, self.response.chunk()).await {
-                Ok(Ok(Some(chunk))) => self.ready.extend(events.read(&chunk)),
-                ended => {
-                    if let Ok(Err(error)) = ended {
-                        tracing::debug!(%error, "a stream broke off");
-                    }
-                    self.over = true;
-                }
-            }
+    let chunks = stream::unfold(response, |mut response| async {
+        let chunk = match timeout(SILENCE, response.chunk()).await {
+            Ok(chunk) => chunk.transpose()?,
+            Err(_) => return None,
+        };
+        Some((chunk, response))
+    });
+    let events = SseStream::from_bytes_stream(chunks.boxed());
+    let data = events.map(|event| match event {
+        Ok(event) => Some(event.data.unwrap_or_default()),
+        Err(error) => {
+            tracing::debug!(%error, "a stream broke off");
+            None
         }
-    }
+    });
+    let data = data.take_while(|data| ready(data.is_some()));
+    data.filter_map(|data| ready(data.filter(|data| !data.is_empty())))
+        .boxed()
 }
 
 /// An answer that is no success, as the answer to the request with that id.
-pub async fn failure(mut response: Response, id: &Value) -> String {
+pub async fn failure(response: Response, id: &Value) -> String {
     let status = response.status();
-    let body = whole(&mut response).await.unwrap_or_default();
+    let body = whole(response).await.unwrap_or_default();
     let said: Value = serde_json::from_str(&body).unwrap_or_default();
     if said["error"]["code"].is_i64() {
         let mut answer = said;
@@ -177,14 +149,14 @@ pub async fn failure(mut response: Response, id: &Value) -> String {
     let message = said["error"]["message"].as_str().map(str::to_string);
     let message = message.unwrap_or_else(|| format!("The gateway answers with status {status}"));
     let data = said.get("error").filter(|it| it.is_object()).cloned();
-    error(id, -32000, &message, data)
+    error(id, code::FAILED, &message, data)
 }
 
-async fn whole(response: &mut Response) -> Option<String> {
+async fn whole(mut response: Response) -> Option<String> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
         body.extend_from_slice(&chunk);
-        if body.len() > MAX_ANSWER_BYTES {
+        if body.len() > MESSAGE_BYTES {
             return None;
         }
     }

@@ -1,8 +1,10 @@
 //! What a client sends.
 
-use serde_json::value::RawValue;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use crate::fronts::jsonrpc::message::{self, Id, code};
 use crate::wire::read_value;
 
 /// Where the version stands in a request that says its own.
@@ -13,8 +15,8 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub enum Message {
     /// Something is to be answered.
     Request(Request),
-    /// A request is to be cancelled: its id, as [`key`] has it.
-    Cancelled(String),
+    /// The request with that id is to be cancelled.
+    Cancelled(Id),
     /// Anything else, with its method if it is a notification.
     Other(Option<String>),
 }
@@ -23,7 +25,7 @@ pub enum Message {
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Its id.
-    pub id: Value,
+    pub id: Id,
     /// Its method.
     pub method: String,
     /// What it is about: the name of a tool or prompt, the URI of a resource.
@@ -35,42 +37,36 @@ pub struct Request {
 impl Message {
     /// Reads a line. The error is the answer to what is no message.
     pub fn read(line: &str) -> Result<Self, String> {
-        let refuse = |code: i32, id: &Value, message: &str| Err(error(id, code, message, None));
-        let message = match read_value(line) {
-            Ok(message) => message,
-            Err(_) => return refuse(-32700, &Value::Null, "Not JSON"),
+        let refuse = |code: i32, message: &str| Err(error(&Value::Null, code, message, None));
+        let Ok(message) = read_value(line) else {
+            return refuse(code::PARSE_ERROR, "Not JSON");
         };
         if !message.is_object() {
             let what = "A message is an object; batches are not part of this protocol";
-            return refuse(-32600, &Value::Null, what);
+            return refuse(code::INVALID_REQUEST, what);
         }
-        let method = message["method"].as_str().map(str::to_string);
-        let Some(method) = method else {
+        let text = |value: &Value| value.as_str().map(str::to_string);
+        let Some(method) = text(&message["method"]) else {
             return Ok(Message::Other(None));
         };
         let params = &message["params"];
-        if method == "notifications/cancelled" && message.get("id").is_none() {
-            return Ok(Message::Cancelled(key(&params["requestId"])));
-        }
         match message.get("id") {
+            None if method == "notifications/cancelled" => {
+                let meant = Id::read(&params["requestId"]);
+                Ok(meant.map_or(Message::Other(Some(method)), Message::Cancelled))
+            }
             None => Ok(Message::Other(Some(method))),
-            Some(id @ (Value::String(_) | Value::Number(_))) => {
-                let text = |value: &Value| value.as_str().map(str::to_string);
-                Ok(Message::Request(Request {
-                    id: id.clone(),
+            Some(id) => match Id::read(id).filter(|_| !id.is_null()) {
+                Some(id) => Ok(Message::Request(Request {
+                    id,
                     name: text(&params["name"]).or_else(|| text(&params["uri"])),
                     version: text(&params["_meta"][VERSION]),
                     method,
-                }))
-            }
-            Some(_) => refuse(-32600, &Value::Null, "`id` must be a string or an integer"),
+                })),
+                None => refuse(code::INVALID_REQUEST, "`id` must be a string or an integer"),
+            },
         }
     }
-}
-
-/// An id as a key: `1` and `"1"` are two.
-pub fn key(id: &Value) -> String {
-    id.to_string()
 }
 
 /// An answer that says what went wrong.
@@ -79,28 +75,18 @@ pub fn error(id: &Value, code: i32, message: &str, data: Option<Value>) -> Strin
     if let Some(data) = data {
         error["data"] = data;
     }
-    json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
+    message::error(id, &error).to_string()
 }
 
 /// Whether `text` answers the request with that id.
-pub fn answers(text: &str, id: &Value) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Answer<'a> {
+pub fn answers(text: &str, id: &Id) -> bool {
+    #[derive(Deserialize)]
+    struct Answer {
         id: Option<Value>,
-        #[serde(borrow)]
-        method: Option<&'a RawValue>,
+        method: Option<IgnoredAny>,
     }
     let answer: Result<Answer, _> = serde_json::from_str(text);
-    answer.is_ok_and(|it| it.method.is_none() && it.id.as_ref() == Some(id))
-}
-
-/// The same message in one line, if it is JSON.
-pub fn one_line(text: String) -> Option<String> {
-    if !text.contains(['\n', '\r']) {
-        return Some(text);
-    }
-    let value: Value = serde_json::from_str(&text).ok()?;
-    Some(value.to_string())
+    answer.is_ok_and(|it| it.method.is_none() && it.id.as_ref() == Some(id.value()))
 }
 
 #[cfg(test)]
@@ -115,12 +101,13 @@ mod tests {
         ) else {
             panic!("a request");
         };
-        assert_eq!((request.id, &*request.method), (json!(0), "tools/call"));
+        assert_eq!(request.id.value(), &json!(0));
+        assert_eq!(request.method, "tools/call");
         assert_eq!(request.name.as_deref(), Some("a.b"));
         assert_eq!(request.version.as_deref(), Some("2026-07-28"));
         assert!(matches!(
             read(r#"{"method":"notifications/cancelled","params":{"requestId":"1"}}"#),
-            Message::Cancelled(id) if id == "\"1\""
+            Message::Cancelled(id) if id.value() == "1"
         ));
         assert!(matches!(
             read(r#"{"method":"notifications/initialized"}"#),
@@ -152,21 +139,12 @@ mod tests {
 
     #[test]
     fn answers_are_recognised_by_their_id() {
-        assert!(answers(r#"{"id":"1","result":{}}"#, &json!("1")));
-        assert!(!answers(r#"{"id":1,"result":{}}"#, &json!("1")));
-        assert!(!answers(
-            r#"{"id":1,"method":"elicitation/create"}"#,
-            &json!(1)
-        ));
-        assert!(!answers(
-            r#"{"method":"notifications/progress"}"#,
-            &json!(1)
-        ));
-    }
-
-    #[test]
-    fn a_message_is_one_line() {
-        assert_eq!(one_line("{\"a\":\n1}".into()).as_deref(), Some("{\"a\":1}"));
-        assert_eq!(one_line("{\n".into()), None);
+        let answers = |text: &str, id: Value| answers(text, &Id::read(&id).unwrap());
+        let answer = r#"{"id":"1","result":{}}"#;
+        assert!(answers(answer, json!("1")) && !answers(answer, json!(1)));
+        let request = r#"{"id":1,"method":"elicitation/create"}"#;
+        assert!(!answers(request, json!(1)));
+        let notification = r#"{"method":"notifications/progress"}"#;
+        assert!(!answers(notification, json!(1)));
     }
 }

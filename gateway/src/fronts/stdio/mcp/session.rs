@@ -1,11 +1,23 @@
 //! The gateway's session, which the client does not see.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use futures_util::StreamExt;
 use serde_json::Value;
 
-use super::link::{Incoming, Link, Membership, SESSION};
+use super::link::{Link, SESSION, messages};
+use super::lock;
 use super::message::answers;
+use crate::fronts::jsonrpc::message::Id;
+
+/// The session requests belong to.
+#[derive(Clone, Debug, Default)]
+pub struct Membership {
+    /// Its id.
+    pub session: Option<String>,
+    /// The version agreed on.
+    pub version: Option<String>,
+}
 
 /// The session, once the client has begun one.
 #[derive(Default)]
@@ -19,9 +31,7 @@ pub struct Session {
 struct State {
     membership: Membership,
     /// `initialize` as the client sent it, to say it again.
-    hello: Option<(String, Value)>,
-    /// The client knows the answer.
-    initialized: bool,
+    hello: Option<(String, Id)>,
 }
 
 impl Session {
@@ -31,14 +41,13 @@ impl Session {
     }
 
     /// `initialize` is answered with success: what it was, and the session in the headers.
-    pub fn begun(&self, hello: String, id: Value, response: &reqwest::Response) {
+    pub fn begun(&self, hello: String, id: Id, response: &reqwest::Response) {
         let mut state = self.state();
         state.membership = Membership {
             session: named(response),
             version: None,
         };
         state.hello = Some((hello, id));
-        state.initialized = false;
     }
 
     /// The answer to `initialize`: which version it is.
@@ -46,11 +55,6 @@ impl Session {
         let answer: Value = serde_json::from_str(answer).unwrap_or_default();
         let version = answer["result"]["protocolVersion"].as_str();
         self.state().membership.version = version.map(str::to_string);
-    }
-
-    /// The client has said `notifications/initialized`. Whether for the first time.
-    pub fn initialized(&self) -> bool {
-        !std::mem::replace(&mut self.state().initialized, true)
     }
 
     /// The gateway does not know `lost` any more, such as after a restart: begins another in the
@@ -70,7 +74,7 @@ impl Session {
         if !response.status().is_success() || session.is_none() {
             return false;
         }
-        let mut incoming = Incoming::new(response);
+        let mut incoming = messages(response);
         while let Some(message) = incoming.next().await {
             if answers(&message, &id) {
                 self.state().membership.session = session;
@@ -85,7 +89,7 @@ impl Session {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

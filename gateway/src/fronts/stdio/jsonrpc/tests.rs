@@ -1,4 +1,5 @@
-use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, duplex};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::*;

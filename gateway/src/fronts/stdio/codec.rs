@@ -1,0 +1,350 @@
+//! Where one message ends on a stream of bytes, and the next begins.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use bytes::{Buf, BytesMut};
+use memchr::memchr;
+use tokio_util::codec::{Decoder, Encoder};
+
+/// How messages are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    /// One message per line, as ACP and MCP do.
+    Lines,
+    /// A `Content-Length` header before each, as LSP does.
+    Headers,
+}
+
+/// What came out of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// A message, whatever it says.
+    Message(String),
+    /// A message of so many bytes, which were dropped.
+    TooLarge(u64),
+    /// A message that is not UTF-8.
+    NotText,
+}
+
+/// Nothing more can be read.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// Reading or writing has failed.
+    Io(io::Error),
+    /// Nobody can tell any more where a message begins.
+    Lost(String),
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        Broken::Io(error)
+    }
+}
+
+/// What every header begins with, in whatever case.
+const CONTENT: &[u8] = b"content-";
+/// Bytes in all the headers of one message; LSP knows two of them.
+const MAX_HEADER_BYTES: usize = 4 << 10;
+
+/// Reads and writes messages. Clones share the framing: what is read in one is written in it by
+/// another.
+#[derive(Clone, Debug)]
+pub(super) struct Codec {
+    max: usize,
+    framing: Arc<OnceLock<Framing>>,
+    /// How many bytes of the line that has begun hold no line break.
+    searched: usize,
+    /// How many bytes of a message that is too large were dropped.
+    dropped: u64,
+    /// How many bytes of a body that is too large are still to be dropped.
+    to_drop: u64,
+}
+
+impl Codec {
+    /// Takes the framing from the first bytes it reads. Messages have at most `max` bytes.
+    pub(super) fn detecting(max: usize) -> Self {
+        Codec {
+            max,
+            framing: Arc::default(),
+            searched: 0,
+            dropped: 0,
+            to_drop: 0,
+        }
+    }
+
+    /// One message per line.
+    pub(super) fn lines(max: usize) -> Self {
+        let codec = Codec::detecting(max);
+        let _ = codec.framing.set(Framing::Lines);
+        codec
+    }
+
+    fn detect(&self, bytes: &mut BytesMut) -> Option<Framing> {
+        skip_space(bytes);
+        let head = &bytes[..bytes.len().min(CONTENT.len())];
+        let framing = match CONTENT[..head.len()].eq_ignore_ascii_case(head) {
+            true if head.len() < CONTENT.len() => return None,
+            true => Framing::Headers,
+            false => Framing::Lines,
+        };
+        Some(*self.framing.get_or_init(|| framing))
+    }
+
+    fn line(&mut self, bytes: &mut BytesMut) -> Option<Frame> {
+        loop {
+            let Some(at) = memchr(b'\n', &bytes[self.searched..]) else {
+                self.searched = bytes.len();
+                if self.dropped > 0 || self.searched > self.max {
+                    self.dropped += self.searched as u64;
+                    self.searched = 0;
+                    bytes.clear();
+                }
+                return None;
+            };
+            let end = std::mem::take(&mut self.searched) + at;
+            let line = bytes.split_to(end + 1);
+            let length = std::mem::take(&mut self.dropped) + end as u64;
+            if length > self.max as u64 {
+                return Some(Frame::TooLarge(length));
+            }
+            if let Some(frame) = text_of(&line) {
+                return Some(frame);
+            }
+        }
+    }
+
+    fn body(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, Broken> {
+        if self.to_drop == 0 {
+            skip_space(bytes);
+            let Some((header_end, start)) = end_of_headers(bytes) else {
+                if bytes.len() > MAX_HEADER_BYTES {
+                    let what = format!("Headers of more than {MAX_HEADER_BYTES} bytes");
+                    return Err(Broken::Lost(what));
+                }
+                return Ok(None);
+            };
+            let length = content_length(&bytes[..header_end])?;
+            if length <= self.max as u64 {
+                let length = length as usize;
+                if bytes.len() - start < length {
+                    return Ok(None);
+                }
+                bytes.advance(start);
+                let text = String::from_utf8(bytes.split_to(length).into());
+                return Ok(Some(text.map_or(Frame::NotText, Frame::Message)));
+            }
+            bytes.advance(start);
+            self.to_drop = length;
+        }
+        let now = self.to_drop.min(bytes.len() as u64);
+        bytes.advance(now as usize);
+        self.to_drop -= now;
+        self.dropped += now;
+        let over = self.to_drop == 0;
+        Ok(over.then(|| Frame::TooLarge(std::mem::take(&mut self.dropped))))
+    }
+}
+
+impl Decoder for Codec {
+    type Item = Frame;
+    type Error = Broken;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, Broken> {
+        let known = self.framing.get().copied();
+        match known.or_else(|| self.detect(bytes)) {
+            None => Ok(None),
+            Some(Framing::Lines) => Ok(self.line(bytes)),
+            Some(Framing::Headers) => self.body(bytes),
+        }
+    }
+
+    /// A last line needs no line break.
+    fn decode_eof(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, Broken> {
+        if let Some(frame) = self.decode(bytes)? {
+            return Ok(Some(frame));
+        }
+        let rest = bytes.split();
+        self.searched = 0;
+        let is_line = self.framing.get() == Some(&Framing::Lines) && self.dropped == 0;
+        Ok(is_line.then(|| text_of(&rest)).flatten())
+    }
+}
+
+impl Encoder<&str> for Codec {
+    type Error = io::Error;
+
+    /// Line breaks between the tokens of JSON become spaces: inside a string there are none.
+    fn encode(&mut self, message: &str, bytes: &mut BytesMut) -> io::Result<()> {
+        if self.framing.get() == Some(&Framing::Headers) {
+            let header = format!("Content-Length: {}\r\n\r\n", message.len());
+            bytes.extend_from_slice(header.as_bytes());
+            bytes.extend_from_slice(message.as_bytes());
+            return Ok(());
+        }
+        let line = message.bytes().map(|byte| match byte {
+            b'\n' | b'\r' => b' ',
+            byte => byte,
+        });
+        bytes.extend(line);
+        bytes.extend_from_slice(b"\n");
+        Ok(())
+    }
+}
+
+fn skip_space(bytes: &mut BytesMut) {
+    let space = bytes.iter().take_while(|it| it.is_ascii_whitespace());
+    let count = space.count();
+    bytes.advance(count);
+}
+
+/// What a line says; nothing, if it is blank.
+fn text_of(line: &[u8]) -> Option<Frame> {
+    match std::str::from_utf8(line.trim_ascii()) {
+        Ok("") => None,
+        Ok(text) => Some(Frame::Message(text.into())),
+        Err(_) => Some(Frame::NotText),
+    }
+}
+
+/// Where the headers end, and where what they describe begins.
+fn end_of_headers(bytes: &[u8]) -> Option<(usize, usize)> {
+    let head = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
+    let find = |gap: &[u8]| head.windows(gap.len()).position(|it| it == gap);
+    let crlf = find(b"\r\n\r\n").map(|at| (at, at + 4));
+    let lf = find(b"\n\n").map(|at| (at, at + 2));
+    crlf.into_iter().chain(lf).min()
+}
+
+fn content_length(headers: &[u8]) -> Result<u64, Broken> {
+    let headers = String::from_utf8_lossy(headers);
+    let mut lines = headers.lines().filter_map(|line| line.split_once(':'));
+    let length = lines.find(|(name, _)| name.trim().eq_ignore_ascii_case("content-length"));
+    let missing = || Broken::Lost("Headers without a Content-Length".into());
+    let length = length.ok_or_else(missing)?.1.trim();
+    length
+        .parse()
+        .map_err(|_| Broken::Lost(format!("Content-Length: {length:.32} is no length")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes out when the bytes come so many at a time, and whether that is all that ever will.
+    fn frames(mut codec: Codec, bytes: &[u8], step: usize) -> (Vec<Frame>, bool) {
+        let (mut frames, mut buffer) = (Vec::new(), BytesMut::new());
+        for part in bytes.chunks(step) {
+            buffer.extend_from_slice(part);
+            loop {
+                match codec.decode(&mut buffer) {
+                    Ok(Some(frame)) => frames.push(frame),
+                    Ok(None) => break,
+                    Err(_) => return (frames, true),
+                }
+            }
+        }
+        while let Ok(Some(frame)) = codec.decode_eof(&mut buffer) {
+            frames.push(frame);
+        }
+        (frames, false)
+    }
+
+    fn detected(bytes: &[u8], step: usize, max: usize) -> (Vec<Frame>, bool) {
+        frames(Codec::detecting(max), bytes, step)
+    }
+
+    fn message(text: &str) -> Frame {
+        Frame::Message(text.into())
+    }
+
+    #[test]
+    fn lines() {
+        let bytes = "\r\n {\"a\":\"ü\"}\r\n\n  \n[]\nnonsense\n{}".as_bytes();
+        let expected = [r#"{"a":"ü"}"#, "[]", "nonsense", "{}"].map(message);
+        for step in 1..bytes.len() {
+            assert_eq!(detected(bytes, step, 100), (expected.to_vec(), false));
+            let read = frames(Codec::lines(100), bytes, step);
+            assert_eq!(read, (expected.to_vec(), false));
+        }
+        let header = frames(Codec::lines(100), b"Content-Length: 2\n{}", 3);
+        assert_eq!(header.0, [message("Content-Length: 2"), message("{}")]);
+    }
+
+    #[test]
+    fn headers() {
+        let bytes = "Content-Length: 10\r\n\r\n{\"a\":\"ü\"}\
+            content-type: x; charset=utf-8\r\nCONTENT-LENGTH:2\r\n\r\n[]\r\n\
+            Content-Length: 0\n\nContent-Length: 3\r\n\r\n\n{}";
+        let expected = [r#"{"a":"ü"}"#, "[]", "", "\n{}"].map(message);
+        for step in 1..bytes.len() {
+            let read = detected(bytes.as_bytes(), step, 100);
+            assert_eq!(read, (expected.to_vec(), false));
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_dropped_and_the_next_is_read() {
+        let line = format!("{{}}\n{}\n[]\n", "x".repeat(50));
+        let headers = format!("Content-Length: 50\r\n\r\n{}", "x".repeat(50));
+        let headers = format!("{headers}Content-Length: 2\r\n\r\n[]");
+        for step in 1..60 {
+            let expected = vec![message("{}"), Frame::TooLarge(50), message("[]")];
+            let read = detected(line.as_bytes(), step, 20);
+            assert_eq!(read, (expected.clone(), false));
+            let read = detected(headers.as_bytes(), step, 20);
+            assert_eq!(read, (expected[1..].to_vec(), false));
+        }
+        let (mut codec, mut buffer) = (Codec::detecting(20), BytesMut::new());
+        for _ in 0..1_000 {
+            buffer.extend_from_slice(&[b'x'; 100]);
+            assert!(codec.decode(&mut buffer).unwrap().is_none());
+            assert!(buffer.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_not_utf_8() {
+        let expected = (vec![Frame::NotText, message("{}")], false);
+        assert_eq!(detected(b"\xff\n{}\n", 1, 20), expected);
+        let headers = b"Content-Length: 1\r\n\r\n\xffContent-Length: 2\r\n\r\n{}";
+        assert_eq!(detected(headers, 1, 20), expected);
+    }
+
+    #[test]
+    fn headers_that_make_no_sense_are_the_end() {
+        let endless = format!("Content-Type: {}", "x".repeat(MAX_HEADER_BYTES));
+        for bytes in [
+            "Content-Length: -1\r\n\r\n",
+            "Content-Length: two\r\n\r\n",
+            "Content-Type: x\r\n\r\n",
+            "Content-Length: 2\r\n\r\n{}nonsense\r\n\r\n",
+            &endless,
+        ] {
+            let (_, lost) = detected(bytes.as_bytes(), 7, 20);
+            assert!(lost, "{bytes:.40}");
+        }
+    }
+
+    #[test]
+    fn nothing_comes_of_a_message_cut_off() {
+        for bytes in ["", " \n", "Content-Length: 5\r\n\r\n{}", "Content-Len"] {
+            assert_eq!(detected(bytes.as_bytes(), 3, 20), (vec![], false));
+        }
+    }
+
+    #[test]
+    fn a_message_is_written_as_it_would_be_read() {
+        for framing in [Framing::Lines, Framing::Headers] {
+            let mut codec = Codec::detecting(100);
+            let _ = codec.framing.set(framing);
+            let mut bytes = BytesMut::new();
+            codec.encode("{\"a\":\n\"ü\"}", &mut bytes).unwrap();
+            let (read, _) = detected(&bytes, 1, 100);
+            let [Frame::Message(text)] = &read[..] else {
+                panic!("{read:?}")
+            };
+            assert_eq!(text.replace(['\n', ' '], ""), r#"{"a":"ü"}"#);
+        }
+    }
+}

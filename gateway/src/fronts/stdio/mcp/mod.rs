@@ -1,0 +1,324 @@
+//! `caphost mcp`: MCP for clients that start their servers, between standard input and output and
+//! a gateway's HTTP.
+//!
+//! Each request is an HTTP request of its own, so all that holds over HTTP holds here.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `mod` | what is in flight, and what becomes of each message |
+//! | `session` | the gateway's session, and beginning another when that is lost |
+//! | `link` | HTTP: requests, their headers, what is wrong with an answer |
+//! | `message` | which kind a message of the client is |
+
+mod link;
+mod message;
+mod session;
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::codec::FramedRead;
+use url::Url;
+
+use super::codec::{Broken, Codec, Frame};
+use super::{CHUNK_BYTES, MESSAGE_BYTES, Output, lock};
+use crate::fronts::jsonrpc::message::{Id, IdKey, code};
+use link::{Link, failure, messages};
+use message::{Message, Request, answers, error};
+use session::{Membership, Session};
+
+/// For the gateway to be told that the client is gone.
+const LEAVE: Duration = Duration::from_secs(2);
+/// Between the progress of a request and its answer. Clients read what comes together at once, and
+/// some hear of the answer first: the progress is then that of a request they do not know any more.
+const BREATH: Duration = Duration::from_millis(10);
+/// Between two attempts to listen, at first and at most.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
+
+/// Where the gateway is, and how to get in.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// Its `/mcp`, or `/mcp/<app id>`.
+    pub url: Url,
+    /// The `Authorization` header.
+    pub authorization: Option<String>,
+}
+
+/// Carries messages until the input ends, the output is closed, or `stop`. What is in flight then is
+/// cancelled.
+///
+/// The error is one of reading or writing.
+pub async fn carry(
+    input: impl AsyncRead + Unpin + Send,
+    output: impl AsyncWrite + Unpin + Send,
+    endpoint: Endpoint,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let codec = Codec::lines(MESSAGE_BYTES);
+    let (posts, posted) = unbounded_channel();
+    let bridge = Bridge {
+        link: Link::new(endpoint),
+        session: Session::default(),
+        output: Output::new(output, codec.clone()),
+        in_flight: Mutex::default(),
+        posts,
+        initialized: Notify::new(),
+    };
+    let ended = tokio::select! {
+        ended = bridge.read(FramedRead::with_capacity(input, codec, CHUNK_BYTES)) => ended,
+        ended = bridge.listen() => ended,
+        () = bridge.post(posted) => Ok(()),
+        () = stop => Ok(()),
+    };
+    let membership = bridge.session.membership();
+    if membership.session.is_some() {
+        let _ = timeout(LEAVE, bridge.link.leave(&membership)).await;
+    }
+    bridge.output.finish().await;
+    ended
+}
+
+/// Between one client and one gateway.
+struct Bridge<W> {
+    link: Link,
+    session: Session,
+    output: Output<W>,
+    in_flight: Mutex<HashMap<IdKey, Exchange>>,
+    /// What is no request, to be sent in the order it came.
+    posts: UnboundedSender<String>,
+    /// The client has said `notifications/initialized`.
+    initialized: Notify,
+}
+
+/// A request in flight.
+struct Exchange {
+    /// It belongs to no session: it is cancelled by closing its stream.
+    alone: bool,
+    /// Takes cancels of it, as the client wrote them.
+    cancel: UnboundedSender<String>,
+}
+
+/// What a message of the client is still to do.
+type Task<'a> = BoxFuture<'a, io::Result<()>>;
+
+impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
+    /// Reads what the client says, and does what it asks for, until the input ends.
+    async fn read(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> io::Result<()> {
+        let mut tasks = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                frame = input.next() => match frame {
+                    Some(Ok(frame)) => tasks.extend(self.take(frame)),
+                    Some(Err(Broken::Io(error))) => return Err(error),
+                    Some(Err(Broken::Lost(what))) => return Err(io::Error::other(what)),
+                    None => return Ok(()),
+                },
+                Some(done) = tasks.next() => done?,
+            }
+        }
+    }
+
+    fn take(&self, frame: Frame) -> Option<Task<'_>> {
+        let Frame::Message(text) = frame else {
+            let what = "A line too long, or not UTF-8";
+            return Some(self.answer(error(&Value::Null, code::PARSE_ERROR, what, None)));
+        };
+        match Message::read(&text) {
+            Err(answer) => return Some(self.answer(answer)),
+            Ok(Message::Request(request)) => return Some(self.request(text, request)),
+            Ok(Message::Cancelled(id)) => self.cancel(&id, text),
+            Ok(Message::Other(_)) => drop(self.posts.send(text)),
+        }
+        None
+    }
+
+    fn answer(&self, answer: String) -> Task<'_> {
+        async move { self.output.say(&answer).await }.boxed()
+    }
+
+    fn request(&self, text: String, request: Request) -> Task<'_> {
+        let mut in_flight = lock(&self.in_flight);
+        if in_flight.contains_key(request.id.key()) {
+            let what = "A request with this id is in flight";
+            let refusal = error(request.id.value(), code::INVALID_REQUEST, what, None);
+            return self.answer(refusal);
+        }
+        let (cancel, mut cancels) = unbounded_channel();
+        let alone = request.version.is_some();
+        in_flight.insert(request.id.key().clone(), Exchange { alone, cancel });
+        async move {
+            if !alone {
+                return self.exchange(text, &request, &mut cancels).await;
+            }
+            let (_never, mut none) = unbounded_channel();
+            tokio::select! {
+                biased;
+                Some(_) = cancels.recv() => Ok(()),
+                said = self.exchange(text, &request, &mut none) => said,
+            }
+        }
+        .boxed()
+    }
+
+    /// Sends a request and passes on what comes for it.
+    async fn exchange(
+        &self,
+        text: String,
+        request: &Request,
+        cancels: &mut UnboundedReceiver<String>,
+    ) -> io::Result<()> {
+        let id = request.id.value();
+        let begins = request.method == "initialize";
+        let response = match self.send(&text, request).await {
+            Ok(response) if response.status().is_success() => response,
+            sent => {
+                let said = match sent {
+                    Ok(response) => failure(response, id).await,
+                    Err(error) => self.link.unreachable(id, &error),
+                };
+                self.over(&request.id);
+                return match cancels.is_empty() {
+                    true => self.output.say(&said).await,
+                    false => Ok(()),
+                };
+            }
+        };
+        if begins {
+            self.session.begun(text, request.id.clone(), &response);
+        }
+        let mut incoming = messages(response);
+        let (mut told, mut cancelled) = (None, false);
+        loop {
+            let message = tokio::select! {
+                biased;
+                // A cancel must not overtake its request, which is another connection.
+                Some(cancel) = cancels.recv() => {
+                    cancelled = true;
+                    self.deliver(cancel).await;
+                    continue;
+                }
+                message = incoming.next() => message,
+            };
+            let answered = message.as_ref().is_none_or(|it| answers(it, &request.id));
+            if let (true, Some(told)) = (answered, told) {
+                sleep_until(told + BREATH).await;
+            }
+            told = Some(Instant::now());
+            if answered {
+                // The id may be used again as soon as the client has read this.
+                self.over(&request.id);
+            }
+            let message = message.unwrap_or_else(|| {
+                let what = "The gateway closed the stream before it answered";
+                let data = json!({ "code": "DISCONNECTED", "retryable": true });
+                error(id, code::FAILED, what, Some(data))
+            });
+            if answered && begins {
+                self.session.answered(&message);
+            }
+            if !cancelled {
+                self.output.say(&message).await?;
+            }
+            if answered {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends a request; once more if the gateway has lost the session, and another is begun.
+    async fn send(&self, text: &str, request: &Request) -> reqwest::Result<reqwest::Response> {
+        if request.version.is_some() {
+            return self.link.post_alone(text.into(), request).await;
+        }
+        let membership = match &*request.method {
+            "initialize" => Membership::default(),
+            _ => self.session.membership(),
+        };
+        let response = self.link.post(text.into(), &membership).await?;
+        let lost = response.status() == StatusCode::NOT_FOUND && membership.session.is_some();
+        if lost && self.session.renew(&membership, &self.link).await {
+            let membership = self.session.membership();
+            return self.link.post(text.into(), &membership).await;
+        }
+        Ok(response)
+    }
+
+    fn cancel(&self, id: &Id, text: String) {
+        let mut in_flight = lock(&self.in_flight);
+        let Some(exchange) = in_flight.get(id.key()) else {
+            return;
+        };
+        let _ = exchange.cancel.send(text);
+        if exchange.alone {
+            in_flight.remove(id.key());
+        }
+    }
+
+    /// A request is over, and its id may be used again.
+    fn over(&self, id: &Id) {
+        lock(&self.in_flight).remove(id.key());
+    }
+
+    /// Sends what is no request, each after what came before it.
+    async fn post(&self, mut posts: UnboundedReceiver<String>) {
+        while let Some(text) = posts.recv().await {
+            let message = Message::read(&text);
+            self.deliver(text).await;
+            if let Ok(Message::Other(Some(method))) = message
+                && method == "notifications/initialized"
+            {
+                self.initialized.notify_one();
+            }
+        }
+    }
+
+    async fn deliver(&self, text: String) {
+        let membership = self.session.membership();
+        match self.link.post(text, &membership).await {
+            Ok(response) if response.status().is_success() => {}
+            Ok(response) => tracing::warn!(status = %response.status(), "a message was refused"),
+            Err(error) => tracing::warn!(%error, "a message was not delivered"),
+        }
+    }
+
+    /// Passes on what the gateway says on its own, once the client listens. Ends if that cannot be
+    /// written.
+    async fn listen(&self) -> io::Result<()> {
+        self.initialized.notified().await;
+        let mut pause = PAUSE.0;
+        loop {
+            let membership = self.session.membership();
+            match self.link.listen(&membership).await {
+                Ok(response) if response.status().is_success() => {
+                    pause = PAUSE.0;
+                    let mut incoming = messages(response);
+                    while let Some(message) = incoming.next().await {
+                        self.output.say(&message).await?;
+                    }
+                }
+                Ok(response) if response.status() == StatusCode::NOT_FOUND => {
+                    if self.session.renew(&membership, &self.link).await {
+                        continue;
+                    }
+                }
+                Ok(response) => {
+                    tracing::debug!(status = %response.status(), "no stream to listen to");
+                }
+                Err(error) => tracing::debug!(%error, "no stream to listen to"),
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(PAUSE.1);
+        }
+    }
+}
