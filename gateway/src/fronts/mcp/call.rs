@@ -1,148 +1,142 @@
-//! One call of a tool.
+//! One call of a tool, from `tools/call` to its result.
 
-use std::sync::{Arc, OnceLock};
-
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use rmcp::RoleServer;
-use rmcp::model::{CallToolResult, ErrorData, JsonObject};
-use rmcp::service::{RequestContext, ServiceError};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ErrorData, JsonObject, ProgressNotificationParam,
+};
 use serde_json::Value;
 
-use super::handler::Handler;
+use super::caller::Caller;
 use super::progress::Progress;
-use super::session::Ticket;
-use super::{late, result, tools};
+use super::{result, tools};
 use crate::broker::CapabilityInfo;
-use crate::gateway::calls::{Call, NewCall, Outcome, Step};
-use caphost::call::Stop;
+use crate::gateway::Hub;
+use crate::gateway::calls::{AbpError, Call, Canceller, NewCall, Outcome, Step};
+use caphost::call::{Code, Stop};
 
-/// Calls a capability and waits for its end, telling the client of its progress if it asked to be.
-///
-/// When the client cancels, the app is asked to cancel, and what this returns is not sent.
-pub async fn run(
-    handler: &Handler,
-    capability: &CapabilityInfo,
-    arguments: Option<JsonObject>,
-    context: RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let ticket = context.extensions.get::<Ticket>();
-    let request_id = ticket.map_or(&context.id, |ticket| &ticket.id).to_string();
-    let mut progress = context.meta.get_progress_token().map(Progress::new);
-    let call = NewCall {
-        capability: capability.name.clone(),
-        params: Some(Value::Object(arguments.unwrap_or_default())),
-        dialect_id: Some(request_id.clone()),
-        thread: ticket.map(|ticket| ticket.thread.to_string()),
-        progress: progress.is_some(),
-        ..NewCall::default()
-    };
-    let mut stateless = None;
-    let mut call = match ticket {
-        Some(_) => handler.session(context.client_info()).call(call),
-        // Kept until the call has ended.
-        None => stateless
-            .insert(handler.stateless.session(&handler.caller))
-            .call(call),
-    };
+/// How a call ends, for MCP.
+pub type Ended = Result<CallToolResult, ErrorData>;
 
-    let tell = |info: &Value, progress: &mut Option<Progress>| {
-        let said = progress.as_mut()?.read(info)?;
-        let peer = context.peer.clone();
-        Some(async move { peer.notify_progress(said).await }.boxed())
-    };
-    let mut telling: Option<BoxFuture<'_, Result<(), ServiceError>>> = None;
-    // What came while the last was still being told: a client that is slow gets the latest.
-    let mut waiting: Option<Value> = None;
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            () = context.ct.cancelled() => {
-                let reason = reason(ticket.map(|ticket| &ticket.reason));
-                // On its way to the app at once; how the call ends is for the record only.
-                drop(call.canceller().cancel(Some(reason)));
-                let stop = ended(&mut call).await;
-                follow(handler, call, stop, &context);
-                return Err(result::cancelled(&capability.name, &request_id, stop));
+/// What a call says.
+pub enum Said {
+    /// How far it is, if the client wants to know.
+    Progress(ProgressNotificationParam),
+    /// How it ended: nothing follows. How far its stop was seen, if it was cancelled.
+    Ended(Ended, Option<Stop>),
+}
+
+/// A tool that may be called, with what it is called with.
+pub struct ToolCall {
+    capability: CapabilityInfo,
+    arguments: JsonObject,
+    progress: Option<Progress>,
+}
+
+/// A call being made.
+pub struct Calling {
+    call: Call,
+    capability: CapabilityInfo,
+    /// The id its client gave it.
+    request_id: String,
+    progress: Option<Progress>,
+}
+
+impl ToolCall {
+    /// Looks for the tool that the client means. The error is how the call ends without it.
+    pub fn find(hub: &Hub, caller: &Caller, params: CallToolRequestParams) -> Result<Self, Ended> {
+        let offer = hub.offer(caller.app.as_deref()).map_err(|failure| {
+            let error = AbpError::from(&failure);
+            match failure.code == Code::DISCONNECTED {
+                true => Ok(result::failed(&error, None)),
+                false => Err(result::no_choice(&error)),
             }
-            told = told(&mut telling), if telling.is_some() => {
-                if let Err(error) = told {
-                    tracing::debug!(%error, "progress not told");
+        })?;
+        let capability = tools::find(&offer.capabilities, &params.name).map_err(Err)?;
+        let token = params.meta.and_then(|meta| meta.get_progress_token());
+        Ok(ToolCall {
+            capability: capability.clone(),
+            arguments: params.arguments.unwrap_or_default(),
+            progress: token.map(Progress::new),
+        })
+    }
+
+    /// Makes the call, in the thread named, as `make` does it.
+    pub fn make(
+        self,
+        request_id: String,
+        thread: Option<&str>,
+        make: impl FnOnce(NewCall) -> Call,
+    ) -> Calling {
+        let ToolCall {
+            capability,
+            arguments,
+            progress,
+        } = self;
+        let call = make(NewCall {
+            capability: capability.name.clone(),
+            params: Some(Value::Object(arguments)),
+            dialect_id: Some(request_id.clone()),
+            thread: thread.map(str::to_string),
+            progress: progress.is_some(),
+            ..NewCall::default()
+        });
+        Calling {
+            call,
+            capability,
+            request_id,
+            progress,
+        }
+    }
+}
+
+impl Calling {
+    /// What it says next. Safe to drop and to call again.
+    pub async fn next(&mut self) -> Said {
+        loop {
+            match self.call.next().await {
+                Step::Progress(info) => {
+                    let progress = self.progress.as_mut();
+                    if let Some(said) = progress.and_then(|progress| progress.read(&info)) {
+                        return Said::Progress(said);
+                    }
                 }
-                telling = waiting.take().and_then(|info| tell(&info, &mut progress));
-            }
-            step = call.next() => match step {
-                Step::Ended(outcome) => break outcome,
-                Step::Progress(info) if telling.is_none() => telling = tell(&info, &mut progress),
-                Step::Progress(info) => waiting = Some(info),
+                Step::Ended(outcome) => return self.ended(outcome),
             }
         }
-    };
-    // The answer comes after the progress that came before it.
-    if let Some(told) = telling {
-        tokio::select! {
-            () = context.ct.cancelled() => {}
-            _ = told => {}
+    }
+
+    /// What cancels it.
+    pub fn canceller(&self) -> Canceller {
+        self.call.canceller()
+    }
+
+    /// Waits for the end of a call whose caller waits no longer. The call, if it was abandoned: its
+    /// work may end after all.
+    pub async fn abandoned(mut self) -> Option<Call> {
+        loop {
+            if let Said::Ended(_, stop) = self.next().await {
+                return self.left_behind(stop);
+            }
         }
     }
-    let run = call.id;
-    match outcome {
-        Outcome::Done { data, metadata } => {
-            let promised = tools::output_schema(capability).is_some();
-            Ok(result::done(data, metadata, promised, run))
-        }
-        Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
-        Outcome::Cancelled { stop, .. } => {
-            follow(handler, call, stop, &context);
-            Err(result::cancelled(&capability.name, &request_id, stop))
-        }
+
+    /// The call, if its stop was not seen.
+    pub fn left_behind(self, stop: Option<Stop>) -> Option<Call> {
+        (stop == Some(Stop::Abandoned)).then_some(self.call)
     }
-}
 
-/// Waits for the end of a call whose caller waits no longer: how far its stop was seen, if it was
-/// cancelled.
-async fn ended(call: &mut Call) -> Stop {
-    loop {
-        match call.next().await {
-            Step::Ended(Outcome::Cancelled { stop, .. }) => return stop,
-            // Nobody is told of it.
-            Step::Ended(_) => return Stop::Returned,
-            Step::Progress(_) => {}
+    fn ended(&self, outcome: Outcome) -> Said {
+        let run = self.call.id;
+        match outcome {
+            Outcome::Done { data, metadata } => {
+                let promised = || tools::output_schema(&self.capability).is_some();
+                let result = result::done(data, metadata, promised, run);
+                Said::Ended(Ok(result), None)
+            }
+            Outcome::Failed(error) => Said::Ended(Ok(result::failed(&error, Some(run))), None),
+            Outcome::Cancelled { stop, .. } => {
+                let error = result::cancelled(&self.capability.name, &self.request_id, stop);
+                Said::Ended(Err(error), Some(stop))
+            }
         }
-    }
-}
-
-/// Tells the client when the work of an abandoned call ends after all.
-fn follow(handler: &Handler, call: Call, stop: Stop, context: &RequestContext<RoleServer>) {
-    if stop != Stop::Abandoned {
-        return;
-    }
-    let ticket = context.extensions.get::<Ticket>();
-    let request_id = ticket.map_or(&context.id, |ticket| &ticket.id).clone();
-    let told = late::Told {
-        peer: context.peer.clone(),
-        level: handler.log_level.clone(),
-        ended: handler.ended.clone(),
-    };
-    tokio::spawn(late::tell(told, request_id, call));
-}
-
-async fn told(
-    telling: &mut Option<BoxFuture<'_, Result<(), ServiceError>>>,
-) -> Result<(), ServiceError> {
-    let result = match telling {
-        Some(telling) => telling.await,
-        None => Ok(()),
-    };
-    *telling = None;
-    result
-}
-
-fn reason(given: Option<&Arc<OnceLock<String>>>) -> String {
-    let given = given.map(|given| given.get().cloned());
-    match given {
-        Some(Some(reason)) => reason,
-        Some(None) => "The client cancelled the request".into(),
-        None => "The response stream was closed".into(),
     }
 }

@@ -1,8 +1,8 @@
 //! What the SDK asks of an MCP server: the tools, and calls of them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
@@ -17,14 +17,14 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::call::{Said, ToolCall};
 use super::caller::Caller;
-use super::late::{LogLevel, SetLevel};
+use super::log_level::{LogLevel, SetLevel};
 use super::stateless::Stateless;
-use super::{call, late, result, tools, watch};
+use super::{log_level, result, tools, watch};
 use crate::broker::Offer;
-use crate::broker::runs::Dialect;
 use crate::gateway::Hub;
-use crate::gateway::calls::{AbpError, Client, Session};
+use crate::gateway::calls::AbpError;
 use caphost::call::Code;
 
 /// The versions spoken: with `initialize` there is one, whatever the client asks for.
@@ -37,7 +37,6 @@ pub struct Handler {
     pub(super) caller: Caller,
     pub(super) stateless: Arc<Stateless>,
     page_size: usize,
-    session: OnceLock<Session>,
     watched: AtomicBool,
     pub(super) ended: CancellationToken,
     pub(super) log_level: LogLevel,
@@ -46,33 +45,24 @@ pub struct Handler {
 
 impl Handler {
     /// For one caller.
-    pub fn new(hub: Arc<Hub>, caller: Caller, stateless: Arc<Stateless>, page_size: usize) -> Self {
+    pub fn new(
+        hub: Arc<Hub>,
+        caller: Caller,
+        stateless: Arc<Stateless>,
+        page_size: usize,
+        log_level: LogLevel,
+    ) -> Self {
         let ended = CancellationToken::new();
         Handler {
             hub,
             caller,
             stateless,
             page_size,
-            session: OnceLock::new(),
             watched: AtomicBool::new(false),
-            log_level: LogLevel::default(),
+            log_level,
             _end: ended.clone().drop_guard(),
             ended,
         }
-    }
-
-    /// A session's way to the app, as its client introduced itself.
-    pub(super) fn session(&self, client: Option<Implementation>) -> &Session {
-        self.session.get_or_init(|| {
-            let client = client.unwrap_or_else(|| Implementation::new("mcp", "unknown"));
-            self.hub.open(Client {
-                dialect: Dialect::Mcp,
-                owner: self.caller.identity.clone(),
-                app: self.caller.app.as_deref().map(str::to_string),
-                name: client.name,
-                version: client.version,
-            })
-        })
     }
 
     /// What the app offers: nothing while it is not connected.
@@ -80,15 +70,9 @@ impl Handler {
         match self.hub.offer(self.caller.app.as_deref()) {
             Ok(offer) => Ok(Some(offer)),
             Err(failure) if failure.code == Code::DISCONNECTED => Ok(None),
-            Err(failure) => Err(no_choice(&AbpError::from(&failure))),
+            Err(failure) => Err(result::no_choice(&AbpError::from(&failure))),
         }
     }
-}
-
-/// Several apps are connected, and the client has not said which it means.
-fn no_choice(error: &AbpError) -> ErrorData {
-    let message = "Several apps are connected: name one in the path, /mcp/<app id>";
-    ErrorData::invalid_params(message, Some(error.body.clone()))
 }
 
 impl ServerHandler for Handler {
@@ -97,7 +81,7 @@ impl ServerHandler for Handler {
             .enable_tools()
             .enable_tool_list_changed()
             .build();
-        late::declare(&mut capabilities);
+        log_level::declare(&mut capabilities);
         let mut server = Implementation::new("caphost", env!("CARGO_PKG_VERSION"));
         let mut instructions = None;
         if let Ok(offer) = self.hub.offer(self.caller.app.as_deref()) {
@@ -129,25 +113,44 @@ impl ServerHandler for Handler {
         Ok(list)
     }
 
+    /// A call without a session. When its client closes the response, the app is asked to cancel, and
+    /// what this returns is not sent.
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let offer = match self.hub.offer(self.caller.app.as_deref()) {
-            Ok(offer) => offer,
-            Err(failure) => {
-                let error = AbpError::from(&failure);
-                return match failure.code == Code::DISCONNECTED {
-                    true => Ok(result::failed(&error, None).into()),
-                    false => Err(no_choice(&error)),
-                };
-            }
+        request.meta = Some(context.meta);
+        let tool = match ToolCall::find(&self.hub, &self.caller, request) {
+            Ok(tool) => tool,
+            Err(ended) => return ended.map(CallToolResponse::from),
         };
-        let capability = tools::find(&offer.capabilities, &request.name)?;
-        call::run(self, capability, request.arguments, context)
-            .await
-            .map(CallToolResponse::from)
+        // Kept until the call has ended.
+        let session = self.stateless.session(&self.caller);
+        let mut calling = tool.make(context.id.to_string(), None, |new| session.call(new));
+        loop {
+            let said = tokio::select! {
+                biased;
+                () = context.ct.cancelled() => break,
+                said = calling.next() => said,
+            };
+            match said {
+                Said::Progress(progress) => tokio::select! {
+                    biased;
+                    () = context.ct.cancelled() => break,
+                    told = context.peer.notify_progress(progress) => {
+                        if let Err(error) = told {
+                            tracing::debug!(%error, "progress not told");
+                        }
+                    }
+                },
+                Said::Ended(ended, _) => return ended.map(CallToolResponse::from),
+            }
+        }
+        let closed = "The response stream was closed".to_string();
+        drop(calling.canceller().cancel(Some(closed)));
+        calling.abandoned().await;
+        Err(ErrorData::internal_error("Nobody waits for this", None))
     }
 
     async fn set_level(

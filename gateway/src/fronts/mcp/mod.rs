@@ -9,7 +9,7 @@
 //! | `stateless` | the way to the app of requests without a session |
 //! | `call`, `progress`, `result`, [`content`] | a call, from `tools/call` to its result |
 //! | [`tools`], [`schema`] | capabilities as tools |
-//! | `watch`, `late` | what a client is told unasked |
+//! | `watch`, `log_level` | what a client is told unasked |
 
 mod call;
 mod caller;
@@ -17,7 +17,7 @@ pub mod content;
 mod early;
 mod handler;
 mod head;
-mod late;
+mod log_level;
 mod options;
 mod progress;
 mod refusal;

@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
-use rmcp::model::{InitializeRequestParams, NumberOrString};
+use rmcp::model::{
+    CallToolRequestParams, ErrorData, InitializeRequestParams, NumberOrString, RequestId,
+};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::call::Ended;
 use super::refusal::{invalid_request, parse_error};
 use crate::fronts::refusal::Refusal;
 use crate::wire::check;
@@ -32,20 +36,17 @@ pub struct Message<'a> {
 impl<'a> Message<'a> {
     /// Reads a body. The error comes with the id it is answered under, if there is one.
     pub fn read(body: &'a [u8]) -> Result<Self, (Refusal, Option<&'a RawValue>)> {
-        let plain = |refusal| (refusal, None);
-        let json: &RawValue = serde_json::from_slice(body)
-            .map_err(|error| plain(parse_error(format!("Not JSON: {error}"))))?;
-        if json.get().starts_with('[') {
-            let message = "Batches are not part of this protocol: send one message at a time";
-            return Err(plain(invalid_request(message)));
-        }
-        let message: Message = serde_json::from_str(json.get())
-            .map_err(|error| plain(invalid_request(format!("No message of JSON-RPC: {error}"))))?;
-        let unreadable = || {
-            let error = check(json.get()).err()?;
-            Some(format!("It cannot be read: {error}"))
+        let not_text = |error| (parse_error(format!("Not JSON: {error}")), None);
+        let body = std::str::from_utf8(body).map_err(not_text)?;
+        let message = match serde_json::from_str::<Message>(body) {
+            Ok(message) if !is_batch(body) => message,
+            read => return Err((no_message(body, read.err()), None)),
         };
         let objection = message.objection().map(String::from);
+        let unreadable = || {
+            let error = check(body).err()?;
+            Some(format!("It cannot be read: {error}"))
+        };
         match objection.or_else(unreadable) {
             None => Ok(message),
             Some(what) => {
@@ -79,6 +80,20 @@ impl<'a> Message<'a> {
         self.method.as_deref() == Some("tools/call")
     }
 
+    /// A call of a tool: its id, and its parameters, or what is wrong with them. None if it says its
+    /// own version, as one does that belongs to no session.
+    pub fn tool_call(&self) -> Option<(RequestId, Result<CallToolRequestParams, Ended>)> {
+        let id = serde_json::from_str(self.id?.get()).ok()?;
+        let params = self.params.map_or("null", RawValue::get);
+        let Ok(params) = serde_json::from_str::<CallToolRequestParams>(params) else {
+            let message = "The parameters are not those of tools/call";
+            return Some((id, Err(Err(ErrorData::invalid_params(message, None)))));
+        };
+        let meta = params.meta.as_ref();
+        let is_alone = meta.is_some_and(|meta| meta.protocol_version().is_some());
+        (!is_alone).then_some((id, Ok(params)))
+    }
+
     /// Whether it begins a session, or tells what one would find.
     pub fn begins(&self) -> bool {
         matches!(
@@ -99,6 +114,21 @@ impl<'a> Message<'a> {
         read.err()
             .map(|error| format!("The parameters of initialize: {error}"))
     }
+}
+
+/// Why a body is no message: it is not JSON, or not what it should be.
+fn no_message(body: &str, error: Option<serde_json::Error>) -> Refusal {
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(body) {
+        return parse_error(format!("Not JSON: {error}"));
+    }
+    invalid_request(match error {
+        Some(error) if !is_batch(body) => format!("No message of JSON-RPC: {error}"),
+        _ => "Batches are not part of this protocol: send one message at a time".into(),
+    })
+}
+
+fn is_batch(body: &str) -> bool {
+    body.trim_start().starts_with('[')
 }
 
 fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {

@@ -17,12 +17,12 @@ const METADATA: &str = "caphost/metadata";
 const ERROR: &str = "caphost/error";
 const STOP: &str = "caphost/stop";
 
-/// The result of a call that succeeded. `promised`: the tool has an output schema, so clients insist
+/// The result of a call that succeeded. If the tool has `promised` an output schema, clients insist
 /// on structured content.
 pub fn done(
     data: Option<Value>,
     metadata: Option<Value>,
-    promised: bool,
+    promised: impl FnOnce() -> bool,
     run: RunId,
 ) -> CallToolResult {
     let mut data = data.unwrap_or(Value::Null);
@@ -38,7 +38,7 @@ pub fn done(
         let mut result = CallToolResult::success(content);
         result.structured_content = Some(data);
         result
-    } else if promised {
+    } else if promised() {
         let error = AbpError::new(
             Code::INTERNAL_ERROR,
             "The app's answer is not the object its outputSchema promises",
@@ -74,6 +74,12 @@ pub fn cancelled(tool: &str, request_id: &str, stop: Stop) -> ErrorData {
     )
 }
 
+/// Several apps are connected, and the client has not said which it means.
+pub fn no_choice(error: &AbpError) -> ErrorData {
+    let message = "Several apps are connected: name one in the path, /mcp/<app id>";
+    ErrorData::invalid_params(message, Some(error.body.clone()))
+}
+
 fn meta(run: Option<RunId>, more: Option<(&str, Value)>) -> MetaObject {
     let run = run.map(|run| (RUN, run.to_string().into()));
     let entries = run.into_iter().chain(more);
@@ -92,7 +98,7 @@ mod tests {
         json!(done(
             Some(data),
             Some(json!({ "duration": 3 })),
-            promised,
+            || promised,
             run()
         ))
     }
@@ -117,7 +123,7 @@ mod tests {
         assert_eq!(ended(json!("hi"), false)["content"][0]["text"], "hi");
         assert_eq!(ended(json!([1, 2]), false)["content"][0]["text"], "[1,2]");
         assert_eq!(ended(json!(0), false)["content"][0]["text"], "0");
-        let nothing = json!(done(None, None, false, run()));
+        let nothing = json!(done(None, None, || false, run()));
         assert_eq!(nothing["content"], json!([]));
         assert!(nothing.get("structuredContent").is_none());
     }

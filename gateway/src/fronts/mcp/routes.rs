@@ -20,13 +20,14 @@ use super::caller::Caller;
 use super::early::early;
 use super::handler::Handler;
 use super::head::{app_id, check_types};
+use super::log_level::LogLevel;
 use super::options::McpOptions;
 use super::refusal::{
     answer, in_json, invalid_params, invalid_request, no_app, no_room, no_session, other_app,
     status, unknown_for_now,
 };
 use super::request::Message;
-use super::session::{Manager, NotTaken, Sessions, keep};
+use super::session::{Manager, NotTaken, Sessions, call_tool, keep};
 use super::stateless::Stateless;
 use crate::fronts::auth::authenticate;
 use crate::fronts::refusal::Refusal;
@@ -159,6 +160,11 @@ impl Mcp {
         if let Err(refusal) = self.take_up(&caller, &parts.headers).await {
             return answer(refusal, message.id);
         }
+        if message.calls_a_tool()
+            && let Some(answer) = self.call_in_session(&caller, &parts.headers, &message)
+        {
+            return answer;
+        }
         let may_take_long = is_stateless(&parts.headers) && message.calls_a_tool();
         let id = message.id.map(ToOwned::to_owned);
         let request = Request::from_parts(parts, Body::from(Bytes::clone(&body)));
@@ -217,14 +223,28 @@ impl Mcp {
         Ok(())
     }
 
+    /// The answer to a call of a tool in a session, which needs nothing of the SDK. None: the SDK
+    /// says what is wrong with it.
+    fn call_in_session(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Option<Response> {
+        if let Some(version) = headers.get(VERSION) {
+            let mut known = ProtocolVersion::KNOWN_VERSIONS.iter();
+            known.find(|it| it.has_initialize() && version == it.as_str())?;
+        }
+        let session = headers.get(SESSION)?.to_str().ok()?;
+        let session = self.sessions.find(session, caller)?;
+        let (id, params) = message.tool_call()?;
+        call_tool(&self.hub, &session, id, params)
+    }
+
     fn handler(&self, caller: Caller) -> Handler {
-        let stateless = self.stateless.clone();
-        Handler::new(
-            self.hub.clone(),
-            caller,
-            stateless,
-            self.options.mcp_page_size,
-        )
+        let (hub, stateless) = (self.hub.clone(), self.stateless.clone());
+        let page_size = self.options.mcp_page_size;
+        Handler::new(hub, caller, stateless, page_size, LogLevel::default())
     }
 
     /// Lets the SDK answer. Its own checks of Host and Origin are off: the gateway has made them.
@@ -239,20 +259,18 @@ impl Mcp {
             .disable_allowed_origins()
             .with_sse_retry(None)
             .with_max_request_body_bytes(self.hub.limits.message_bytes);
+        let log_level = LogLevel::default();
         let manager = Manager {
             sessions: self.sessions.clone(),
             caller: caller.clone(),
+            log_level: log_level.clone(),
         };
         let (hub, page_size) = (self.hub.clone(), self.options.mcp_page_size);
         let stateless = self.stateless.clone();
         let handler = move || {
-            let stateless = stateless.clone();
-            Ok(Handler::new(
-                hub.clone(),
-                caller.clone(),
-                stateless,
-                page_size,
-            ))
+            let (hub, caller, stateless) = (hub.clone(), caller.clone(), stateless.clone());
+            let log_level = log_level.clone();
+            Ok(Handler::new(hub, caller, stateless, page_size, log_level))
         };
         let service = StreamableHttpService::new(handler, Arc::new(manager), config);
         async move {

@@ -53,7 +53,7 @@ fn results() {
     for vector in each(&vectors()["results"]) {
         let promised = vector["promised"].as_bool().unwrap();
         let data = Some(vector["data"].clone());
-        let got = json!(result::done(data, None, promised, run()));
+        let got = json!(result::done(data, None, || promised, run()));
         let (got, expected) = comparable(got, &vector["gives"]);
         assert_eq!(got, expected, "{vector}");
     }

@@ -3,28 +3,29 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `registry` | which sessions there are and whose, as the SDK asks for them |
-//! | `state` | one session: the requests in flight and the streams their answers go to |
-//! | `listening` | the streams of what is no answer |
-//! | `overtaken` | cancels that come before their requests |
+//! | `state` | one session: where its messages go, and what ends it |
+//! | `calls` | calls of tools, which do not pass the SDK |
+//! | `exchanges` | the requests in flight, and cancels that come before theirs |
+//! | `streams` | what one HTTP response carries, and the streams of what is no answer |
 //! | `record` | what another worker has to know to take a session up |
 //! | `table` | the sessions here, and what was told of those that are not |
 //! | `others` | sessions that are on several workers: taking up, keeping, ending |
-//! | `stream` | a response stream; closing it cancels the request it belongs to |
 //! | `transport` | the session as the SDK reads from it and writes to it |
 //!
 //! Inside, each request has an id of the session's own: one that a client uses again, while a
 //! handler it has cancelled is still stopping, must not get that handler's answer.
 
-mod listening;
+mod calls;
+mod exchanges;
 mod others;
-mod overtaken;
 mod record;
 mod registry;
 mod state;
-mod stream;
+mod streams;
 mod table;
 mod transport;
 
+pub use calls::call_tool;
 pub use others::{NotTaken, keep};
 pub use registry::{Manager, Sessions};
-pub use state::Ticket;
+pub use state::Session;

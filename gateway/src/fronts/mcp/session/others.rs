@@ -88,7 +88,10 @@ impl Sessions {
         if !self.make_room(&caller.identity) {
             return Err(NotTaken::NoRoom);
         }
-        let (session, inbound) = Session::new(record.caller, record.thread, self.idle);
+        let handler = handler();
+        let log_level = handler.log_level.clone();
+        let (session, inbound) =
+            Session::new(record.caller, record.thread, self.idle, log_level.clone());
         let _ = session.record.set(json);
         let answer = session.resume(record.params);
         let id: SessionId = id.into();
@@ -99,8 +102,9 @@ impl Sessions {
         let manager = Manager {
             sessions: self.clone(),
             caller: caller.clone(),
+            log_level,
         };
-        let (handler, wire) = (handler(), Wire::new(session, inbound));
+        let wire = Wire::new(session, inbound);
         tokio::spawn(async move {
             match rmcp::serve_server(handler, wire).await {
                 Ok(running) => drop(running.waiting().await),

@@ -14,9 +14,11 @@ use rmcp::transport::streamable_http_server::{SessionId, SessionManager};
 use uuid::Uuid;
 
 use super::state::Session;
+use super::streams::Events;
 use super::table::{Room, Table};
 use super::transport::Wire;
 use crate::fronts::mcp::caller::Caller;
+use crate::fronts::mcp::log_level::LogLevel;
 use crate::fronts::mcp::options::McpOptions;
 use crate::gateway::Hub;
 use crate::tokens::Identity;
@@ -80,6 +82,8 @@ pub struct Manager {
     pub sessions: Arc<Sessions>,
     /// Whose request is served.
     pub caller: Caller,
+    /// What the client of a session that begins wants to hear of.
+    pub log_level: LogLevel,
 }
 
 /// The session has ended in the meantime.
@@ -99,11 +103,7 @@ impl Manager {
         self.sessions.find(id, &self.caller).ok_or(Gone)
     }
 
-    fn stream(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<super::stream::Events, Gone> {
+    fn stream(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<Events, Gone> {
         let ClientJsonRpcMessage::Request(request) = message else {
             return Err(Gone);
         };
@@ -118,7 +118,8 @@ impl SessionManager for Manager {
     async fn create_session(&self) -> Result<(SessionId, Wire), Gone> {
         let id: SessionId = Uuid::new_v4().to_string().into();
         let thread = Uuid::new_v4().to_string().into();
-        let (session, inbound) = Session::new(self.caller.clone(), thread, self.sessions.idle);
+        let (caller, log_level) = (self.caller.clone(), self.log_level.clone());
+        let (session, inbound) = Session::new(caller, thread, self.sessions.idle, log_level);
         self.sessions.all().insert(id.clone(), session.clone());
         tracing::debug!(session = %session.thread, owner = %self.caller.identity.name, "begun");
         Ok((id, Wire::new(session, inbound)))

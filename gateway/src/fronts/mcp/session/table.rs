@@ -160,6 +160,7 @@ mod tests {
 
     use super::*;
     use crate::fronts::mcp::caller::Caller;
+    use crate::fronts::mcp::log_level::LogLevel;
     use crate::tokens::Identity;
     use rmcp::model::ClientJsonRpcMessage;
 
@@ -168,7 +169,8 @@ mod tests {
             identity: Identity::anyone(),
             app: None,
         };
-        Session::new(caller, "thread".into(), Duration::from_secs(60))
+        let idle = Duration::from_secs(60);
+        Session::new(caller, "thread".into(), idle, LogLevel::default())
     }
 
     fn ping(id: i64) -> JsonRpcRequest<ClientRequest> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -34,19 +35,11 @@ impl Transport<RoleServer> for Wire {
         "MCP session".into()
     }
 
-    /// Waits until there is room in the stream the message belongs to. Nobody reads a message
-    /// whose stream is closed, which is no failure of the session.
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
-        let routed = self.session.route(message);
-        async move {
-            if let Some((stream, event)) = routed {
-                let _ = stream.send(event).await;
-            }
-            Ok(())
-        }
+        self.session.send(message).map(Ok)
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {

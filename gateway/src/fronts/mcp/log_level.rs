@@ -1,5 +1,5 @@
-//! The end of work that was abandoned, told to the client that had asked for it: as a log message,
-//! which is the only thing an MCP server may say that nobody has asked for.
+//! Which log messages a client wants to hear: the only thing an MCP server may say that nobody has
+//! asked for.
 
 #![expect(
     deprecated,
@@ -9,21 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use rmcp::RoleServer;
-use rmcp::model::{
-    JsonObject, LoggingLevel, LoggingMessageNotificationParam, RequestId, ServerCapabilities,
-    SetLevelRequestParams,
-};
-use rmcp::service::Peer;
-use serde_json::json;
-use tokio_util::sync::CancellationToken;
-
-use crate::gateway::calls::Call;
-use crate::wire::abp::CALL_ENDED;
-use crate::wire::stops;
-
-/// What the messages are logged as.
-const LOGGER: &str = "caphost";
+use rmcp::model::{JsonObject, LoggingLevel, ServerCapabilities, SetLevelRequestParams};
 
 /// The least severe level a session wants to hear of.
 #[derive(Clone, Debug)]
@@ -42,7 +28,8 @@ impl LogLevel {
         self.0.store(severity(wanted.level), Ordering::Relaxed);
     }
 
-    fn wants(&self, level: LoggingLevel) -> bool {
+    /// Whether it wants messages of that level.
+    pub fn wants(&self, level: LoggingLevel) -> bool {
         severity(level) >= self.0.load(Ordering::Relaxed)
     }
 }
@@ -66,35 +53,6 @@ pub type SetLevel = SetLevelRequestParams;
 /// Says that there may be messages.
 pub fn declare(capabilities: &mut ServerCapabilities) {
     capabilities.logging = Some(JsonObject::new());
-}
-
-/// Who is told.
-pub struct Told {
-    pub peer: Peer<RoleServer>,
-    pub level: LogLevel,
-    /// Cancelled when the session is over.
-    pub ended: CancellationToken,
-}
-
-/// Waits for the late end of a call, and tells of it, unless the session ends before.
-pub async fn tell(told: Told, request_id: RequestId, call: Call) {
-    let call_id = call.call_id().to_string();
-    let late = tokio::select! {
-        () = told.ended.cancelled() => None,
-        late = call.late_end() => late,
-    };
-    let Some(end) = late.filter(|_| told.level.wants(LoggingLevel::Notice)) else {
-        return;
-    };
-    let mut data = stops::ended_json(end);
-    data["event"] = CALL_ENDED.into();
-    data["callId"] = call_id.into();
-    data["requestId"] = json!(request_id);
-    let message =
-        LoggingMessageNotificationParam::new(LoggingLevel::Notice, data).with_logger(LOGGER);
-    if let Err(error) = told.peer.notify_logging_message(message).await {
-        tracing::debug!(%error, "a late end could not be told");
-    }
 }
 
 #[cfg(test)]
