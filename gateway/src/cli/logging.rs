@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 /// The options of the log, which every subcommand takes.
 #[derive(Args, Debug)]
@@ -34,13 +35,24 @@ impl Logging {
     /// Logs from now on.
     pub(super) fn start(self) {
         let log = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(self.log))
+            .with_env_filter(filter(&self.log))
             .with_ansi(std::io::stderr().is_terminal())
             .with_writer(std::io::stderr);
         match self.log_format {
             Format::Text => log.init(),
             Format::Json => log.json().flatten_event(true).init(),
         }
+    }
+}
+
+/// The filter. The MCP SDK has much to say of every request: no more of it than warnings, unless the
+/// filter names it.
+fn filter(log: &str) -> EnvFilter {
+    let filter = EnvFilter::new(log);
+    let says_more = filter.max_level_hint() > Some(LevelFilter::WARN);
+    match "rmcp=warn".parse() {
+        Ok(directive) if says_more && !log.contains("rmcp") => filter.add_directive(directive),
+        _ => filter,
     }
 }
 
