@@ -167,8 +167,8 @@ impl Agent {
         self.commands.closed().await;
     }
 
-    #[cfg(test)]
     /// Whether it is over: nothing can be called any more.
+    #[cfg(test)]
     pub fn is_over(&self) -> bool {
         self.commands.is_closed()
     }

@@ -1,0 +1,163 @@
+//! What the app has answered, or the gateway in its stead.
+
+use std::borrow::Cow;
+
+use super::sending::failed_ending;
+use super::{Page, PageKey, Reply};
+use crate::broker::Relay;
+use crate::wire::{Failure, Json, Request, Said, members, text_of};
+use caphost::agent::{AgentState, RequestKey, Settled};
+use caphost::call::{Code, LateEnd, Stop};
+
+impl Relay {
+    pub(super) fn page_heard(
+        &mut self,
+        page: &mut Page,
+        (key, request): (PageKey, Request),
+        answer: Answer<'_>,
+    ) {
+        let PageKey::Request(key) = key else {
+            return self.page_opened(page, answer);
+        };
+        match request {
+            Request::Call => page.called(key, answer),
+            Request::Cancel => page.cancelled(key, answer),
+            Request::Initialize | Request::Shutdown => page.state.shut_down(),
+        }
+    }
+
+    /// The app has answered `initialize`.
+    fn page_opened(&mut self, page: &mut Page, answer: Answer<'_>) {
+        let error = match answer {
+            Answer::Said(said, ..) => said.error.map(|error| Reply::Json(Json::keep(error, None))),
+            Answer::Error(error) => Some(Reply::Json(Json::keep(error, None))),
+            Answer::Failed(error, _) => Some(Reply::Failed(error.clone())),
+            Answer::NeverStarted => None,
+        };
+        match error {
+            Some(error) => self.page_refused(page, error),
+            None => {
+                page.give_up = None;
+                page.state.flush(self.now.monotonic_ms);
+            }
+        }
+    }
+
+    /// There will be no session: its calls fail with that error.
+    pub(super) fn page_refused(&mut self, page: &mut Page, error: Reply) {
+        let calls = std::mem::take(&mut page.calls);
+        let mut runs: Vec<_> = calls.into_iter().collect();
+        runs.sort_unstable_by_key(|(key, _)| *key);
+        for (_, (run, _)) in runs {
+            let response = match &error {
+                Reply::Json(error) => {
+                    let code = code_of(error.as_str());
+                    self.runs.end(run, failed_ending(code), self.now.unix_ms);
+                    Reply::Json(failed_with(error.as_str()))
+                }
+                Reply::Failed(error) => Reply::Failed(error.clone()),
+            };
+            self.page_unsent(run, Settled::Response(response));
+        }
+        page.give_up = None;
+        page.state.disconnected();
+    }
+}
+
+/// The answer to a request of a page.
+pub(in crate::broker) enum Answer<'a> {
+    /// What the app says, its payload, and how far it has seen a stop.
+    Said(&'a Said<'a>, Json, (Stop, Option<LateEnd>)),
+    /// The app has not understood the request: its error as JSON.
+    Error(&'a str),
+    /// The gateway answers in the app's stead; of a cancel, with that reason.
+    Failed(&'a Failure, Option<&'a str>),
+    /// The call was cancelled before it came, and never goes to the app.
+    NeverStarted,
+}
+
+impl Page {
+    fn called(&mut self, key: RequestKey, answer: Answer<'_>) {
+        let state = &mut self.state;
+        match answer {
+            Answer::Said(said, ..) if said.success.is_none() => state.called(key, None, None),
+            Answer::Said(said, payload, (stop, _)) if said.cancelled => {
+                state.called(key, Some(Reply::Json(payload)), Some(stop));
+            }
+            Answer::Said(said, payload, _) => {
+                let open = said.success == Some(false)
+                    && said.code.as_deref().is_some_and(Code::leaves_open);
+                called(state, key, Reply::Json(payload), open);
+            }
+            Answer::Error(error) => {
+                let response = failed_with(error);
+                let open = code_of(error).is_some_and(|code| Code::leaves_open(&code));
+                called(state, key, Reply::Json(response), open);
+            }
+            Answer::Failed(error, _) => {
+                let open = Code::leaves_open(error.code.as_str());
+                called(state, key, Reply::Failed(error.clone()), open);
+            }
+            Answer::NeverStarted => {
+                let nothing = Reply::Json(Json::from(String::new()));
+                state.called(key, Some(nothing), Some(Stop::NeverStarted));
+            }
+        }
+    }
+
+    fn cancelled(&mut self, key: RequestKey, answer: Answer<'_>) {
+        let state = &mut self.state;
+        match answer {
+            Answer::Said(said, _, grade) => {
+                let reason = said.reason.as_deref().map(str::to_string);
+                let error = said.error.map(|error| Reply::Json(Json::keep(error, None)));
+                let lost = said.code.as_deref().is_some_and(says_no_session);
+                state.cancelled(key, said.cancelled.then_some(grade), reason, error, lost);
+            }
+            Answer::Error(error) => {
+                let lost = code_of(error).is_some_and(|code| says_no_session(&code));
+                let error = error.starts_with('{').then(|| Json::keep(error, None));
+                state.cancelled(key, None, None, error.map(Reply::Json), lost);
+            }
+            Answer::Failed(error, reason) => {
+                let lost = says_no_session(error.code.as_str());
+                let reason = reason.map(str::to_string);
+                state.cancelled(key, None, reason, Some(Reply::Failed(error.clone())), lost);
+            }
+            Answer::NeverStarted => {
+                state.cancelled(key, Some((Stop::NeverStarted, None)), None, None, false);
+            }
+        }
+    }
+}
+
+/// A call is answered; `open` if it leaves open what became of the call.
+fn called(state: &mut AgentState<Reply>, key: RequestKey, response: Reply, open: bool) {
+    match open {
+        true => state.called_undecided(key, response),
+        false => state.called(key, Some(response), None),
+    }
+}
+
+fn failed_with(error: &str) -> Json {
+    format!(r#"{{"success":false,"error":{error}}}"#).into()
+}
+
+fn code_of(error: &str) -> Option<String> {
+    let mut code = None;
+    members(error.as_bytes(), |key, value| {
+        if key == "code" {
+            code = text_of(value).map(Cow::into_owned);
+        }
+    });
+    code
+}
+
+fn says_no_session(code: &str) -> bool {
+    let gone = [
+        Code::NOT_INITIALIZED,
+        Code::SESSION_EXPIRED,
+        Code::SESSION_INVALID,
+    ];
+    gone.iter().any(|gone| gone.as_str() == code)
+}

@@ -1,0 +1,340 @@
+//! Sessions of the gateway's own with apps: calls come typed, and so does what becomes of them.
+//!
+//! To its app such a session is an agent like any other. The caller's half of it is the core's
+//! [`AgentState`], which sees to it that every call and every cancel settles exactly once.
+
+mod answers;
+mod sending;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::requests::About;
+use super::{Action, PeerId, Profile, Relay, Wanted};
+use crate::broker::runs::{NewRun, RunId};
+use crate::id_map::IdMap;
+use crate::wire::{Failure, Json, Request};
+pub(super) use answers::Answer;
+use caphost::agent::{AgentOptions, AgentState, Outgoing, RequestKey, Settled};
+use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop};
+pub(super) use sending::cancel_payload;
+
+/// How long an app has to answer `initialize`, in milliseconds.
+const INITIALIZE_MS: Millis = 10_000.0;
+
+/// Abandoned calls of one session whose ends are waited for, 1 024.
+const ABANDONED: usize = 1_024;
+
+/// Names a cancel of a call of the gateway's own.
+pub type CancelKey = u64;
+
+/// What came of a cancel.
+pub type CancelOutcome = caphost::agent::CancelOutcome<Reply>;
+
+/// Whom a session of the gateway's own is for.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// The app it wants.
+    pub app: Wanted,
+    /// Who it is.
+    pub profile: Profile,
+    /// The payload of its `initialize`.
+    pub hello: Json,
+}
+
+/// A call of the gateway's own.
+#[derive(Clone, Debug)]
+pub struct NewCall {
+    /// The run it begins.
+    pub run: NewRun,
+    /// Its callId.
+    pub id: CallId,
+    /// The payload of its `capabilities/call`, with that callId in it.
+    pub payload: Json,
+    /// After which the app is to cancel it, in milliseconds.
+    pub timeout: Option<Millis>,
+}
+
+/// What an app says, or the gateway in its stead.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The app's own words.
+    Json(Json),
+    /// The gateway's error.
+    Failed(Failure),
+}
+
+/// What a call of the gateway's own does.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// It says how far it is: a `ProgressInfo`.
+    Progress(Json),
+    /// It is over.
+    Ended(Ended),
+    /// Its handler has ended after it was answered as abandoned.
+    Late(LateEnd),
+}
+
+/// How a call of the gateway's own has ended.
+#[derive(Clone, Debug)]
+pub enum Ended {
+    /// With the app's `ABPResponse`.
+    Response(Json),
+    /// Without an answer of the app.
+    Failed(Failure),
+    /// It is cancelled, and that is a fact.
+    Cancelled {
+        /// How far its stop was seen.
+        stop: Stop,
+        /// Why, if somebody has said.
+        reason: Option<String>,
+    },
+}
+
+/// Which of a page's requests an app has to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageKey {
+    Initialize,
+    Request(RequestKey),
+}
+
+/// The caller's half of one session.
+pub(super) struct Page {
+    state: AgentState<Reply>,
+    /// Until the app has answered `initialize`: when it is no longer waited for.
+    give_up: Option<Millis>,
+    calls: IdMap<RequestKey, (RunId, CallId)>,
+    cancels: IdMap<RequestKey, CancelKey>,
+    abandoned: Abandoned,
+    /// As it stands among the deadlines of all.
+    deadline: Option<u64>,
+}
+
+/// Abandoned calls whose ends are waited for, by their callIds.
+#[derive(Default)]
+struct Abandoned {
+    runs: HashMap<Arc<str>, RunId>,
+    order: VecDeque<Arc<str>>,
+}
+
+impl Page {
+    fn new(grace: Millis, now: Millis) -> Self {
+        let options = AgentOptions {
+            grace,
+            ..AgentOptions::default()
+        };
+        Page {
+            state: AgentState::new(options),
+            give_up: Some(now + INITIALIZE_MS),
+            calls: IdMap::default(),
+            cancels: IdMap::default(),
+            abandoned: Abandoned::default(),
+            deadline: None,
+        }
+    }
+
+    fn next_deadline(&mut self) -> Option<Millis> {
+        let next = self.state.next_deadline();
+        match (next, self.give_up) {
+            (Some(next), Some(give_up)) => Some(next.min(give_up)),
+            (next, give_up) => next.or(give_up),
+        }
+    }
+}
+
+impl Relay {
+    /// When [`Event::Deadline`] is due next, on the clock that never goes back.
+    ///
+    /// [`Event::Deadline`]: super::Event::Deadline
+    pub fn next_deadline(&self) -> Option<Millis> {
+        self.deadlines.first().map(|(at, _)| Millis::from_bits(*at))
+    }
+
+    /// A call is made: its run is registered, and the session opened if it is not open.
+    pub(super) fn page_call(&mut self, session: PeerId, client: &Client, call: NewCall) {
+        let run = call.run.id;
+        if !self.runs.register(call.run, self.now.unix_ms) {
+            return self.page_unsent(run, Settled::Cancelled(Stop::NeverStarted));
+        }
+        let opens = !self.agents.contains_key(&session);
+        if opens && !self.join_page(session, client) {
+            let message = "The app is disconnected: the outcome is unknown";
+            let error = Error::new(Code::DISCONNECTED, message);
+            return self.page_unsent(run, Settled::Failed(error));
+        }
+        self.with_page(session, |relay, page| {
+            let id = call.id.clone();
+            let key = page.state.call(Outgoing {
+                id: call.id,
+                capability: String::new(),
+                params: Some(Reply::Json(call.payload)),
+                timeout: call.timeout,
+                progress: false,
+                transfer: false,
+            });
+            page.calls.insert(key, (run, id));
+            if opens {
+                let (key, hello) = (PageKey::Initialize, client.hello.as_str());
+                let key = (key, Request::Initialize);
+                relay.page_request(session, page, key, hello, About::Nothing);
+            }
+        });
+    }
+
+    /// Makes the session an agent, if there is room.
+    fn join_page(&mut self, session: PeerId, client: &Client) -> bool {
+        self.agent_joined(session, client.app.clone(), client.profile.clone());
+        let grace = self.limits.confirm_timeout.as_secs_f64() * 1_000.0;
+        let page = Page::new(grace, self.now.monotonic_ms);
+        let Some(agent) = self.agents.get_mut(&session) else {
+            return false;
+        };
+        agent.page = Some(Box::new(page));
+        true
+    }
+
+    /// Cancels a call on its caller's behalf.
+    pub(super) fn page_cancel(
+        &mut self,
+        session: PeerId,
+        (run, call): (RunId, CallId),
+        cancel: CancelKey,
+        reason: Option<String>,
+    ) {
+        let now = self.now;
+        self.runs
+            .cancel_requested(run, reason.as_deref(), now.unix_ms);
+        let found = self.with_page(session, |_, page| {
+            let key = page.state.cancel(call, reason, now.monotonic_ms);
+            page.cancels.insert(key, cancel);
+        });
+        if !found {
+            let message = "The app is disconnected: the outcome is unknown";
+            let error = Error::new(Code::DISCONNECTED, message);
+            let outcome = super::revocation::failed(message, error);
+            self.actions
+                .push_back(Action::CancelAnswered { cancel, outcome });
+        }
+    }
+
+    /// Nobody calls any more.
+    pub(super) fn page_left(&mut self, session: PeerId) {
+        let now = self.now.monotonic_ms;
+        self.with_page(session, |_, page| match page.give_up {
+            Some(_) => page.state.disconnected(),
+            None => page.state.shutdown(None, now),
+        });
+    }
+
+    /// Deals with what has come to its deadline.
+    pub(super) fn page_deadlines(&mut self) {
+        let now = self.now.monotonic_ms;
+        while let Some((at, session)) = self.deadlines.first().copied()
+            && Millis::from_bits(at) <= now
+        {
+            self.deadlines.pop_first();
+            self.with_page(session, |relay, page| {
+                page.deadline = None;
+                page.state.handle_timeout(now);
+                if page.give_up.is_some_and(|at| at <= now) {
+                    let message = "The app did not answer `initialize` in time";
+                    relay.page_refused(page, Reply::Failed(Error::new(Code::TIMEOUT, message)));
+                }
+            });
+        }
+    }
+
+    /// The app, or the gateway in its stead, has answered a request.
+    pub(super) fn page_answered(
+        &mut self,
+        session: PeerId,
+        (key, request): (PageKey, Request),
+        answer: Answer<'_>,
+    ) {
+        self.with_page(session, |relay, page| {
+            relay.page_heard(page, (key, request), answer);
+        });
+    }
+
+    /// How far a call is.
+    pub(super) fn page_progress(&mut self, session: PeerId, operation: &str, info: Json) {
+        self.with_page(session, |_, page| {
+            page.state.progress(operation, Reply::Json(info));
+        });
+    }
+
+    /// The handler of an abandoned call has ended.
+    pub(super) fn page_ended_late(&mut self, session: PeerId, call_id: &str, ended: LateEnd) {
+        self.with_page(session, |relay, page| {
+            page.state.ended(call_id, ended);
+            if let Some(run) = page.abandoned.take(call_id) {
+                let step = Step::Late(ended);
+                relay.actions.push_back(Action::Call { run, step });
+                relay.actions.push_back(Action::CallOver { run });
+            }
+        });
+    }
+
+    /// The app is gone, or the gateway stops: everything settles. The session is not an agent any
+    /// more.
+    pub(super) fn page_lost(&mut self, session: PeerId, mut page: Box<Page>) {
+        page.state.disconnected();
+        self.perform(session, &mut page);
+        self.page_over(session, *page);
+    }
+
+    /// Changes a session, and does what its state asks for. Whether there is such a session.
+    fn with_page(&mut self, session: PeerId, change: impl FnOnce(&mut Self, &mut Page)) -> bool {
+        // Apart while it is changed, as what it asks for concerns the agent that it is.
+        let agent = self.agents.get_mut(&session);
+        let Some(mut page) = agent.and_then(|agent| agent.page.take()) else {
+            return false;
+        };
+        change(self, &mut page);
+        if self.perform(session, &mut page) {
+            self.page_over(session, *page);
+            self.gone(session);
+            return true;
+        }
+        let next = page.next_deadline().map(Millis::to_bits);
+        if page.deadline != next {
+            let known = page.deadline.map(|at| (at, session));
+            known.map(|known| self.deadlines.remove(&known));
+            self.deadlines.extend(next.map(|at| (at, session)));
+            page.deadline = next;
+        }
+        if let Some(agent) = self.agents.get_mut(&session) {
+            agent.page = Some(page);
+        }
+        true
+    }
+
+    fn page_over(&mut self, session: PeerId, page: Page) {
+        if let Some(at) = page.deadline {
+            self.deadlines.remove(&(at, session));
+        }
+        for run in page.abandoned.runs.into_values() {
+            self.actions.push_back(Action::CallOver { run });
+        }
+    }
+}
+
+impl Abandoned {
+    /// Waits for the end of a call's handler. The run that is not waited for any more in its stead.
+    fn wait_for(&mut self, call_id: CallId, run: RunId) -> Option<RunId> {
+        let oldest = match self.order.len() >= ABANDONED {
+            true => self.order.pop_front(),
+            false => None,
+        };
+        let oldest = oldest.and_then(|oldest| self.runs.remove(&*oldest));
+        let call_id: Arc<str> = call_id.as_str().into();
+        self.order.push_back(call_id.clone());
+        self.runs.insert(call_id, run).or(oldest)
+    }
+
+    fn take(&mut self, call_id: &str) -> Option<RunId> {
+        let run = self.runs.remove(call_id)?;
+        self.order.retain(|it| &**it != call_id);
+        Some(run)
+    }
+}

@@ -1,0 +1,173 @@
+//! What a session's state asks for: requests to the app, and ends of calls.
+
+use serde_json::json;
+
+use super::{Answer, Ended, Page, PageKey, Reply, Step};
+use crate::broker::message::Cancel;
+use crate::broker::pending::Asker;
+use crate::broker::requests::{About, Asked, Requested};
+use crate::broker::runs::{Ending, RunId};
+use crate::broker::{Action, PeerId, Relay};
+use crate::wire::Request;
+use caphost::agent::{
+    Action as StateAction, Outgoing, Request as StateRequest, RequestKey, Settled,
+};
+use caphost::call::{Code, Stop};
+
+impl Relay {
+    /// Does what a session's state asks for, in order. Whether the session is over.
+    pub(super) fn perform(&mut self, session: PeerId, page: &mut Page) -> bool {
+        while let Some(action) = page.state.poll_action() {
+            match action {
+                StateAction::Wake if page.give_up.is_none() => {
+                    page.state.flush(self.now.monotonic_ms);
+                }
+                StateAction::Wake => {}
+                StateAction::Send(key, request) => self.page_send(session, page, key, request),
+                StateAction::Settle(key, settled) => {
+                    let Some((run, call_id)) = page.calls.remove(&key) else {
+                        continue;
+                    };
+                    let abandoned = matches!(settled, Settled::Cancelled(Stop::Abandoned));
+                    self.page_settled(run, settled);
+                    let over = match abandoned {
+                        true => page.abandoned.wait_for(call_id, run),
+                        false => Some(run),
+                    };
+                    self.actions
+                        .extend(over.map(|run| Action::CallOver { run }));
+                }
+                StateAction::SettleCancel(key, outcome) => {
+                    let cancel = page.cancels.remove(&key);
+                    let answered = cancel.map(|cancel| Action::CancelAnswered { cancel, outcome });
+                    self.actions.extend(answered);
+                }
+                StateAction::Progress(key, Reply::Json(info)) => {
+                    if let Some((run, _)) = page.calls.get(&key) {
+                        let (run, step) = (*run, Step::Progress(info));
+                        self.actions.push_back(Action::Call { run, step });
+                    }
+                }
+                StateAction::Progress(..) => {}
+                StateAction::Closed(_) => return true,
+            }
+        }
+        false
+    }
+
+    /// Sends what the state wants sent.
+    fn page_send(
+        &mut self,
+        session: PeerId,
+        page: &mut Page,
+        key: RequestKey,
+        request: StateRequest<Reply>,
+    ) {
+        let key_of = |request| (PageKey::Request(key), request);
+        match request {
+            StateRequest::Call(Outgoing { id, params, .. }) => {
+                let run = page.calls.get(&key).map(|(run, _)| *run);
+                let (Some(run), Some(Reply::Json(payload))) = (run, params) else {
+                    return;
+                };
+                let key = key_of(Request::Call);
+                let about = About::OwnCall(run, id);
+                self.page_request(session, page, key, payload.as_str(), about);
+            }
+            StateRequest::Cancel { call, reason } => {
+                let payload = cancel_payload(call.as_str(), reason.as_deref());
+                let about = About::Cancel(Cancel {
+                    call_id: Some(call.as_str().into()),
+                    reason: reason.map(Into::into),
+                });
+                let key = key_of(Request::Cancel);
+                self.page_request(session, page, key, &payload, about);
+            }
+            StateRequest::Shutdown { .. } => {
+                let key = key_of(Request::Shutdown);
+                self.page_request(session, page, key, "{}", About::Nothing);
+            }
+        }
+    }
+
+    pub(super) fn page_request(
+        &mut self,
+        session: PeerId,
+        page: &mut Page,
+        (key, request): (PageKey, Request),
+        payload: &str,
+        about: About<'_>,
+    ) {
+        let call_id = match &about {
+            About::Cancel(Cancel { call_id, .. }) => Some(json!(call_id).to_string()),
+            _ => None,
+        };
+        let asked = Asked {
+            request,
+            asker: Asker::Page(key),
+            payload,
+            shared: None,
+            timestamp: None,
+            call_id: call_id.as_deref(),
+            about,
+        };
+        match self.request(session, asked) {
+            Requested::Sent => {}
+            Requested::Skipped => self.page_heard(page, (key, request), Answer::NeverStarted),
+            Requested::Refused(error) => {
+                self.page_heard(page, (key, request), Answer::Failed(&error, None));
+            }
+        }
+    }
+
+    /// Settles a call that never went to the app.
+    pub(super) fn page_unsent(&mut self, run: RunId, settled: Settled<Reply>) {
+        self.page_settled(run, settled);
+        self.actions.push_back(Action::CallOver { run });
+    }
+
+    fn page_settled(&mut self, run: RunId, settled: Settled<Reply>) {
+        let ended = match settled {
+            Settled::Response(Reply::Json(response)) => Ended::Response(response),
+            Settled::Response(Reply::Failed(error)) => Ended::Failed(error),
+            Settled::Failed(error) => Ended::Failed(error.retype()),
+            Settled::Cancelled(stop) => Ended::Cancelled { stop, reason: None },
+        };
+        let now = self.now.unix_ms;
+        let ended = match ended {
+            // An answer of the app has ended the run.
+            Ended::Response(response) => Ended::Response(response),
+            Ended::Failed(error) => {
+                let code = error.code.as_str().to_string();
+                self.runs.end(run, failed_ending(Some(code)), now);
+                Ended::Failed(error)
+            }
+            Ended::Cancelled { stop, .. } => {
+                self.runs.end(run, Ending::Cancelled(stop), now);
+                let known = self.runs.get(run);
+                let reason = known.and_then(|run| run.cancel_reason.clone());
+                Ended::Cancelled { stop, reason }
+            }
+        };
+        let step = Step::Ended(ended);
+        self.actions.push_back(Action::Call { run, step });
+    }
+}
+
+/// `{ callId, reason? }`
+pub(in crate::broker) fn cancel_payload(call_id: &str, reason: Option<&str>) -> String {
+    let mut payload = json!({ "callId": call_id });
+    if let Some(reason) = reason {
+        payload["reason"] = reason.into();
+    }
+    payload.to_string()
+}
+
+/// How a run ends whose call has failed with that code.
+pub(super) fn failed_ending(code: Option<String>) -> Ending {
+    let code = code.unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
+    match Code::leaves_open(&code) {
+        true => Ending::Unknown(code),
+        false => Ending::Failed(code),
+    }
+}
