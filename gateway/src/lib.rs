@@ -24,7 +24,6 @@ pub mod fronts;
 pub mod gateway;
 pub mod http;
 pub mod http_client;
-mod id_map;
 pub mod limits;
 pub mod options;
 pub mod server;

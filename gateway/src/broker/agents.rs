@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -13,9 +12,9 @@ use super::rate::Rate;
 use super::stops::Stopped;
 use super::{Action, CloseCode, Message, PeerId, Profile, Relay, Seat, Wanted};
 use crate::broker::runs::RunId;
-use crate::id_map::IdHasher;
 use crate::wire::{Envelope, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error};
+use rustc_hash::FxHashSet;
 
 /// One agent's connection.
 pub(super) struct Agent {
@@ -28,7 +27,7 @@ pub(super) struct Agent {
     /// The app it is bound to since its first `initialize`.
     pub app: Option<PeerId>,
     /// Its pending requests, by the relay's ids.
-    pub pending: HashSet<u64, BuildHasherDefault<IdHasher>>,
+    pub pending: FxHashSet<u64>,
     /// Their ids, as the agent wrote them.
     pub ids: HashSet<Arc<str>>,
     /// How many of each type.

@@ -37,7 +37,6 @@ pub use page::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use updates::DIFFERENCES;
 
 use crate::broker::runs::{Dialect, Runs};
-use crate::id_map::IdMap;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
@@ -46,6 +45,7 @@ use apps::App;
 use directory::Directory;
 use pending::Pending;
 use recording::Routes;
+use rustc_hash::FxHashMap;
 
 /// What the relay has met that nobody is told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct Counters {
 pub struct Relay {
     limits: Limits,
     tokens: Tokens,
-    agents: IdMap<PeerId, Agent>,
+    agents: FxHashMap<PeerId, Agent>,
     /// Ordered by connection: of two with the same app id, the later one is the more recent.
     apps: BTreeMap<PeerId, App>,
     pending: Pending,
@@ -96,7 +96,7 @@ impl Relay {
             remote_agents: 0,
             limits,
             tokens,
-            agents: IdMap::default(),
+            agents: FxHashMap::default(),
             apps: BTreeMap::new(),
             pending: Pending::default(),
             counters: Counters::default(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::PeerId;
 use super::page::PageKey;
 use crate::broker::runs::RunId;
-use crate::id_map::IdMap;
 use crate::wire::{Request, Subject};
+use rustc_hash::FxHashMap;
 
 /// One request an app still has to answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Entry {
 
 /// The requests pending, under the ids they were re-issued with.
 #[derive(Debug, Default)]
-pub(super) struct Pending(IdMap<u64, Entry>);
+pub(super) struct Pending(FxHashMap<u64, Entry>);
 
 impl Pending {
     pub(super) fn len(&self) -> usize {

@@ -10,12 +10,12 @@ use super::pending::Entry;
 use super::stops::Grade;
 use super::{PeerId, Relay, revocation};
 use crate::broker::runs::{Ending, NewRun, RunId};
-use crate::id_map::IdMap;
 use crate::wire::{Envelope, Failure, Request, Said};
 use caphost::call::{CallId, Code, Error, Stop};
+use rustc_hash::FxHashMap;
 
 /// Where the runs are that apps have, by their ids.
-pub(super) type Routes = IdMap<RunId, Route>;
+pub(super) type Routes = FxHashMap<RunId, Route>;
 
 /// Where a run is.
 #[derive(Clone, Debug)]

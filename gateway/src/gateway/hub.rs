@@ -24,10 +24,10 @@ use crate::gateway::outbox::{Outbox, Pushed};
 use crate::gateway::resume::{Queues, registered};
 use crate::gateway::runs::SessionKey;
 use crate::gateway::time::Timer;
-use crate::id_map::IdMap;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 use crate::wire::Incoming;
+use rustc_hash::FxHashMap;
 
 /// Notices kept for a session that does not read them at once.
 const NOTICES: usize = 256;
@@ -64,9 +64,9 @@ pub(crate) struct State {
     /// Sessions that are shared, see [`Hub::open`].
     pub sessions: HashMap<SessionKey, Weak<Page>>,
     /// Who waits for the calls that fronts make.
-    pub sinks: IdMap<RunId, Sink>,
+    pub sinks: FxHashMap<RunId, Sink>,
     /// And for the outcomes of their cancels.
-    pub cancels: IdMap<CancelKey, oneshot::Sender<CancelOutcome>>,
+    pub cancels: FxHashMap<CancelKey, oneshot::Sender<CancelOutcome>>,
 }
 
 /// What is done when nothing is locked any more.
@@ -124,8 +124,8 @@ impl Hub {
                 outboxes: Queues::default(),
                 revocations: HashMap::new(),
                 sessions: HashMap::new(),
-                sinks: IdMap::default(),
-                cancels: IdMap::default(),
+                sinks: FxHashMap::default(),
+                cancels: FxHashMap::default(),
             }),
             started: Instant::now(),
             last_number: AtomicU64::new(0),

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use super::requests::About;
 use super::{Action, PeerId, Profile, Relay, Wanted};
 use crate::broker::runs::{NewRun, RunId};
-use crate::id_map::IdMap;
 use crate::wire::{Failure, Json, Request};
 pub(super) use answers::Answer;
 use caphost::agent::{AgentOptions, AgentState, Outgoing, RequestKey, Settled};
 use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop};
+use rustc_hash::FxHashMap;
 pub(super) use sending::cancel_payload;
 
 /// How long an app has to answer `initialize`, in milliseconds.
@@ -103,8 +103,8 @@ pub(super) struct Page {
     state: AgentState<Reply>,
     /// Until the app has answered `initialize`: when it is no longer waited for.
     give_up: Option<Millis>,
-    calls: IdMap<RequestKey, (RunId, CallId)>,
-    cancels: IdMap<RequestKey, CancelKey>,
+    calls: FxHashMap<RequestKey, (RunId, CallId)>,
+    cancels: FxHashMap<RequestKey, CancelKey>,
     abandoned: Abandoned,
     /// As it stands among the deadlines of all.
     deadline: Option<u64>,
@@ -126,8 +126,8 @@ impl Page {
         Page {
             state: AgentState::new(options),
             give_up: Some(now + INITIALIZE_MS),
-            calls: IdMap::default(),
-            cancels: IdMap::default(),
+            calls: FxHashMap::default(),
+            cancels: FxHashMap::default(),
             abandoned: Abandoned::default(),
             deadline: None,
         }

@@ -22,7 +22,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::id_map::IdMap;
 use crate::limits::Retention;
 use crate::tokens::Identity;
 use caphost::call::{LateEnd, Stop};
@@ -31,6 +30,7 @@ use early::EarlyCancels;
 pub use kept::{ID_CHARS, REASON_CHARS};
 pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
+use rustc_hash::FxHashMap;
 
 /// The runs an id may mean.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ pub struct Runs {
     retention: Retention,
     /// Boxed, as a new one then takes the memory of the one just forgotten, not a cold place in a
     /// large map.
-    runs: IdMap<RunId, Box<Run>>,
+    runs: FxHashMap<RunId, Box<Run>>,
     by_dialect_id: HashMap<Arc<str>, SmallVec<[RunId; 1]>>,
     ended: VecDeque<(u64, RunId)>,
     early: EarlyCancels,

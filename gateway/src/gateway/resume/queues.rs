@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::session::Session;
 use crate::broker::{CloseCode, PeerId};
 use crate::gateway::outbox::{Outbox, Pushed};
-use crate::id_map::IdMap;
 use crate::wire::Outgoing;
+use rustc_hash::FxHashMap;
 
 /// Where messages for a peer go.
 pub enum Queue {
@@ -38,7 +38,7 @@ impl Queue {
 /// All of them.
 #[derive(Default)]
 pub struct Queues {
-    queues: IdMap<PeerId, Queue>,
+    queues: FxHashMap<PeerId, Queue>,
     sessions: HashMap<String, Arc<Session>>,
     /// What is counted of the sessions.
     pub counts: Sessions,
