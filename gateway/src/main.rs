@@ -1,6 +1,6 @@
 //! The command line of caphost.
 
-/// A relay allocates a little for every message, often on one thread what another gives back.
+/// A broker allocates a little for every message, often on one thread what another gives back.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

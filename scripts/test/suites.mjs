@@ -105,6 +105,6 @@ export const suites = [
     name: 'e2e',
     about: 'tests in browsers, with the gateway',
     needsBuild: true,
-    run: (filters) => runNodeTests('e2e', { filters, concurrency: 1, timeoutMs: 40 * minute }),
+    run: (filters) => runNodeTests('e2e', { filters, concurrency: 2, timeoutMs: 30 * minute }),
   },
 ];

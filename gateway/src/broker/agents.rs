@@ -10,7 +10,7 @@ use super::page::Page;
 use super::pending::{Asker, Entry, read_issued};
 use super::rate::Rate;
 use super::stops::Stopped;
-use super::{Action, CloseCode, Message, PeerId, Profile, Relay, Seat, Wanted};
+use super::{Action, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::RunId;
 use crate::wire::{Envelope, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error};
@@ -26,13 +26,13 @@ pub(super) struct Agent {
     pub wanted: Wanted,
     /// The app it is bound to since its first `initialize`.
     pub app: Option<PeerId>,
-    /// Its pending requests, by the relay's ids.
+    /// Its pending requests, by the broker's ids.
     pub pending: FxHashSet<u64>,
     /// Their ids, as the agent wrote them.
     pub ids: HashSet<Arc<str>>,
     /// How many of each type.
     pub in_flight: BTreeMap<Request, usize>,
-    /// The app's questions to it: the relay's id, and the app's as JSON.
+    /// The app's questions to it: the broker's id, and the app's as JSON.
     pub questions: BTreeMap<u64, String>,
     /// Its runs in flight by their callIds.
     pub calls: HashMap<Arc<str>, RunId>,
@@ -78,7 +78,7 @@ impl Agent {
     }
 }
 
-impl Relay {
+impl Broker {
     pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Wanted, profile: Profile) {
         // Others have bounds of their own.
         let counted = profile.seat == Seat::Connected;

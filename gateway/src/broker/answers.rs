@@ -3,14 +3,14 @@
 use super::agents::Agent;
 use super::page::Answer;
 use super::pending::{Asker, Entry, read_issued};
-use super::{Action, PeerId, Relay};
+use super::{Action, Broker, PeerId};
 use crate::wire::{
     Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
     failed, said,
 };
 use caphost::call::{Code, Error, Stop};
 
-impl Relay {
+impl Broker {
     pub(super) fn app_answered(
         &mut self,
         peer: PeerId,

@@ -9,7 +9,7 @@ use super::manifest::Registration;
 use super::message::Content;
 use super::pending::issued_id;
 use super::stops::LeftBehind;
-use super::{Action, Message, PeerId, Relay, Seat};
+use super::{Action, Broker, Message, PeerId, Seat};
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
 use crate::wire::{Envelope, Header, Json, Outgoing, Refusal, Request, Subject};
@@ -35,7 +35,7 @@ pub(super) struct App {
     pub suspended: bool,
 }
 
-impl Relay {
+impl Broker {
     pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>, seat: Seat) {
         // Those on other workers are bounded there, and one that is coming back must find room.
         let count = match seat {
@@ -155,7 +155,7 @@ impl Relay {
         );
     }
 
-    /// Passes a message on to an agent, under the relay's id or none.
+    /// Passes a message on to an agent, under the broker's id or none.
     fn tell(&mut self, peer: PeerId, agent: PeerId, envelope: &Envelope<'_>, id: Option<&str>) {
         let payload = match envelope.object() {
             Ok(payload) => payload,
@@ -204,7 +204,7 @@ impl Relay {
         }
     }
 
-    /// Passes a question on to an agent under an id of the relay's own.
+    /// Passes a question on to an agent under an id of the broker's own.
     fn ask(&mut self, peer: PeerId, to: PeerId, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id.filter(|_| envelope.object().is_ok()) else {
             let error = match envelope.object() {

@@ -1,6 +1,6 @@
 //! Peers that go away, and the end of it all.
 
-use super::{Action, CloseCode, PeerId, Relay, Seat};
+use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing};
 use caphost::call::{Code, Error};
 
@@ -8,7 +8,7 @@ const APP_GONE: &str = "The app disconnected before it confirmed";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
 const STOPPING: &str = "The gateway is shutting down";
 
-impl Relay {
+impl Broker {
     pub(super) fn gone(&mut self, peer: PeerId) {
         if self.agents.contains_key(&peer) {
             self.agent_gone(peer);

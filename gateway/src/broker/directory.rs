@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{PeerId, Relay, Seat};
+use super::{Broker, PeerId, Seat};
 
 /// An app has registered or gone, or offers something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Directory {
     }
 }
 
-impl Relay {
+impl Broker {
     /// An app has registered.
     pub(super) fn app_listed(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
         let connections = self.directory.connections.entry(id.clone()).or_default();

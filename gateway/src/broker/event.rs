@@ -1,4 +1,4 @@
-//! What the relay is told, and what it asks for.
+//! What the broker is told, and what it asks for.
 
 use std::sync::Arc;
 
@@ -118,9 +118,9 @@ pub enum Event<'a> {
         /// Which session.
         session: PeerId,
     },
-    /// It is the time that [`Relay::next_deadline`] gave.
+    /// It is the time that [`Broker::next_deadline`] gave.
     ///
-    /// [`Relay::next_deadline`]: super::Relay::next_deadline
+    /// [`Broker::next_deadline`]: super::Broker::next_deadline
     Deadline,
     /// Something that is not a message has come.
     Refused {
@@ -202,7 +202,7 @@ pub enum Action {
         /// The message.
         message: Outgoing,
     },
-    /// Close a connection after what was sent on it. The relay has forgotten the peer.
+    /// Close a connection after what was sent on it. The broker has forgotten the peer.
     Close {
         /// Which one.
         peer: PeerId,

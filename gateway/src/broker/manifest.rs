@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{PeerId, Relay, Seat, Wanted};
+use super::{Broker, PeerId, Seat, Wanted};
 use crate::wire::Failure;
 use caphost::call::{Code, Error};
 
@@ -83,7 +83,7 @@ impl Registration {
 /// Whose manifest is shown when several apps are connected and none is named.
 const PREFERRED_APP: &str = "caphost-demo";
 
-impl Relay {
+impl Broker {
     /// What the app named offers; the only one, or the demo app, when none is: see
     /// [`Registration::manifest`].
     pub fn shown(&self, wanted: Option<&str>) -> Option<Arc<Registration>> {

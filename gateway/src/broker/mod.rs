@@ -1,7 +1,7 @@
 //! Who talks to whom: agents' requests re-issued to apps, answers mapped back.
 //!
-//! A state machine without sockets, timers or clocks: [`Relay::handle`] takes an [`Event`] and the
-//! time, [`Relay::next_action`] gives what is to be done, in order. Per peer the order of messages
+//! A state machine without sockets, timers or clocks: [`Broker::handle`] takes an [`Event`] and the
+//! time, [`Broker::next_action`] gives what is to be done, in order. Per peer the order of messages
 //! is the order of the actions, so an app's `cancel-result` reaches its agent before the
 //! `call-result` that follows it.
 
@@ -47,7 +47,7 @@ use pending::Pending;
 use recording::Routes;
 use rustc_hash::FxHashMap;
 
-/// What the relay has met that nobody is told of.
+/// What the broker has met that nobody is told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Answers of apps to nothing that is pending: late, repeated, or never asked for.
@@ -60,8 +60,8 @@ pub struct Counters {
     pub relayed: u64,
 }
 
-/// The relay.
-pub struct Relay {
+/// The broker.
+pub struct Broker {
     limits: Limits,
     tokens: Tokens,
     agents: FxHashMap<PeerId, Agent>,
@@ -85,10 +85,10 @@ pub struct Relay {
     timestamp: String,
 }
 
-impl Relay {
-    /// A relay with nobody on it.
+impl Broker {
+    /// A broker with nobody on it.
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
-        Relay {
+        Broker {
             runs: Runs::new(limits.retention),
             routes: Routes::default(),
             directory: Directory::default(),
@@ -181,7 +181,7 @@ impl Relay {
         &self.runs
     }
 
-    /// The ledger of runs, for what the relay does not see.
+    /// The ledger of runs, for what the broker does not see.
     pub fn runs_mut(&mut self) -> &mut Runs {
         &mut self.runs
     }
@@ -250,7 +250,7 @@ impl Relay {
         self.send(peer, kind, id, &payload);
     }
 
-    /// A number never used before, for ids of the relay's own.
+    /// A number never used before, for ids of the broker's own.
     fn issue(&mut self) -> u64 {
         self.issued += 1;
         self.issued

@@ -94,12 +94,12 @@ impl Pending {
     }
 }
 
-/// An id of the relay's own, as JSON.
+/// An id of the broker's own, as JSON.
 pub(super) fn issued_id(issued: u64) -> String {
     [r#""g"#, &issued.to_string(), r#"""#].concat()
 }
 
-/// The number in an id of the relay's own.
+/// The number in an id of the broker's own.
 pub(super) fn read_issued(id: &str) -> Option<u64> {
     let digits = id.strip_prefix(r#""g"#)?.strip_suffix('"')?;
     // `"g01"` and `"g+1"` are not ours.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::message::{Call, Cancel};
 use super::pending::Entry;
 use super::stops::Grade;
-use super::{PeerId, Relay, revocation};
+use super::{Broker, PeerId, revocation};
 use crate::broker::runs::{Ending, NewRun, RunId};
 use crate::wire::{Envelope, Failure, Request, Said};
 use caphost::call::{CallId, Code, Error, Stop};
@@ -37,7 +37,7 @@ pub(super) enum Noted {
     Refuse(Failure),
 }
 
-impl Relay {
+impl Broker {
     /// Notes an agent's call on its way to the app: the run it begins is registered.
     pub(super) fn note_call(&mut self, peer: PeerId, app: PeerId, call: &Call<'_>) -> Noted {
         // Where the agent is, its runs are.

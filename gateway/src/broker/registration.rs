@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::manifest::{AppInfo, CapabilityInfo, Registration, read, read_capabilities};
 use super::updates::DIFFERENCES;
-use super::{Action, CloseCode, PeerId, Relay};
+use super::{Action, Broker, CloseCode, PeerId};
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, error_json};
 use caphost::call::{Code, Error};
@@ -54,7 +54,7 @@ impl Register {
     }
 }
 
-impl Relay {
+impl Broker {
     pub(super) fn register(
         &mut self,
         peer: PeerId,

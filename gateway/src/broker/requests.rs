@@ -8,7 +8,7 @@ use serde_json::json;
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, issued_id};
 use super::recording::Noted;
-use super::{Action, PeerId, Relay};
+use super::{Action, Broker, PeerId};
 use crate::broker::runs::RunId;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{CallId, Code, Error};
@@ -51,7 +51,7 @@ pub(super) enum Requested {
     Refused(Failure),
 }
 
-impl Relay {
+impl Broker {
     pub(super) fn agent_request(
         &mut self,
         peer: PeerId,

@@ -1,6 +1,6 @@
 //! Cancels that do not come from the agent whose call it is: an operator's, or the gateway's own.
 //!
-//! They go to the app in the agent's name under an id of the relay's, so the app decides as it
+//! They go to the app in the agent's name under an id of the broker's, so the app decides as it
 //! would for the agent. The agent itself sees only its call's response.
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::page::{CancelOutcome, Reply, cancel_payload};
 use super::pending::{Asker, Entry, issued_id};
 use super::stops::Grade;
-use super::{Action, PeerId, Relay};
+use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, RunId, RunState};
 use crate::wire::{Failure, Header, Json, Outgoing, Request, Said};
 use caphost::call::{Code, Error, LateEnd, Stop};
@@ -50,7 +50,7 @@ pub(crate) fn unconfirmed() -> CancelOutcome {
     )
 }
 
-impl Relay {
+impl Broker {
     pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>) {
         let now = self.now.unix_ms;
         let found = self.runs.get(run);

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::pending::Entry;
-use super::{PeerId, Relay};
+use super::{Broker, PeerId};
 use crate::broker::runs::RunId;
 use crate::wire::{Request, Said, text_of};
 use caphost::call::{LateEnd, Stop};
@@ -96,7 +96,7 @@ impl LeftBehind {
 /// How far a stop was seen, and how the handler of an abandoned call has ended since.
 pub(super) type Grade = (Stop, Option<LateEnd>);
 
-impl Relay {
+impl Broker {
     /// What an app's answer that says that a call is cancelled says of the stop, as its agent is
     /// told.
     pub(super) fn grade(&mut self, entry: &Entry, said: &Said<'_>) -> Grade {

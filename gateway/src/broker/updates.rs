@@ -8,7 +8,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::manifest::{CapabilityInfo, read, read_capabilities, wrong};
-use super::{PeerId, Relay};
+use super::{Broker, PeerId};
 use crate::wire::{Envelope, Failure};
 use caphost::call::Error;
 
@@ -65,7 +65,7 @@ impl Update {
     }
 }
 
-impl Relay {
+impl Broker {
     pub(super) fn update(
         &mut self,
         peer: PeerId,

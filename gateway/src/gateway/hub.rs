@@ -1,4 +1,4 @@
-//! The relay, and the queues it writes into.
+//! The broker, and the queues it writes into.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::broker::runs::{CancelNotice, News, RunId};
 use crate::broker::{
-    Action, CancelKey, CancelOutcome, CloseCode, Counters, Event, Now, PeerId, Relay, Seat,
+    Action, Broker, CancelKey, CancelOutcome, CloseCode, Counters, Event, Now, PeerId, Seat,
 };
 use crate::cluster::{Notice, Workers};
 use crate::gateway::background::Tasks;
@@ -57,7 +57,7 @@ pub struct Hub {
 }
 
 pub(crate) struct State {
-    pub relay: Relay,
+    pub broker: Broker,
     pub outboxes: Queues,
     /// Who waits for the outcome of a revocation.
     pub revocations: HashMap<RunId, Vec<oneshot::Sender<CancelOutcome>>>,
@@ -113,14 +113,14 @@ impl Drop for Connected {
 impl Hub {
     /// A hub with nobody on it.
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
-        let relay = Relay::new(limits.clone(), tokens.clone());
+        let broker = Broker::new(limits.clone(), tokens.clone());
         Hub {
             limits,
             tokens,
             metrics: Arc::default(),
             tasks: Arc::default(),
             state: Mutex::new(State {
-                relay,
+                broker,
                 outboxes: Queues::default(),
                 revocations: HashMap::new(),
                 sessions: HashMap::new(),
@@ -155,7 +155,7 @@ impl Hub {
         let _ = self.elsewhere.set(elsewhere);
     }
 
-    /// Adds a connection; `joined` makes the event that tells the relay.
+    /// Adds a connection; `joined` makes the event that tells the broker.
     pub fn join(
         self: &Arc<Self>,
         joined: impl FnOnce(PeerId) -> Event<'static>,
@@ -197,7 +197,7 @@ impl Hub {
         Connected(self.clone())
     }
 
-    /// Tells the relay what has happened, and does what it asks for.
+    /// Tells the broker what has happened, and does what it asks for.
     pub fn handle(&self, event: Event<'_>) {
         self.handle_with(event, |_| {});
     }
@@ -213,16 +213,16 @@ impl Hub {
             Event::Shutdown => drop(self.stopping.send_replace(true)),
             _ => {}
         }
-        state.relay.handle(event, now);
+        state.broker.handle(event, now);
         if self.workers().is_some() {
-            after.news = self.note(state.relay.runs_mut());
+            after.news = self.note(state.broker.runs_mut());
         }
-        while let Some(action) = state.relay.next_action() {
+        while let Some(action) = state.broker.next_action() {
             self.perform(&mut state, action, now, &mut after);
         }
-        let offered = state.relay.take_offered();
-        after.news.extend(self.note(state.relay.runs_mut()));
-        self.timer.look(&state.relay);
+        let offered = state.broker.take_offered();
+        after.news.extend(self.note(state.broker.runs_mut()));
+        self.timer.look(&state.broker);
         drop(state);
         for event in after.log {
             event.log(self.limits.queued_bytes);
@@ -231,10 +231,10 @@ impl Hub {
         self.tell_offered(offered);
     }
 
-    /// Does one thing that the relay asks for.
+    /// Does one thing that the broker asks for.
     fn perform(&self, state: &mut State, action: Action, now: Now, after: &mut After) {
         let State {
-            relay, outboxes, ..
+            broker, outboxes, ..
         } = state;
         match action {
             Action::Send { peer, message } => {
@@ -245,11 +245,11 @@ impl Hub {
                     Pushed::Queued => {}
                     Pushed::Congested => {
                         let congested = true;
-                        relay.handle(Event::Congested { peer, congested }, now);
+                        broker.handle(Event::Congested { peer, congested }, now);
                     }
                     Pushed::Emptied => {
                         after.log.push(Noticed::Emptied(peer));
-                        relay.handle(Event::Emptied { peer }, now);
+                        broker.handle(Event::Emptied { peer }, now);
                     }
                     Pushed::Overflow => {
                         after.log.push(Noticed::Overflow(peer));
@@ -257,7 +257,7 @@ impl Hub {
                         let reason = format!("More than {limit} bytes were left unread");
                         outbox.close(CloseCode::POLICY, reason);
                         outboxes.remove(&peer);
-                        relay.handle(Event::Gone { peer }, now);
+                        broker.handle(Event::Gone { peer }, now);
                     }
                 }
             }
@@ -282,7 +282,7 @@ impl Hub {
             }
             Action::Replaced { token } => {
                 if let Some(peer) = outboxes.replaced(&token) {
-                    relay.handle(Event::Gone { peer }, now);
+                    broker.handle(Event::Gone { peer }, now);
                 }
             }
             Action::Revoked { run, outcome } => {
@@ -316,34 +316,34 @@ impl Hub {
         let mut state = self.state();
         let congested = outbox.is_congested();
         state
-            .relay
+            .broker
             .handle(Event::Congested { peer, congested }, now);
     }
 
     /// `/abp.json` of the app named; of the only one, or the demo app, when none is.
     pub fn manifest(&self, app: Option<&str>) -> Option<String> {
-        let shown = self.state().relay.shown(app);
+        let shown = self.state().broker.shown(app);
         shown?.manifest()
     }
 
-    /// See [`Relay::counters`].
+    /// See [`Broker::counters`].
     pub fn counters(&self) -> Counters {
-        self.state().relay.counters()
+        self.state().broker.counters()
     }
 
-    /// See [`Relay::in_flight`].
+    /// See [`Broker::in_flight`].
     pub fn in_flight(&self) -> usize {
-        self.state().relay.in_flight()
+        self.state().broker.in_flight()
     }
 
-    /// See [`Relay::requests_in_flight`].
+    /// See [`Broker::requests_in_flight`].
     pub fn requests_in_flight(&self) -> usize {
-        self.state().relay.requests_in_flight()
+        self.state().broker.requests_in_flight()
     }
 
-    /// See [`Relay::peers`].
+    /// See [`Broker::peers`].
     pub fn peers(&self) -> (usize, usize) {
-        self.state().relay.peers()
+        self.state().broker.peers()
     }
 
     /// Waits until the gateway stops.
@@ -356,10 +356,10 @@ impl Hub {
         let cluster = self.workers().map(|it| (it.standing(), it.traffic()));
         let state = self.state();
         Readings {
-            apps: state.relay.peers().1,
-            agents: state.relay.agents(),
-            in_flight: state.relay.in_flight(),
-            counters: state.relay.counters(),
+            apps: state.broker.peers().1,
+            agents: state.broker.agents(),
+            in_flight: state.broker.in_flight(),
+            counters: state.broker.counters(),
             cluster,
             sessions: state.outboxes.counts,
         }

@@ -62,23 +62,23 @@ impl Listeners {
 impl Hub {
     /// The apps connected, by their ids.
     pub fn apps(&self) -> Vec<AppInfo> {
-        self.state().relay.app_infos()
+        self.state().broker.app_infos()
     }
 
     /// What the app with that id offers; the only one connected, if none is named.
     /// `DISCONNECTED` when there is none, `INVALID_PARAMS` when there are several.
     pub fn offer(&self, app: Option<&str>) -> Result<Arc<Offer>, Failure> {
-        self.state().relay.offer(app)
+        self.state().broker.offer(app)
     }
 
     /// What the app on that connection offers, if it has registered.
     pub(crate) fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
-        self.state().relay.offer_on(peer)
+        self.state().broker.offer_on(peer)
     }
 
     /// What the apps of this worker offer, by their connections.
     pub fn offers_here(&self) -> Vec<(PeerId, Arc<Offer>)> {
-        self.state().relay.offers_here()
+        self.state().broker.offers_here()
     }
 
     /// Changes whenever [`Hub::offer`] of that app may say something else.

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
-use crate::broker::{Event, Relay};
+use crate::broker::{Broker, Event};
 use crate::gateway::hub::Hub;
 
 /// Long enough to be woken by something else, in milliseconds.
@@ -43,7 +43,7 @@ impl Drop for Timer {
 
 impl Timer {
     /// Looks, while the broker is locked, whether something is due earlier than is waited for.
-    pub(super) fn look(&self, broker: &Relay) {
+    pub(super) fn look(&self, broker: &Broker) {
         let next = broker.next_deadline().map_or(u64::MAX, f64::to_bits);
         if next < self.awaited.load(Ordering::Relaxed) {
             self.awaited.store(next, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Hub {
     fn until_deadline(&self) -> Duration {
         let due = |hub: &Hub| {
             let state = hub.state();
-            let next = state.relay.next_deadline();
+            let next = state.broker.next_deadline();
             let awaited = next.map_or(u64::MAX, f64::to_bits);
             hub.timer.awaited.store(awaited, Ordering::Relaxed);
             next.map(|next| next - hub.now().monotonic_ms)

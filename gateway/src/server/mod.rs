@@ -1,4 +1,4 @@
-//! HTTP, WebSockets, queues and signals around the relay.
+//! HTTP, WebSockets, queues and signals around the broker.
 
 mod config;
 mod stopping;

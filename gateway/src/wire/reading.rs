@@ -1,7 +1,7 @@
 //! One reading of JSON: what comes in is mended or refused such that every later reader can read it.
 //!
-//! The relay passes payloads on as text, and many read them afterwards: other workers, MCP, RAP,
-//! JSON-RPC, the command line. What the relay had taken and one of them could not read would leave a
+//! The broker passes payloads on as text, and many read them afterwards: other workers, MCP, RAP,
+//! JSON-RPC, the command line. What the broker had taken and one of them could not read would leave a
 //! caller without an answer. Three things are valid to a scanner and not to a reader:
 //!
 //! - A surrogate without its other half, as `JSON.stringify` writes it of a text that was cut inside

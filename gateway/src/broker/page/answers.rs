@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::sending::failed_ending;
 use super::{Page, PageKey, Reply};
-use crate::broker::Relay;
+use crate::broker::Broker;
 use crate::wire::{Failure, Json, Request, Said, members, text_of};
 use caphost::agent::{AgentState, RequestKey, Settled};
 use caphost::call::{Code, LateEnd, Stop};
 
-impl Relay {
+impl Broker {
     pub(super) fn page_heard(
         &mut self,
         page: &mut Page,

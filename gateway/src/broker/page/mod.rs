@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::requests::About;
-use super::{Action, PeerId, Profile, Relay, Wanted};
+use super::{Action, Broker, PeerId, Profile, Wanted};
 use crate::broker::runs::{NewRun, RunId};
 use crate::wire::{Failure, Json, Request};
 pub(super) use answers::Answer;
@@ -142,7 +142,7 @@ impl Page {
     }
 }
 
-impl Relay {
+impl Broker {
     /// When [`Event::Deadline`] is due next, on the clock that never goes back.
     ///
     /// [`Event::Deadline`]: super::Event::Deadline
@@ -162,7 +162,7 @@ impl Relay {
             let error = Error::new(Code::DISCONNECTED, message);
             return self.page_unsent(run, Settled::Failed(error));
         }
-        self.with_page(session, |relay, page| {
+        self.with_page(session, |broker, page| {
             let id = call.id.clone();
             let key = page.state.call(Outgoing {
                 id: call.id,
@@ -176,7 +176,7 @@ impl Relay {
             if opens {
                 let (key, hello) = (PageKey::Initialize, client.hello.as_str());
                 let key = (key, Request::Initialize);
-                relay.page_request(session, page, key, hello, About::Nothing);
+                broker.page_request(session, page, key, hello, About::Nothing);
             }
         });
     }
@@ -233,12 +233,12 @@ impl Relay {
             && Millis::from_bits(at) <= now
         {
             self.deadlines.pop_first();
-            self.with_page(session, |relay, page| {
+            self.with_page(session, |broker, page| {
                 page.deadline = None;
                 page.state.handle_timeout(now);
                 if page.give_up.is_some_and(|at| at <= now) {
                     let message = "The app did not answer `initialize` in time";
-                    relay.page_refused(page, Reply::Failed(Error::new(Code::TIMEOUT, message)));
+                    broker.page_refused(page, Reply::Failed(Error::new(Code::TIMEOUT, message)));
                 }
             });
         }
@@ -251,8 +251,8 @@ impl Relay {
         (key, request): (PageKey, Request),
         answer: Answer<'_>,
     ) {
-        self.with_page(session, |relay, page| {
-            relay.page_heard(page, (key, request), answer);
+        self.with_page(session, |broker, page| {
+            broker.page_heard(page, (key, request), answer);
         });
     }
 
@@ -265,12 +265,12 @@ impl Relay {
 
     /// The handler of an abandoned call has ended.
     pub(super) fn page_ended_late(&mut self, session: PeerId, call_id: &str, ended: LateEnd) {
-        self.with_page(session, |relay, page| {
+        self.with_page(session, |broker, page| {
             page.state.ended(call_id, ended);
             if let Some(run) = page.abandoned.take(call_id) {
                 let step = Step::Late(ended);
-                relay.actions.push_back(Action::Call { run, step });
-                relay.actions.push_back(Action::CallOver { run });
+                broker.actions.push_back(Action::Call { run, step });
+                broker.actions.push_back(Action::CallOver { run });
             }
         });
     }

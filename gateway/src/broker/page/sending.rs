@@ -7,14 +7,14 @@ use crate::broker::message::Cancel;
 use crate::broker::pending::Asker;
 use crate::broker::requests::{About, Asked, Requested};
 use crate::broker::runs::{Ending, RunId};
-use crate::broker::{Action, PeerId, Relay};
+use crate::broker::{Action, Broker, PeerId};
 use crate::wire::Request;
 use caphost::agent::{
     Action as StateAction, Outgoing, Request as StateRequest, RequestKey, Settled,
 };
 use caphost::call::{Code, Stop};
 
-impl Relay {
+impl Broker {
     /// Does what a session's state asks for, in order. Whether the session is over.
     pub(super) fn perform(&mut self, session: PeerId, page: &mut Page) -> bool {
         while let Some(action) = page.state.poll_action() {

@@ -161,5 +161,5 @@ fn an_answer_that_cannot_be_relayed_settles_its_request() {
         (only(&seen, 2)["type"].as_str(), code(only(&seen, 2))),
         (Some("capabilities/call-result"), "NOT_IMPLEMENTED")
     );
-    assert_eq!(bench.relay.in_flight(), 0);
+    assert_eq!(bench.broker.in_flight(), 0);
 }

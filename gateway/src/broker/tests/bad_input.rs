@@ -96,8 +96,8 @@ fn a_payload_passes_untouched() {
     let limits = bench.limits.clone();
     let read = Envelope::read(text, None, &limits);
     let event = Event::received(PeerId(2), read);
-    bench.relay.handle(event, bench.now);
-    let Some(Action::Send { message, .. }) = bench.relay.next_action() else {
+    bench.broker.handle(event, bench.now);
+    let Some(Action::Send { message, .. }) = bench.broker.next_action() else {
         panic!("not relayed")
     };
     let payload = &text[text.find(r#"{"callId"#).unwrap()..text.len() - 1];

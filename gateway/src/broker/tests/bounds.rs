@@ -47,7 +47,7 @@ fn the_limits_of_one_agent_are_its_own() {
     };
     let mut bench = Bench {
         limits: limits.clone(),
-        relay: Relay::new(limits, Tokens::default()),
+        broker: Broker::new(limits, Tokens::default()),
         ..Bench::new()
     };
     bench.app(1, "demo");

@@ -39,7 +39,10 @@ fn an_app_that_goes_settles_cancels_then_calls_then_closes() {
     assert_eq!(of_2[2]["payload"]["error"]["retryable"], true);
     assert_eq!(seen[4], Seen::Closed(2, 4001));
     assert_eq!(*seen.last().unwrap(), Seen::Closed(3, 4001));
-    assert_eq!((bench.relay.in_flight(), bench.relay.peers()), (0, (0, 0)));
+    assert_eq!(
+        (bench.broker.in_flight(), bench.broker.peers()),
+        (0, (0, 0))
+    );
 }
 
 #[test]
@@ -50,13 +53,13 @@ fn an_agent_that_goes_is_reported_and_its_late_answers_dropped() {
     assert_eq!(only(&seen, 1)["type"], "agent/closed");
     assert_eq!(only(&seen, 1)["agent"], calling["agent"]);
     assert_eq!(only(&seen, 1)["payload"], json!({}));
-    assert_eq!(bench.relay.in_flight(), 0);
+    assert_eq!(bench.broker.in_flight(), 0);
     assert!(
         bench
             .send(1, answer(&calling, "capabilities/call-result", json!({})))
             .is_empty()
     );
-    assert_eq!(bench.relay.counters().strays_dropped, 1);
+    assert_eq!(bench.broker.counters().strays_dropped, 1);
     assert!(bench.gone(2).is_empty());
 }
 
@@ -84,7 +87,7 @@ fn late_repeated_and_invented_answers_are_dropped_and_counted() {
     assert!(bench.send(1, of_another_type).is_empty());
     only(&bench.send(1, done.clone()), 2);
     assert!(bench.send(1, done).is_empty());
-    assert_eq!(bench.relay.counters().answers_dropped, 3);
+    assert_eq!(bench.broker.counters().answers_dropped, 3);
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn an_app_cannot_answer_for_another() {
     let mut swapped = answer(&calling, "capabilities/call-result", json!({}));
     swapped["agent"] = of_3["agent"].clone();
     assert!(bench.send(1, swapped).is_empty());
-    assert_eq!(bench.relay.in_flight(), 2);
+    assert_eq!(bench.broker.in_flight(), 2);
 }
 
 #[test]
@@ -122,5 +125,5 @@ fn shutdown_tells_everybody_and_turns_newcomers_away() {
         .collect();
     assert_eq!(order, ["2 2", "2 1", "2 1001", "3 1001", "1 1001"]);
     assert_eq!(bench.agent(8, None), [Seen::Closed(8, 1001)]);
-    assert_eq!(bench.relay.in_flight(), 0);
+    assert_eq!(bench.broker.in_flight(), 0);
 }

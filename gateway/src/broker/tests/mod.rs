@@ -1,4 +1,4 @@
-//! The relay without a socket: events in, actions out.
+//! The broker without a socket: events in, actions out.
 
 mod bad_apps;
 mod bad_input;
@@ -13,15 +13,15 @@ mod updates;
 
 use serde_json::{Value, json};
 
-use super::{Action, CancelKey, CancelOutcome, Event, Now, PeerId, Profile, Relay, Seat, Wanted};
+use super::{Action, Broker, CancelKey, CancelOutcome, Event, Now, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{Dialect, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
 use crate::wire::Envelope;
 
-/// A relay, and what it did since last asked.
+/// A broker, and what it did since last asked.
 pub(super) struct Bench {
-    pub relay: Relay,
+    pub broker: Broker,
     pub limits: Limits,
     pub now: Now,
 }
@@ -46,17 +46,21 @@ impl Bench {
     }
 
     pub fn with(limits: Limits, tokens: Tokens) -> Self {
-        let relay = Relay::new(limits.clone(), tokens);
+        let broker = Broker::new(limits.clone(), tokens);
         let now = Now {
             monotonic_ms: 0.0,
             unix_ms: 1_000,
         };
-        Bench { relay, limits, now }
+        Bench {
+            broker,
+            limits,
+            now,
+        }
     }
 
     pub fn event(&mut self, event: Event<'_>) -> Vec<Seen> {
-        self.relay.handle(event, self.now);
-        std::iter::from_fn(|| self.relay.next_action())
+        self.broker.handle(event, self.now);
+        std::iter::from_fn(|| self.broker.next_action())
             .map(|action| match action {
                 Action::Call { run, step } => Seen::Step(run, format!("{step:?}")),
                 Action::CallOver { run } => Seen::CallOver(run),

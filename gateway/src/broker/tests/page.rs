@@ -67,7 +67,7 @@ fn calling() -> (Bench, RunId, Value) {
 }
 
 fn state(bench: &Bench, id: &str) -> RunState {
-    match bench.relay.runs().find(id, &Identity::anyone(), 1_000) {
+    match bench.broker.runs().find(id, &Identity::anyone(), 1_000) {
         Found::One(run) => run.state,
         other => panic!("{id}: {other:?}"),
     }
@@ -89,7 +89,7 @@ fn cancel(bench: &mut Bench, run: RunId, id: &str) -> Vec<Seen> {
 
 /// Lets the time come that the broker waits for.
 fn pass(bench: &mut Bench) -> Vec<Seen> {
-    bench.now.monotonic_ms = bench.relay.next_deadline().expect("a deadline");
+    bench.now.monotonic_ms = bench.broker.next_deadline().expect("a deadline");
     bench.event(Event::Deadline)
 }
 
@@ -108,7 +108,7 @@ fn an_answer_comes_as_it_was_written() {
     let response = Ended::Response(response.to_string().into());
     assert_eq!(seen, [ended(run, &response), Seen::CallOver(run)]);
     assert_eq!(state(&bench, "c"), RunState::Completed);
-    assert_eq!(bench.relay.in_flight(), 0);
+    assert_eq!(bench.broker.in_flight(), 0);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn an_app_that_does_not_answer_in_time_leaves_it_open() {
     };
     assert_eq!(told.reason.as_deref(), Some("No confirmation from the app"));
     assert_eq!(state(&bench, "c"), RunState::Unknown);
-    assert_eq!(bench.relay.next_deadline(), None);
+    assert_eq!(bench.broker.next_deadline(), None);
 
     // `initialize`.
     let mut bench = Bench::new();
@@ -181,7 +181,7 @@ fn an_app_that_does_not_answer_in_time_leaves_it_open() {
     );
     assert_eq!(only(&seen[2..], 1)["type"], "agent/closed");
     assert_eq!(state(&bench, "c"), RunState::Unknown);
-    assert_eq!(bench.relay.peers(), (0, 1));
+    assert_eq!(bench.broker.peers(), (0, 1));
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn nobody_waits_for_an_app_that_is_not_there_or_goes() {
     let mut bench = Bench::new();
     let (_, seen) = make(&mut bench, "a", None);
     assert!(matches!(&seen[..], [Seen::Step(..), Seen::CallOver(_)]));
-    assert_eq!(bench.relay.peers(), (0, 0));
+    assert_eq!(bench.broker.peers(), (0, 0));
 
     let (mut bench, run, _) = calling();
     let seen = bench.gone(1);
@@ -256,7 +256,7 @@ fn a_run_that_is_over_before_its_session_is_open_is_not_sent() {
     let hello = only(&seen, 1).clone();
     let stop = Stop::NeverStarted;
     bench
-        .relay
+        .broker
         .runs_mut()
         .end(run, Ending::Cancelled(stop), 1_000);
     let opened = answer(&hello, "initialize-result", json!({ "sessionId": "s" }));

@@ -20,7 +20,7 @@ fn clashing_ids_of_two_agents_are_kept_apart() {
     assert!(only(&seen, 3).get("agent").is_none());
     let seen = bench.send(1, answer(&of_2, "capabilities/call-result", done(2)));
     assert_eq!(only(&seen, 2)["payload"]["data"], 2);
-    assert_eq!(bench.relay.in_flight(), 0);
+    assert_eq!(bench.broker.in_flight(), 0);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn one_and_the_string_one_are_different_ids_in_flight() {
     numeric["id"] = json!(1);
     bench.relayed(2, numeric);
     bench.relayed(2, call("1", "b"));
-    assert_eq!(bench.relay.in_flight(), 2);
+    assert_eq!(bench.broker.in_flight(), 2);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_question_and_its_answer_are_re_issued() {
     assert_eq!(only(&seen, 1)["id"], 9);
     assert_eq!(only(&seen, 1)["agent"], calling["agent"]);
     assert!(bench.send(2, reply).is_empty());
-    assert_eq!(bench.relay.counters().answers_dropped, 2);
+    assert_eq!(bench.broker.counters().answers_dropped, 2);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_question_withdrawn_is_named_by_the_id_its_agent_knows() {
     let seen = bench.send(1, withdraw.clone());
     assert_eq!(only(&seen, 2)["payload"]["data"]["id"], asked);
     assert!(bench.send(1, withdraw).is_empty());
-    assert_eq!(bench.relay.in_flight(), 1, "only the call is left");
+    assert_eq!(bench.broker.in_flight(), 1, "only the call is left");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn an_app_must_be_connected_and_named_when_there_are_several() {
 fn the_manifest_is_that_of_the_app_connected() {
     let mut bench = Bench::new();
     let manifest = |bench: &Bench, app| {
-        let text = bench.relay.shown(app)?.manifest()?;
+        let text = bench.broker.shown(app)?.manifest()?;
         Some(serde_json::from_str::<Value>(&text).unwrap())
     };
     assert_eq!(manifest(&bench, None), None);

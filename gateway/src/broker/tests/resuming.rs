@@ -26,7 +26,7 @@ fn an_app_that_asks_for_it_is_resumable_and_is_not_answered_by_the_relay() {
     joined(&mut bench, 1);
     let resumable = Seen::Resumable(1, Some(r#""r""#.into()), "demo".into());
     assert_eq!(bench.send(1, register_to_resume(None)), [resumable]);
-    assert!(bench.relay.has_registered(PeerId(1)));
+    assert!(bench.broker.has_registered(PeerId(1)));
 }
 
 #[test]

@@ -10,7 +10,7 @@ const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
 /// The run with that callId.
 fn run(bench: &Bench, call_id: &str) -> Run {
     let found = bench
-        .relay
+        .broker
         .runs()
         .find(call_id, &Identity::anyone(), bench.now.unix_ms);
     match found {
@@ -205,15 +205,15 @@ fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
         let told = told.expect("an outcome");
         assert!(!told.cancelled() && told.error.is_some());
         assert_eq!(run(&bench, "c").state, RunState::Unknown);
-        assert!(!bench.relay.runs().list(&Identity::anyone(), 0).is_empty());
-        assert_eq!(bench.relay.runs().in_flight(), 0);
+        assert!(!bench.broker.runs().list(&Identity::anyone(), 0).is_empty());
+        assert_eq!(bench.broker.runs().in_flight(), 0);
     }
 }
 
 #[test]
 fn a_call_cancelled_before_it_came_never_reaches_the_app() {
     let mut bench = Bench::session();
-    let runs = bench.relay.runs_mut();
+    let runs = bench.broker.runs_mut();
     let early = EarlyCancel::new(SEVEN, None, &Identity::anyone(), 1_000);
     runs.cancel_early(early, 1_000);
     let seen = bench.send(2, call("1", SEVEN));

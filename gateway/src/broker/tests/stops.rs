@@ -12,7 +12,7 @@ const CANCEL_RESULT: &str = "capabilities/cancel-result";
 
 /// The run with that callId.
 fn run(bench: &Bench, call_id: &str) -> Run {
-    let runs = bench.relay.runs();
+    let runs = bench.broker.runs();
     match runs.find(call_id, &Identity::anyone(), bench.now.unix_ms) {
         Found::One(run) => *run,
         other => panic!("{call_id}: {other:?}"),
@@ -163,7 +163,7 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
     let mut bench = Bench::session();
     cancelled(&mut bench, "c", None, None);
     let it = run(&bench, "c");
-    bench.relay.runs_mut().take_news();
+    bench.broker.runs_mut().take_news();
     // Another agent's call of the same id has nothing to do with it.
     let foreign = bench.relayed(3, call("1", "c"));
     bench.send(1, answer(&foreign, "notification", ended("c", false, 1.0)));
@@ -174,9 +174,9 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
         success: true,
         after: 200.0,
     };
-    let run = |bench: &Bench| bench.relay.runs().get(it.id).unwrap().ended;
+    let run = |bench: &Bench| bench.broker.runs().get(it.id).unwrap().ended;
     assert_eq!(run(&bench), Some(late));
-    let news = bench.relay.runs_mut().take_news();
+    let news = bench.broker.runs_mut().take_news();
     let told =
         |news: &News| matches!(news, News::EndedLate(id, _, end) if (*id, *end) == (it.id, late));
     assert_eq!(news.iter().filter(|news| told(news)).count(), 1);
@@ -232,7 +232,7 @@ fn a_late_end_reaches_the_run_although_its_agent_has_left() {
     cancelled(&mut bench, "over", Some(json!({ "stop": "dropped" })), None);
     let it = run(&bench, "c");
     bench.gone(2);
-    bench.relay.runs_mut().take_news();
+    bench.broker.runs_mut().take_news();
     let mut say = |payload: Value| bench.send(1, answer(&relayed, "notification", payload));
     assert!(say(ended("c", true, 200.0)).is_empty());
     assert!(say(ended("c", false, 900.0)).is_empty());
@@ -241,14 +241,14 @@ fn a_late_end_reaches_the_run_although_its_agent_has_left() {
         success: true,
         after: 200.0,
     };
-    assert_eq!(bench.relay.runs().get(it.id).unwrap().ended, Some(late));
-    let news = bench.relay.runs_mut().take_news();
+    assert_eq!(bench.broker.runs().get(it.id).unwrap().ended, Some(late));
+    let news = bench.broker.runs_mut().take_news();
     assert!(
         matches!(news[..], [News::EndedLate(id, _, end)] if (id, end) == (it.id, late)),
         "{news:?}"
     );
     // What it says of those that have ended, and anything else, finds nobody.
-    assert_eq!(bench.relay.counters().strays_dropped, 2);
+    assert_eq!(bench.broker.counters().strays_dropped, 2);
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn update(payload: Value) -> Value {
 
 /// What the app offers, by name and description.
 fn offered(bench: &Bench) -> Vec<(String, String)> {
-    let offer = bench.relay.offer(None).unwrap();
+    let offer = bench.broker.offer(None).unwrap();
     let pair = |it: &crate::broker::CapabilityInfo| {
         (it.name.clone(), it.description.clone().unwrap_or_default())
     };
@@ -34,7 +34,7 @@ fn an_app_is_told_that_it_may_send_differences() {
 fn a_difference_changes_what_is_offered() {
     let mut bench = Bench::new();
     bench.app(1, "demo");
-    bench.relay.take_offered();
+    bench.broker.take_offered();
     let more = json!({ "added": [{ "name": "c" }, { "name": "a", "description": "first" }] });
     assert!(bench.send(1, update(more)).is_empty());
     assert_eq!(
@@ -50,10 +50,10 @@ fn a_difference_changes_what_is_offered() {
             .is_empty()
     );
     assert_eq!(offered(&bench), pairs(&[("a", "again")]));
-    assert_eq!(bench.relay.take_offered().len(), 3);
+    assert_eq!(bench.broker.take_offered().len(), 3);
     // The manifest shows it.
     let manifest: Value =
-        serde_json::from_str(&bench.relay.shown(None).unwrap().manifest().unwrap()).unwrap();
+        serde_json::from_str(&bench.broker.shown(None).unwrap().manifest().unwrap()).unwrap();
     assert_eq!(
         manifest["capabilities"],
         json!([{ "name": "a", "description": "again" }])
@@ -67,7 +67,7 @@ fn a_difference_changes_what_is_offered() {
 #[test]
 fn a_wrong_difference_is_refused_and_changes_nothing() {
     let mut bench = Bench::session();
-    bench.relay.take_offered();
+    bench.broker.take_offered();
     for (payload, path) in [
         (json!({}), "payload"),
         (json!({ "capabilities": [], "removed": [] }), "payload"),
@@ -99,7 +99,7 @@ fn a_wrong_difference_is_refused_and_changes_nothing() {
         );
         assert_eq!(offered(&bench), pairs(&[("a.b", "d")]), "{payload}");
     }
-    assert!(bench.relay.take_offered().is_empty());
+    assert!(bench.broker.take_offered().is_empty());
     goes_on(&mut bench, 2);
 }
 

@@ -1,4 +1,4 @@
-//! Agents: peers of the relay for as long as their connection.
+//! Agents: peers of the broker for as long as their connection.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Apps: a peer of the relay, or one that was there before on another connection.
+//! Apps: a peer of the broker, or one that was there before on another connection.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(crate) struct AppPeer {
 
 /// What the connection is.
 enum Stage {
-    /// A peer of the relay, which ends with it.
+    /// A peer of the broker, which ends with it.
     Plain(PeerId),
     /// That of a session, which may outlive it.
     Attached(Attached),

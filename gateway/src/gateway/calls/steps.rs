@@ -7,6 +7,10 @@ use std::task::{Poll, Waker};
 
 use crate::broker::Step;
 
+/// Progress that waits for a caller who does not take it. Beyond that the newest replaces the one
+/// before it: a caller that is behind wants to know how far the call is now.
+const PROGRESS: usize = 16;
+
 /// The broker's end. Dropped, it says that nothing more will come.
 #[derive(Debug)]
 pub(crate) struct Sink(Arc<Slot>);
@@ -49,7 +53,14 @@ impl Slot {
 
 impl Sink {
     pub(crate) fn push(&self, step: Step) {
-        self.0.change(|waiting| waiting.steps.push_back(step));
+        self.0.change(|waiting| {
+            let is_progress = |step: &Step| matches!(step, Step::Progress(_));
+            let behind = waiting.steps.len() >= PROGRESS;
+            if behind && is_progress(&step) && waiting.steps.back().is_some_and(is_progress) {
+                waiting.steps.pop_back();
+            }
+            waiting.steps.push_back(step);
+        });
     }
 }
 
@@ -74,5 +85,43 @@ impl Steps {
             }
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::broker::Ended;
+    use caphost::call::Stop;
+
+    fn progress(number: usize) -> Step {
+        Step::Progress(number.to_string().into())
+    }
+
+    #[test]
+    fn a_caller_that_is_behind_finds_the_first_progress_the_newest_and_the_end() {
+        let (sink, steps) = steps();
+        for number in 1..=10_000 {
+            sink.push(progress(number));
+        }
+        sink.push(Step::Ended(Ended::Cancelled {
+            stop: Stop::Returned,
+            reason: None,
+        }));
+        drop(sink);
+        let mut numbers = Vec::new();
+        loop {
+            match steps.next().now_or_never().flatten() {
+                Some(Step::Progress(text)) => numbers.push(text.as_str().to_string()),
+                Some(Step::Ended(_)) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(numbers.len(), PROGRESS);
+        assert_eq!(numbers.first().map(String::as_str), Some("1"));
+        assert_eq!(numbers.last().map(String::as_str), Some("10000"));
+        assert!(steps.next().now_or_never().flatten().is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Dialects' calls through the relay to an app, without a socket.
+//! Dialects' calls through the broker to an app, without a socket.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use caphost::call::Stop;
 /// An id that nobody meets by chance.
 const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
 
-/// An app on the relay: what it is sent comes out of `inbox`.
+/// An app on the broker: what it is sent comes out of `inbox`.
 struct App {
     hub: Arc<Hub>,
     peer: broker::PeerId,

@@ -30,7 +30,7 @@ pub struct Readings<'a> {
     pub agents: [(Dialect, usize); 4],
     /// Requests and questions that wait for an answer.
     pub in_flight: usize,
-    /// Of the relay.
+    /// Of the broker.
     pub counters: Counters,
     /// Whether Redis answers, the workers there are, and what went to and from them; where this is
     /// one of several.

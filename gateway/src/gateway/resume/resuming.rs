@@ -58,7 +58,7 @@ impl Hub {
         state.outboxes.counts.suspended -= usize::from(was_suspended);
         state.outboxes.counts.resumed += 1;
         let congested = outbox.is_congested();
-        state.relay.handle(
+        state.broker.handle(
             Event::Suspended {
                 peer,
                 suspended: false,
@@ -66,7 +66,7 @@ impl Hub {
             now,
         );
         state
-            .relay
+            .broker
             .handle(Event::Congested { peer, congested }, now);
         drop(state);
         drop(inbound);
@@ -81,7 +81,7 @@ impl Hub {
 
     /// Whether that peer is an app that has registered.
     pub(crate) fn has_registered(&self, peer: PeerId) -> bool {
-        self.state().relay.has_registered(peer)
+        self.state().broker.has_registered(peer)
     }
 
     /// The session that `peer` has just registered, if it has one.
@@ -109,7 +109,7 @@ impl Hub {
         if let Some(outbox) = outbox() {
             let congested = outbox.is_congested();
             let event = Event::Congested { peer, congested };
-            state.relay.handle(event, now);
+            state.broker.handle(event, now);
         }
     }
 
@@ -130,10 +130,10 @@ impl Hub {
         state.outboxes.counts.suspended += 1;
         let suspended = true;
         state
-            .relay
+            .broker
             .handle(Event::Suspended { peer, suspended }, now);
         state
-            .relay
+            .broker
             .handle(Event::Congested { peer, congested }, now);
         drop(state);
         let (Ok(runtime), true) = (Handle::try_current(), room) else {

@@ -19,7 +19,7 @@ pub struct Session {
     pub token: String,
     /// What the app is called by.
     pub app: Arc<str>,
-    /// The app, to the relay.
+    /// The app, to the broker.
     pub peer: PeerId,
     /// Told when a message has come that is to be acknowledged a little later.
     pub untold: Notify,
@@ -86,7 +86,7 @@ impl Session {
         }
     }
 
-    /// The way in. Whoever takes a message holds it until the relay knows the message.
+    /// The way in. Whoever takes a message holds it until the broker knows the message.
     pub fn inbound(&self) -> MutexGuard<'_, Inbound> {
         self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,7 @@ impl Hub {
     pub(crate) fn change_runs<T>(&self, change: impl FnOnce(&mut Runs, u64) -> T) -> T {
         let now = self.now().unix_ms;
         let mut state = self.state();
-        let runs = state.relay.runs_mut();
+        let runs = state.broker.runs_mut();
         let result = change(runs, now);
         let news = self.note(runs);
         drop(state);
@@ -47,7 +47,7 @@ impl Hub {
                 News::Ended(ended) => {
                     self.metrics.run_ended(ended);
                     if tracing::enabled!(tracing::Level::INFO)
-                        && let Some(run) = self.state().relay.runs().get(ended.id).cloned()
+                        && let Some(run) = self.state().broker.runs().get(ended.id).cloned()
                     {
                         log_end(&run, ended);
                     }

@@ -53,19 +53,19 @@ impl Hub {
     /// The runs `viewer` may see, newest first: those in flight and those remembered.
     pub fn runs(&self, viewer: &Identity) -> Vec<Run> {
         let now = self.now().unix_ms;
-        self.state().relay.runs().list(viewer, now)
+        self.state().broker.runs().list(viewer, now)
     }
 
     /// The same with the newest `ended` of those that have ended, and how many of them are left out.
     pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Run>, usize) {
         let now = self.now().unix_ms;
-        self.state().relay.runs().recent(viewer, ended, now)
+        self.state().broker.runs().recent(viewer, ended, now)
     }
 
     /// The run with that id, if `viewer` may see it.
     pub fn run(&self, id: RunId, viewer: &Identity) -> Option<Run> {
         let state = self.state();
-        let run = state.relay.runs().get(id);
+        let run = state.broker.runs().get(id);
         run.filter(|run| viewer.may_see(&run.owner, run.app.as_deref()))
             .cloned()
     }
@@ -73,14 +73,14 @@ impl Hub {
     /// The run `viewer` means by a run id, or by a dialect's own.
     pub fn find(&self, request_id: &str, viewer: &Identity) -> Found {
         let now = self.now().unix_ms;
-        self.state().relay.runs().find(request_id, viewer, now)
+        self.state().broker.runs().find(request_id, viewer, now)
     }
 
     /// All runs here that `viewer` may mean by a run id, or by a dialect's own.
     pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Run> {
         let now = self.now().unix_ms;
         let state = self.state();
-        state.relay.runs().matches(request_id, viewer, now)
+        state.broker.runs().matches(request_id, viewer, now)
     }
 
     /// Cancels a run yet to come here: see [`crate::broker::runs::Runs::cancel_early`].
@@ -109,7 +109,7 @@ impl Hub {
 
     /// The runs that an app has, by its connection.
     pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
-        self.state().relay.runs_on(app)
+        self.state().broker.runs_on(app)
     }
 
     /// Asks the app to cancel a run that `by` may see, and waits for its answer for at most the
@@ -136,7 +136,7 @@ impl Hub {
 
     /// Cancels, in the background, every run of a conversation that `owner` may see.
     pub fn close_thread(self: &Arc<Self>, dialect: Dialect, thread: &str, owner: &Identity) {
-        let runs = self.state().relay.runs().in_thread(dialect, thread, owner);
+        let runs = self.state().broker.runs().in_thread(dialect, thread, owner);
         for run in runs {
             let (hub, owner) = (self.clone(), owner.clone());
             tokio::spawn(async move {
@@ -159,7 +159,7 @@ impl Hub {
 
     /// Whether the other workers of a cluster can be reached.
     pub(crate) fn reaches_others(&self, reached: bool) {
-        self.state().relay.set_cut_off(!reached);
+        self.state().broker.set_cut_off(!reached);
     }
 
     /// What other workers tell from now on, all of it: it is to be taken as it comes.

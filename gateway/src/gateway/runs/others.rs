@@ -151,7 +151,7 @@ impl Hub {
     /// The cancels kept for runs yet to come.
     pub(crate) fn early_cancels(&self) -> Vec<EarlyCancel> {
         let now = self.now().unix_ms;
-        self.state().relay.runs().early_cancels(now)
+        self.state().broker.runs().early_cancels(now)
     }
 
     /// Enters runs of a worker that is gone: those that are remembered now.
@@ -161,13 +161,13 @@ impl Hub {
 
     /// All runs that are remembered here.
     pub(crate) fn run_ids(&self) -> Vec<RunId> {
-        self.state().relay.runs().ids()
+        self.state().broker.runs().ids()
     }
 
     /// These runs, as far as they are remembered here.
     pub(crate) fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Run>)> {
         let state = self.state();
-        let runs = state.relay.runs();
+        let runs = state.broker.runs();
         let with_run = |id| (id, runs.get(id).cloned());
         ids.into_iter().map(with_run).collect()
     }

@@ -187,7 +187,7 @@ fn has_reserved(text: &str) -> bool {
     text.contains(RESERVED) || text.contains(r"\u0024serde_json::private::")
 }
 
-/// What the readers behind the relay do with it. Each reads as it does in the gateway.
+/// What the readers behind the broker do with it. Each reads as it does in the gateway.
 fn read_by_all(text: &str, what: &str) {
     let whole: Value = serde_json::from_str(text).expect(what);
     let raw: &RawValue = serde_json::from_str(text).expect(what);

@@ -2,7 +2,7 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `app` | one tool server as an app on the relay |
+//! | `app` | one tool server as an app on the broker |
 //! | `toolset` | what a tool server offers, and whether it is there |
 //! | `delivery` | getting an invocation to its tool server |
 //! | `callbacks` | where results and events come in |
@@ -11,9 +11,9 @@
 //! | `client` | HTTP to one tool server |
 //! | `options`, `tool_server` | the command line |
 //!
-//! One call: the relay queues the agent's message for the app, which starts it and leaves the
+//! One call: the broker queues the agent's message for the app, which starts it and leaves the
 //! invocation to a task of its own (`delivery`). The tool server posts the result to `callbacks`,
-//! which puts it into the app's inbox, and the app answers the agent over the relay.
+//! which puts it into the app's inbox, and the app answers the agent over the broker.
 //!
 //! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
 //! "Thread Closure Notification".

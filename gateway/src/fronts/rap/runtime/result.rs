@@ -10,7 +10,7 @@ use caphost::call::{Code, Error};
 pub(super) type Outcome = Result<Value, Error<Value>>;
 
 /// JSON that nests deeper than this stays a text: the message around it adds some levels, and the
-/// relay takes no more than 128.
+/// broker takes no more than 128.
 const MAX_DEPTH: usize = 100;
 
 /// What a tool server of ours says of a call that was cancelled on its side; a reason may follow.

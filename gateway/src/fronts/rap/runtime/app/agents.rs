@@ -7,7 +7,7 @@ use caphost::session::ConnectionId;
 
 /// One agent of the tool server.
 pub struct Agent {
-    /// Its name on the relay's wire.
+    /// Its name on the broker's wire.
     pub handle: String,
     /// The thread of its session, while it has one.
     pub thread: Option<Identifier>,

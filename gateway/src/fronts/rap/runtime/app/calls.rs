@@ -176,7 +176,7 @@ impl ToolServerApp<'_> {
         };
         let (thread, id) = (&running.thread, &running.id);
         let notices = &self.parts.notices;
-        notices.cancelled(thread, id, Some(underway), &self.relay.keep);
+        notices.cancelled(thread, id, Some(underway), &self.broker.keep);
     }
 }
 

@@ -81,7 +81,7 @@ impl ToolServerApp<'_> {
                     && let Some(key) = self.calls.find_any(&id)
                     && let Some(running) = self.calls.get_mut(key)
                 {
-                    let (thread, keep) = (&running.thread, &self.relay.keep);
+                    let (thread, keep) = (&running.thread, &self.broker.keep);
                     self.parts.notices.cancelled(thread, &id, None, keep);
                 }
                 self.fail(&id, error);

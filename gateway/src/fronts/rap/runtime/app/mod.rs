@@ -1,13 +1,13 @@
-//! One tool server as an app on the relay.
+//! One tool server as an app on the broker.
 //!
 //! The rules of a call are those of [`HostState`]; here its actions become HTTP requests, and
 //! callbacks its events.
 
 mod agents;
 mod calls;
+mod connection;
 mod inputs;
 mod perform;
-mod relay;
 mod subscriptions;
 mod tools;
 
@@ -22,8 +22,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+pub(super) use connection::KeepAlive;
 pub(super) use inputs::Input;
-pub(super) use relay::KeepAlive;
 
 use super::callbacks::CallbackEndpoint;
 use super::client::ToolServerClient;
@@ -37,7 +37,7 @@ use agents::Agents;
 use calls::Calls;
 use caphost::call::Millis;
 use caphost::session::{HostState, Limits};
-use relay::RelayConnection;
+use connection::BrokerConnection;
 use subscriptions::Subscriptions;
 
 /// How many messages are read before a call is started, so that a cancel sent right behind it comes
@@ -47,7 +47,7 @@ const BURST: usize = 64;
 /// The longest single sleep.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 
-/// What a tool server's app is made of. It outlives the app's time on the relay.
+/// What a tool server's app is made of. It outlives the app's time on the broker.
 pub(super) struct Parts {
     pub hub: Arc<Hub>,
     pub tasks: Handle,
@@ -67,17 +67,17 @@ impl Parts {
     }
 }
 
-/// Why an app has left the relay.
+/// Why an app has left the broker.
 enum End {
     /// The tool server is gone.
     ServerGone,
-    /// The relay has closed.
+    /// The broker has closed.
     Closed(CloseCode, String),
     /// The gateway is over.
     Over,
 }
 
-/// Keeps a tool server on the relay, while it is there, until `over`.
+/// Keeps a tool server on the broker, while it is there, until `over`.
 pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
     loop {
         let mut known = parts.known.clone();
@@ -119,10 +119,10 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
     }
 }
 
-/// A tool server as an app, for as long as it is on the relay.
+/// A tool server as an app, for as long as it is on the broker.
 struct ToolServerApp<'a> {
     parts: &'a mut Parts,
-    relay: RelayConnection,
+    broker: BrokerConnection,
     /// The `app` it has registered as.
     app: Value,
     state: HostState<Value, ()>,
@@ -146,7 +146,7 @@ impl<'a> ToolServerApp<'a> {
             ..Limits::default()
         };
         ToolServerApp {
-            relay: RelayConnection::join(&parts.hub),
+            broker: BrokerConnection::join(&parts.hub),
             parts,
             app: Value::Null,
             state: HostState::new(limits),
@@ -179,7 +179,7 @@ impl<'a> ToolServerApp<'a> {
             let left = deadline.map(|at| (at - self.now()).clamp(0.0, LONGEST_SLEEP_MS));
             let due = sleep(Duration::from_secs_f64(left.unwrap_or_default() / 1_000.0));
             tokio::select! {
-                incoming = self.relay.next() => {
+                incoming = self.broker.next() => {
                     if let Some(end) = self.incoming(incoming) {
                         return end;
                     }
@@ -212,7 +212,7 @@ impl<'a> ToolServerApp<'a> {
     /// Starts what is ready, unless what has come in the meantime ends it first.
     fn start_calls(&mut self) -> Option<End> {
         for _ in 0..BURST {
-            let Some(incoming) = self.relay.queued() else {
+            let Some(incoming) = self.broker.queued() else {
                 break;
             };
             if let Some(end) = self.incoming(incoming) {

@@ -102,14 +102,14 @@ impl ToolServerApp<'_> {
         self.subscriptions.remove_all(connection);
         let agent = self.agents.get_mut(connection);
         if let Some(thread) = agent.and_then(|agent| agent.thread.take()) {
-            self.parts.notices.closed(&thread, &self.relay.keep);
+            self.parts.notices.closed(&thread, &self.broker.keep);
         }
     }
 
     /// Sends an agent a message.
     pub fn post(&self, to: ConnectionId, kind: &str, id: Option<Value>, payload: Value) {
         if let Some(handle) = self.agents.handle(to) {
-            self.relay.send(Some(handle), kind, id.as_ref(), payload);
+            self.broker.send(Some(handle), kind, id.as_ref(), payload);
         }
     }
 }

@@ -118,7 +118,7 @@ impl ToolServerApp<'_> {
     pub(super) fn unsubscribe(&mut self, connection: ConnectionId, call_id: &str) {
         if let Some(ended) = self.subscriptions.remove(connection, call_id) {
             let notices = &self.parts.notices;
-            notices.cancelled(&ended.thread, &ended.id, None, &self.relay.keep);
+            notices.cancelled(&ended.thread, &ended.id, None, &self.broker.keep);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the tool server offers, on the relay.
+//! What the tool server offers, on the broker.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl ToolServerApp<'_> {
             self.app["description"] = description.as_str().into();
         }
         let payload = json!({ "app": self.app, "capabilities": self.listed() });
-        self.relay
+        self.broker
             .send(None, "app/register", Some(&json!("register")), payload);
         tracing::info!(app = id, server = ?self.parts.client.server, "tool server joined");
     }
@@ -73,7 +73,7 @@ impl ToolServerApp<'_> {
     pub(super) fn update(&mut self, found: &Toolset) {
         if self.adopt(found) {
             let payload = json!({ "capabilities": self.listed() });
-            self.relay.send(None, "app/update", None, payload);
+            self.broker.send(None, "app/update", None, payload);
         }
     }
 

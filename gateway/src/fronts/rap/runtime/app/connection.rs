@@ -1,4 +1,4 @@
-//! The app's end of the relay: its connection, which has no socket, and what agents send over it.
+//! The app's end of the broker: its connection, which has no socket, and what agents send over it.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -20,23 +20,23 @@ use caphost::session::{CallRequest, ConnectionId};
 /// close timeout.
 pub type KeepAlive = Arc<dyn Any + Send + Sync>;
 
-/// An app's connection to the relay; dropping it leaves the relay.
-pub struct RelayConnection {
+/// An app's connection to the broker; dropping it leaves the broker.
+pub struct BrokerConnection {
     hub: Arc<Hub>,
     peer: PeerId,
     outbox: Arc<Outbox>,
     pub keep: KeepAlive,
 }
 
-impl RelayConnection {
-    /// Joins the relay.
+impl BrokerConnection {
+    /// Joins the broker.
     pub fn join(hub: &Arc<Hub>) -> Self {
         let (peer, outbox, connected) = hub.join(|peer| Event::AppJoined {
             peer,
             identity: Some(Identity::anyone()),
             seat: Seat::Own,
         });
-        RelayConnection {
+        BrokerConnection {
             hub: hub.clone(),
             peer,
             outbox,
@@ -79,21 +79,21 @@ impl RelayConnection {
     }
 }
 
-impl Drop for RelayConnection {
+impl Drop for BrokerConnection {
     fn drop(&mut self) {
         self.hub.handle(Event::Gone { peer: self.peer });
     }
 }
 
 impl ToolServerApp<'_> {
-    /// Takes a message from the relay.
+    /// Takes a message from the broker.
     pub fn receive(&mut self, text: &str) {
         let Ok(envelope) = Envelope::read(text, None, &self.parts.hub.limits) else {
             return;
         };
         let Some(handle) = envelope.agent.as_deref() else {
             if envelope.kind == "app/refused" {
-                tracing::warn!(server = ?self.parts.client.server, text, "the relay refuses");
+                tracing::warn!(server = ?self.parts.client.server, text, "the broker refuses");
             }
             return;
         };
@@ -102,13 +102,13 @@ impl ToolServerApp<'_> {
         }
         let state = &mut self.state;
         let connection = self.agents.connection(handle, || state.connect());
-        // The relay checks the depth without parsing, and lets a little more through than this can.
+        // The broker checks the depth without parsing, and lets a little more through than this can.
         let Ok(message) = serde_json::from_str::<Value>(text) else {
             let error = Error::invalid_params("The message is nested too deeply");
             let (kind, payload) = failed(&envelope.subject(), &error);
             let id = envelope.id.and_then(|id| serde_json::from_str(id).ok());
             let payload = serde_json::from_str(&payload).unwrap_or_default();
-            return self.relay.send(Some(handle), kind, id.as_ref(), payload);
+            return self.broker.send(Some(handle), kind, id.as_ref(), payload);
         };
         match abp::read_from_agent(&message) {
             Ok(received) => self.take(connection, received),
