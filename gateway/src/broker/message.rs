@@ -157,7 +157,11 @@ fn operation_of(payload: &str) -> Option<Cow<'_, str>> {
     let mut operation = None;
     members(payload.as_bytes(), |key, value| {
         if key == "operationId" {
-            operation = text_of(value);
+            // An app may turn a token of digits into a number.
+            operation = text_of(value).or_else(|| {
+                let number: u32 = serde_json::from_slice(value).ok()?;
+                Some(number.to_string().into())
+            });
         }
     });
     operation

@@ -51,22 +51,25 @@ pub(crate) fn unconfirmed() -> CancelOutcome {
 }
 
 impl Broker {
+    /// What a cancel of a run is answered with whose end is known.
+    pub(super) fn outcome_of_ended(&self, run: RunId) -> Option<CancelOutcome> {
+        let run = self.runs.get(run)?;
+        match run.state {
+            RunState::Cancelled => Some(confirmed(run.stop()?, run.ended)),
+            RunState::Completed | RunState::Failed => Some(refused("Operation already completed")),
+            RunState::Queued | RunState::Running | RunState::Cancelling | RunState::Unknown => None,
+        }
+    }
+
     pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>) {
         let now = self.now.unix_ms;
-        let found = self.runs.get(run);
-        let known = match found.map(|run| run.state) {
-            None => Some(refused("Operation not found")),
-            Some(RunState::Cancelled) => {
-                found.and_then(|run| Some(confirmed(run.stop()?, run.ended)))
-            }
-            Some(RunState::Unknown) => Some(unconfirmed()),
-            Some(RunState::Completed | RunState::Failed) => {
-                Some(refused("Operation already completed"))
-            }
-            Some(RunState::Queued | RunState::Running | RunState::Cancelling) => None,
-        };
-        if let Some(outcome) = known {
+        if let Some(outcome) = self.outcome_of_ended(run) {
             return self.revoked(run, outcome);
+        }
+        match self.runs.get(run).map(|run| run.state) {
+            None => return self.revoked(run, refused("Operation not found")),
+            Some(RunState::Unknown) => return self.revoked(run, unconfirmed()),
+            Some(_) => {}
         }
         self.runs.cancel_requested(run, reason.as_deref(), now);
         let Some(route) = self.routes.get_mut(&run) else {

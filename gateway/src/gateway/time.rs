@@ -1,5 +1,6 @@
 //! Tells the broker when something has come to its deadline.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -57,14 +58,20 @@ impl Hub {
     pub(crate) fn keep_time(self: &Arc<Self>) {
         self.timer.task.get_or_init(|| {
             let (hub, earlier) = (Arc::downgrade(self), self.timer.earlier.clone());
-            let task = tokio::spawn(async move {
-                while let Some(wait) = hub.upgrade().map(|hub| hub.until_deadline()) {
-                    tokio::select! {
-                        () = sleep(wait) => {}
-                        () = earlier.notified() => {}
+            let keep = move || {
+                let (hub, earlier) = (hub.clone(), earlier.clone());
+                async move {
+                    while let Some(wait) = hub.upgrade().map(|hub| hub.until_deadline()) {
+                        tokio::select! {
+                            () = sleep(wait) => {}
+                            () = earlier.notified() => {}
+                        }
                     }
+                    ControlFlow::Break(())
                 }
-            });
+            };
+            let tasks = self.tasks.clone();
+            let task = tokio::spawn(async move { tasks.keep_going("deadlines", keep).await });
             task.abort_handle()
         });
     }

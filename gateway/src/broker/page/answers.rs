@@ -49,15 +49,18 @@ impl Broker {
         let mut runs: Vec<_> = calls.into_iter().collect();
         runs.sort_unstable_by_key(|(key, _)| *key);
         for (_, (run, _)) in runs {
-            let response = match &error {
-                Reply::Json(error) => {
+            // An operator may have been told that it is cancelled.
+            let stopped = self.runs.get(run).and_then(|run| run.stop());
+            let settled = match (stopped, &error) {
+                (Some(stop), _) => Settled::Cancelled(stop),
+                (None, Reply::Json(error)) => {
                     let code = code_of(error.as_str());
                     self.runs.end(run, failed_ending(code), self.now.unix_ms);
-                    Reply::Json(failed_with(error.as_str()))
+                    Settled::Response(Reply::Json(failed_with(error.as_str())))
                 }
-                Reply::Failed(error) => Reply::Failed(error.clone()),
+                (None, Reply::Failed(error)) => Settled::Response(Reply::Failed(error.clone())),
             };
-            self.page_unsent(run, Settled::Response(response));
+            self.page_unsent(run, settled);
         }
         page.give_up = None;
         page.state.disconnected();

@@ -201,6 +201,11 @@ impl Broker {
         cancel: CancelKey,
         reason: Option<String>,
     ) {
+        // The session may be another one by now, or never have heard of the call.
+        if let Some(outcome) = self.outcome_of_ended(run) {
+            let answered = Action::CancelAnswered { cancel, outcome };
+            return self.actions.push_back(answered);
+        }
         let now = self.now;
         self.runs
             .cancel_requested(run, reason.as_deref(), now.unix_ms);
@@ -322,19 +327,44 @@ impl Broker {
 impl Abandoned {
     /// Waits for the end of a call's handler. The run that is not waited for any more in its stead.
     fn wait_for(&mut self, call_id: CallId, run: RunId) -> Option<RunId> {
-        let oldest = match self.order.len() >= ABANDONED {
-            true => self.order.pop_front(),
-            false => None,
-        };
-        let oldest = oldest.and_then(|oldest| self.runs.remove(&*oldest));
         let call_id: Arc<str> = call_id.as_str().into();
+        // With one fewer there is room.
+        let given_up = self.take(&call_id).or_else(|| {
+            let is_full = self.order.len() >= ABANDONED;
+            let oldest = is_full.then(|| self.order.pop_front()).flatten()?;
+            self.runs.remove(&*oldest)
+        });
         self.order.push_back(call_id.clone());
-        self.runs.insert(call_id, run).or(oldest)
+        self.runs.insert(call_id, run);
+        given_up
     }
 
     fn take(&mut self, call_id: &str) -> Option<RunId> {
         let run = self.runs.remove(call_id)?;
         self.order.retain(|it| &**it != call_id);
         Some(run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_that_is_waited_for_no_more_is_named_once() {
+        let mut abandoned = Abandoned::default();
+        let id = |number: usize| CallId::parse(&number.to_string()).unwrap();
+        let runs: Vec<_> = (0..ABANDONED).map(|_| RunId::random()).collect();
+        for (number, run) in runs.iter().enumerate() {
+            assert_eq!(abandoned.wait_for(id(number), *run), None);
+        }
+        let again = RunId::random();
+        assert_eq!(abandoned.wait_for(id(7), again), Some(runs[7]));
+        assert_eq!(
+            abandoned.wait_for(id(ABANDONED), RunId::random()),
+            Some(runs[0])
+        );
+        assert_eq!(abandoned.take("7"), Some(again));
+        assert_eq!(abandoned.order.len(), abandoned.runs.len());
     }
 }

@@ -140,17 +140,25 @@ impl Broker {
             Ended::Failed(error) => {
                 let code = error.code.as_str().to_string();
                 self.runs.end(run, failed_ending(Some(code)), now);
-                Ended::Failed(error)
+                // A cancel that was confirmed stays true, whoever asked for it.
+                match self.runs.get(run).and_then(|run| run.stop()) {
+                    Some(stop) => self.stopped(run, stop),
+                    None => Ended::Failed(error),
+                }
             }
             Ended::Cancelled { stop, .. } => {
                 self.runs.end(run, Ending::Cancelled(stop), now);
-                let known = self.runs.get(run);
-                let reason = known.and_then(|run| run.cancel_reason.clone());
-                Ended::Cancelled { stop, reason }
+                self.stopped(run, stop)
             }
         };
         let step = Step::Ended(ended);
         self.actions.push_back(Action::Call { run, step });
+    }
+
+    fn stopped(&self, run: RunId, stop: Stop) -> Ended {
+        let known = self.runs.get(run);
+        let reason = known.and_then(|run| run.cancel_reason.clone());
+        Ended::Cancelled { stop, reason }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use rmcp::model::{
-    CallToolRequestParams, ErrorData, InitializeRequestParams, NumberOrString, RequestId,
+    CallToolRequestParams, ErrorData, InitializeRequestParams, NumberOrString, ProtocolVersion,
+    RequestId,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -80,9 +81,12 @@ impl<'a> Message<'a> {
         self.method.as_deref() == Some("tools/call")
     }
 
-    /// A call of a tool: its id, and its parameters, or what is wrong with them. None if it says its
-    /// own version, as one does that belongs to no session.
-    pub fn tool_call(&self) -> Option<(RequestId, Result<CallToolRequestParams, Ended>)> {
+    /// A call of a tool: its id, and its parameters, or what is wrong with them. None if it names a
+    /// version that has no sessions, or another than the header's: the SDK says what comes of that.
+    pub fn tool_call(
+        &self,
+        header: Option<&str>,
+    ) -> Option<(RequestId, Result<CallToolRequestParams, Ended>)> {
         let id = serde_json::from_str(self.id?.get()).ok()?;
         let params = self.params.map_or("null", RawValue::get);
         let Ok(params) = serde_json::from_str::<CallToolRequestParams>(params) else {
@@ -90,8 +94,14 @@ impl<'a> Message<'a> {
             return Some((id, Err(Err(ErrorData::invalid_params(message, None)))));
         };
         let meta = params.meta.as_ref();
-        let is_alone = meta.is_some_and(|meta| meta.protocol_version().is_some());
-        (!is_alone).then_some((id, Ok(params)))
+        let named = meta.and_then(|meta| meta.protocol_version());
+        let belongs = |named: &ProtocolVersion| {
+            named.has_initialize() && header.is_none_or(|header| header == named.as_str())
+        };
+        named
+            .as_ref()
+            .is_none_or(belongs)
+            .then_some((id, Ok(params)))
     }
 
     /// Whether it begins a session, or tells what one would find.

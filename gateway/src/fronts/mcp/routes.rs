@@ -231,13 +231,15 @@ impl Mcp {
         headers: &HeaderMap,
         message: &Message<'_>,
     ) -> Option<Response> {
-        if let Some(version) = headers.get(VERSION) {
+        let mut version = None;
+        if let Some(header) = headers.get(VERSION) {
             let mut known = ProtocolVersion::KNOWN_VERSIONS.iter();
-            known.find(|it| it.has_initialize() && version == it.as_str())?;
+            let known = known.find(|it| it.has_initialize() && header == it.as_str())?;
+            version = Some(known.as_str());
         }
         let session = headers.get(SESSION)?.to_str().ok()?;
         let session = self.sessions.find(session, caller)?;
-        let (id, params) = message.tool_call()?;
+        let (id, params) = message.tool_call(version)?;
         call_tool(&self.hub, &session, id, params)
     }
 

@@ -97,6 +97,10 @@ impl Call {
 
     /// What it does next. Safe to drop and to call again.
     pub async fn next(&mut self) -> Step {
+        // After its end: that it ended disconnected, again and again.
+        if !matches!(self.end, End::Awaited) {
+            return Step::Ended(Outcome::Failed(AbpError::disconnected()));
+        }
         loop {
             match self.steps.next().await {
                 // What every reader can read was let in, so this can be read.
@@ -105,7 +109,6 @@ impl Call {
                 }
                 Some(broker::Step::Ended(ended)) => return Step::Ended(self.ended(ended)),
                 Some(broker::Step::Late(_)) => {}
-                // After its end: that it ended disconnected, again and again.
                 None => return Step::Ended(Outcome::Failed(AbpError::disconnected())),
             }
         }

@@ -112,7 +112,10 @@ export const makeDesk = () => {
       answered.then((/** @type {any} */ answer) => {
         if (!waiting.delete(late)) return;
         resolve(answer === undefined && !(/** @type {any} */ (window).abp) ? undefined : asText(answer));
-      }).catch(reject);
+      }).catch((/** @type {unknown} */ error) => {
+        waiting.delete(late);
+        reject(error);
+      });
       if (typeof task === 'number') desk.slow.delete(task);
     });
   /** Of those whose answer is not there yet: has them ask again. @type {Set<() => void>} */

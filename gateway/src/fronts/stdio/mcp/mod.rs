@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -32,7 +32,7 @@ use tokio_util::codec::FramedRead;
 use url::Url;
 
 use super::codec::{Broken, Codec, Frame};
-use super::{CHUNK_BYTES, MESSAGE_BYTES, Output, lock};
+use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output, lock};
 use crate::fronts::jsonrpc::message::{Id, IdKey, code};
 use link::{Link, failure, messages};
 use message::{Message, Request, answers, error};
@@ -43,6 +43,8 @@ const LEAVE: Duration = Duration::from_secs(2);
 /// Between the progress of a request and its answer. Clients read what comes together at once, and
 /// some hear of the answer first: the progress is then that of a request they do not know any more.
 const BREATH: Duration = Duration::from_millis(10);
+/// Answers of the bridge's own that the client has not taken yet.
+const UNWRITTEN: usize = 64;
 /// Between two attempts to listen, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
@@ -109,22 +111,38 @@ struct Exchange {
     cancel: UnboundedSender<String>,
 }
 
-/// What a message of the client is still to do.
-type Task<'a> = BoxFuture<'a, io::Result<()>>;
+/// What a message of the client leaves to do.
+enum Task<'a> {
+    /// To pass it on, and what comes for it.
+    Request(BoxFuture<'a, io::Result<()>>),
+    /// To answer it here.
+    Answer(BoxFuture<'a, io::Result<()>>),
+}
 
 impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     /// Reads what the client says, and does what it asks for, until the input ends.
     async fn read(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> io::Result<()> {
-        let mut tasks = FuturesUnordered::new();
+        let (mut requests, mut answers) = (FuturesUnordered::new(), FuturesUnordered::new());
         loop {
             tokio::select! {
-                frame = input.next() => match frame {
-                    Some(Ok(frame)) => tasks.extend(self.take(frame)),
+                // A client that does not read its answers is not read from either.
+                frame = input.next(), if answers.len() < UNWRITTEN => match frame {
+                    Some(Ok(frame)) => match self.take(frame) {
+                        Some(Task::Request(request)) => requests.push(request),
+                        Some(Task::Answer(answer)) => answers.push(answer),
+                        None => {}
+                    },
                     Some(Err(Broken::Io(error))) => return Err(error),
                     Some(Err(Broken::Lost(what))) => return Err(io::Error::other(what)),
-                    None => return Ok(()),
+                    None => {
+                        // Requests in flight are given up, and with them their hold on the output.
+                        drop(requests);
+                        let rest = answers.try_collect::<()>();
+                        return timeout(LAST_MESSAGES, rest).await.unwrap_or(Ok(()));
+                    }
                 },
-                Some(done) = tasks.next() => done?,
+                Some(done) = requests.next() => done?,
+                Some(done) = answers.next() => done?,
             }
         }
     }
@@ -144,7 +162,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     }
 
     fn answer(&self, answer: String) -> Task<'_> {
-        async move { self.output.say(&answer).await }.boxed()
+        Task::Answer(async move { self.output.say(&answer).await }.boxed())
     }
 
     fn request(&self, text: String, request: Request) -> Task<'_> {
@@ -157,7 +175,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
         let (cancel, mut cancels) = unbounded_channel();
         let alone = request.version.is_some();
         in_flight.insert(request.id.key().clone(), Exchange { alone, cancel });
-        async move {
+        let request = async move {
             if !alone {
                 return self.exchange(text, &request, &mut cancels).await;
             }
@@ -167,8 +185,8 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
                 Some(_) = cancels.recv() => Ok(()),
                 said = self.exchange(text, &request, &mut none) => said,
             }
-        }
-        .boxed()
+        };
+        Task::Request(request.boxed())
     }
 
     /// Sends a request and passes on what comes for it.
@@ -227,7 +245,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
             if answered && begins {
                 self.session.answered(&message);
             }
-            if !cancelled {
+            if !cancelled && cancels.is_empty() {
                 self.output.say(&message).await?;
             }
             if answered {
