@@ -139,8 +139,8 @@ test('parameters and results of 10 MB come whole, and small calls go on meanwhil
   await other.shutdown();
 });
 
-test('5 000 calls at once: half are cancelled, half return, and each as it was told', { timeout: 60_000 }, async () => {
-  const count = 5_000;
+test('thousands of calls at once: half are cancelled, half return, and each as it was told', { timeout: 60_000 }, async () => {
+  const count = process.env.CAPHOST_STORMS === 'full' ? 5_000 : 1_000;
   const ids = Array.from({ length: count }, (_, index) => `many-${index}`);
   const calls = ids.map((callId) => agent.call('test.hold', {}, { callId }));
   await Promise.all(ids.map((callId) => agent.call('test.started', { callId })));
