@@ -3,7 +3,8 @@
 //! of its own, measured in turns.
 //!
 //! `cargo bench --package caphost-gateway` prints a table; with `-- --json` the figures. With
-//! `-- --against BINARY` another `caphost` is measured too, in turns with this one.
+//! `-- --against BINARY` another `caphost` is measured too, in turns with this one, and with
+//! `-- --only TEXT` only what has that text in its name, such as `over MCP`.
 
 #[path = "gateway/app.rs"]
 mod app;
@@ -37,8 +38,8 @@ const MCP_WINDOW: usize = 16;
 /// Calls of one measurement of latency, one after the other.
 const PINGS: usize = 2_000;
 const MCP_PINGS: usize = 500;
-/// Runs in flight when memory is looked at.
-const RUNS: usize = 2_000;
+/// Runs in flight when memory is looked at: many, as the system gives out memory in huge pages.
+const RUNS: usize = 10_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,8 +50,12 @@ fn main() {
     if arguments.iter().any(|it| it == bare::FLAG) {
         return runtime.block_on(bare::serve());
     }
-    let mut against = arguments.iter().skip_while(|it| *it != "--against").skip(1);
-    let figures = runtime.block_on(measure(against.next().map(String::as_str)));
+    let option = |name: &str| {
+        let mut values = arguments.iter().skip_while(|it| *it != name).skip(1);
+        values.next().map(String::as_str)
+    };
+    let (against, only) = (option("--against"), option("--only"));
+    let figures = runtime.block_on(measure(against, only.unwrap_or_default()));
     if arguments.iter().any(|it| it == "--json") {
         println!("{}", figures.json());
     } else {
@@ -122,8 +127,9 @@ impl Gateway {
     }
 }
 
-/// Measures the gateway, and in turns with it the binary `against` if one is given.
-async fn measure(against: Option<&str>) -> Figures {
+/// Measures the gateway, and in turns with it the binary `against` if one is given: what has `only`
+/// in its name.
+async fn measure(against: Option<&str>, only: &str) -> Figures {
     let bare = Server::bare();
     let _bare_app = app::connect(&bare.url("/app"), false).await;
     let mut gateways = Vec::new();
@@ -145,6 +151,7 @@ async fn measure(against: Option<&str>) -> Figures {
     for gateway in &gateways {
         measured.extend(gateway.measured().await);
     }
+    measured.retain(|it| it.row.name.contains(only));
     for round in 0..ROUNDS {
         let mut order: Vec<usize> = (0..measured.len()).collect();
         if round % 2 == 1 {

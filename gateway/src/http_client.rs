@@ -17,7 +17,12 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 ///
 /// Cheap to clone, and a clone shares its connections; make one per purpose.
 pub fn client(timeout: Duration) -> Client {
-    let configured = || builder().timeout(timeout);
+    with(|builder| builder.timeout(timeout))
+}
+
+/// The same with whatever else `configure` asks for in place of the timeout.
+pub fn with(configure: impl Fn(ClientBuilder) -> ClientBuilder) -> Client {
+    let configured = || configure(builder());
     let with_roots = configured().build().or_else(|error| {
         // Typically a container without certificates; plain HTTP works without them.
         tracing::warn!(%error, "no root certificates: https servers cannot be reached");

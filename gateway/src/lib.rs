@@ -1,31 +1,69 @@
-//! Brings the capabilities of web apps to agents: `caphost serve`, and the command line around it.
+//! A gateway between browser apps and agents: `caphost serve`, and the command line around it.
 //!
-//! Each module uses only those below it in this table.
+//! A program that embeds a gateway fills in a [`Config`], binds a [`Server`] and runs it:
+//!
+//! ```no_run
+//! use caphost_gateway::{Config, Server};
+//!
+//! # async fn serve(stop: impl Future<Output = ()>) -> std::io::Result<()> {
+//! let server = Server::bind(Config::default()).await?;
+//! println!("{}://{}/", server.scheme(), server.address()?);
+//! server.run(stop).await
+//! # }
+//! ```
+//!
+//! Inside, each module uses only those below it in this table.
 //!
 //! | module | what it knows |
 //! |---|---|
 //! | [`cli`] | the command line |
-//! | [`server`] | a whole gateway: every part put together, started and stopped |
-//! | [`http`] | the listener, TLS, limits, headers, health, metrics and files |
-//! | [`fronts`] | how each kind of client speaks: ABP, MCP, RAP, JSON-RPC, ContextForge's cancellation API, the runs |
-//! | [`gateway`] | what the fronts share: calls, cancels and runs, here and on other workers, queues and metrics |
-//! | [`cluster`] | the other workers: who they are, and what is said to them, by way of Redis |
-//! | [`broker`] | who talks to whom, and what became of it: a state machine without sockets, timers or clocks |
-//! | [`wire`] | ABP as JSON text, read without touching the payloads |
-//! | [`limits`], [`tokens`], [`options`] | bounds and their defaults; who may do what; how options are read |
+//! | `server` | a whole gateway: every part put together, started and stopped |
+//! | `http` | the listener, TLS, limits, headers, health, metrics and files |
+//! | `fronts` | how each kind of client speaks: ABP, MCP, RAP, JSON-RPC, ContextForge's cancellation API, the runs |
+//! | `gateway` | what the fronts share: calls, cancels and runs, here and on other workers, queues and metrics |
+//! | `cluster` | the other workers: who they are, and what is said to them, by way of Redis |
+//! | `broker` | who talks to whom, and what became of it: a state machine without sockets, timers or clocks |
+//! | `wire` | ABP as JSON text, read without touching the payloads |
+//! | `limits`, `tokens`, `options` | bounds and their defaults; who may do what; how options are read |
 //!
 //! The broker never parses a payload into a tree: it checks that every later reader can read it, and
 //! passes it on as it came.
 
-pub mod broker;
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod broker;
 pub mod cli;
-pub mod cluster;
-pub mod fronts;
-pub mod gateway;
-pub mod http;
-pub mod http_client;
-pub mod limits;
-pub mod options;
-pub mod server;
-pub mod tokens;
-pub mod wire;
+mod cluster;
+mod fronts;
+mod gateway;
+mod http;
+mod http_client;
+mod limits;
+mod options;
+mod server;
+mod tokens;
+mod wire;
+
+pub use cluster::ClusterOptions;
+pub use fronts::contextforge::CancellationOptions;
+pub use fronts::mcp::McpOptions;
+pub use fronts::rap::runtime::{RuntimeConfig, RuntimeLimits, ToolServer};
+pub use fronts::rap::server::{AllowedHost, Options as RapOptions};
+pub use http::{DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, Tls};
+pub use limits::{Limits, Retention};
+pub use server::{Config, Server};
+pub use tokens::{Identity, Role, Token, Tokens};
+
+/// No interface: what the integration tests look at beside what a client of a running gateway sees,
+/// and the parts they drive without a socket.
+#[doc(hidden)]
+pub mod for_tests {
+    pub use crate::broker::runs::{Dialect, Found, RunState};
+    pub use crate::broker::{Event, PeerId, Seat};
+    pub use crate::cluster::Notice;
+    pub use crate::fronts::stdio::mcp::{Endpoint, carry};
+    pub use crate::gateway::calls::{CancelNotice, Client, NewCall, Outcome};
+    pub use crate::gateway::metrics::Metrics;
+    pub use crate::gateway::{Attached, Connected, Hub, Lost, Outbox, OutboxStep, Resume};
+}

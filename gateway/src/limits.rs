@@ -10,6 +10,10 @@ use crate::options::{bytes, count, defaults, duration, duration_or_none, rate};
 /// serde_json gives up. More is not carried whatever [`Limits::depth`] says, as nobody would answer.
 pub const MAX_DEPTH: usize = 127;
 
+/// The largest `app/register` and `app/update`, and the largest message of an app that has not
+/// registered: 1 MiB.
+pub const REGISTRATION_BYTES: usize = 1 << 20;
+
 /// Every bound of messages, connections and runs.
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "Limits")]
@@ -17,7 +21,7 @@ pub struct Limits {
     /// Time between two WebSocket pings.
     #[arg(long, env = "CAPHOST_PING_INTERVAL", default_value = "15s", value_parser = duration, value_name = "TIME")]
     pub ping_interval: Duration,
-    /// How long a peer may give no sign of life before it counts as gone. To take what it is sent is one.
+    /// How long a peer may give no sign of life before it counts as gone. Reading what it is sent is such a sign.
     #[arg(long, env = "CAPHOST_DEAD_PEER_TIMEOUT", default_value = "40s", value_parser = duration, value_name = "TIME")]
     pub dead_peer_timeout: Duration,
     /// How long an app may take to register after it has connected.
@@ -39,8 +43,11 @@ pub struct Limits {
     #[arg(id = "max_message_bytes", long = "max-message-bytes", env = "CAPHOST_MAX_MESSAGE_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub message_bytes: usize,
     /// The largest message that is read at all; beyond it the connection closes.
-    #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
+    #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub frame_bytes: usize,
+    /// What all peers together may have sent of messages that are not finished. Who sends more is disconnected. The first 64 KiB of each message do not count.
+    #[arg(id = "max_unfinished_bytes", long = "max-unfinished-bytes", env = "CAPHOST_MAX_UNFINISHED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
+    pub unfinished_bytes: usize,
     /// Levels of nesting in one message.
     #[arg(id = "max_depth", long = "max-depth", env = "CAPHOST_MAX_DEPTH", default_value = "127", value_parser = depth, value_name = "N")]
     pub depth: usize,
@@ -53,7 +60,19 @@ pub struct Limits {
     /// Agents connected at once.
     #[arg(id = "max_sessions", long = "max-sessions", env = "CAPHOST_MAX_SESSIONS", default_value = "1000", value_parser = count, value_name = "N")]
     pub sessions: usize,
-    /// Apps connected at once.
+    /// JSON-RPC peers connected at once with one token, or from one address where there are no tokens; and agents that speak ABP with one token.
+    #[arg(id = "max_sessions_per_token", long = "max-sessions-per-token", env = "CAPHOST_MAX_SESSIONS_PER_TOKEN", default_value = "500", value_parser = count, value_name = "N")]
+    pub sessions_per_token: usize,
+    /// Connections of apps that have not registered yet and have shown no token. Beyond that, the one that has waited longest is closed.
+    #[arg(id = "max_unregistered_apps", long = "max-unregistered-apps", env = "CAPHOST_MAX_UNREGISTERED_APPS", default_value = "256", value_parser = count, value_name = "N")]
+    pub unregistered_apps: usize,
+    /// The same, from one address, or one /64 network of IPv6.
+    #[arg(id = "max_unregistered_apps_per_address", long = "max-unregistered-apps-per-address", env = "CAPHOST_MAX_UNREGISTERED_APPS_PER_ADDRESS", default_value = "64", value_parser = count, value_name = "N")]
+    pub unregistered_apps_per_address: usize,
+    /// Apps registered at once with one token.
+    #[arg(id = "max_apps_per_token", long = "max-apps-per-token", env = "CAPHOST_MAX_APPS_PER_TOKEN", default_value = "500", value_parser = count, value_name = "N")]
+    pub apps_per_token: usize,
+    /// Apps registered at once.
     #[arg(id = "max_apps", long = "max-apps", env = "CAPHOST_MAX_APPS", default_value = "1000", value_parser = count, value_name = "N")]
     pub apps: usize,
     /// Messages per second of one agent. A second's worth may come at once.
@@ -62,6 +81,9 @@ pub struct Limits {
     /// The most that may wait to be written to one peer; one that does not read is disconnected.
     #[arg(id = "max_queued_bytes", long = "max-queued-bytes", env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes: usize,
+    /// The most that may wait for all peers together, what is kept for apps that may come back included; the peer that reads least is disconnected.
+    #[arg(id = "max_total_queued_bytes", long = "max-total-queued-bytes", env = "CAPHOST_MAX_TOTAL_QUEUED_BYTES", default_value = "512MiB", value_parser = bytes, value_name = "SIZE")]
+    pub queued_bytes_of_all: usize,
 }
 
 /// How much is remembered of runs.

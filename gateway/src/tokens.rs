@@ -7,6 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
+/// Characters of a secret that strangers may guess at, at least.
+pub(crate) const SECRET_CHARS: usize = 16;
+
 /// What a token's bearer may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -173,6 +176,29 @@ impl Tokens {
         self.0.is_empty()
     }
 
+    /// Whether apps with that id are for those with a token of their own: one of role app is for that
+    /// app alone.
+    pub fn reserve(&self, app: &str) -> bool {
+        let is_its = |token: &Token| token.role == Role::App && token.app.as_deref() == Some(app);
+        self.0.iter().any(is_its)
+    }
+
+    /// Whether every secret is too long to be guessed: at least 16 characters. The error names the
+    /// token, not its secret.
+    pub(crate) fn check_secrets(&self) -> Result<(), String> {
+        let guessable = self
+            .0
+            .iter()
+            .find(|it| it.secret.chars().count() < SECRET_CHARS);
+        match guessable {
+            None => Ok(()),
+            Some(token) => Err(format!(
+                "the secret of the token {token:?} is too short: beyond a loopback address it must \
+                 have at least {SECRET_CHARS} characters"
+            )),
+        }
+    }
+
     /// Who is called that, in a message that shows no secret. Nobody that is known: an agent that
     /// owns nothing.
     pub fn named(&self, name: &str) -> Identity {
@@ -290,6 +316,17 @@ mod tests {
         }
         assert_eq!(Tokens::default().named("anyone"), Identity::anyone());
         assert!(!Tokens::default().named("admin-0").is_admin());
+    }
+
+    #[test]
+    fn a_short_secret_is_found_and_not_told() {
+        assert!(tokens(&["agent=0123456789abcdef"]).check_secrets().is_ok());
+        let short = tokens(&["agent=0123456789abcdef", "app@shop=0123456789abcde"]);
+        let said = short.check_secrets().unwrap_err();
+        assert!(
+            said.contains("app@shop=…") && !said.contains("012"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::process::Memory;
 
 /// The figures of one way to call one server.
 pub struct Row {
-    name: String,
+    pub name: String,
     /// Rows are compared with those called in the same way.
     by: String,
     rates: Vec<f64>,

@@ -1,20 +1,18 @@
 //! Agents: what each has in flight, and what it may send.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::page::Page;
-use super::pending::{Asker, Entry, read_issued};
-use super::rate::Rate;
+use super::pending::{Pending, read_issued};
 use super::stops::Stopped;
 use super::{Action, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
-use crate::broker::runs::RunId;
+use crate::broker::runs::{RunId, name};
 use crate::wire::{Envelope, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error};
-use rustc_hash::FxHashSet;
 
 /// One agent's connection.
 pub(super) struct Agent {
@@ -26,23 +24,19 @@ pub(super) struct Agent {
     pub wanted: Wanted,
     /// The app it is bound to since its first `initialize`.
     pub app: Option<PeerId>,
-    /// Its pending requests, by the broker's ids.
-    pub pending: FxHashSet<u64>,
-    /// Their ids, as the agent wrote them.
-    pub ids: HashSet<Arc<str>>,
-    /// How many of each type.
-    pub in_flight: BTreeMap<Request, usize>,
+    /// Its requests that the app still has to answer.
+    pub pending: Pending,
     /// The app's questions to it: the broker's id, and the app's as JSON.
     pub questions: BTreeMap<u64, String>,
     /// Its runs in flight by their callIds.
     pub calls: HashMap<Arc<str>, RunId>,
-    /// callIds of calls that were cancelled before they came, and never went to the app.
-    pub skipped: HashSet<Arc<str>>,
     /// Its calls that are cancelled.
     pub stopped: Stopped,
     /// The caller's half, if it is a session of the gateway's own.
     pub page: Option<Box<Page>>,
     rate: Rate,
+    /// What it called last: its runs share the name.
+    called: Arc<str>,
 }
 
 impl Agent {
@@ -54,27 +48,15 @@ impl Agent {
     /// Whether a call may not go by that callId: the app cannot know those that never went there,
     /// and of one it has, the entry must stay.
     pub(super) fn has_used(&self, call_id: &str) -> bool {
-        self.calls.contains_key(call_id) || self.skipped.contains(call_id)
+        self.calls.contains_key(call_id) || self.stopped.has_skipped(call_id)
     }
 
-    pub(super) fn remember(&mut self, issued: u64, request: Request, asker: &Asker) {
-        self.pending.insert(issued);
-        if let Asker::Agent(Some(id)) = asker {
-            self.ids.insert(id.clone());
+    /// The name of a capability that it calls.
+    pub(super) fn name_of(&mut self, capability: &str) -> Arc<str> {
+        if *self.called != *capability {
+            self.called = name(capability.into());
         }
-        *self.in_flight.entry(request).or_default() += 1;
-    }
-
-    pub(super) fn forget(&mut self, issued: u64, entry: &Entry) {
-        self.pending.remove(&issued);
-        match &entry.asker {
-            Asker::Revoker(_) => return,
-            Asker::Agent(Some(id)) => drop(self.ids.remove(id)),
-            Asker::Agent(None) | Asker::Page(_) => {}
-        }
-        if let Some(count) = self.in_flight.get_mut(&entry.request) {
-            *count = count.saturating_sub(1);
-        }
+        self.called.clone()
     }
 }
 
@@ -93,15 +75,13 @@ impl Broker {
                 named => named,
             },
             app: None,
-            pending: HashSet::default(),
-            ids: HashSet::new(),
-            in_flight: BTreeMap::new(),
+            pending: Pending::default(),
             questions: BTreeMap::new(),
             calls: HashMap::new(),
-            skipped: HashSet::new(),
             stopped: Stopped::default(),
             page: None,
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
+            called: Arc::default(),
             profile,
         };
         self.remote_agents += usize::from(counted);
@@ -199,5 +179,49 @@ impl Broker {
         self.refuse(peer, &Subject::default(), &error);
         self.close(peer, CloseCode::TRY_AGAIN, message);
         true
+    }
+}
+
+/// A token bucket that holds one second's worth.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    tokens: f64,
+    at_ms: f64,
+}
+
+impl Rate {
+    fn full(per_second: f64, now_ms: f64) -> Self {
+        Rate {
+            tokens: per_second.max(1.0),
+            at_ms: now_ms,
+        }
+    }
+
+    /// Takes one token, or says how many milliseconds to wait for it.
+    fn take(&mut self, per_second: f64, now_ms: f64) -> Result<(), f64> {
+        let earned = (now_ms - self.at_ms).max(0.0) * per_second / 1_000.0;
+        self.tokens = (self.tokens + earned).min(per_second.max(1.0));
+        self.at_ms = now_ms;
+        if self.tokens >= 1.0 {
+            self.tokens -= 1.0;
+            return Ok(());
+        }
+        Err(((1.0 - self.tokens) * 1_000.0 / per_second).ceil())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_come_back_with_time() {
+        let mut rate = Rate::full(2.0, 0.0);
+        assert_eq!(rate.take(2.0, 0.0), Ok(()));
+        assert_eq!(rate.take(2.0, 0.0), Ok(()));
+        assert_eq!(rate.take(2.0, 0.0), Err(500.0));
+        assert_eq!(rate.take(2.0, 250.0), Err(250.0));
+        assert_eq!(rate.take(2.0, 500.0), Ok(()));
+        assert_eq!(rate.take(2.0, 60_000.0), Ok(()));
     }
 }

@@ -1,9 +1,14 @@
-//! An app's answer, on its way back to the agent.
+//! An app's answer, on its way back to the agent, and the run that it ends.
+
+use std::collections::hash_map::Entry::Occupied;
 
 use super::agents::Agent;
+use super::call::cancel_failed;
 use super::page::Answer;
 use super::pending::{Asker, Entry, read_issued};
+use super::stops::Grade;
 use super::{Action, Broker, PeerId};
+use crate::broker::runs::{Ending, RunId};
 use crate::wire::{
     Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
     failed, said,
@@ -24,7 +29,7 @@ impl Broker {
         let payload = match envelope.object() {
             Ok(payload) => payload,
             Err(error) => {
-                self.answer_lost(&entry, &error);
+                self.answer_lost(agent, &entry, &error);
                 return self.refuse(
                     peer,
                     &Subject {
@@ -35,8 +40,8 @@ impl Broker {
                 );
             }
         };
-        let grade = self.grade(&entry, said);
-        self.run_answered(&entry, said, grade);
+        let grade = self.grade(agent, &entry, said);
+        self.run_answered(agent, &entry, said, grade);
         let id = match entry.asker {
             Asker::Agent(id) => id,
             Asker::Page(key) => {
@@ -44,7 +49,7 @@ impl Broker {
                 let answer = Answer::Said(said, payload, grade);
                 return self.page_answered(agent, (key, request), answer);
             }
-            Asker::Revoker(_) => return,
+            Asker::Revoker => return,
         };
         let header = Header {
             kind: request.answer(),
@@ -79,7 +84,7 @@ impl Broker {
         };
         let Some(error) = error.filter(|_| envelope.object().is_ok()) else {
             let error = Error::invalid_params("an `error` without an error");
-            return self.answer_lost(&entry, &error);
+            return self.answer_lost(agent, &entry, &error);
         };
         let payload = match entry.request {
             Request::Initialize => format!(r#"{{"error":{error}}}"#),
@@ -89,13 +94,13 @@ impl Broker {
             }
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
-        self.run_answered(&entry, &said(&payload), (Stop::Abandoned, None));
+        self.run_answered(agent, &entry, &said(&payload), (Stop::Abandoned, None));
         match entry.asker {
             Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
             Asker::Page(key) => {
                 self.page_answered(agent, (key, entry.request), Answer::Error(error));
             }
-            Asker::Revoker(_) => {}
+            Asker::Revoker => {}
         }
     }
 
@@ -111,10 +116,11 @@ impl Broker {
             return;
         };
         if let Some(entry) = self.settle(peer, agent, subject.id.as_deref(), |it| it == request) {
-            self.answer_lost(&entry, error);
+            self.answer_lost(agent, &entry, error);
         }
     }
 
+    /// Takes out the request of `agent` that has that id with that app.
     fn settle(
         &mut self,
         app: PeerId,
@@ -122,38 +128,37 @@ impl Broker {
         id: Option<&str>,
         answers: impl FnOnce(Request) -> bool,
     ) -> Option<Entry> {
-        let issued = id.and_then(read_issued);
-        let found = issued.and_then(|issued| {
-            let entry = self.pending.take(issued, agent, app, answers)?;
-            Some((issued, entry))
-        });
-        let Some((issued, entry)) = found else {
-            self.counters.answers_dropped += 1;
-            return None;
-        };
-        if let Some(agent) = self.agents.get_mut(&agent) {
-            agent.forget(issued, &entry);
-        }
-        Some(entry)
+        let agent = self.agents.get_mut(&agent);
+        let agent = agent.filter(|agent| agent.app == Some(app));
+        let entry = agent.and_then(|agent| agent.pending.take(read_issued(id?)?, answers));
+        self.counters.answers_dropped += u64::from(entry.is_none());
+        entry
     }
 
     /// The app has answered, and its answer cannot be passed on: the outcome is unknown.
-    fn answer_lost(&mut self, entry: &Entry, cause: &Failure) {
+    fn answer_lost(&mut self, agent: PeerId, entry: &Entry, cause: &Failure) {
         let message = format!("The app's answer could not be relayed: {}", cause.message);
         let error = Error::new(Code::TRANSPORT_ERROR, message);
-        self.fail(entry, "The app's confirmation could not be relayed", &error);
+        let reason = "The app's confirmation could not be relayed";
+        self.fail(agent, entry, reason, &error);
     }
 
     /// Answers a pending request in the app's stead.
-    pub(super) fn fail(&mut self, entry: &Entry, cancel_reason: &str, error: &Failure) {
-        self.run_lost(entry, cancel_reason, error);
+    pub(super) fn fail(
+        &mut self,
+        agent: PeerId,
+        entry: &Entry,
+        cancel_reason: &str,
+        error: &Failure,
+    ) {
+        self.run_lost(agent, entry, cancel_reason, error);
         let id = match &entry.asker {
             Asker::Agent(id) => id.as_deref(),
             Asker::Page(key) => {
                 let answer = Answer::Failed(error, Some(cancel_reason));
-                return self.page_answered(entry.agent, (*key, entry.request), answer);
+                return self.page_answered(agent, (*key, entry.request), answer);
             }
-            Asker::Revoker(_) => return,
+            Asker::Revoker => return,
         };
         let subject = entry.subject(id);
         let (kind, payload) = match entry.request {
@@ -163,6 +168,103 @@ impl Broker {
             }
             _ => failed(&subject, error),
         };
-        self.send(entry.agent, kind, id, &payload);
+        self.send(agent, kind, id, &payload);
+    }
+
+    /// Notes an app's answer to a call, or to a cancel; `grade` is how far it has seen the stop.
+    fn run_answered(&mut self, agent: PeerId, entry: &Entry, said: &Said<'_>, grade: Grade) {
+        if let Some(run) = entry.revokes() {
+            return self.revocation_answered(run, said, grade);
+        }
+        match (entry.run, entry.request) {
+            (Some(run), Request::Cancel) if !said.cancelled => self.runs.cancel_refused(run),
+            // How it ends, its call's own answer says.
+            (None, _) | (_, Request::Cancel) => {}
+            (Some(run), _) => self.run_over(agent, run, ending_of(said, grade)),
+        }
+    }
+
+    /// Notes that a call, or a cancel of the gateway's own, will never be answered.
+    pub(super) fn run_lost(
+        &mut self,
+        agent: PeerId,
+        entry: &Entry,
+        cancel_reason: &str,
+        error: &Failure,
+    ) {
+        if let Some(run) = entry.revokes() {
+            let outcome = cancel_failed(cancel_reason, error.clone());
+            return self.revoked(run, outcome);
+        }
+        if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
+            let ending = Ending::Unknown(error.code.as_str().to_string());
+            self.run_over(agent, run, ending);
+        }
+    }
+
+    fn run_over(&mut self, agent: PeerId, run: RunId, ending: Ending) {
+        let place = self.runs.left(run);
+        if let Some(agent) = self.agents.get_mut(&agent) {
+            match place.map(|place| agent.calls.entry(place.call_id)) {
+                Some(Occupied(call)) if *call.get() == run => drop(call.remove()),
+                Some(_) => {}
+                // It had ended before, and is forgotten.
+                None => agent.calls.retain(|_, it| *it != run),
+            }
+        }
+        self.runs.end(run, ending, self.now.unix_ms);
+    }
+
+    /// Notes how far a call is, where its progress goes by its callId.
+    pub(super) fn note_progress(&mut self, agent: PeerId, operation: &str, info: &str) {
+        let agent = self.agents.get(&agent);
+        if let Some(run) = agent.and_then(|agent| agent.calls.get(operation)) {
+            self.runs.progress(*run, info);
+        }
+    }
+}
+
+fn ending_of(said: &Said<'_>, (stop, _): Grade) -> Ending {
+    match (said.success, said.cancelled) {
+        (Some(true), _) => Ending::Completed,
+        (_, true) => Ending::Cancelled(stop),
+        _ => {
+            let code = said.code.as_deref().unwrap_or("OPERATION_FAILED");
+            Ending::Failed(code.to_string())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::said;
+
+    #[test]
+    fn how_a_call_ended_is_read_off_its_response() {
+        let failed = r#"{"success":false,"error":{"code":"TIMEOUT"}}"#;
+        for (payload, ending) in [
+            (r#"{"success":true,"data":1}"#, Ending::Completed),
+            (
+                r#"{"success":false,"cancelled":true}"#,
+                Ending::Cancelled(Stop::Abandoned),
+            ),
+            (
+                r#"{"success":false,"cancelled":true,"metadata":{"stop":"dropped"}}"#,
+                Ending::Cancelled(Stop::Dropped),
+            ),
+            (failed, Ending::Failed("TIMEOUT".into())),
+            (r#"{}"#, Ending::Failed("OPERATION_FAILED".into())),
+            (r#"{"succ\u0065ss":true}"#, Ending::Completed),
+            (r#"{"success":false,"success":true}"#, Ending::Completed),
+            (
+                r#"{"error":{"code":"A"},"error":{}}"#,
+                Ending::Failed("OPERATION_FAILED".into()),
+            ),
+        ] {
+            let said = said(payload);
+            let grade = (said.stop.unwrap_or(Stop::Abandoned), said.ended);
+            assert_eq!(ending_of(&said, grade), ending, "{payload}");
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! Apps: what each may send.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
 use serde_json::json;
 
-use super::manifest::Registration;
 use super::message::Content;
-use super::pending::issued_id;
+use super::offers::Registration;
+use super::pending::IssuedId;
 use super::stops::LeftBehind;
 use super::{Action, Broker, Message, PeerId, Seat};
 use crate::tokens::Identity;
@@ -23,8 +24,10 @@ pub(super) struct App {
     pub id: Option<Arc<str>>,
     /// What it offers, once it has registered.
     pub registration: Option<Arc<Registration>>,
-    /// The agents bound to it, by their names on its wire.
-    pub agents: HashMap<String, PeerId>,
+    /// Its `/abp.json`, once somebody has asked for it.
+    pub manifest: Arc<OnceLock<Bytes>>,
+    /// The agents bound to it, by their names on its wire, which are the broker's own.
+    pub agents: FxHashMap<String, PeerId>,
     /// Calls of agents that have left it, which it may still work on.
     pub left_behind: LeftBehind,
     /// Whether much waits to be written to it.
@@ -37,22 +40,16 @@ pub(super) struct App {
 
 impl Broker {
     pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>, seat: Seat) {
-        // Those on other workers are bounded there, and one that is coming back must find room.
-        let count = match seat {
-            Seat::Elsewhere => 0,
-            _ => {
-                let suspended = self.apps.values().filter(|app| app.suspended).count();
-                self.apps_here() - suspended
-            }
-        };
-        if self.turned_away(peer, count, self.limits.apps, "apps") {
+        // It counts when it has registered.
+        if self.turned_away(peer, 0, 1, "apps") {
             return;
         }
         let app = App {
             identity,
             id: None,
             registration: None,
-            agents: HashMap::new(),
+            manifest: Arc::default(),
+            agents: FxHashMap::default(),
             left_behind: LeftBehind::default(),
             congested: false,
             seat,
@@ -196,7 +193,7 @@ impl Broker {
                 if agent.page.is_some() {
                     return;
                 }
-                let data = format!(r#"{{"id":{}}}"#, issued_id(issued));
+                let data = format!(r#"{{"id":{}}}"#, IssuedId::of(issued).as_str());
                 let payload = format!(r#"{{"event":"{ELICITATION_WITHDRAWN}","data":{data}}}"#);
                 self.send(from, "notification", None, &payload);
             }
@@ -224,7 +221,7 @@ impl Broker {
             agent.questions.pop_first();
         }
         agent.questions.insert(issued, id.to_string());
-        self.tell(peer, to, envelope, Some(&issued_id(issued)));
+        self.tell(peer, to, envelope, Some(IssuedId::of(issued).as_str()));
     }
 }
 

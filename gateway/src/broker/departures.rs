@@ -18,13 +18,13 @@ impl Broker {
     }
 
     fn agent_gone(&mut self, peer: PeerId) {
-        let Some(agent) = self.agents.remove(&peer) else {
+        let Some(mut agent) = self.agents.remove(&peer) else {
             return;
         };
         self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
-        for entry in self.pending.take_all(agent.pending) {
+        for entry in agent.pending.take_all() {
             let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
-            self.run_lost(&entry, AGENT_GONE, &error);
+            self.run_lost(peer, &entry, AGENT_GONE, &error);
         }
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
@@ -117,9 +117,8 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        let pending = std::mem::take(&mut agent.pending);
-        for entry in self.pending.take_all(pending) {
-            self.fail(&entry, cancel_reason, error);
+        for entry in agent.pending.take_all() {
+            self.fail(peer, &entry, cancel_reason, error);
         }
         let Some(mut agent) = self.agents.remove(&peer) else {
             return;

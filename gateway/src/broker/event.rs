@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Message;
-use super::page::{CancelKey, CancelOutcome, Client, NewCall, Step};
+use super::call::{CancelKey, CancelOutcome, Client, NewCall, Step};
 use crate::broker::runs::{Dialect, RunId};
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Outgoing, Refusal};
@@ -220,11 +220,32 @@ pub enum Action {
         id: Option<String>,
         /// What it is called by.
         app: Arc<str>,
+        /// Who has registered it.
+        owner: Identity,
     },
-    /// An app has registered afresh whose session was the one with this token: end that one.
+    /// An app has registered afresh, and says that its session was the one with this token: end that
+    /// one, if it was that app's and whose it is may do so.
     Replaced {
         /// The token.
         token: String,
+        /// What the app is called by.
+        app: Arc<str>,
+        /// Who has registered it.
+        by: Identity,
+    },
+    /// New sessions of an app go to a connection of somebody else from now on: tell the one they
+    /// went to before, if that is still there.
+    Superseded {
+        /// That one.
+        peer: PeerId,
+        /// What it is told.
+        message: Outgoing,
+        /// What it is called by.
+        app: Arc<str>,
+        /// Whose it was, by name.
+        was: Arc<str>,
+        /// Whose it is.
+        by: Arc<str>,
     },
     /// What came of [`Event::Revoke`]; however often it was asked for meanwhile, this comes once.
     Revoked {

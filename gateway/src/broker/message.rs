@@ -28,11 +28,11 @@ pub struct Message<'a> {
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     /// An agent calls.
-    Call(Box<Call<'a>>),
+    Call(Call<'a>),
     /// An agent cancels.
     Cancel(Cancel<'a>),
     /// An app answers.
-    Answer(Box<Said<'a>>),
+    Answer(Said<'a>),
     /// An app has not understood a request: its error as JSON.
     Failed(Option<&'a str>),
     /// How far the call is whose progress goes by that name.
@@ -73,12 +73,12 @@ impl<'a> Message<'a> {
     pub fn read(envelope: Envelope<'a>) -> Self {
         let payload = envelope.payload.unwrap_or_default();
         let content = match &*envelope.kind {
-            kind::CALL => Content::Call(Box::new(Call::read(payload))),
+            kind::CALL => Content::Call(Call::read(payload)),
             kind::CANCEL => Content::Cancel(Cancel::read(payload)),
             kind::INITIALIZE_RESULT
             | kind::CALL_RESULT
             | kind::CANCEL_RESULT
-            | kind::SHUTDOWN_RESULT => Content::Answer(Box::new(said(payload))),
+            | kind::SHUTDOWN_RESULT => Content::Answer(said(payload)),
             kind::ERROR => Content::Failed(error_of(payload)),
             kind::PROGRESS => Content::Progress(operation_of(payload)),
             kind::NOTIFICATION => notification(payload),

@@ -8,18 +8,16 @@
 mod agents;
 mod answers;
 mod apps;
+mod call;
 mod departures;
-mod directory;
 mod event;
-mod manifest;
 mod message;
+mod offers;
 mod page;
 mod pending;
-mod rate;
-mod recording;
 mod registration;
 mod requests;
-pub(crate) mod revocation;
+mod revocation;
 pub mod runs;
 mod stops;
 #[cfg(test)]
@@ -29,22 +27,21 @@ mod updates;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 
-pub use directory::Offered;
+pub(crate) use call::unconfirmed;
+pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
-pub use manifest::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use message::Message;
-pub use page::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
+pub use offers::Offered;
+pub use offers::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use updates::DIFFERENCES;
 
-use crate::broker::runs::{Dialect, Runs};
+use crate::broker::runs::{Dialect, RunId, Runs};
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
 use apps::App;
-use directory::Directory;
-use pending::Pending;
-use recording::Routes;
+use offers::Directory;
 use rustc_hash::FxHashMap;
 
 /// What the broker has met that nobody is told of.
@@ -67,9 +64,7 @@ pub struct Broker {
     agents: FxHashMap<PeerId, Agent>,
     /// Ordered by connection: of two with the same app id, the later one is the more recent.
     apps: BTreeMap<PeerId, App>,
-    pending: Pending,
     runs: Runs,
-    routes: Routes,
     directory: Directory,
     /// Sessions of the gateway's own by when they are due, as the bits of the time.
     deadlines: BTreeSet<(u64, PeerId)>,
@@ -90,7 +85,6 @@ impl Broker {
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         Broker {
             runs: Runs::new(limits.retention),
-            routes: Routes::default(),
             directory: Directory::default(),
             deadlines: BTreeSet::new(),
             remote_agents: 0,
@@ -98,7 +92,6 @@ impl Broker {
             tokens,
             agents: FxHashMap::default(),
             apps: BTreeMap::new(),
-            pending: Pending::default(),
             counters: Counters::default(),
             issued: 0,
             draining: false,
@@ -200,7 +193,13 @@ impl Broker {
     /// Requests that wait for an answer. An agent need never answer a question, and a call that
     /// waits for that is in flight itself.
     pub fn requests_in_flight(&self) -> usize {
-        self.pending.len()
+        let pending = self.agents.values().map(|agent| agent.pending.len());
+        pending.sum()
+    }
+
+    /// The runs whose calls an app has.
+    pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
+        self.runs.on(app)
     }
 
     /// Agents, connected or the gateway's own, and connected apps; those on other workers do not

@@ -1,18 +1,19 @@
 //! Requests passed on to apps and not answered yet.
 
+use std::collections::HashSet;
+use std::collections::hash_map::Entry::Occupied;
+use std::io::Write;
 use std::sync::Arc;
 
-use super::PeerId;
-use super::page::PageKey;
-use crate::broker::runs::RunId;
-use crate::wire::{Request, Subject};
 use rustc_hash::FxHashMap;
 
+use crate::broker::runs::RunId;
+use crate::wire::{Request, Subject};
+use caphost::agent::RequestKey;
+
 /// One request an app still has to answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Entry {
-    pub agent: PeerId,
-    pub app: PeerId,
     pub request: Request,
     /// Who waits for the answer.
     pub asker: Asker,
@@ -23,14 +24,21 @@ pub(super) struct Entry {
 }
 
 /// Who waits for the answer to a request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Asker {
     /// The agent, under that id of its own, as JSON.
     Agent(Option<Arc<str>>),
     /// The session of the gateway's own that the agent is.
     Page(PageKey),
-    /// Whoever had this run cancelled. Its agent did not ask for it, and is not told of it.
-    Revoker(RunId),
+    /// Whoever had the run cancelled. Its agent did not ask for it, and is not told of it.
+    Revoker,
+}
+
+/// Which request of a session of the gateway's own it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageKey {
+    Initialize,
+    Request(RequestKey),
 }
 
 impl Entry {
@@ -46,57 +54,94 @@ impl Entry {
 
     /// The run it cancels in nobody's name.
     pub(super) fn revokes(&self) -> Option<RunId> {
-        match self.asker {
-            Asker::Revoker(run) => Some(run),
-            _ => None,
-        }
+        self.run.filter(|_| self.asker == Asker::Revoker)
     }
 }
 
-/// The requests pending, under the ids they were re-issued with.
+/// One agent's requests that wait for an answer, under the ids they were passed on with.
 #[derive(Debug, Default)]
-pub(super) struct Pending(FxHashMap<u64, Entry>);
+pub(super) struct Pending {
+    entries: FxHashMap<u64, Entry>,
+    /// Their ids, as the agent wrote them.
+    ids: HashSet<Arc<str>>,
+    /// How many of each type are the agent's own.
+    counts: [usize; Request::ALL.len()],
+}
 
 impl Pending {
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
+    }
+
+    /// Whether a request of the agent has that id.
+    pub(super) fn has_id(&self, id: &str) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// How many requests of that type are the agent's own.
+    pub(super) fn count(&self, request: Request) -> usize {
+        self.counts[request as usize]
     }
 
     pub(super) fn insert(&mut self, issued: u64, entry: Entry) {
-        self.0.insert(issued, entry);
+        if let Asker::Agent(Some(id)) = &entry.asker {
+            self.ids.insert(id.clone());
+        }
+        if entry.asker != Asker::Revoker {
+            self.counts[entry.request as usize] += 1;
+        }
+        self.entries.insert(issued, entry);
     }
 
-    /// Takes the entry out if it is that agent's, with that app, and `answers` holds of its request.
+    /// Takes the entry out, if `answers` holds of its request.
     pub(super) fn take(
         &mut self,
         issued: u64,
-        agent: PeerId,
-        app: PeerId,
         answers: impl FnOnce(Request) -> bool,
     ) -> Option<Entry> {
-        let entry = self.0.get(&issued)?;
-        let matches = entry.agent == agent && entry.app == app && answers(entry.request);
-        if matches {
-            self.0.remove(&issued)
-        } else {
-            None
+        let Occupied(entry) = self.entries.entry(issued) else {
+            return None;
+        };
+        let entry = answers(entry.get().request).then(|| entry.remove())?;
+        if let Asker::Agent(Some(id)) = &entry.asker {
+            self.ids.remove(id);
         }
+        if entry.asker != Asker::Revoker {
+            self.counts[entry.request as usize] -= 1;
+        }
+        Some(entry)
     }
 
-    /// Takes out every entry named; those of cancels first, then in the order they were issued.
-    pub(super) fn take_all(&mut self, issued: impl IntoIterator<Item = u64>) -> Vec<Entry> {
-        let mut found: Vec<_> = issued
-            .into_iter()
-            .filter_map(|issued| Some((issued, self.0.remove(&issued)?)))
-            .collect();
-        found.sort_by_key(|(issued, entry)| (entry.request, *issued));
-        found.into_iter().map(|(_, entry)| entry).collect()
+    /// Takes out all: those of cancels first, then in the order they were issued.
+    pub(super) fn take_all(&mut self) -> Vec<Entry> {
+        let mut all: Vec<_> = std::mem::take(self).entries.into_iter().collect();
+        all.sort_by_key(|(issued, entry)| (entry.request, *issued));
+        all.into_iter().map(|(_, entry)| entry).collect()
     }
 }
 
 /// An id of the broker's own, as JSON.
-pub(super) fn issued_id(issued: u64) -> String {
-    [r#""g"#, &issued.to_string(), r#"""#].concat()
+pub(super) struct IssuedId {
+    text: [u8; IssuedId::LONGEST],
+    length: usize,
+}
+
+impl IssuedId {
+    /// `"g`, twenty digits, `"`
+    const LONGEST: usize = 23;
+
+    pub(super) fn of(issued: u64) -> Self {
+        let mut text = [0; IssuedId::LONGEST];
+        let mut rest = &mut text[..];
+        // There is room for every number.
+        let _ = write!(rest, r#""g{issued}""#);
+        let length = IssuedId::LONGEST - rest.len();
+        IssuedId { text, length }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.text[..self.length]).unwrap_or_default()
+    }
 }
 
 /// The number in an id of the broker's own.
@@ -113,7 +158,9 @@ mod tests {
 
     #[test]
     fn only_ids_written_by_the_relay_are_read() {
-        assert_eq!(read_issued(&issued_id(42)), Some(42));
+        assert_eq!(read_issued(IssuedId::of(42).as_str()), Some(42));
+        let last = IssuedId::of(u64::MAX);
+        assert_eq!(read_issued(last.as_str()), Some(u64::MAX));
         for foreign in [
             r#""g042""#,
             r#""g+42""#,

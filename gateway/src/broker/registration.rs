@@ -6,15 +6,20 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::manifest::{AppInfo, CapabilityInfo, Registration, read, read_capabilities};
+use super::apps::App;
+use super::offers::{AppInfo, CapabilityInfo, Registration, read, read_capabilities};
 use super::updates::DIFFERENCES;
-use super::{Action, Broker, CloseCode, PeerId};
+use super::{Action, Broker, CloseCode, PeerId, Seat};
+use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::tokens::{Identity, Role};
-use crate::wire::{Envelope, Failure, error_json};
+use crate::wire::{Envelope, Failure, Header, Outgoing, error_json};
 use caphost::call::{Code, Error};
 
 /// Characters of an app's id.
 const MAX_APP_ID_CHARS: usize = 128;
+
+/// Tells an app that new sessions go to another connection.
+const SUPERSEDED: &str = "app/superseded";
 
 /// What an app says of itself. Its parts are judged in order, so each may be wrong.
 #[derive(Debug)]
@@ -40,6 +45,7 @@ impl Register {
             resume: bool,
             replaces: Option<String>,
         }
+        check_size(payload)?;
         let parts: Parts = read(payload, "")?;
         let capabilities = parts.capabilities;
         Ok(Register {
@@ -52,6 +58,16 @@ impl Register {
             replaces: parts.replaces,
         })
     }
+}
+
+/// Whether an app says more of what it offers than is read.
+pub(super) fn check_size(payload: &str) -> Result<(), Failure> {
+    if payload.len() <= REGISTRATION_BYTES {
+        return Ok(());
+    }
+    let message = format!("What an app offers may have at most {REGISTRATION_BYTES} bytes");
+    let details = json!({ "limit": "registrationBytes", "max": REGISTRATION_BYTES });
+    Err(Error::invalid_params(message).with_details(Box::new(details)))
 }
 
 impl Broker {
@@ -73,29 +89,95 @@ impl Broker {
         }
         let checked = register.and_then(|mut register| {
             let (replaces, resume) = (register.replaces.take(), register.resume);
-            let registration = self.check_registration(register, app.identity.as_ref())?;
-            Ok((replaces, resume, registration))
+            let (owner, registration) =
+                self.check_registration(register, app.identity.as_ref(), app.seat)?;
+            Ok((replaces, resume, owner, registration))
         });
-        let (replaces, resume, registration) = match checked {
+        let seat = app.seat;
+        let (replaces, resume, owner, registration) = match checked {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
+        if seat != Seat::Elsewhere && self.is_full(peer, &owner) {
+            self.apps.remove(&peer);
+            return;
+        }
         let payload = json!({ "appId": registration.app.id, "updates": DIFFERENCES }).to_string();
         let id: Arc<str> = (&*registration.app.id).into();
+        let superseded = self.superseded(&id, &owner);
         if let Some(app) = self.apps.get_mut(&peer) {
             app.id = Some(id.clone());
+            app.identity = Some(owner.clone());
             app.registration = Some(Arc::new(registration));
-            let seat = app.seat;
             self.app_listed(peer, id.clone(), seat);
         }
         if let Some(token) = replaces {
-            self.actions.push_back(Action::Replaced { token });
+            let (app, by) = (id.clone(), owner.clone());
+            self.actions.push_back(Action::Replaced { token, app, by });
         }
+        self.actions.extend(superseded);
         if resume && !self.limits.app_grace.is_zero() {
             let (id, app) = (envelope.id.map(str::to_string), id);
-            return self.actions.push_back(Action::Resumable { peer, id, app });
+            let resumable = Action::Resumable {
+                peer,
+                id,
+                app,
+                owner,
+            };
+            return self.actions.push_back(resumable);
         }
         self.send(peer, "app/registered", envelope.id, &payload);
+    }
+
+    /// `owner` registers an app of that id: the connection that has had its new sessions up to now
+    /// is to be told, unless it is of the same owner. Without tokens all are anyone's, and each
+    /// connection counts for itself.
+    fn superseded(&self, id: &Arc<str>, owner: &Identity) -> Option<Action> {
+        let peer = self.latest(id)?;
+        let app = self.apps.get(&peer)?;
+        let was = app.identity.as_ref().map(|it| it.name.clone());
+        let was = was.unwrap_or_else(|| Identity::anyone().name);
+        // Of those elsewhere only their own worker knows whose they are.
+        let is_known = app.seat == Seat::Connected && (self.tokens.is_empty() || was != owner.name);
+        is_known.then(|| {
+            let header = Header {
+                kind: SUPERSEDED,
+                id: None,
+                agent: None,
+                timestamp: &self.timestamp,
+            };
+            let payload = json!({ "appId": &**id }).to_string();
+            Action::Superseded {
+                peer,
+                message: Outgoing::new(header, &payload, None),
+                app: id.clone(),
+                was,
+                by: owner.name.clone(),
+            }
+        })
+    }
+
+    /// Whether there is no room for one more app of `owner`, which is then told so. Those on other
+    /// workers are bounded there, and one that is coming back must find room.
+    fn is_full(&mut self, peer: PeerId, owner: &Identity) -> bool {
+        let here = |app: &&App| {
+            app.registration.is_some() && app.seat != Seat::Elsewhere && !app.suspended
+        };
+        let is_its = |app: &&App| {
+            app.identity
+                .as_ref()
+                .is_some_and(|it| it.name == owner.name)
+        };
+        let here = self.apps.values().filter(here);
+        let (all, of_token) = (here.clone().count(), here.filter(is_its).count());
+        let Limits {
+            apps,
+            apps_per_token,
+            ..
+        } = self.limits;
+        let has_token = !self.tokens.is_empty();
+        self.turned_away(peer, all, apps, "apps")
+            || has_token && self.turned_away(peer, of_token, apps_per_token, "apps with this token")
     }
 
     /// Whether that peer is an app that has registered.
@@ -108,7 +190,8 @@ impl Broker {
         &self,
         register: Register,
         identity: Option<&Identity>,
-    ) -> Result<Registration, Failure> {
+        seat: Seat,
+    ) -> Result<(Identity, Registration), Failure> {
         let shown = match identity {
             Some(identity) => Ok(identity.clone()),
             None => self.tokens.identify(Role::App, register.token.as_deref()),
@@ -130,10 +213,14 @@ impl Broker {
             let message = format!("The token is not for the app {:?}", app.id);
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
-        Ok(Registration {
-            app,
-            capabilities: register.capabilities?,
-        })
+        // Whoever is on another worker was looked at there.
+        let is_own = identity.app.is_some() || identity.is_admin();
+        if seat == Seat::Connected && !is_own && self.tokens.reserve(&app.id) {
+            let message = format!("The app {:?} is reserved for a token of its own", app.id);
+            return Err(Error::new(Code::PERMISSION_DENIED, message));
+        }
+        let capabilities = register.capabilities?;
+        Ok((identity, Registration { app, capabilities }))
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {

@@ -1,4 +1,4 @@
-//! An agent's request, on its way to the app.
+//! An agent's request, on its way to the app, and the run that a call begins.
 
 use std::sync::Arc;
 
@@ -6,12 +6,11 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::message::{Call, Cancel, Content};
-use super::pending::{Asker, Entry, issued_id};
-use super::recording::Noted;
+use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker, PeerId};
-use crate::broker::runs::RunId;
+use crate::broker::runs::{NewRun, Place, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
-use caphost::call::{CallId, Code, Error};
+use caphost::call::{CallId, Code, Error, Stop};
 
 /// What an agent waits before it calls an app again that does not keep up, in milliseconds.
 const CONGESTED_RETRY_MS: f64 = 1_000.0;
@@ -32,7 +31,7 @@ pub(super) struct Asked<'a> {
 /// What a request is about.
 pub(super) enum About<'a> {
     /// It begins a run.
-    Call(Box<Call<'a>>),
+    Call(Call<'a>),
     /// It is the call of a run that is registered.
     OwnCall(RunId, CallId),
     /// It cancels a call.
@@ -41,14 +40,18 @@ pub(super) enum About<'a> {
     Nothing,
 }
 
-/// What became of a request.
-pub(super) enum Requested {
-    /// It is on its way to the app.
-    Sent,
-    /// It must not go there, because its run is over already.
+/// Why a request does not go to its app.
+pub(super) enum Unsent {
+    /// Its run is over already.
     Skipped,
-    /// It goes nowhere.
+    /// Because of what it says, or of how things stand.
     Refused(Failure),
+}
+
+impl From<Failure> for Unsent {
+    fn from(error: Failure) -> Self {
+        Unsent::Refused(error)
+    }
 }
 
 impl Broker {
@@ -59,7 +62,9 @@ impl Broker {
         request: Request,
         content: Content<'_>,
     ) {
-        if self.is_duplicate(peer, envelope) {
+        let agent = self.agents.get(&peer);
+        let id = envelope.id;
+        if id.is_some_and(|id| agent.is_some_and(|agent| agent.pending.has_id(id))) {
             // Not the typed answer: the agent would take it for that of its first request.
             let subject = Subject {
                 kind: None,
@@ -73,59 +78,40 @@ impl Broker {
             Request::Shutdown if envelope.payload.is_none() => Ok("{}"),
             _ => envelope.object(),
         };
-        let requested = match payload {
-            Ok(payload) => self.request(
-                peer,
-                Asked {
-                    request,
-                    asker: Asker::Agent(envelope.id.map(Arc::from)),
-                    payload,
-                    shared: envelope.shared,
-                    timestamp: envelope.timestamp,
-                    call_id: envelope.call_id,
-                    about: match content {
-                        Content::Call(call) => About::Call(call),
-                        Content::Cancel(cancel) => About::Cancel(cancel),
-                        _ => About::Nothing,
-                    },
+        let sent = payload.map_err(Unsent::from).and_then(|payload| {
+            let asked = Asked {
+                request,
+                asker: Asker::Agent(id.map(Arc::from)),
+                payload,
+                shared: envelope.shared,
+                timestamp: envelope.timestamp,
+                call_id: envelope.call_id,
+                about: match content {
+                    Content::Call(call) => About::Call(call),
+                    Content::Cancel(cancel) => About::Cancel(cancel),
+                    _ => About::Nothing,
                 },
-            ),
-            Err(error) => Requested::Refused(error),
-        };
-        match requested {
-            Requested::Sent => {}
-            Requested::Skipped => self.answer_for_the_app(peer, envelope, request),
-            Requested::Refused(error) => self.refuse(peer, &envelope.subject(), &error),
+            };
+            self.request(peer, asked)
+        });
+        match sent {
+            Ok(()) => {}
+            Err(Unsent::Skipped) => self.answer_for_the_app(peer, envelope, request),
+            Err(Unsent::Refused(error)) => self.refuse(peer, &envelope.subject(), &error),
         }
     }
 
     /// Passes a request on to the app it is for.
-    pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Requested {
-        let app = match self.route(peer, asked.request) {
-            Ok(app) => app,
-            Err(error) => return Requested::Refused(error),
-        };
+    pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<(), Unsent> {
+        let app = self.route(peer, asked.request)?;
         let run = match &asked.about {
-            About::Nothing => Noted::Pass(None),
-            About::Cancel(cancel) => self.note_cancel(peer, cancel),
-            About::Call(call) => self.note_call(peer, app, call),
-            About::OwnCall(run, id) => self.note_own_call(peer, app, *run, id),
+            About::Nothing => None,
+            About::Cancel(cancel) => self.note_cancel(peer, cancel)?,
+            About::Call(call) => self.note_call(peer, app, call)?,
+            About::OwnCall(run, id) => self.note_own_call(peer, app, *run, id)?,
         };
-        match run {
-            Noted::Pass(run) => {
-                self.pass_on(peer, app, asked, run);
-                Requested::Sent
-            }
-            Noted::Skip => Requested::Skipped,
-            Noted::Refuse(error) => Requested::Refused(error),
-        }
-    }
-
-    fn is_duplicate(&self, peer: PeerId, envelope: &Envelope<'_>) -> bool {
-        let agent = self.agents.get(&peer);
-        envelope
-            .id
-            .is_some_and(|id| agent.is_some_and(|agent| agent.ids.contains(id)))
+        self.pass_on(peer, app, asked, run);
+        Ok(())
     }
 
     /// The app a request goes to, or why it goes nowhere.
@@ -133,7 +119,7 @@ impl Broker {
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
-        if agent.in_flight.get(&request).copied().unwrap_or(0) >= self.limits.in_flight {
+        if agent.pending.count(request) >= self.limits.in_flight {
             let max = self.limits.in_flight;
             let message = format!("{max} requests of this type are in flight");
             return Err(Error::new(Code::RATE_LIMITED, message)
@@ -174,15 +160,122 @@ impl Broker {
         app.agents.insert(agent.handle.clone(), peer);
     }
 
+    /// Whether an agent may call that app.
+    pub(super) fn may_reach(&self, agent: PeerId, app: PeerId) -> Result<(), Failure> {
+        let app = self
+            .apps
+            .get(&app)
+            .and_then(|app| app.registration.as_ref());
+        let (Some(agent), Some(registration)) = (self.agents.get(&agent), app) else {
+            return Ok(());
+        };
+        if agent.profile.owner.may_reach(&registration.app.id) {
+            return Ok(());
+        }
+        let message = format!("The token is not for the app {:?}", registration.app.id);
+        Err(Error::new(Code::PERMISSION_DENIED, message)
+            .with_details(Box::new(json!({ "path": "app" }))))
+    }
+
+    /// Notes an agent's call on its way to the app: the run it begins is registered.
+    fn note_call(
+        &mut self,
+        peer: PeerId,
+        app: PeerId,
+        call: &Call<'_>,
+    ) -> Result<Option<RunId>, Unsent> {
+        // Where the agent is, its runs are.
+        let agent = self.agents.get_mut(&peer).filter(|agent| agent.is_here());
+        let Some(agent) = agent else {
+            return Ok(None);
+        };
+        if agent.has_used(&call.call_id) {
+            return Err(used_before().into());
+        }
+        let new = NewRun {
+            id: call.run,
+            dialect: agent.profile.dialect,
+            dialect_id: Some(call.call_id.clone()),
+            owner: agent.profile.owner.clone(),
+            thread: None,
+            app: self.apps.get(&app).and_then(|app| app.id.clone()),
+            capability: agent.name_of(&call.capability),
+            call_id: call.call_id.clone(),
+        };
+        self.runs.register(new, self.now.unix_ms);
+        self.begin(peer, app, call.run, call.call_id.clone())
+    }
+
+    /// Notes the call of a run that is registered.
+    fn note_own_call(
+        &mut self,
+        peer: PeerId,
+        app: PeerId,
+        run: RunId,
+        id: &CallId,
+    ) -> Result<Option<RunId>, Unsent> {
+        let agent = self.agents.get(&peer);
+        if agent.is_some_and(|agent| agent.has_used(id.as_str())) {
+            return Err(used_before().into());
+        }
+        let known = self.runs.get(run).map(|run| run.call_id.clone());
+        // It is kept short there.
+        let call_id = known.filter(|known| **known == *id.as_str());
+        let call_id = call_id.unwrap_or_else(|| id.as_str().into());
+        self.begin(peer, app, run, call_id)
+    }
+
+    /// A run goes to its app, unless it is over already.
+    fn begin(
+        &mut self,
+        agent: PeerId,
+        app: PeerId,
+        run: RunId,
+        call_id: Arc<str>,
+    ) -> Result<Option<RunId>, Unsent> {
+        let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
+        let sent = self.runs.sent(run, app_id);
+        let calling = self.agents.get_mut(&agent).ok_or(Unsent::Skipped)?;
+        if !sent {
+            calling.stopped.skip(call_id, run);
+            return Err(Unsent::Skipped);
+        }
+        calling.calls.insert(call_id.clone(), run);
+        let place = Place {
+            agent,
+            app,
+            call_id,
+            revoking: false,
+        };
+        self.runs.put(run, place);
+        Ok(Some(run))
+    }
+
+    /// Notes that an agent cancels: the run that it means.
+    fn note_cancel(&mut self, peer: PeerId, cancel: &Cancel<'_>) -> Result<Option<RunId>, Unsent> {
+        let (Some(agent), Some(call_id)) = (self.agents.get(&peer), &cancel.call_id) else {
+            return Ok(None);
+        };
+        if agent.stopped.has_skipped(call_id) {
+            return Err(Unsent::Skipped);
+        }
+        let run = agent.calls.get(&**call_id).copied();
+        if let Some(run) = run {
+            let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
+            self.runs.cancel_requested(run, reason, now);
+        }
+        Ok(run)
+    }
+
     fn pass_on(&mut self, peer: PeerId, app: PeerId, asked: Asked<'_>, run: Option<RunId>) {
         let issued = self.issue();
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        agent.remember(issued, asked.request, &asked.asker);
+        let id = IssuedId::of(issued);
         let header = Header {
             kind: asked.request.kind(),
-            id: Some(&issued_id(issued)),
+            id: Some(id.as_str()),
             agent: Some(&agent.handle),
             timestamp: asked.timestamp.unwrap_or(&self.timestamp),
         };
@@ -195,15 +288,37 @@ impl Broker {
         self.actions.push_back(Action::Send { peer: app, message });
         self.counters.relayed += 1;
         let entry = Entry {
-            agent: peer,
-            app,
             request: asked.request,
             asker: asked.asker,
             call_id: asked.call_id.map(Box::from),
             run,
         };
-        self.pending.insert(issued, entry);
+        agent.pending.insert(issued, entry);
     }
+
+    /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
+    pub(super) fn answer_for_the_app(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        request: Request,
+    ) {
+        let stop = Stop::NeverStarted.as_str();
+        let said = match request {
+            Request::Cancel => {
+                let call_id = envelope.call_id.unwrap_or("null");
+                format!(r#""callId":{call_id},"cancelled":true"#)
+            }
+            _ => r#""success":false,"cancelled":true"#.into(),
+        };
+        let payload = format!(r#"{{{said},"metadata":{{"stop":"{stop}"}}}}"#);
+        self.send(peer, request.answer(), envelope.id, &payload);
+    }
+}
+
+fn used_before() -> Failure {
+    Error::invalid_params("The callId was used before")
+        .with_details(Box::new(json!({ "path": "options.callId" })))
 }
 
 fn not_initialized() -> Failure {

@@ -5,50 +5,13 @@
 
 use serde_json::Value;
 
-use super::page::{CancelOutcome, Reply, cancel_payload};
-use super::pending::{Asker, Entry, issued_id};
+use super::call::{CancelOutcome, Reply, cancel_payload, confirmed, not_cancelled, unconfirmed};
+use super::pending::{Asker, Entry, IssuedId};
 use super::stops::Grade;
-use super::{Action, Broker, PeerId};
+use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
-use crate::wire::{Failure, Header, Json, Outgoing, Request, Said};
-use caphost::call::{Code, Error, LateEnd, Stop};
-
-/// It is cancelled.
-fn confirmed(stop: Stop, ended: Option<LateEnd>) -> CancelOutcome {
-    CancelOutcome {
-        stop: Some(stop),
-        ended,
-        reason: None,
-        error: None,
-    }
-}
-
-/// It is not.
-fn refused(reason: &str) -> CancelOutcome {
-    CancelOutcome {
-        stop: None,
-        ended: None,
-        reason: Some(reason.into()),
-        error: None,
-    }
-}
-
-/// Nobody knows.
-pub(super) fn failed(reason: &str, error: Failure) -> CancelOutcome {
-    CancelOutcome {
-        error: Some(Ok(Reply::Failed(error))),
-        ..refused(reason)
-    }
-}
-
-/// Of a call whose app has not answered in time.
-pub(crate) fn unconfirmed() -> CancelOutcome {
-    let message = "The app did not confirm the cancel in time";
-    failed(
-        "No confirmation from the app",
-        Error::new(Code::TIMEOUT, message),
-    )
-}
+use crate::wire::{Header, Json, Outgoing, Request, Said};
+use caphost::call::Stop;
 
 impl Broker {
     /// What a cancel of a run is answered with whose end is known.
@@ -56,7 +19,9 @@ impl Broker {
         let run = self.runs.get(run)?;
         match run.state {
             RunState::Cancelled => Some(confirmed(run.stop()?, run.ended)),
-            RunState::Completed | RunState::Failed => Some(refused("Operation already completed")),
+            RunState::Completed | RunState::Failed => {
+                Some(not_cancelled("Operation already completed"))
+            }
             RunState::Queued | RunState::Running | RunState::Cancelling | RunState::Unknown => None,
         }
     }
@@ -67,53 +32,43 @@ impl Broker {
             return self.revoked(run, outcome);
         }
         match self.runs.get(run).map(|run| run.state) {
-            None => return self.revoked(run, refused("Operation not found")),
+            None => return self.revoked(run, not_cancelled("Operation not found")),
             Some(RunState::Unknown) => return self.revoked(run, unconfirmed()),
             Some(_) => {}
         }
         self.runs.cancel_requested(run, reason.as_deref(), now);
-        let Some(route) = self.routes.get_mut(&run) else {
+        let Some(place) = self.runs.place_mut(run) else {
             // Not sent yet, and now it never will be.
             let stop = Stop::NeverStarted;
             self.runs.end(run, Ending::Cancelled(stop), now);
             return self.revoked(run, confirmed(stop, None));
         };
-        if std::mem::replace(&mut route.revoking, true) {
+        if std::mem::replace(&mut place.revoking, true) {
             return;
         }
-        let route = route.clone();
-        self.ask_to_cancel(run, (route.agent, route.app), &route.call_id, reason);
-    }
-
-    fn ask_to_cancel(
-        &mut self,
-        run: RunId,
-        (peer, app): (PeerId, PeerId),
-        call_id: &str,
-        reason: Option<String>,
-    ) {
+        let place = place.clone();
         let issued = self.issue();
-        let Some(agent) = self.agents.get_mut(&peer) else {
+        let Some(agent) = self.agents.get_mut(&place.agent) else {
             return;
         };
-        agent.pending.insert(issued);
+        let id = IssuedId::of(issued);
         let header = Header {
             kind: Request::Cancel.kind(),
-            id: Some(&issued_id(issued)),
+            id: Some(id.as_str()),
             agent: Some(&agent.handle),
             timestamp: &self.timestamp,
         };
-        let message = Outgoing::new(header, &cancel_payload(call_id, reason.as_deref()), None);
-        self.actions.push_back(Action::Send { peer: app, message });
+        let payload = cancel_payload(&place.call_id, reason.as_deref());
+        let message = Outgoing::new(header, &payload, None);
+        let peer = place.app;
+        self.actions.push_back(Action::Send { peer, message });
         let entry = Entry {
-            agent: peer,
-            app,
             request: Request::Cancel,
-            asker: Asker::Revoker(run),
-            call_id: Some(Value::from(call_id).to_string().into()),
-            run: None,
+            asker: Asker::Revoker,
+            call_id: Some(Value::from(&*place.call_id).to_string().into()),
+            run: Some(run),
         };
-        self.pending.insert(issued, entry);
+        agent.pending.insert(issued, entry);
     }
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
@@ -139,8 +94,8 @@ impl Broker {
     }
 
     pub(super) fn revoked(&mut self, run: RunId, outcome: CancelOutcome) {
-        if let Some(route) = self.routes.get_mut(&run) {
-            route.revoking = false;
+        if let Some(place) = self.runs.place_mut(run) {
+            place.revoking = false;
         }
         self.actions.push_back(Action::Revoked { run, outcome });
     }

@@ -29,6 +29,8 @@ struct Told {
     run: RunId,
     stop: Stop,
     ended: Option<LateEnd>,
+    /// It never went to the app.
+    skipped: bool,
 }
 
 impl Stopped {
@@ -46,6 +48,7 @@ impl Stopped {
             run,
             stop,
             ended: None,
+            skipped: false,
         };
         let told = self.calls.entry(call_id).or_insert(new);
         // An id that the app has forgotten may be used again.
@@ -53,6 +56,16 @@ impl Stopped {
             *told = new;
         }
         told
+    }
+
+    /// A run was cancelled before its call came, which never goes to the app.
+    pub fn skip(&mut self, call_id: Arc<str>, run: RunId) {
+        self.say(call_id, run, Stop::NeverStarted).skipped = true;
+    }
+
+    /// Whether the call with that callId never went to the app: one that the app does not know.
+    pub fn has_skipped(&self, call_id: &str) -> bool {
+        self.calls.get(call_id).is_some_and(|told| told.skipped)
     }
 }
 
@@ -99,9 +112,9 @@ pub(super) type Grade = (Stop, Option<LateEnd>);
 impl Broker {
     /// What an app's answer that says that a call is cancelled says of the stop, as its agent is
     /// told.
-    pub(super) fn grade(&mut self, entry: &Entry, said: &Said<'_>) -> Grade {
+    pub(super) fn grade(&mut self, agent: PeerId, entry: &Entry, said: &Said<'_>) -> Grade {
         let stop = said.stop.unwrap_or(Stop::Abandoned);
-        let agent = self.agents.get_mut(&entry.agent);
+        let agent = self.agents.get_mut(&agent);
         // Where the agent is, it is remembered what it was told.
         let Some(agent) = agent.filter(|agent| said.cancelled && agent.is_here()) else {
             return (stop, said.ended);
@@ -109,15 +122,15 @@ impl Broker {
         let call_id: Option<Arc<str>> = match entry.request {
             Request::Call => entry
                 .run
-                .and_then(|run| self.routes.get(&run))
-                .map(|route| route.call_id.clone()),
+                .and_then(|run| self.runs.place(run))
+                .map(|place| place.call_id.clone()),
             _ => entry
                 .call_id
                 .as_deref()
                 .and_then(|id| Some(text_of(id.as_bytes())?.into())),
         };
         let in_flight = call_id.as_ref().and_then(|id| agent.calls.get(id).copied());
-        let run = entry.run.or(entry.revokes()).or(in_flight);
+        let run = entry.run.or(in_flight);
         let told = match (call_id, run) {
             (Some(call_id), Some(run)) => Some(agent.stopped.say(call_id, run, stop)),
             (Some(call_id), None) => agent.stopped.calls.get_mut(&call_id),

@@ -7,8 +7,10 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::manifest::{CapabilityInfo, read, read_capabilities, wrong};
-use super::{Broker, PeerId};
+use super::message::Content;
+use super::offers::{CapabilityInfo, Registration, read, read_capabilities, wrong};
+use super::registration::check_size;
+use super::{Broker, Message, PeerId};
 use crate::wire::{Envelope, Failure};
 use caphost::call::Error;
 
@@ -21,6 +23,11 @@ const AROUND_TEXTS: usize = 64;
 /// What an app offers from now on.
 #[derive(Debug)]
 pub(super) enum Update {
+    /// This, made of what it offered before.
+    Made {
+        before: Arc<Registration>,
+        now: Arc<Registration>,
+    },
     /// This and nothing else.
     All(Vec<CapabilityInfo>),
     /// This instead of that.
@@ -42,6 +49,7 @@ impl Update {
             #[serde(borrow)]
             removed: Option<&'a RawValue>,
         }
+        check_size(payload)?;
         let parts: Parts = read(payload, "")?;
         match (parts.capabilities, parts.added, parts.removed) {
             (Some(all), None, None) => Ok(Update::All(read_capabilities(all, "capabilities")?)),
@@ -65,6 +73,40 @@ impl Update {
     }
 }
 
+impl Update {
+    /// What comes of it, where the app offers `before` up to now.
+    fn made_of(self, before: &Arc<Registration>, max: usize) -> Result<Arc<Registration>, Failure> {
+        let capabilities = match self {
+            Update::Made { before: known, now } if Arc::ptr_eq(&known, before) => return Ok(now),
+            Update::Made { now, .. } => now.capabilities.clone(),
+            Update::All(all) => all,
+            Update::Difference { added, removed } => {
+                apply(&before.capabilities, added, &removed, max)?
+            }
+        };
+        let app = before.app.clone();
+        Ok(Arc::new(Registration { app, capabilities }))
+    }
+}
+
+impl Message<'_> {
+    /// Whether it says that its app offers something else.
+    pub fn is_update(&self) -> bool {
+        matches!(self.content, Content::Update(_))
+    }
+
+    /// Works out what its app offers with it, which takes long where that is much. `before` is what
+    /// it offers up to now; a message may have `max` bytes.
+    pub fn prepare(&mut self, before: &Arc<Registration>, max: usize) {
+        if let Content::Update(update) = &mut self.content {
+            let read = std::mem::replace(&mut **update, Ok(Update::All(Vec::new())));
+            let made = read.and_then(|update| update.made_of(before, max));
+            let before = before.clone();
+            **update = made.map(|now| Update::Made { before, now });
+        }
+    }
+}
+
 impl Broker {
     pub(super) fn update(
         &mut self,
@@ -80,19 +122,12 @@ impl Broker {
             return;
         };
         let seat = app.seat;
-        let updated = update.and_then(|update| {
-            // Whoever still looks at what was offered before keeps it.
-            let offered = &mut Arc::make_mut(offer).capabilities;
-            match update {
-                Update::All(all) => {
-                    *offered = all;
-                    Ok(())
-                }
-                Update::Difference { added, removed } => apply(offered, added, &removed, max),
+        match update.and_then(|update| update.made_of(offer, max)) {
+            Ok(now) => {
+                *offer = now;
+                app.manifest = Arc::default();
+                self.app_offers(peer, id, seat);
             }
-        });
-        match updated {
-            Ok(()) => self.app_offers(peer, id, seat),
             Err(error) => self.refuse(peer, &envelope.subject(), &error),
         }
     }
@@ -101,11 +136,11 @@ impl Broker {
 /// Takes out what is gone, then puts in what is new, in order of the names. A name in both is
 /// replaced.
 fn apply(
-    offered: &mut Vec<CapabilityInfo>,
+    offered: &[CapabilityInfo],
     added: Vec<CapabilityInfo>,
     removed: &[String],
     max: usize,
-) -> Result<(), Failure> {
+) -> Result<Vec<CapabilityInfo>, Failure> {
     let mut names: HashSet<&str> = offered.iter().map(|it| it.name.as_str()).collect();
     for (index, name) in removed.iter().enumerate() {
         if !names.remove(name.as_str()) {
@@ -120,20 +155,20 @@ fn apply(
         }
     }
     let removed: HashSet<&str> = removed.iter().map(String::as_str).collect();
-    let kept = offered
-        .iter()
-        .filter(|it| !removed.contains(it.name.as_str()));
+    let kept = offered.iter();
+    let kept = kept.filter(|it| !removed.contains(it.name.as_str()));
     // Else an app could go on for ever. All at once, they would not be read either.
-    let bytes: usize = kept.chain(&added).map(size).sum();
+    let all = kept.clone().chain(&added);
+    let bytes: usize = all.map(size).sum();
     if bytes > max {
         let message = format!("The capabilities have {bytes} bytes; at most {max} are accepted");
         let details = json!({ "limit": "messageBytes", "max": max });
         return Err(Error::invalid_params(message).with_details(Box::new(details)));
     }
-    offered.retain(|it| !removed.contains(it.name.as_str()));
+    let mut offered: Vec<_> = kept.cloned().collect();
     offered.extend(added);
     offered.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(())
+    Ok(offered)
 }
 
 /// Bytes as JSON, about.

@@ -1,4 +1,4 @@
-//! Holds `docs/configuration.md` to the options there are.
+//! Holds `docs/configuration.md` to the options and bounds there are.
 
 use std::any::TypeId;
 use std::fmt::Write;
@@ -8,10 +8,24 @@ use std::path::Path;
 use clap::{Arg, CommandFactory};
 
 use super::{Arguments, config_file};
+use crate::fronts::contextforge;
+use crate::fronts::rap::runtime::RuntimeLimits;
+use crate::fronts::socket::reader::ASIDE_PER_SECOND;
+use crate::fronts::socket::stream::UNFINISHED_TIME;
+use crate::http::connections::BUFFERED;
+use crate::http::http_limits::LONGEST_PAUSE;
+use crate::limits::REGISTRATION_BYTES;
+use crate::tokens::SECRET_CHARS;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/configuration.md");
-const BEGIN: &str = "<!-- options: written by a test -->\n";
-const END: &str = "<!-- end of the options -->\n";
+const OPTIONS: [&str; 2] = [
+    "<!-- options: written by a test -->\n",
+    "<!-- end of the options -->\n",
+];
+const BOUNDS: [&str; 2] = [
+    "<!-- bounds: written by a test -->\n",
+    "<!-- end of the bounds -->\n",
+];
 
 /// The options of `serve` as Markdown, one table for each heading of its help.
 fn options() -> String {
@@ -78,15 +92,95 @@ fn row(option: &Arg) -> String {
     row.replace("|  |", "| |")
 }
 
+/// Every bound as Markdown, in one table: the options of `serve` that are a number, a size or a time,
+/// and what is fixed.
+fn bounds() -> String {
+    let mut command = Arguments::command();
+    command.build();
+    let serve = command.find_subcommand("serve").unwrap();
+    let mut text = String::from("\n| bound | default | option |\n|---|---|---|\n");
+    for option in serve.get_arguments() {
+        let kind = option.get_value_names().and_then(|names| names.first());
+        if !kind.is_some_and(|kind| ["N", "SIZE", "TIME"].contains(&&**kind)) {
+            continue;
+        }
+        let help = option.get_help().unwrap().to_string();
+        let what = help.split(". ").next().unwrap().trim_end_matches('.');
+        let default = option.get_default_values().first().unwrap();
+        let (default, name) = (default.to_string_lossy(), option.get_long().unwrap());
+        writeln!(text, "| {what} | `{default}` | `--{name}` |").unwrap();
+    }
+    for (what, value) in fixed() {
+        writeln!(text, "| {what} | `{value}` | fixed |").unwrap();
+    }
+    text + "\n"
+}
+
+/// The bounds that are no options.
+fn fixed() -> Vec<(&'static str, String)> {
+    let size = |bytes: usize| match bytes {
+        mebibytes if mebibytes % (1 << 20) == 0 => format!("{}MiB", bytes >> 20),
+        _ => format!("{}KiB", bytes >> 10),
+    };
+    let tools = RuntimeLimits::default();
+    vec![
+        (
+            "The largest `app/register` and `app/update`, and the largest message of an app that has not registered",
+            size(REGISTRATION_BYTES),
+        ),
+        (
+            "Frames per second of one WebSocket that are no message: pings, pongs, binary ones, and text that cannot be read. Past it the connection waits",
+            ASIDE_PER_SECOND.to_string(),
+        ),
+        (
+            "How long the rest of a WebSocket message of more than 64 KiB may take to come",
+            format!("{UNFINISHED_TIME:?}"),
+        ),
+        ("The head of an HTTP request", size(BUFFERED)),
+        (
+            "How long nothing of an HTTP body may come",
+            format!("{LONGEST_PAUSE:?}"),
+        ),
+        (
+            "The body of a request to the cancellation API",
+            size(contextforge::BODY_BYTES),
+        ),
+        (
+            "Characters of a token's secret, at least, unless the gateway listens on loopback only",
+            SECRET_CHARS.to_string(),
+        ),
+        (
+            "The toolset of a RAP tool server",
+            size(tools.toolset_bytes),
+        ),
+        (
+            "How long a RAP tool server may take to answer with its toolset",
+            format!("{:?}", tools.toolset_timeout),
+        ),
+        (
+            "Invocations sent to one RAP tool server at once",
+            tools.invocations_at_once.to_string(),
+        ),
+        (
+            "Notifications sent to one RAP tool server at once",
+            tools.notices_at_once.to_string(),
+        ),
+    ]
+}
+
 /// Set to have the page rewritten instead.
 const UPDATE: &str = "CAPHOST_UPDATE_DOCS";
 
 #[test]
-fn the_page_lists_every_option() {
+fn the_page_lists_every_option_and_every_bound() {
+    hold_to(OPTIONS, options());
+    hold_to(BOUNDS, bounds());
+}
+
+fn hold_to([begin, end]: [&str; 2], expected: String) {
     let page = fs::read_to_string(PAGE).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("the beginning is marked");
-    let (listed, after) = rest.split_once(END).expect("the end is marked");
-    let expected = options();
+    let (before, rest) = page.split_once(begin).expect("the beginning is marked");
+    let (listed, after) = rest.split_once(end).expect("the end is marked");
     if listed == expected {
         return;
     }
@@ -100,7 +194,8 @@ fn the_page_lists_every_option() {
             .collect::<Vec<_>>()
             .join("\n")
     );
-    fs::write(PAGE, format!("{before}{BEGIN}{expected}{END}{after}")).unwrap();
+    let page = format!("{before}{begin}{expected}{end}{after}");
+    fs::write(PAGE, page).unwrap();
 }
 
 #[test]

@@ -1,13 +1,18 @@
 //! `caphost list`
 
+use std::time::Duration;
+
 use clap::Args;
 use console::style;
 use serde_json::{Map, Value, json};
 
-use super::client::{Api, Connection, Exit, Failure};
+use super::client::{Api, Exit, Failure};
+use super::connection::Connection;
 use super::gateway_args::GatewayArgs;
 use super::terminal::{one_line, print, print_json, table};
-use crate::cli::agent::Patience;
+
+/// Nothing is called: there is nothing to wait for.
+const GRACE: Duration = Duration::from_secs(1);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,9 +42,9 @@ impl List {
     }
 
     async fn list(&self) -> Result<(), Failure> {
-        let connection = Connection::open(&self.gateway, Patience::default()).await?;
-        let app = connection.session["app"].clone();
-        let offered = connection.session["capabilities"].clone();
+        let connection = Connection::open(&self.gateway, GRACE).await?;
+        let app = connection.session()["app"].clone();
+        let offered = connection.session()["capabilities"].clone();
         let manifest = self.manifest(&app).await;
         connection.close().await;
         let capabilities = described(&offered, &manifest?);

@@ -2,35 +2,32 @@
 
 mod agent;
 mod call;
-mod cancel;
 mod client;
 mod config_file;
 #[cfg(test)]
 mod configuration_page;
+mod connection;
 mod gateway_args;
 mod list;
-mod logging;
-mod mcp;
 mod runs;
 mod serve;
 mod signals;
 mod stdio;
 mod terminal;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use tracing_subscriber::EnvFilter;
 
 use call::Call;
-use cancel::Cancel;
 use client::Exit;
 use list::List;
-use logging::Logging;
-use mcp::Mcp;
-use runs::Runs;
+use runs::{Cancel, Runs};
 use serve::Serve;
-use stdio::Stdio;
+use stdio::{Mcp, Stdio};
 
 /// A gateway between browser apps and agents.
 #[derive(Debug, Parser)]
@@ -125,4 +122,49 @@ pub fn main() -> ExitCode {
 fn fail(message: &str) -> Exit {
     terminal::say(&format!("caphost: {message}"));
     Exit::Failed
+}
+
+/// The options of the log, which every subcommand takes.
+#[derive(Args, Debug)]
+struct Logging {
+    /// What to log on standard error: a level, or a filter such as `caphost=debug`.
+    #[arg(long, global = true, env = "CAPHOST_LOG", default_value = "warn", value_name = "FILTER", value_parser = parse_filter)]
+    log: String,
+    /// How a line of the log is written.
+    #[arg(
+        long,
+        global = true,
+        env = "CAPHOST_LOG_FORMAT",
+        default_value = "text",
+        value_name = "FORMAT"
+    )]
+    log_format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// One JSON object a line: `timestamp`, `level`, `target`, `message` and the fields.
+    Json,
+}
+
+impl Logging {
+    /// Logs from now on.
+    fn start(self) {
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(EnvFilter::new(&self.log))
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_writer(std::io::stderr);
+        match self.log_format {
+            Format::Text => log.init(),
+            Format::Json => log.json().flatten_event(true).init(),
+        }
+    }
+}
+
+fn parse_filter(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text)
+        .map(|_| text.to_string())
+        .map_err(|error| error.to_string())
 }

@@ -15,7 +15,9 @@ use crate::fronts::contextforge::CancellationOptions;
 use crate::fronts::mcp::McpOptions;
 use crate::fronts::rap;
 use crate::fronts::rap::runtime::RuntimeConfig;
-use crate::http::{DEFAULT_CONTENT_SECURITY_POLICY, HttpLimits, TlsOptions, parse_origin};
+use crate::http::{
+    DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, TlsOptions, parse_origin,
+};
 use crate::limits::Limits;
 use crate::options::duration_or_none;
 use crate::server::{Config, Server};
@@ -57,12 +59,18 @@ pub(super) struct Serve {
         value_name = "ROLE[@APP]=SECRET"
     )]
     tokens: Vec<Token>,
+    /// Tell everybody in /abp.json what apps offer, although there are tokens. Else it needs one.
+    #[arg(long, env = "CAPHOST_PUBLIC_MANIFEST")]
+    public_manifest: bool,
     /// An origin whose pages may connect, besides the gateway's own. Repeatable.
     #[arg(long = "allow-origin", env = "CAPHOST_ALLOW_ORIGINS", value_delimiter = ',', value_name = "ORIGIN", value_parser = parse_origin)]
     allow_origins: Vec<String>,
     /// The Content-Security-Policy of the pages; empty for none.
     #[arg(long, env = "CAPHOST_CONTENT_SECURITY_POLICY", default_value = DEFAULT_CONTENT_SECURITY_POLICY, hide_default_value = true, value_name = "POLICY", value_parser = parse_policy)]
     content_security_policy: HeaderValue,
+    /// Who may show the pages in a frame, as in frame-ancestors of a Content-Security-Policy: 'none', 'self' or origins. Empty: anybody.
+    #[arg(long, env = "CAPHOST_FRAME_ANCESTORS", default_value = "'self'", value_name = "SOURCES", value_parser = FrameAncestors::new)]
+    frame_ancestors: FrameAncestors,
     #[command(flatten)]
     cancellation: CancellationOptions,
     #[command(flatten)]
@@ -103,6 +111,7 @@ impl Serve {
         let listening = Signals::listen();
         let mut signals =
             listening.map_err(|error| format!("cannot listen to signals: {error}"))?;
+        let reloading = config.tls.clone().map(|tls| (tls, signals.hang_ups()));
         let cannot = |error| format!("cannot listen on {wanted}: {error}");
         let server = Server::bind(config).await.map_err(cannot)?;
         let address = server.address().map_err(cannot)?;
@@ -118,7 +127,17 @@ impl Serve {
             let _ = stop.send(());
             signals.second().await;
         };
+        let reloading = async {
+            let Some((tls, mut hang_ups)) = reloading else {
+                return std::future::pending().await;
+            };
+            loop {
+                hang_ups.next().await;
+                tls.reload_and_log();
+            }
+        };
         tokio::select! {
+            () = reloading => Ok(()),
             ended = serving => ended.map_err(|error| error.to_string()),
             () = signalled => Err("a second signal has ended it at once".into()),
         }
@@ -149,7 +168,9 @@ impl Serve {
             package: self.package,
             allow_origins: self.allow_origins,
             content_security_policy: Some(self.content_security_policy).filter(|it| !it.is_empty()),
+            frame_ancestors: self.frame_ancestors,
             tokens: Tokens::new(self.tokens),
+            public_manifest: self.public_manifest,
             limits: self.limits,
             mcp: self.mcp,
             rap: self.rap,

@@ -1,4 +1,5 @@
-//! The signals that end the process: SIGINT, SIGTERM and SIGHUP; elsewhere than on Unix, Ctrl-C.
+//! The signals that end the process: SIGINT, SIGTERM and SIGHUP; elsewhere than on Unix, Ctrl-C. A
+//! server with TLS takes SIGHUP apart, to read its certificate again.
 
 use std::io;
 use std::time::Duration;
@@ -12,7 +13,7 @@ const ONE_SIGNAL: Duration = Duration::from_millis(500);
 /// Signals that have come since it was made.
 pub(super) struct Signals {
     #[cfg(unix)]
-    sources: [tokio::signal::unix::Signal; 3],
+    sources: Vec<tokio::signal::unix::Signal>,
 }
 
 impl Signals {
@@ -24,8 +25,19 @@ impl Signals {
         let terminate = signal(SignalKind::terminate())?;
         let hang_up = signal(SignalKind::hangup())?;
         Ok(Signals {
-            sources: [interrupt, terminate, hang_up],
+            sources: vec![interrupt, terminate, hang_up],
         })
+    }
+
+    /// Listens to SIGHUP apart, which is then no signal that ends the process.
+    #[cfg(unix)]
+    pub(super) fn hang_ups(&mut self) -> HangUps {
+        HangUps(self.sources.pop())
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn hang_ups(&mut self) -> HangUps {
+        HangUps
     }
 
     #[cfg(not(unix))]
@@ -56,5 +68,24 @@ impl Signals {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }
+    }
+}
+
+/// SIGHUP, which asks a server to read its files again.
+#[cfg(unix)]
+pub(super) struct HangUps(Option<tokio::signal::unix::Signal>);
+#[cfg(not(unix))]
+pub(super) struct HangUps;
+
+impl HangUps {
+    /// Waits for the next.
+    pub(super) async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(hang_up) = &mut self.0
+            && hang_up.recv().await.is_some()
+        {
+            return;
+        }
+        std::future::pending().await
     }
 }

@@ -1,10 +1,13 @@
-//! `caphost stdio`
+//! `caphost stdio` and `caphost mcp`: a gateway over standard input and output.
 
 use clap::Args;
+use tokio::io::{stdin, stdout};
 
-use super::client::{Exit, web_socket};
+use super::client::Exit;
+use super::connection::web_socket;
 use super::gateway_args::GatewayArgs;
-use crate::fronts::stdio::jsonrpc::{Bounds, carry};
+use super::signals::Signals;
+use crate::fronts::stdio::{jsonrpc, mcp};
 
 /// Carries JSON-RPC between standard input and output and a gateway, for agents and editors that
 /// start a process rather than open a socket.
@@ -26,10 +29,43 @@ impl Stdio {
             Ok(socket) => socket,
             Err(failure) => return failure.report("caphost", false),
         };
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        match carry(input, output, socket, Bounds::default()).await {
+        match jsonrpc::carry(stdin(), stdout(), socket, jsonrpc::Bounds::default()).await {
             Ok(()) => Exit::Done,
             Err(message) => super::fail(&message),
+        }
+    }
+}
+
+/// Serves an app's capabilities as MCP tools over standard input and output, for clients that start
+/// their servers.
+///
+/// Needs a running gateway, and passes on what either side says. When the input ends, the calls in
+/// flight are cancelled.
+#[derive(Args, Debug)]
+pub(super) struct Mcp {
+    #[command(flatten)]
+    gateway: GatewayArgs,
+}
+
+impl Mcp {
+    /// Carries messages until the client is gone, or a signal.
+    pub(super) async fn run(self) -> Exit {
+        let access = &self.gateway.access;
+        let mut url = access.http_url("mcp");
+        if let (Some(app), Ok(mut path)) = (&self.gateway.app, url.path_segments_mut()) {
+            path.push(app);
+        }
+        let endpoint = mcp::Endpoint {
+            url,
+            authorization: access.authorization(),
+        };
+        let mut signals = match Signals::listen() {
+            Ok(signals) => signals,
+            Err(error) => return super::fail(&format!("cannot wait for signals: {error}")),
+        };
+        match mcp::carry(stdin(), stdout(), endpoint, signals.first()).await {
+            Ok(()) => Exit::Done,
+            Err(error) => super::fail(&error.to_string()),
         }
     }
 }

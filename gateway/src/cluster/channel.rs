@@ -1,23 +1,43 @@
 //! The channel `cancellation:cancel`, as ContextForge has it: what is published, and what is heard.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use futures_util::StreamExt;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use redis::aio::{MultiplexedConnection, PubSub};
+use redis::{AsyncCommands, RedisError, RedisResult};
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
+use tokio::time::{MissedTickBehavior, interval};
 
-use super::{Cluster, WorkerId, Workers};
+use super::Cluster;
+use super::member::Member;
+use super::node::in_time;
+use super::workers::WorkerId;
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
 use crate::tokens::Identity;
-use crate::wire::mended_bytes;
+use crate::wire::{clipped, mended_bytes};
 
 /// Its name: without a prefix, for gateways of other kinds know it as that.
-pub(super) const CANCEL_CHANNEL: &str = "cancellation:cancel";
+const CANCEL_CHANNEL: &str = "cancellation:cancel";
+/// Bytes of a message, 64 KiB: an id, a reason and a name, each escaped, and what others add.
+const MESSAGE_BYTES: usize = 64 << 10;
+/// Characters of who asks, as of any name.
+const NAME_CHARS: usize = 256;
+/// Characters of an error that are logged: it may quote the message.
+const SHOWN_CHARS: usize = 200;
 /// Messages that wait to be published, 1 024.
 const WAITING: usize = 1_024;
 /// Milliseconds between two warnings of messages that are no such thing.
 const WARN_MS: u64 = 10_000;
+/// Messages a second that are looked at, whether or not they are obeyed.
+const HEARD_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
+/// How often a connection that only listens is asked whether it is there.
+const PING: Duration = Duration::from_secs(1);
 
 /// A message of the channel, as anybody may write it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +55,11 @@ pub struct CancelMessage {
 impl CancelMessage {
     /// Reads a message, or says what is wrong with it.
     pub(super) fn read(message: &[u8]) -> Result<Self, String> {
+        if message.len() > MESSAGE_BYTES {
+            return Err(format!("it has more than {MESSAGE_BYTES} bytes"));
+        }
         let fields: Map<String, Value> = serde_json::from_slice(&mended_bytes(message))
-            .map_err(|error| format!("no JSON object: {error}"))?;
+            .map_err(|error| format!("no JSON object: {}", shown(error)))?;
         let Some(Value::String(run_id)) = fields.get("run_id") else {
             return Err("`run_id` is no string".into());
         };
@@ -54,7 +77,7 @@ impl CancelMessage {
         };
         let requester = match fields.get("requester") {
             None => None,
-            Some(Value::String(name)) if !name.is_empty() => Some(name),
+            Some(Value::String(name)) if is_name(name) => Some(name),
             Some(_) => return Err("`requester` is no name".into()),
         };
         let worker = fields.get("worker").and_then(Value::as_str);
@@ -65,6 +88,20 @@ impl CancelMessage {
             worker: worker.and_then(|worker| worker.parse().ok()),
         })
     }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=NAME_CHARS).contains(&name.chars().count())
+}
+
+/// An error without more than a little of what a stranger has sent.
+fn shown(error: impl ToString) -> String {
+    clipped(&error.to_string(), SHOWN_CHARS).into()
+}
+
+/// How many messages are looked at.
+pub(super) fn heard() -> DefaultDirectRateLimiter {
+    RateLimiter::direct(Quota::per_second(HEARD_PER_SECOND))
 }
 
 /// What is to be published.
@@ -102,7 +139,8 @@ impl Published {
 }
 
 impl Cluster {
-    pub(super) fn publish(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
+    /// Tells gateways outside this cluster that `by` cancels. Waits for nothing.
+    pub fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
         if !self.profile.channel {
             return;
         }
@@ -118,7 +156,11 @@ impl Cluster {
     }
 
     /// A message of the channel that is to be obeyed.
-    pub(super) fn heard_on_channel(&self, message: &[u8]) -> Option<CancelMessage> {
+    fn heard_on_channel(&self, message: &[u8]) -> Option<CancelMessage> {
+        if self.heard.check().is_err() {
+            self.warn_of("more come than are obeyed");
+            return None;
+        }
         let message = match CancelMessage::read(message) {
             Ok(message) => message,
             Err(error) => {
@@ -131,7 +173,7 @@ impl Cluster {
         if message.worker.is_some() {
             return None;
         }
-        if message.requester.is_none() && self.options.require_requester {
+        if message.requester.is_none() && self.options.require_requester == Some(true) {
             self.warn_of("it does not name its requester, which is required");
             return None;
         }
@@ -150,9 +192,64 @@ impl Cluster {
     }
 }
 
+/// A connection that listens on the channel, if this worker is to.
+pub(super) async fn subscribe(member: &Member) -> RedisResult<Option<PubSub>> {
+    if !member.profile.channel {
+        return Ok(None);
+    }
+    let mut connection = member.node.listen().await?;
+    in_time(connection.subscribe(CANCEL_CHANNEL)).await?;
+    Ok(Some(connection))
+}
+
+/// Obeys what is heard until Redis fails.
+pub(super) async fn listen(member: &Member, connection: Option<PubSub>) -> RedisError {
+    let Some(connection) = connection else {
+        return std::future::pending().await;
+    };
+    let (mut asking, mut heard) = connection.split();
+    let mut ping = interval(PING);
+    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            message = heard.next() => match message {
+                Some(message) => {
+                    let heard = member.heard_on_channel(message.get_payload_bytes());
+                    if let Some(cancel) = heard {
+                        member.here.cancel_heard(cancel);
+                    }
+                }
+                None => return closed(),
+            },
+            _ = ping.tick() => {
+                if let Err(error) = in_time(asking.ping::<redis::Value>()).await {
+                    return error;
+                }
+            }
+        }
+    }
+}
+
+fn closed() -> RedisError {
+    std::io::Error::from(std::io::ErrorKind::ConnectionAborted).into()
+}
+
+/// Publishes what there is to publish until Redis fails.
+pub(super) async fn publish(member: &Member, mut connection: MultiplexedConnection) -> RedisError {
+    loop {
+        let message = member.published.next().await;
+        let published = connection.publish::<_, _, ()>(CANCEL_CHANNEL, message);
+        if let Err(error) = published.await {
+            tracing::warn!(%error, "a cancel could not be published");
+            return error;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::{ClusterOptions, Profile};
 
     #[test]
     fn a_message_has_an_id_and_may_say_more() {
@@ -184,6 +281,7 @@ mod tests {
     fn what_is_no_such_message_is_refused() {
         let long = format!(r#"{{"run_id":"{}"}}"#, "x".repeat(257));
         let reason = format!(r#"{{"run_id":"1","reason":"{}"}}"#, "x".repeat(4_097));
+        let name = format!(r#"{{"run_id":"1","requester":"{}"}}"#, "x".repeat(257));
         for bad in [
             "",
             "{",
@@ -197,9 +295,39 @@ mod tests {
             r#"{"run_id":"1","requester":{"role":"admin"}}"#,
             &long,
             &reason,
+            &name,
         ] {
             assert!(CancelMessage::read(bad.as_bytes()).is_err(), "{bad}");
         }
         assert!(CancelMessage::read(&[b'"', 0xff, b'"']).is_err());
+    }
+
+    #[test]
+    fn a_megabyte_from_a_stranger_is_not_logged() {
+        let text = |text: String| CancelMessage::read(text.as_bytes()).unwrap_err();
+        for huge in [
+            format!("\"{}\"", "x".repeat(60_000)),
+            format!("\"{}\"", "x".repeat(1 << 20)),
+            format!(r#"{{"run_id":"1","more":"{}"}}"#, "x".repeat(1 << 20)),
+        ] {
+            let error = text(huge);
+            assert!(error.len() < 300, "{}", error.len());
+        }
+    }
+
+    #[test]
+    fn a_flood_on_the_channel_is_not_obeyed() {
+        let profile = Profile {
+            home: "home".into(),
+            retention: Duration::from_secs(60),
+            channel: true,
+        };
+        let options = ClusterOptions::default();
+        let cluster = Cluster::new("redis://127.0.0.1:1", options, profile).unwrap();
+        let message = br#"{"run_id":"1"}"#;
+        let flood = 5 * HEARD_PER_SECOND.get();
+        let heard = (0..flood).filter(|_| cluster.heard_on_channel(message).is_some());
+        let heard = heard.count() as u32;
+        assert!((HEARD_PER_SECOND.get()..flood).contains(&heard), "{heard}");
     }
 }

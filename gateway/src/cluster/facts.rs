@@ -6,15 +6,11 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::{BoxFuture, FutureExt};
 use redis::aio::MultiplexedConnection;
-use redis::{FromRedisValue, Pipeline, RedisResult, pipe};
-use tokio::time::timeout;
+use redis::{ExistenceCheck, FromRedisValue, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
 
 use super::Cluster;
 
-/// For Redis to answer, while somebody waits for this worker to answer.
-const ANSWER: Duration = Duration::from_millis(700);
 /// Facts of this worker that are kept to be told again, 65 536.
 const HELD: usize = 65_536;
 /// How many of them are told at once.
@@ -104,142 +100,94 @@ impl Held {
     }
 }
 
-/// What Redis answers, unless it is away.
-pub type Answered<'a, T> = BoxFuture<'a, Result<T, Away>>;
-
 /// What all workers know, by name.
-pub trait Facts {
+impl Cluster {
     /// A fact, if there is one of that name.
-    fn fact(&self, name: &str) -> Answered<'_, Option<Vec<u8>>>;
+    pub async fn fact(&self, name: &str) -> Result<Option<Vec<u8>>, Away> {
+        let mut get = pipe();
+        get.get(self.node.key(name));
+        let (fact,) = self.command(get).await?;
+        Ok(fact)
+    }
 
     /// Makes it a fact for `time`, whatever there was.
-    fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, ()>;
+    pub async fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Result<(), Away> {
+        let mut set = pipe();
+        set.set_options(self.node.key(name), fact, lasting(time));
+        let ((),) = self.command(set).await?;
+        self.held.keep(name, fact, time);
+        Ok(())
+    }
 
     /// Makes it a fact for `time`, unless there is one: which one there was. While Redis is away it is
     /// told later, unless another has come by then.
-    fn claim_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Option<Vec<u8>>>;
+    pub async fn claim_fact(
+        &self,
+        name: &str,
+        fact: &[u8],
+        time: Duration,
+    ) -> Result<Option<Vec<u8>>, Away> {
+        let mut claim = pipe();
+        let key = self.node.key(name);
+        claim.atomic().get(&key);
+        claim.set_options(&key, fact, if_none(time)).ignore();
+        let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
+        if !matches!(answer, Ok((Some(_),))) {
+            self.held.keep(name, fact, time);
+        }
+        answer.map(|(before,)| before)
+    }
 
     /// Makes it a fact for `time` in the place of another, if that is still one. Whether it was.
-    fn replace_fact(
+    pub async fn replace_fact(
         &self,
         name: &str,
         before: &[u8],
         fact: &[u8],
         time: Duration,
-    ) -> Answered<'_, bool>;
+    ) -> Result<bool, Away> {
+        let mut replace = pipe();
+        let script = replace.cmd("EVAL").arg(REPLACE).arg(1);
+        script.arg(self.node.key(name)).arg(before).arg(fact);
+        script.arg(millis(time));
+        let (replaced,): (bool,) = self.command(replace).await?;
+        if replaced {
+            self.held.keep(name, fact, time);
+        }
+        Ok(replaced)
+    }
 
     /// Keeps a fact for `time` from now: which one there is, this one if there was none.
-    fn keep_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Vec<u8>>;
+    pub async fn keep_fact(
+        &self,
+        name: &str,
+        fact: &[u8],
+        time: Duration,
+    ) -> Result<Vec<u8>, Away> {
+        let mut keep = pipe();
+        let key = self.node.key(name);
+        keep.atomic();
+        keep.set_options(&key, fact, if_none(time)).ignore();
+        keep.pexpire(&key, millis(time) as i64).ignore().get(&key);
+        let (kept,): (Vec<u8>,) = self.command(keep).await?;
+        self.held.keep(name, &kept, time);
+        Ok(kept)
+    }
 
     /// It is a fact no longer. What another worker has put in its place stays. While Redis is away it
     /// is told later.
-    fn release_fact(&self, name: &str, fact: &[u8]) -> Answered<'_, ()>;
-}
-
-impl Facts for Cluster {
-    fn fact(&self, name: &str) -> Answered<'_, Option<Vec<u8>>> {
-        let mut get = pipe();
-        get.cmd("GET").arg(self.redis.fact(name));
-        async move {
-            let (fact,) = self.command(get).await?;
-            Ok(fact)
-        }
-        .boxed()
-    }
-
-    fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, ()> {
-        let (name, fact) = (name.to_string(), fact.to_vec());
-        let mut set = pipe();
-        let command = set.cmd("SET").arg(self.redis.fact(&name)).arg(&fact);
-        command.arg("PX").arg(time.as_millis() as u64);
-        async move {
-            let ((),) = self.command(set).await?;
-            self.held.keep(&name, &fact, time);
-            Ok(())
-        }
-        .boxed()
-    }
-
-    fn claim_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Option<Vec<u8>>> {
-        let (name, fact) = (name.to_string(), fact.to_vec());
-        let mut claim = pipe();
-        let key = self.redis.fact(&name);
-        claim.atomic().cmd("GET").arg(&key);
-        set_if_none(&mut claim, &key, &fact, time);
-        async move {
-            let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
-            if !matches!(answer, Ok((Some(_),))) {
-                self.held.keep(&name, &fact, time);
-            }
-            answer.map(|(before,)| before)
-        }
-        .boxed()
-    }
-
-    fn replace_fact(
-        &self,
-        name: &str,
-        before: &[u8],
-        fact: &[u8],
-        time: Duration,
-    ) -> Answered<'_, bool> {
-        let (name, fact) = (name.to_string(), fact.to_vec());
-        let mut replace = pipe();
-        let script = replace.cmd("EVAL").arg(REPLACE).arg(1);
-        script.arg(self.redis.fact(&name)).arg(before).arg(&fact);
-        script.arg(time.as_millis() as u64);
-        async move {
-            let (replaced,): (bool,) = self.command(replace).await?;
-            if replaced {
-                self.held.keep(&name, &fact, time);
-            }
-            Ok(replaced)
-        }
-        .boxed()
-    }
-
-    fn keep_fact(&self, name: &str, fact: &[u8], time: Duration) -> Answered<'_, Vec<u8>> {
-        let name = name.to_string();
-        let mut keep = pipe();
-        let key = self.redis.fact(&name);
-        keep.atomic();
-        set_if_none(&mut keep, &key, fact, time);
-        let millis = time.as_millis() as u64;
-        keep.cmd("PEXPIRE").arg(&key).arg(millis).ignore();
-        keep.cmd("GET").arg(&key);
-        async move {
-            let (kept,): (Vec<u8>,) = self.command(keep).await?;
-            self.held.keep(&name, &kept, time);
-            Ok(kept)
-        }
-        .boxed()
-    }
-
-    fn release_fact(&self, name: &str, fact: &[u8]) -> Answered<'_, ()> {
-        let (name, fact) = (name.to_string(), fact.to_vec());
-        self.held.release(&name, &fact);
+    pub async fn release_fact(&self, name: &str, fact: &[u8]) -> Result<(), Away> {
+        self.held.release(name, fact);
         let mut release = pipe();
-        self.take_out(&mut release, &name, &fact);
-        async move {
-            let () = self.command(release).await?;
-            self.held.forget(&name, &fact);
-            Ok(())
-        }
-        .boxed()
+        self.take_out(&mut release, name, fact);
+        let () = self.command(release).await?;
+        self.held.forget(name, fact);
+        Ok(())
     }
-}
 
-fn set_if_none(commands: &mut Pipeline, key: &str, fact: &[u8], time: Duration) {
-    // Redis takes none for an error.
-    let millis = (time.as_millis() as u64).max(1);
-    let set = commands.cmd("SET").arg(key).arg(fact).arg("PX");
-    set.arg(millis).arg("NX").ignore();
-}
-
-impl Cluster {
     fn take_out(&self, commands: &mut Pipeline, name: &str, fact: &[u8]) {
-        let name = self.redis.fact(name);
-        let script = commands.cmd("EVAL").arg(RELEASE).arg(1).arg(name);
+        let key = self.node.key(name);
+        let script = commands.cmd("EVAL").arg(RELEASE).arg(1).arg(key);
         script.arg(fact).ignore();
     }
 
@@ -251,7 +199,9 @@ impl Cluster {
         for some in self.held.all(false).chunks(AT_ONCE) {
             let mut tell = pipe();
             for (name, fact, time) in some {
-                set_if_none(&mut tell, &self.redis.fact(name), fact, *time);
+                let key = self.node.key(name);
+                tell.set_options(key, fact.as_slice(), if_none(*time))
+                    .ignore();
             }
             tell.exec_async(connection).await?;
         }
@@ -279,8 +229,9 @@ impl Cluster {
     async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
         let mut connection = self.commands().clone().ok_or(Away)?;
         self.traffic.commands.add(commands.len());
-        let answer = timeout(ANSWER, commands.query_async(&mut connection)).await;
-        answer.map_err(|_| Away)?.map_err(|error| {
+        // The connection has a timeout of its own. Before it is over Redis may have heard of this.
+        let answer = commands.query_async(&mut connection).await;
+        answer.map_err(|error| {
             tracing::debug!(%error, "Redis");
             Away
         })
@@ -294,6 +245,19 @@ impl Cluster {
     fn commands(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Milliseconds of a time in Redis, which takes none for an error.
+fn millis(time: Duration) -> u64 {
+    (time.as_millis() as u64).max(1)
+}
+
+fn lasting(time: Duration) -> SetOptions {
+    SetOptions::default().with_expiration(SetExpiry::PX(millis(time)))
+}
+
+fn if_none(time: Duration) -> SetOptions {
+    lasting(time).conditional_set(ExistenceCheck::NX)
 }
 
 #[cfg(test)]

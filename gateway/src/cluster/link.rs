@@ -128,6 +128,14 @@ impl Link {
         })
     }
 
+    /// What was given out at `then` has been written only `now`: until then nobody could acknowledge
+    /// it.
+    pub fn written(&mut self, then: f64, now: f64) {
+        for sent in self.sent.iter_mut().filter(|sent| sent.at == then) {
+            sent.at = now;
+        }
+    }
+
     /// When [`Link::next_frame`] is to be asked again, if nothing happens before.
     pub fn deadline(&self) -> Option<f64> {
         let resend = self.resend_at();

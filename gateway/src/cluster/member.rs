@@ -11,6 +11,7 @@ use super::Cluster;
 use super::link::Frame;
 use super::message::{Message, Parcel, VERSION};
 use super::workers::{Here, WorkerId};
+use crate::wire::for_log;
 
 /// A cluster, and whom it tells of the others.
 #[derive(Clone)]
@@ -36,7 +37,7 @@ impl Member {
             version: VERSION,
         };
         self.peers().peers.entry(worker).or_default();
-        self.push(worker, &greeting.into());
+        self.send(worker, &greeting.into());
         self.here.came(worker);
     }
 
@@ -91,6 +92,7 @@ impl Member {
                 Err(error) => error,
             };
             self.traffic.messages_unread.add(1);
+            let error = for_log(error);
             tracing::error!(worker = %from, error, "a message of another worker is passed over");
         }
     }
@@ -102,7 +104,7 @@ impl Member {
                 sessions,
                 version,
             } => {
-                tracing::info!(worker = %from, name, version, "another worker");
+                tracing::info!(worker = %from, name = for_log(&name), version, "another worker");
                 if let Some(peer) = self.peers().peers.get_mut(&from) {
                     peer.name = name;
                     peer.home = sessions;
@@ -113,7 +115,7 @@ impl Member {
                 let (cluster, answer) = (self.cluster.clone(), self.here.answer(question));
                 tokio::spawn(async move {
                     let answer = answer.await;
-                    cluster.push(from, &Message::Answer { id, answer }.into());
+                    cluster.send(from, &Message::Answer { id, answer }.into());
                 });
             }
             Message::Answer { id, answer } => {

@@ -1,14 +1,19 @@
 //! What workers say to each other.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::notice::Notice;
-use super::question::{Answer, Question};
+use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId};
 use crate::broker::{CapabilityInfo, Offer};
 use crate::tokens::Identity;
+use crate::wire::{clipped, stops};
+use caphost::call::{LateEnd, Stop};
 
 /// Bytes of a message that cannot be read which are shown in the log.
 const SHOWN_BYTES: usize = 64;
@@ -175,6 +180,106 @@ pub enum Message {
     Bye,
 }
 
+/// What everybody should know. Ids are as their dialects write them: whoever obeys checks them.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub enum Notice {
+    /// Somebody cancels a run that nobody knows yet.
+    CancelEarly(EarlyCancel),
+    /// That cancel has met its run.
+    EarlyTaken(EarlyCancel),
+    /// Sessions that listen are to hear of a cancel.
+    Cancelled(CancelNotice),
+    /// A RAP runtime cancels a tool call.
+    CancelToolCall {
+        /// Its thread.
+        thread_id: String,
+        /// The call.
+        tool_call_id: String,
+        /// The app whose tools are addressed, if one is.
+        app: Option<String>,
+        /// Who.
+        by: Identity,
+    },
+    /// A RAP runtime closes a thread.
+    CloseThread {
+        /// Which one.
+        thread_id: String,
+        /// The app whose tools are addressed, if one is.
+        app: Option<String>,
+        /// Who.
+        by: Identity,
+    },
+    /// An MCP client cancels a request that is not in flight where the cancel came.
+    CancelRequest {
+        /// The session's id.
+        session: String,
+        /// The request, as the client calls it: a number or a string.
+        request_id: Value,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// An MCP client ends its session.
+    EndSession {
+        /// The session's id.
+        session: String,
+    },
+}
+
+/// What is asked of another worker about its runs.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub enum Question {
+    /// Those an id may mean: [`Answer::Runs`].
+    Find {
+        /// A run's own id, or a dialect's.
+        request_id: String,
+        /// Who asks.
+        viewer: Identity,
+    },
+    /// All in flight and the newest that have ended: [`Answer::Runs`].
+    List {
+        /// Who asks.
+        viewer: Identity,
+        /// How many of those that have ended.
+        ended: usize,
+    },
+    /// Cancel one, and say what came of it: [`Answer::Cancelled`].
+    Cancel {
+        /// Which one.
+        run: RunId,
+        /// Why.
+        reason: Option<String>,
+        /// Who asks.
+        by: Identity,
+    },
+}
+
+/// What is answered.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub enum Answer {
+    /// Runs.
+    Runs {
+        /// Those that were asked for.
+        runs: Vec<Run>,
+        /// How many that have ended were left out.
+        omitted: usize,
+    },
+    /// What came of a cancel.
+    Cancelled {
+        /// Whether it is a fact that it is cancelled.
+        cancelled: bool,
+        /// Why not.
+        reason: Option<String>,
+        /// The `ABPError` with it.
+        error: Option<Value>,
+        /// How far the stop was seen. Older workers do not say.
+        #[serde(default, with = "stops::word")]
+        stop: Option<Stop>,
+        /// How the handler has ended since it was abandoned.
+        #[serde(default, with = "stops::late")]
+        ended: Option<LateEnd>,
+    },
+}
+
 /// A message and the text that goes with it, empty for most.
 #[derive(Clone, Debug)]
 pub struct Parcel {
@@ -223,7 +328,8 @@ fn unpack_one(bytes: &mut Bytes) -> Result<Parcel, String> {
         Ok(message) => Ok(Parcel { message, text }),
         Err(error) => {
             let start = String::from_utf8_lossy(&head[..head.len().min(SHOWN_BYTES)]);
-            Err(format!("{start}: {error}"))
+            let error = error.to_string();
+            Err(format!("{start}: {}", clipped(&error, SHOWN_BYTES)))
         }
     }
 }
@@ -236,90 +342,4 @@ fn cut(bytes: &mut Bytes) -> Option<(Bytes, Bytes)> {
         return None;
     }
     Some((bytes.split_to(head as usize), bytes.split_to(text as usize)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parcel(app: AppKey, text: &str) -> Parcel {
-        Parcel {
-            message: Message::ToApp {
-                app,
-                agent: "a1".into(),
-            },
-            text: Bytes::copy_from_slice(text.as_bytes()),
-        }
-    }
-
-    #[test]
-    fn parcels_packed_together_come_apart() {
-        let mut bytes = BytesMut::new();
-        for (app, text) in [(1, "one"), (2, ""), (3, "dréi")] {
-            bytes.put_slice(&parcel(app, text).pack().unwrap());
-        }
-        let read: Vec<_> = Parcel::unpack(bytes.freeze()).map(Result::unwrap).collect();
-        let texts: Vec<_> = read.iter().map(|it| &it.text[..]).collect();
-        assert_eq!(texts, [&b"one"[..], b"", "dréi".as_bytes()]);
-        assert!(matches!(read[2].message, Message::ToApp { app: 3, .. }));
-    }
-
-    #[test]
-    fn what_breaks_off_ends_it() {
-        let packed = parcel(1, "text").pack().unwrap();
-        for end in 1..packed.len() {
-            let read: Vec<_> = Parcel::unpack(packed.slice(..end)).collect();
-            assert!(matches!(&read[..], [Err(_)]), "{end}");
-        }
-        let longest = Bytes::from_static(&[0xff; 9]);
-        let read: Vec<_> = Parcel::unpack(longest).collect();
-        assert!(matches!(&read[..], [Err(_)]));
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_passed_over_alone() {
-        for foreign in [
-            &b"\"No\""[..],
-            b"{",
-            b"\xff",
-            b"",
-            br#"{"ToApp":{"app":"x"}}"#,
-        ] {
-            let mut bytes = BytesMut::new();
-            bytes.put_u32(foreign.len() as u32);
-            bytes.put_u32(4);
-            bytes.put_slice(foreign);
-            bytes.put_slice(b"text");
-            bytes.put_slice(&parcel(2, "two").pack().unwrap());
-            let read: Vec<_> = Parcel::unpack(bytes.freeze()).collect();
-            assert!(matches!(&read[..], [Err(_), Ok(next)] if &next.text[..] == b"two"));
-        }
-    }
-
-    #[test]
-    fn a_greeting_without_a_version_is_of_the_first() {
-        let read = |text: &str| match serde_json::from_str(text).unwrap() {
-            Message::Hello { version, .. } => version,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(read(r#"{"Hello":{"name":"a","sessions":"b"}}"#), 1);
-        let later = r#"{"Hello":{"name":"a","sessions":"b","version":9,"more":{}}}"#;
-        assert_eq!(read(later), 9);
-    }
-
-    #[test]
-    fn what_an_app_offers_comes_as_it_was() {
-        let offer = serde_json::json!({
-            "app": { "id": "demo", "name": "Demo", "version": "1" },
-            "capabilities": [{ "name": "x", "inputSchema": { "type": "object", "n": 1.0 } }],
-        });
-        let offer: Arc<Offer> = serde_json::from_value(offer).unwrap();
-        let packed = Parcel::from(Message::App { app: 1, offer }).pack().unwrap();
-        let read = Parcel::unpack(packed).next().unwrap().unwrap();
-        let Message::App { offer, .. } = read.message else {
-            panic!("{read:?}");
-        };
-        let schema = offer.capabilities[0].input_schema.as_ref().unwrap();
-        assert_eq!(schema.get(), r#"{"n":1.0,"type":"object"}"#);
-    }
 }

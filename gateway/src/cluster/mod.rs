@@ -1,80 +1,68 @@
 //! Several workers on Redis, and what they say to each other.
 //!
-//! The layers above see [`Workers`], the other workers, and implement [`Here`], through which they are
-//! told of them. [`Cluster`] is the one implementation: between each two workers there is a
-//! link over streams in Redis. See `docs/cluster.md`.
+//! The layers above use [`Cluster`], a worker's part in its cluster, and implement [`Here`], through
+//! which they are told of the others. Between each two workers there is a link over streams in Redis.
+//! See `docs/cluster.md`.
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `workers` | the other workers, as the layers above see them |
-//! | `link` | messages between two workers, each once and in order |
-//! | `membership` | who takes part: leases |
+//! | `workers` | workers as the layers above see them |
 //! | [`message`] | what workers say to each other |
+//! | `link` | messages between two workers, each once and in order |
+//! | `membership`, `peers` | who takes part, and what is on the way to whom |
 //! | `member` | what this worker does about the others |
 //! | `facts` | what all of them are to know, while it is of use |
+//! | `records` | runs that are written down for the others, and taken over by them |
 //! | `channel` | cancels that are published to other gateways, and heard of them |
-//! | `redis` | keys, connections and the tasks on them |
+//! | `node` | where Redis is, what keys are called, and connections |
+//! | `session`, `leases`, `frames` | what is done on the connections |
 
 mod channel;
 mod facts;
+mod frames;
+mod leases;
 mod link;
 mod member;
 mod membership;
 pub mod message;
-mod notice;
+mod node;
 mod options;
 mod peers;
-mod question;
 mod records;
-mod redis;
-mod traffic;
+mod session;
 mod workers;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ::redis::aio::MultiplexedConnection;
-use futures_util::future::{BoxFuture, FutureExt};
+use governor::DefaultDirectRateLimiter;
+use redis::aio::MultiplexedConnection;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 
-use self::redis::Redis;
 use crate::broker::runs::News;
-use crate::tokens::Identity;
 pub use channel::CancelMessage;
 use channel::Published;
-pub use facts::{Answered, Away, Facts};
+pub use facts::Away;
 use member::Member;
 use membership::Membership;
+pub use message::{Answer, Notice, Question};
 use message::{Message, Parcel};
-pub use notice::Notice;
-pub use options::ClusterOptions;
+use node::Node;
+pub use options::{ClusterOptions, Profile};
 use peers::Peers;
-pub use question::{Answer, Question};
 use records::Records;
-pub use traffic::{METRICS, Traffic};
-pub use workers::{Here, Life, Standing, WorkerId, Workers};
+pub use workers::{Here, Life, METRICS, Standing, Traffic, WorkerId};
 
 /// For the others to hear that this worker leaves.
 const GOODBYE: Duration = Duration::from_millis(500);
 /// After which room is looked for without being told of any.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a cluster has to know of its worker.
-#[derive(Clone, Debug)]
-pub struct Profile {
-    /// What the worker is called while its process lives; the tokens of its apps' sessions begin so.
-    pub home: String,
-    /// For how long runs that have ended are remembered.
-    pub retention: Duration,
-    /// Whether the channel of cancels is listened to and published on.
-    pub channel: bool,
-}
-
 /// A worker's part in its cluster.
 pub struct Cluster {
-    redis: Redis,
+    node: Node,
     options: ClusterOptions,
     profile: Profile,
     peers: Mutex<Peers>,
@@ -86,6 +74,8 @@ pub struct Cluster {
     orphaned: Notify,
     records: Records,
     published: Published,
+    /// How fast messages of the channel come.
+    heard: DefaultDirectRateLimiter,
     /// When a message of the channel was last warned of.
     warned: AtomicU64,
     leaving: AtomicBool,
@@ -103,9 +93,9 @@ impl Cluster {
     /// A worker about to take part: an error for what is no URL of Redis. Nothing happens before
     /// [`Cluster::run`].
     pub fn new(url: &str, options: ClusterOptions, profile: Profile) -> Result<Arc<Self>, String> {
-        let redis = Redis::new(url, &options.redis_prefix)?;
+        let node = Node::new(url, &options.redis_prefix)?;
         Ok(Arc::new(Cluster {
-            redis,
+            node,
             peers: Mutex::new(Peers::new(Membership::new(options.worker_lease))),
             options,
             profile,
@@ -114,6 +104,7 @@ impl Cluster {
             orphaned: Notify::new(),
             records: Records::default(),
             published: Published::default(),
+            heard: channel::heard(),
             warned: AtomicU64::new(0),
             leaving: AtomicBool::new(false),
             traffic: Traffic::default(),
@@ -131,7 +122,7 @@ impl Cluster {
             cluster: self,
             here,
         };
-        match redis::run(&member).await {}
+        match session::run(&member).await {}
     }
 
     /// Waits until the others that there are have introduced themselves, for as long as Redis answers
@@ -164,82 +155,56 @@ impl Cluster {
         let _ = timeout(GOODBYE, told).await;
     }
 
-    /// Puts a parcel on the way to a worker. Whether it is.
-    fn push(&self, worker: WorkerId, parcel: &Parcel) -> bool {
-        // Packed while others may send.
-        let bytes = parcel.pack();
-        if bytes.is_none() {
-            tracing::error!(%worker, "a message is too large for another worker");
-        }
-        let pushed = bytes.is_some_and(|bytes| self.peers().push(worker, bytes));
-        self.outgoing.notify_one();
-        pushed
-    }
-
-    /// The next time there may be room on the way to a worker, unless there is now, or it is gone.
-    fn full(&self, worker: WorkerId) -> Option<Arc<Notify>> {
-        let peers = self.peers();
-        let peer = peers.peers.get(&worker)?;
-        (!peer.link.has_room()).then(|| peer.room.clone())
-    }
-
-    /// Milliseconds on a clock that never goes back.
-    fn now(&self) -> f64 {
-        self.started.elapsed().as_secs_f64() * 1_000.0
-    }
-
-    fn peers(&self) -> MutexGuard<'_, Peers> {
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Workers for Cluster {
-    fn me(&self) -> WorkerId {
+    /// What this worker is called just now. One that was taken for dead joins under a new id.
+    pub fn me(&self) -> WorkerId {
         self.peers().me
     }
 
-    fn home(&self) -> &str {
+    /// What this worker is called for as long as its process lives.
+    pub fn home(&self) -> &str {
         &self.profile.home
     }
 
-    fn standing(&self) -> Standing {
+    /// How this worker stands with the others.
+    pub fn standing(&self) -> Standing {
         Standing {
             connected: self.connected.load(Ordering::Relaxed),
             others: self.peers().peers.len(),
         }
     }
 
-    fn traffic(&self) -> &Traffic {
+    /// What went to and from the others.
+    pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
-    fn others(&self) -> Vec<WorkerId> {
+    /// The others, as far as they can be reached now.
+    pub fn others(&self) -> Vec<WorkerId> {
         match self.connected.load(Ordering::Relaxed) {
             true => self.peers().peers.keys().copied().collect(),
             false => Vec::new(),
         }
     }
 
-    fn orphans(&self) -> usize {
+    /// How many workers are gone whose runs nobody has taken over yet.
+    pub fn orphans(&self) -> usize {
         self.peers().orphans.len()
     }
 
-    fn at_home(&self, home: &str) -> Option<WorkerId> {
-        let peers = self.peers();
-        let mut others = peers.peers.iter();
-        let found = others.find(|(_, peer)| !home.is_empty() && peer.home == home);
-        found.map(|(worker, _)| *worker)
+    /// The worker with that home, if it has introduced itself.
+    pub fn at_home(&self, home: &str) -> Option<WorkerId> {
+        self.peers().at_home(home)
     }
 
-    fn life_of(&self, home: &str, worker: WorkerId) -> Life {
+    /// What is known of the worker with that home, which was called so when that was written.
+    pub fn life_of(&self, home: &str, worker: WorkerId) -> Life {
         if home == self.profile.home {
             return Life::Here;
         }
         let now = self.now();
         let peers = self.peers();
         // Its id does not tell: a worker that joins anew has another.
-        let is_at_home = |peer: &peers::Peer| !home.is_empty() && peer.home == home;
-        if peers.peers.contains_key(&worker) || peers.peers.values().any(is_at_home) {
+        if peers.peers.contains_key(&worker) || peers.at_home(home).is_some() {
             return Life::There;
         }
         if peers.membership.is_buried(worker) {
@@ -252,18 +217,29 @@ impl Workers for Cluster {
         }
     }
 
-    fn knows(&self, worker: WorkerId, version: u32) -> bool {
+    /// Whether a worker understands what came with that version of the messages.
+    pub fn knows(&self, worker: WorkerId, version: u32) -> bool {
         let peers = self.peers();
         let peer = peers.peers.get(&worker);
         peer.is_some_and(|peer| peer.version >= version)
     }
 
-    fn send(&self, worker: WorkerId, parcel: &Parcel) {
-        self.push(worker, parcel);
+    /// Sends to one worker, unless it is gone. Whether it is on its way.
+    pub fn send(&self, worker: WorkerId, parcel: &Parcel) -> bool {
+        // Packed while others may send.
+        let bytes = parcel.pack();
+        if bytes.is_none() {
+            tracing::error!(%worker, "a message is too large for another worker");
+        }
+        let pushed = bytes.is_some_and(|bytes| self.peers().push(worker, bytes));
+        self.outgoing.notify_one();
+        pushed
     }
 
-    fn send_to_those(&self, is_meant: &dyn Fn(u32) -> bool, parcel: &Parcel) {
-        if !self.peers().has_any(is_meant) {
+    /// Sends to those of the others whose versions of the messages `is_meant` picks; that of a worker
+    /// which has not greeted is 0.
+    pub fn send_to_those(&self, is_meant: impl Fn(u32) -> bool, parcel: &Parcel) {
+        if !self.peers().has_any(&is_meant) {
             return;
         }
         // Packed while others may send.
@@ -272,78 +248,76 @@ impl Workers for Cluster {
         self.outgoing.notify_one();
     }
 
-    fn send_in_turn<'a>(&'a self, worker: WorkerId, parcel: &'a Parcel) -> BoxFuture<'a, ()> {
-        async move {
-            let Some(bytes) = parcel.pack() else {
-                return tracing::error!(%worker, "a message is too large for another worker");
-            };
-            loop {
-                let room = {
-                    let mut peers = self.peers();
-                    match peers.peers.get(&worker) {
-                        Some(peer) if !peer.link.has_room() => peer.room.clone(),
-                        _ => {
-                            peers.push(worker, bytes);
-                            break;
-                        }
-                    }
-                };
-                // It may have been told between the look and the wait.
-                let _ = timeout(LOOK, room.notified()).await;
-            }
-            self.outgoing.notify_one();
-        }
-        .boxed()
+    /// Sends to all others.
+    pub fn send_all(&self, parcel: &Parcel) {
+        self.send_to_those(|_| true, parcel);
     }
 
-    fn has_room(&self, worker: WorkerId) -> bool {
+    /// Tells all others.
+    pub fn tell_all(&self, notice: Notice) {
+        self.send_all(&Message::Tell(notice).into());
+    }
+
+    /// Sends as soon as there is room on the way to a worker, unless it is gone.
+    pub async fn send_in_turn(&self, worker: WorkerId, parcel: &Parcel) {
+        self.room(worker).await;
+        self.send(worker, parcel);
+    }
+
+    /// Whether there is room on the way to a worker, or it is gone.
+    pub fn has_room(&self, worker: WorkerId) -> bool {
         self.full(worker).is_none()
     }
 
-    fn room(&self, worker: WorkerId) -> BoxFuture<'_, ()> {
-        async move {
-            while let Some(room) = self.full(worker) {
-                // It may have been told between the look and the wait.
-                let _ = timeout(LOOK, room.notified()).await;
-            }
+    /// Waits for room on the way to a worker.
+    pub async fn room(&self, worker: WorkerId) {
+        while let Some(room) = self.full(worker) {
+            // It may have been told between the look and the wait.
+            let _ = timeout(LOOK, room.notified()).await;
         }
-        .boxed()
     }
 
-    fn ask(
+    /// The next time there may be room on the way to a worker, unless there is now, or it is gone.
+    fn full(&self, worker: WorkerId) -> Option<Arc<Notify>> {
+        let peers = self.peers();
+        let peer = peers.peers.get(&worker)?;
+        (!peer.link.has_room()).then(|| peer.room.clone())
+    }
+
+    /// Asks one worker. Nothing if it has not answered within `patience`, or is gone.
+    pub async fn ask(
         &self,
         worker: WorkerId,
         question: Question,
         patience: Duration,
-    ) -> BoxFuture<'_, Option<Answer>> {
-        async move {
-            let (answer, answered) = oneshot::channel();
-            let id = {
-                let mut peers = self.peers();
-                peers.last_asked += 1;
-                let id = peers.last_asked;
-                peers.asked.insert(id, (worker, answer));
-                id
-            };
-            let answer = match self.push(worker, &Message::Ask { id, question }.into()) {
-                true => timeout(patience, answered).await.ok(),
-                false => None,
-            };
-            self.peers().asked.remove(&id);
-            answer?.ok()
-        }
-        .boxed()
+    ) -> Option<Answer> {
+        let (answer, answered) = oneshot::channel();
+        let id = self.peers().waits_for(worker, answer);
+        let answer = match self.send(worker, &Message::Ask { id, question }.into()) {
+            true => timeout(patience, answered).await.ok(),
+            false => None,
+        };
+        self.peers().asked.remove(&id);
+        answer?.ok()
     }
 
-    fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
-        self.publish(request_id, reason, by);
-    }
-
-    fn note(&self, news: &[News]) {
+    /// Something is happening to runs here, which the others are to know if this worker dies: called
+    /// before anything of it leaves this worker.
+    pub fn note(&self, news: &[News]) {
         self.records.note(news);
     }
 
-    fn write_down(&self) {
+    /// What was noted may be written down.
+    pub fn write_down(&self) {
         self.outgoing.notify_one();
+    }
+
+    /// Milliseconds on a clock that never goes back.
+    fn now(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1_000.0
+    }
+
+    fn peers(&self) -> MutexGuard<'_, Peers> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 
 use crate::options::duration;
 
@@ -35,9 +36,9 @@ pub struct ClusterOptions {
     /// How long Redis may give no answer before calls to apps on other workers fail.
     #[arg(long, env = "CAPHOST_REDIS_PATIENCE", default_value = "4s", value_parser = duration, value_name = "TIME")]
     pub redis_patience: Duration,
-    /// Obey a message on the channel cancellation:cancel only if it names its requester.
-    #[arg(long, env = "CAPHOST_REQUIRE_REQUESTER")]
-    pub require_requester: bool,
+    /// Obey a message on the channel cancellation:cancel only if it names its requester: true or false; true, unless said otherwise, where there are tokens.
+    #[arg(long, env = "CAPHOST_REQUIRE_REQUESTER", num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new(), value_name = "BOOL")]
+    pub require_requester: Option<bool>,
 }
 
 impl Default for ClusterOptions {
@@ -48,7 +49,7 @@ impl Default for ClusterOptions {
             worker_name: None,
             worker_lease: Duration::from_millis(2_500),
             redis_patience: Duration::from_secs(4),
-            require_requester: false,
+            require_requester: None,
         }
     }
 }
@@ -60,4 +61,15 @@ impl ClusterOptions {
         let name = self.worker_name.clone();
         name.unwrap_or_else(|| format!("{}-{}", host(), std::process::id()))
     }
+}
+
+/// What a cluster has to know of its worker.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What the worker is called while its process lives; the tokens of its apps' sessions begin so.
+    pub home: String,
+    /// For how long runs that have ended are remembered.
+    pub retention: Duration,
+    /// Whether the channel of cancels is listened to and published on.
+    pub channel: bool,
 }

@@ -8,7 +8,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::link::{Frame, Link, Taken};
 use super::membership::{Heard, Membership};
-use super::question::Answer;
+use super::message::Answer;
 use super::workers::WorkerId;
 
 /// Frames given out at once: a bound on what is lost with a connection that breaks.
@@ -83,16 +83,30 @@ impl Peers {
     }
 
     /// Whether somebody speaks a version that `is_meant` picks.
-    pub fn has_any(&self, is_meant: &dyn Fn(u32) -> bool) -> bool {
+    pub fn has_any(&self, is_meant: impl Fn(u32) -> bool) -> bool {
         self.peers.values().any(|peer| is_meant(peer.version))
     }
 
     /// Puts a packed parcel on the way to those whose versions `is_meant` picks.
-    pub fn push_to_those(&mut self, is_meant: &dyn Fn(u32) -> bool, bytes: &Bytes) {
+    pub fn push_to_those(&mut self, is_meant: impl Fn(u32) -> bool, bytes: &Bytes) {
         let meant = |peer: &&mut Peer| is_meant(peer.version);
         for peer in self.peers.values_mut().filter(meant) {
             peer.link.push(bytes.clone());
         }
+    }
+
+    /// The worker with that home, if it has introduced itself.
+    pub fn at_home(&self, home: &str) -> Option<WorkerId> {
+        let mut others = self.peers.iter();
+        let found = others.find(|(_, peer)| !home.is_empty() && peer.home == home);
+        found.map(|(worker, _)| *worker)
+    }
+
+    /// Somebody waits for an answer of that worker: to the question of which number.
+    pub fn waits_for(&mut self, worker: WorkerId, answer: oneshot::Sender<Answer>) -> u64 {
+        self.last_asked += 1;
+        self.asked.insert(self.last_asked, (worker, answer));
+        self.last_asked
     }
 
     /// What is to be sent now.
@@ -108,6 +122,19 @@ impl Peers {
             }
         }
         frames
+    }
+
+    /// Workers that are gone for good and whose runs are to be taken over.
+    pub fn to_adopt(&self) -> Vec<WorkerId> {
+        let due = self.orphans.iter().filter(|(_, due)| **due);
+        due.map(|(id, _)| *id).collect()
+    }
+
+    /// What was to be sent at `then` has been sent by `now`.
+    pub fn written(&mut self, then: f64, now: f64) {
+        for peer in self.peers.values_mut() {
+            peer.link.written(then, now);
+        }
     }
 
     /// When [`Peers::frames`] is to be asked again, if nothing happens before.

@@ -1,10 +1,32 @@
-//! Which runs have to be written down in Redis, for the others to take over if this worker dies.
+//! The runs of this worker in Redis, for the others to take over if it dies; and those of workers
+//! that are gone: of all that are left, one takes them over.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use super::WorkerId;
-use crate::broker::runs::{News, RunId};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncCommands, ExistenceCheck, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
+use tokio::time::timeout;
+
+use super::member::Member;
+use super::workers::WorkerId;
+use crate::broker::runs::{News, Run, RunId};
+use crate::wire::for_log;
+
+/// Runs written at once.
+const WRITTEN_AT_ONCE: usize = 512;
+/// Milliseconds for which runs stay in Redis beyond the retention time: ten minutes.
+const MARGIN_MS: u64 = 600_000;
+/// What Redis takes as a time, with room to spare: 10 000 years.
+const LONGEST_MS: u64 = 315_360_000_000_000;
+/// Milliseconds after which another worker may try to take runs over: ten seconds.
+const CLAIM_MS: u64 = 10_000;
+/// Runs read at once when they are taken over, about.
+const READ_AT_ONCE: usize = 200;
+/// After which those left are tried again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The runs that have changed since they were written. What is written is what they are by then, so
 /// no older state comes after a newer one.
@@ -23,18 +45,22 @@ struct State {
 }
 
 impl Records {
-    /// Everything is to be written, under that id. Under which others it was.
-    pub fn begin(&self, me: WorkerId, runs: Vec<RunId>) -> Vec<WorkerId> {
+    /// What changes from now on is to be written, under that id.
+    fn begin(&self, me: WorkerId) {
         let mut state = self.state();
         state.on = true;
-        state.changed.extend(runs);
         state.homes.insert(me);
-        let others = state.homes.iter().copied();
-        others.filter(|id| *id != me).collect()
+    }
+
+    /// Under which other ids of this worker runs were written.
+    fn former(&self, me: WorkerId) -> Vec<WorkerId> {
+        let state = self.state();
+        let homes = state.homes.iter().copied();
+        homes.filter(|id| *id != me).collect()
     }
 
     /// What was written under these ids is gone.
-    pub fn moved(&self, from: &[WorkerId]) {
+    fn moved(&self, from: &[WorkerId]) {
         self.state().homes.retain(|id| !from.contains(id));
     }
 
@@ -48,7 +74,7 @@ impl Records {
 
     /// Some that are to be written now, those that have just begun first; and whether all of those
     /// are among them.
-    pub fn take(&self, max: usize) -> (Vec<RunId>, bool) {
+    fn take(&self, max: usize) -> (Vec<RunId>, bool) {
         let mut state = self.state();
         let next = || {
             state
@@ -88,10 +114,10 @@ impl Records {
     }
 
     /// These are to be written.
-    pub fn changed(&self, runs: impl Iterator<Item = RunId>) {
+    fn changed(&self, runs: Vec<RunId>) {
         let mut state = self.state();
         if state.on {
-            runs.for_each(|id| state.change(id));
+            runs.into_iter().for_each(|id| state.change(id));
         }
     }
 
@@ -108,6 +134,132 @@ impl State {
     }
 }
 
+impl Member {
+    /// Begins to write runs down. Whatever Redis has of this worker, under this id or another, may be
+    /// out of date.
+    pub(super) async fn begin_records(
+        &self,
+        me: WorkerId,
+        connection: &mut MultiplexedConnection,
+    ) -> RedisResult<()> {
+        self.records.begin(me);
+        self.write_all_again();
+        let former = self.records.former(me);
+        let node = &self.node;
+        let mut forget = pipe();
+        forget.unlink(node.runs(me)).ignore();
+        for id in &former {
+            forget.unlink(&[node.runs(*id), node.lease(*id)]).ignore();
+            forget.srem(node.workers(), id.to_string()).ignore();
+        }
+        forget.exec_async(connection).await?;
+        self.records.moved(&former);
+        Ok(())
+    }
+
+    /// All runs here are to be written: Redis has none, or has lost them.
+    pub(super) fn write_all_again(&self) {
+        self.records.changed(self.here.run_ids());
+        self.outgoing.notify_one();
+    }
+
+    /// Writes runs that have changed. Whether no run that has begun is left out.
+    pub(super) fn write_changed(&self, me: WorkerId, commands: &mut Pipeline) -> bool {
+        let (changed, complete) = self.records.take(WRITTEN_AT_ONCE);
+        self.write_runs(me, changed, commands);
+        complete
+    }
+
+    /// Writes these runs down as they are now; what is not remembered any more is taken out.
+    fn write_runs(&self, me: WorkerId, runs: Vec<RunId>, commands: &mut Pipeline) {
+        let key = self.node.runs(me);
+        for (id, run) in self.here.runs_by_id(runs) {
+            let id = id.to_string();
+            match run.and_then(|run| serde_json::to_vec(&run).ok()) {
+                Some(run) => commands.hset(&key, id, run).ignore(),
+                None => commands.hdel(&key, id).ignore(),
+            };
+        }
+    }
+
+    /// Keeps the runs from vanishing while the worker lives. Redis answers whether there are any.
+    pub(super) fn keep_runs(&self, me: WorkerId, commands: &mut Pipeline) {
+        let retention = self.profile.retention.as_millis() as u64;
+        let time = retention.saturating_add(MARGIN_MS).min(LONGEST_MS);
+        commands.pexpire(self.node.runs(me), time as i64);
+    }
+
+    /// Takes over whatever there is to take over, for ever. What fails is tried again.
+    pub(super) async fn adopt(&self, me: WorkerId) -> Infallible {
+        loop {
+            let gone = self.peers().to_adopt();
+            for gone in gone {
+                match self.take_over(me, gone).await {
+                    Ok(Some(runs)) => tracing::info!(worker = %gone, runs, "took over its runs"),
+                    Ok(None) => {}
+                    Err(error) => {
+                        tracing::warn!(worker = %gone, %error, "cannot take over its runs");
+                    }
+                }
+            }
+            let _ = timeout(AGAIN, self.orphaned.notified()).await;
+        }
+    }
+
+    /// How many runs it had. Nothing if another worker takes them.
+    async fn take_over(&self, me: WorkerId, gone: WorkerId) -> RedisResult<Option<usize>> {
+        let node = &self.node;
+        // Of its own: there may be much to read.
+        let mut connection = node.connect().await?;
+        let claim = node.adoption(gone);
+        let if_none = SetOptions::default()
+            .conditional_set(ExistenceCheck::NX)
+            .with_expiration(SetExpiry::PX(CLAIM_MS));
+        let claimed = connection.set_options(&claim, me.to_string(), if_none);
+        let claimed: Option<String> = claimed.await?;
+        if claimed.is_none() {
+            return Ok(None);
+        }
+        let (mut cursor, mut count) = (0, 0);
+        loop {
+            let mut scan = redis::cmd("HSCAN");
+            scan.arg(node.runs(gone)).arg(cursor);
+            scan.arg("COUNT").arg(READ_AT_ONCE);
+            let (next, fields): (u64, Vec<(String, Vec<u8>)>) =
+                scan.query_async(&mut connection).await?;
+            let runs = fields.iter().filter_map(|(_, run)| read(run));
+            let adopted = self.here.adopt(runs.collect());
+            count += adopted.len();
+            // They are here now.
+            let mut commands = pipe();
+            commands.pexpire(&claim, CLAIM_MS as i64).ignore();
+            self.write_runs(me, adopted, &mut commands);
+            self.keep_runs(me, &mut commands);
+            commands.exec_async(&mut connection).await?;
+            cursor = next;
+            if cursor == 0 {
+                break;
+            }
+        }
+        let mut settle = pipe();
+        settle.atomic().unlink(node.runs(gone)).ignore();
+        settle.srem(node.workers(), gone.to_string()).ignore();
+        settle.exec_async(&mut connection).await?;
+        self.peers().orphans.remove(&gone);
+        Ok(Some(count))
+    }
+}
+
+fn read(run: &[u8]) -> Option<Run> {
+    let run = serde_json::from_slice(run);
+    run.inspect_err(|error: &serde_json::Error| {
+        // It may quote the run.
+        let error = for_log(error);
+        tracing::warn!(error, "cannot read a run of another worker");
+    })
+    .ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,15 +269,17 @@ mod tests {
     fn what_changes_while_there_is_no_redis_is_not_collected() {
         let records = Records::default();
         let (one, two) = (RunId::random(), RunId::random());
-        records.changed([one].into_iter());
+        records.changed(vec![one]);
         assert!(records.is_empty());
         let me = WorkerId::random();
-        assert_eq!(records.begin(me, vec![one]), []);
-        records.changed([one, two].into_iter());
+        records.begin(me);
+        assert_eq!(records.former(me), []);
+        records.changed(vec![one]);
+        records.changed(vec![one, two]);
         assert_eq!(records.take(1).0.len(), 1);
         assert_eq!(records.take(9).0.len(), 1, "each once");
         records.note(&[News::Registered(two, Dialect::Abp)]);
-        records.changed([one, two].into_iter());
+        records.changed(vec![one, two]);
         assert_eq!(records.take(0), (vec![], false));
         assert_eq!(
             records.take(1),
@@ -135,8 +289,9 @@ mod tests {
         records.end();
         assert!(records.is_empty());
         let next = WorkerId::random();
-        assert_eq!(records.begin(next, vec![]), [me]);
+        records.begin(next);
+        assert_eq!(records.former(next), [me]);
         records.moved(&[me]);
-        assert_eq!(records.begin(next, vec![]), []);
+        assert_eq!(records.former(next), []);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -10,18 +10,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::channel::CancelMessage;
-use super::facts::Facts;
-use super::message::{Message, Parcel};
-use super::notice::Notice;
-use super::question::{Answer, Question};
-use super::traffic::Traffic;
-use crate::broker::runs::{News, Run, RunId};
-use crate::tokens::Identity;
+use super::message::{Answer, Message, Question};
+use crate::broker::runs::{Run, RunId};
 
 /// Names a worker while it takes part: one that joins anew has a new id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct WorkerId(Uuid);
+#[serde(transparent)]
+pub struct WorkerId(#[serde(serialize_with = "uuid::serde::simple::serialize")] Uuid);
 
 impl WorkerId {
     /// A new one, at random.
@@ -41,20 +36,6 @@ impl FromStr for WorkerId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Uuid::parse_str(text).map(WorkerId)
-    }
-}
-
-impl TryFrom<String> for WorkerId {
-    type Error = uuid::Error;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<WorkerId> for String {
-    fn from(id: WorkerId) -> Self {
-        id.to_string()
     }
 }
 
@@ -80,79 +61,81 @@ pub enum Life {
     Unsure,
 }
 
-/// The other workers of a cluster.
-pub trait Workers: Facts + Send + Sync {
-    /// What this worker is called just now. One that was taken for dead joins under a new id.
-    fn me(&self) -> WorkerId;
+/// A number that only grows.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
 
-    /// What this worker is called for as long as its process lives.
-    fn home(&self) -> &str;
-
-    /// How this worker stands with the others.
-    fn standing(&self) -> Standing;
-
-    /// What went to and from the others.
-    fn traffic(&self) -> &Traffic;
-
-    /// The others, as far as they can be reached now.
-    fn others(&self) -> Vec<WorkerId>;
-
-    /// How many workers are gone whose runs nobody has taken over yet.
-    fn orphans(&self) -> usize;
-
-    /// The worker with that home, if it has introduced itself.
-    fn at_home(&self, home: &str) -> Option<WorkerId>;
-
-    /// What is known of the worker with that home, which was called so when that was written.
-    fn life_of(&self, home: &str, worker: WorkerId) -> Life;
-
-    /// Whether a worker understands what came with that version of the messages.
-    fn knows(&self, worker: WorkerId, version: u32) -> bool;
-
-    /// Sends to one worker, unless it is gone.
-    fn send(&self, worker: WorkerId, parcel: &Parcel);
-
-    /// Sends to those of the others whose versions of the messages `is_meant` picks; that of a worker
-    /// which has not greeted is 0.
-    fn send_to_those(&self, is_meant: &dyn Fn(u32) -> bool, parcel: &Parcel);
-
-    /// Sends to all others.
-    fn send_all(&self, parcel: &Parcel) {
-        self.send_to_those(&|_| true, parcel);
+impl Count {
+    /// How many there were.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 
-    /// Sends as soon as there is room on the way to a worker, unless it is gone.
-    fn send_in_turn<'a>(&'a self, worker: WorkerId, parcel: &'a Parcel) -> BoxFuture<'a, ()>;
-
-    /// Whether there is room on the way to a worker, or it is gone.
-    fn has_room(&self, worker: WorkerId) -> bool;
-
-    /// Waits for room on the way to a worker.
-    fn room(&self, worker: WorkerId) -> BoxFuture<'_, ()>;
-
-    /// Asks one worker. Nothing if it has not answered within `patience`, or is gone.
-    fn ask(
-        &self,
-        worker: WorkerId,
-        question: Question,
-        patience: Duration,
-    ) -> BoxFuture<'_, Option<Answer>>;
-
-    /// Tells all others.
-    fn tell_all(&self, notice: Notice) {
-        self.send_all(&Message::Tell(notice).into());
+    pub(super) fn add(&self, more: usize) {
+        self.0.fetch_add(more as u64, Ordering::Relaxed);
     }
-
-    /// Tells gateways outside this cluster that `by` cancels. Waits for nothing.
-    fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity);
-
-    /// Something is happening to runs here, which the others are to know if this worker dies: called
-    /// before anything of it leaves this worker.
-    fn note(&self, news: &[News]);
-
-    /// What was noted may be written down.
-    fn write_down(&self);
 }
+
+/// What went to and from the other workers since the start.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// Connections to Redis that were made.
+    pub connections: Count,
+    /// Commands sent to Redis, without leases.
+    pub commands: Count,
+    /// Frames sent to other workers, those sent again included.
+    pub frames_sent: Count,
+    /// Bytes of the messages in them.
+    pub bytes_sent: Count,
+    /// Frames that came from other workers, repeated ones included.
+    pub frames_received: Count,
+    /// Messages of other workers that could not be read, or made this one panic.
+    pub messages_unread: Count,
+    /// Workers that were taken for dead.
+    pub workers_lost: Count,
+}
+
+/// What is counted of a cluster: its name, what it is, and where it stands.
+pub type ClusterMetric = (&'static str, &'static str, fn(&Traffic) -> &Count);
+
+/// All there is.
+pub const METRICS: &[ClusterMetric] = &[
+    (
+        "caphost_redis_connections_total",
+        "Connections to Redis that were made.",
+        |it| &it.connections,
+    ),
+    (
+        "caphost_redis_commands_total",
+        "Commands sent to Redis, without the renewal of leases.",
+        |it| &it.commands,
+    ),
+    (
+        "caphost_cluster_frames_sent_total",
+        "Frames sent to other workers, those sent again included.",
+        |it| &it.frames_sent,
+    ),
+    (
+        "caphost_cluster_bytes_sent_total",
+        "Bytes of the messages in the frames sent.",
+        |it| &it.bytes_sent,
+    ),
+    (
+        "caphost_cluster_frames_received_total",
+        "Frames that came from other workers, repeated ones included.",
+        |it| &it.frames_received,
+    ),
+    (
+        "caphost_cluster_messages_unread_total",
+        "Messages of other workers that were passed over: of a later version, or faulty.",
+        |it| &it.messages_unread,
+    ),
+    (
+        "caphost_workers_lost_total",
+        "Other workers that were taken for dead.",
+        |it| &it.workers_lost,
+    ),
+];
 
 /// This worker, as its cluster sees it: what is told of the others, and asked on their behalf. All
 /// of it is called by one task, in order, and must not wait.

@@ -10,5 +10,7 @@ pub mod rap;
 pub mod rate_limit;
 pub(crate) mod refusal;
 pub mod runs;
+mod shared_sessions;
+pub(crate) mod shares;
 pub mod socket;
 pub mod stdio;

@@ -17,16 +17,6 @@ use governor::{Quota, RateLimiter as Governor};
 const SLOTS: u64 = 1 << 16;
 
 /// Limits how often each key may do something.
-///
-/// ```
-/// use caphost_gateway::fronts::rate_limit::RateLimiter;
-///
-/// let limiter = RateLimiter::per_second(1.0);
-/// assert!(limiter.check(&("agent-0", "thread-1")).is_ok());
-/// let wait = limiter.check(&("agent-0", "thread-1")).unwrap_err();
-/// assert!(wait.as_secs_f64() <= 1.0);
-/// assert!(limiter.check(&("agent-0", "thread-2")).is_ok());
-/// ```
 #[derive(Debug)]
 pub struct RateLimiter<C: Clock = DefaultClock> {
     hasher: RandomState,

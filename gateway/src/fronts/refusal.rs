@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::Body;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::auth::CHALLENGE;
@@ -14,15 +14,9 @@ use crate::broker::runs::RunId;
 use crate::gateway::Unsure;
 use crate::gateway::{Placed, Sought};
 use crate::tokens::Denied;
+use crate::wire::json_rpc::{Id, RpcError, code};
 use crate::wire::{Failure, error_json};
 use caphost::call::{Code, Error};
-
-/// JSON-RPC: the body is no request.
-const INVALID_REQUEST: i32 = -32600;
-/// JSON-RPC: the server cannot do it.
-const INTERNAL_ERROR: i32 = -32603;
-/// What servers of MCP commonly answer when something is not found.
-const NOT_FOUND: i32 = -32001;
 
 /// Why a request is not served. As a response of its own it is `{ "error": ABPError }`.
 #[derive(Debug)]
@@ -41,9 +35,9 @@ impl Refusal {
     /// A refusal whose code in JSON-RPC follows from the status.
     pub(crate) fn new(status: StatusCode, error: Failure) -> Self {
         let rpc_code = match status {
-            StatusCode::NOT_FOUND => NOT_FOUND,
-            status if status.is_server_error() => INTERNAL_ERROR,
-            _ => INVALID_REQUEST,
+            StatusCode::NOT_FOUND => code::NOT_FOUND,
+            status if status.is_server_error() => code::INTERNAL_ERROR,
+            _ => code::INVALID_REQUEST,
         };
         let wait = error.retry_after;
         Refusal {
@@ -128,16 +122,6 @@ impl Refusal {
         self
     }
 
-    /// The answer to the request of JSON-RPC with that id.
-    pub(crate) fn in_json_rpc(self, id: Option<&RawValue>) -> Response {
-        let mut error = json!({ "code": self.rpc_code, "message": self.error.message });
-        if self.error.retryable {
-            let code = self.error.code.as_str();
-            error["data"] = json!({ "code": code, "retryable": true });
-        }
-        self.with_body(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
-    }
-
     fn with_body(self, body: Value) -> Response {
         let mut response = (self.status, Json(body)).into_response();
         let headers = response.headers_mut();
@@ -166,6 +150,31 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let body = json!({ "error": error_json(&self.error) });
         self.with_body(body)
+    }
+}
+
+/// A refusal as the answer to a request of JSON-RPC, whose id is `null` where none is known.
+#[derive(Debug)]
+pub(crate) struct JsonRpc(pub Refusal, pub Option<Id>);
+
+impl<R: Into<Refusal>> From<R> for JsonRpc {
+    fn from(refusal: R) -> Self {
+        JsonRpc(refusal.into(), None)
+    }
+}
+
+impl IntoResponse for JsonRpc {
+    fn into_response(self) -> Response {
+        let JsonRpc(mut refusal, id) = self;
+        let error = &mut refusal.error;
+        let mut answer = RpcError::new(refusal.rpc_code, &*error.message);
+        answer.data = match error.retryable {
+            true => Some(json!({ "code": error.code.as_str(), "retryable": true })),
+            false => error.details.take().map(|details| *details),
+        };
+        let id = id.as_ref().map_or(&Value::Null, Id::value);
+        let answer = answer.answer(id);
+        refusal.with_body(answer)
     }
 }
 
@@ -211,7 +220,7 @@ pub(crate) fn refuse(status: StatusCode, error: &Failure) -> Response {
 }
 
 /// A JSON text as a response.
-pub(crate) fn json_text(status: StatusCode, text: String) -> Response {
+pub(crate) fn json_text(status: StatusCode, text: impl Into<Body>) -> Response {
     let json = HeaderValue::from_static("application/json");
-    (status, [(CONTENT_TYPE, json)], text).into_response()
+    (status, [(CONTENT_TYPE, json)], text.into()).into_response()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -14,19 +14,18 @@ use crate::broker::runs::{CancelNotice, News, RunId};
 use crate::broker::{
     Action, Broker, CancelKey, CancelOutcome, CloseCode, Counters, Event, Now, PeerId, Seat,
 };
-use crate::cluster::{Notice, Workers};
+use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
-use crate::gateway::calls::{Page, Sink};
+use crate::gateway::calls::Sink;
 use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::offers::Listeners;
-use crate::gateway::outbox::{Outbox, Pushed};
+use crate::gateway::outbox::{Budget, Outbox, Pushed};
 use crate::gateway::resume::{Queues, registered};
-use crate::gateway::runs::SessionKey;
 use crate::gateway::time::Timer;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
-use crate::wire::Incoming;
+use crate::wire::{Incoming, for_log};
 use rustc_hash::FxHashMap;
 
 /// Notices kept for a session that does not read them at once.
@@ -46,6 +45,7 @@ pub struct Hub {
     started: Instant,
     last_number: AtomicU64,
     pub(super) timer: Timer,
+    queued: Arc<Budget>,
     connections: watch::Sender<usize>,
     stopping: watch::Sender<bool>,
     pub(crate) listeners: Listeners,
@@ -61,8 +61,6 @@ pub(crate) struct State {
     pub outboxes: Queues,
     /// Who waits for the outcome of a revocation.
     pub revocations: HashMap<RunId, Vec<oneshot::Sender<CancelOutcome>>>,
-    /// Sessions that are shared, see [`Hub::open`].
-    pub sessions: HashMap<SessionKey, Weak<Page>>,
     /// Who waits for the calls that fronts make.
     pub sinks: FxHashMap<RunId, Sink>,
     /// And for the outcomes of their cancels.
@@ -72,7 +70,7 @@ pub(crate) struct State {
 /// What is done when nothing is locked any more.
 #[derive(Default)]
 struct After {
-    news: SmallVec<[News; 1]>,
+    news: SmallVec<[News; 2]>,
     log: SmallVec<[Noticed; 1]>,
 }
 
@@ -80,6 +78,13 @@ struct After {
 enum Noticed {
     Emptied(PeerId),
     Overflow(PeerId),
+    Evicted(PeerId),
+    Unkept(PeerId),
+    Superseded {
+        app: Arc<str>,
+        was: Arc<str>,
+        by: Arc<str>,
+    },
     Closing(PeerId, CloseCode, String),
 }
 
@@ -94,8 +99,31 @@ impl Noticed {
             Noticed::Overflow(peer) => {
                 tracing::warn!(peer = peer.0, limit, "peer does not read: disconnected");
             }
+            Noticed::Evicted(peer) => {
+                tracing::warn!(
+                    peer = peer.0,
+                    "too much waits for all peers, most of it for one that does not read: disconnected"
+                );
+            }
+            Noticed::Superseded { app, was, by } => {
+                let (app, was, by) = (&**app, &**was, &**by);
+                tracing::warn!(
+                    app,
+                    was,
+                    by,
+                    "another connection offers this app from now on"
+                );
+            }
+            Noticed::Unkept(peer) => {
+                tracing::info!(peer = peer.0, "app acknowledges too little to resume");
+            }
             Noticed::Closing(peer, code, reason) => {
-                tracing::debug!(peer = peer.0, code = code.0, reason, "closing");
+                tracing::debug!(
+                    peer = peer.0,
+                    code = code.0,
+                    reason = for_log(reason),
+                    "closing"
+                );
             }
         }
     }
@@ -107,6 +135,20 @@ pub struct Connected(Arc<Hub>);
 impl Drop for Connected {
     fn drop(&mut self) {
         self.0.connections.send_modify(|count| *count -= 1);
+    }
+}
+
+/// A queue to a peer that is not one of the broker's: a front's own. It counts while this lasts.
+pub(crate) struct Queued {
+    hub: Arc<Hub>,
+    peer: PeerId,
+    /// The queue.
+    pub outbox: Arc<Outbox>,
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        self.hub.state().outboxes.remove(&self.peer);
     }
 }
 
@@ -123,13 +165,13 @@ impl Hub {
                 broker,
                 outboxes: Queues::default(),
                 revocations: HashMap::new(),
-                sessions: HashMap::new(),
                 sinks: FxHashMap::default(),
                 cancels: FxHashMap::default(),
             }),
             started: Instant::now(),
             last_number: AtomicU64::new(0),
             timer: Timer::default(),
+            queued: Arc::default(),
             connections: watch::Sender::new(0),
             stopping: watch::Sender::new(false),
             listeners: Listeners::default(),
@@ -141,7 +183,7 @@ impl Hub {
     }
 
     /// The other workers, if this one is part of a cluster.
-    pub fn workers(&self) -> Option<&Arc<dyn Workers>> {
+    pub fn workers(&self) -> Option<&Arc<Cluster>> {
         self.elsewhere().map(|elsewhere| elsewhere.workers())
     }
 
@@ -162,7 +204,6 @@ impl Hub {
     ) -> (PeerId, Arc<Outbox>, Connected) {
         let peer = self.next_peer();
         let event = joined(peer);
-        let limit = self.limits.queued_bytes;
         // Its worker goes on telling of it, whatever became of what waited for it here.
         let lasts = matches!(
             event,
@@ -171,9 +212,10 @@ impl Hub {
                 ..
             }
         );
+        let outbox = self.outbox();
         let outbox = Arc::new(match lasts {
-            true => Outbox::lasting(limit),
-            false => Outbox::new(limit),
+            true => outbox.lasting(),
+            false => outbox,
         });
         let connected = self.connected();
         self.state().outboxes.insert(peer, outbox.clone());
@@ -203,7 +245,13 @@ impl Hub {
     }
 
     /// The same; `before` changes what goes with the event.
-    pub(crate) fn handle_with(&self, event: Event<'_>, before: impl FnOnce(&mut State)) {
+    pub(crate) fn handle_with(&self, mut event: Event<'_>, before: impl FnOnce(&mut State)) {
+        if let Event::Message { peer, message } = &mut event
+            && message.is_update()
+            && let Some(offer) = self.offer_on(*peer)
+        {
+            message.prepare(&offer, self.limits.message_bytes);
+        }
         let now = self.now();
         let mut after = After::default();
         let mut state = self.state();
@@ -217,8 +265,14 @@ impl Hub {
         if self.workers().is_some() {
             after.news = self.note(state.broker.runs_mut());
         }
-        while let Some(action) = state.broker.next_action() {
-            self.perform(&mut state, action, now, &mut after);
+        loop {
+            while let Some(action) = state.broker.next_action() {
+                self.perform(&mut state, action, now, &mut after);
+            }
+            // What follows from that is done as well.
+            if !self.make_room(&mut state, now, &mut after) {
+                break;
+            }
         }
         let offered = state.broker.take_offered();
         after.news.extend(self.note(state.broker.runs_mut()));
@@ -243,6 +297,7 @@ impl Hub {
                 };
                 match outbox.push(message) {
                     Pushed::Queued => {}
+                    Pushed::Unkept => after.log.push(Noticed::Unkept(peer)),
                     Pushed::Congested => {
                         let congested = true;
                         broker.handle(Event::Congested { peer, congested }, now);
@@ -269,20 +324,38 @@ impl Hub {
                     outbox.close(code, reason);
                 }
             }
-            Action::Resumable { peer, id, app } => {
+            Action::Resumable {
+                peer,
+                id,
+                app,
+                owner,
+            } => {
                 let secret = Uuid::new_v4().simple();
-                let token = format!("{}.{secret}", self.resume_prefix);
+                let token = format!("{}.{}.{secret}", self.resume_prefix, peer.0);
                 let Limits {
                     app_grace,
                     queued_bytes,
                     ..
                 } = self.limits;
                 let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
-                outboxes.keep(peer, app, token, queued_bytes, answer);
+                let limits = (queued_bytes, self.queued.clone());
+                outboxes.keep(peer, (app, owner), token, limits, answer);
             }
-            Action::Replaced { token } => {
-                if let Some(peer) = outboxes.replaced(&token) {
+            Action::Replaced { token, app, by } => {
+                if let Some(peer) = outboxes.replaced(&token, &app, &by) {
                     broker.handle(Event::Gone { peer }, now);
+                }
+            }
+            Action::Superseded {
+                peer,
+                message,
+                app,
+                was,
+                by,
+            } => {
+                if outboxes.get(&peer).is_some() {
+                    after.log.push(Noticed::Superseded { app, was, by });
+                    self.perform(state, Action::Send { peer, message }, now, after);
                 }
             }
             Action::Revoked { run, outcome } => {
@@ -304,6 +377,48 @@ impl Hub {
         }
     }
 
+    /// While more waits for all peers than may, gives up the one for which most waits. Whether any
+    /// was.
+    fn make_room(&self, state: &mut State, now: Now, after: &mut After) -> bool {
+        let max = self.limits.queued_bytes_of_all;
+        let mut made = self.queued.used() > max && state.outboxes.drop_leaving();
+        while self.queued.used() > max
+            && let Some(peer) = state.outboxes.longest()
+            && let Some(queue) = state.outboxes.get(&peer)
+        {
+            made = true;
+            after.log.push(Noticed::Evicted(peer));
+            if !queue.evict() {
+                state.broker.handle(Event::Emptied { peer }, now);
+                continue;
+            }
+            let reason = format!("More than {max} bytes wait for all peers, and most for this one");
+            queue.close(CloseCode::POLICY, reason);
+            state.outboxes.remove(&peer);
+            state.broker.handle(Event::Gone { peer }, now);
+        }
+        made
+    }
+
+    /// How many bytes wait for all peers, what is kept for apps that may come back included.
+    pub fn queued_bytes(&self) -> usize {
+        self.queued.used()
+    }
+
+    /// A queue to a peer that is not one of the broker's, while this lasts.
+    pub(crate) fn queue(self: &Arc<Self>) -> Queued {
+        let outbox = Arc::new(self.outbox());
+        let peer = self.next_peer();
+        self.state().outboxes.insert(peer, outbox.clone());
+        let hub = self.clone();
+        Queued { hub, peer, outbox }
+    }
+
+    /// A queue to a peer.
+    pub(crate) fn outbox(&self) -> Outbox {
+        Outbox::within(self.limits.queued_bytes, self.queued.clone())
+    }
+
     /// A peer has sent a text frame; `shared` is the buffer it lies in.
     pub fn receive(&self, peer: PeerId, text: &str, shared: Option<&Bytes>) {
         let incoming = Incoming::new(text, shared, &self.limits);
@@ -321,9 +436,11 @@ impl Hub {
     }
 
     /// `/abp.json` of the app named; of the only one, or the demo app, when none is.
-    pub fn manifest(&self, app: Option<&str>) -> Option<String> {
+    pub fn manifest(&self, app: Option<&str>) -> Option<Bytes> {
         let shown = self.state().broker.shown(app);
-        shown?.manifest()
+        let (offer, text) = shown?;
+        // Made once for what the app offers, and nobody waits for it who does not want it.
+        Some(text.get_or_init(|| offer.manifest().into()).clone())
     }
 
     /// See [`Broker::counters`].

@@ -1,9 +1,12 @@
 //! What waits to be written to one peer.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 use crate::broker::CloseCode;
 use crate::wire::Outgoing;
@@ -31,6 +34,8 @@ pub enum Pushed {
     /// There was no room for it in a queue that lasts: it and what waited are dropped, but for
     /// farewells.
     Emptied,
+    /// It waits, and the session of its app cannot be taken up again: too much was kept for that.
+    Unkept,
 }
 
 /// What is to be written next.
@@ -42,75 +47,104 @@ pub enum Step {
     Close(CloseCode, String),
 }
 
+/// The bytes that wait for all peers together, in queues and in what is kept to be sent again.
+#[derive(Debug, Default)]
+pub(crate) struct Budget(AtomicUsize);
+
+impl Budget {
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn give_back(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A queue bounded in bytes, which counts a message until it is written.
 #[derive(Debug)]
 pub struct Outbox {
     limit: usize,
     lasts: bool,
+    budget: Arc<Budget>,
     queue: Mutex<Queue>,
+    /// There is something to write.
     wake: Notify,
-    drained: Notify,
-    phase: watch::Sender<Phase>,
-    congested: watch::Sender<bool>,
+    /// Something else has changed that somebody may wait for.
+    changed: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Queue {
     messages: VecDeque<Outgoing>,
     bytes: usize,
     close: Option<(CloseCode, String)>,
+    phase: Phase,
+    congested: bool,
     /// Somebody waits for so few bytes to be left.
     awaited: Option<usize>,
+    /// When something was last written, or there was nothing to write.
+    moved: Instant,
 }
 
 impl Outbox {
     /// An empty queue for at most `limit` bytes, or one message.
     pub fn new(limit: usize) -> Self {
+        Outbox::within(limit, Arc::default())
+    }
+
+    /// One whose bytes count towards `budget`.
+    pub(crate) fn within(limit: usize, budget: Arc<Budget>) -> Self {
         Outbox {
             limit,
             lasts: false,
-            queue: Mutex::default(),
+            budget,
+            queue: Mutex::new(Queue {
+                messages: VecDeque::new(),
+                bytes: 0,
+                close: None,
+                phase: Phase::Open,
+                congested: false,
+                awaited: None,
+                moved: Instant::now(),
+            }),
             wake: Notify::new(),
-            drained: Notify::new(),
-            phase: watch::Sender::new(Phase::Open),
-            congested: watch::Sender::new(false),
+            changed: Notify::new(),
         }
     }
 
-    /// One that is emptied, and goes on, when there is no room.
-    pub fn lasting(limit: usize) -> Self {
-        Outbox {
-            lasts: true,
-            ..Outbox::new(limit)
-        }
+    /// The same queue, but emptied, and going on, when there is no room.
+    pub(crate) fn lasting(mut self) -> Self {
+        self.lasts = true;
+        self
     }
 
     /// Queues a message. After [`Outbox::close`] it is dropped.
     pub fn push(&self, message: Outgoing) -> Pushed {
         let mut queue = self.queue();
-        if *self.phase.borrow() != Phase::Open {
+        if queue.phase != Phase::Open {
             return Pushed::Queued;
         }
         let cost = message.cost();
         if queue.bytes > 0 && queue.bytes + cost > self.limit {
             if self.lasts {
-                queue.messages.retain(Outgoing::is_farewell);
-                queue
-                    .messages
-                    .extend(Some(message).filter(Outgoing::is_farewell));
-                queue.bytes = queue.messages.iter().map(Outgoing::cost).sum();
-                self.congested.send_replace(false);
-                drop(queue);
-                self.wake.notify_one();
+                self.empty(&mut queue, Some(message));
                 return Pushed::Emptied;
             }
             drop(queue);
             self.end();
             return Pushed::Overflow;
         }
-        queue.bytes += cost;
-        queue.messages.push_back(message);
-        let congested = queue.bytes > self.limit / 2 && !self.congested.send_replace(true);
+        if queue.bytes == 0 {
+            queue.moved = Instant::now();
+        }
+        self.add(&mut queue, message);
+        let long = queue.bytes > self.limit / 2;
+        let congested = long && !std::mem::replace(&mut queue.congested, true);
         drop(queue);
         self.wake.notify_one();
         if congested {
@@ -123,44 +157,71 @@ impl Outbox {
     /// Queues messages whatever the limit, for a connection that takes over from another.
     pub fn refill(&self, messages: impl Iterator<Item = Outgoing>) {
         let mut queue = self.queue();
-        if *self.phase.borrow() != Phase::Open {
+        if queue.phase != Phase::Open {
             return;
         }
         for message in messages {
-            queue.bytes += message.cost();
-            queue.messages.push_back(message);
+            self.add(&mut queue, message);
         }
-        if queue.bytes > self.limit / 2 {
-            self.congested.send_replace(true);
-        }
+        queue.congested |= queue.bytes > self.limit / 2;
         drop(queue);
         self.wake.notify_one();
+    }
+
+    fn add(&self, queue: &mut Queue, message: Outgoing) {
+        let cost = message.cost();
+        self.budget.add(cost);
+        queue.bytes += cost;
+        queue.messages.push_back(message);
+    }
+
+    /// Drops what waits, and `last`, but for farewells.
+    fn empty(&self, queue: &mut Queue, last: Option<Outgoing>) {
+        let all = std::mem::take(&mut queue.messages).into_iter().chain(last);
+        self.budget.give_back(std::mem::take(&mut queue.bytes));
+        for farewell in all.filter(Outgoing::is_farewell) {
+            self.add(queue, farewell);
+        }
+        queue.congested = false;
+        self.wake.notify_one();
+        self.changed.notify_waiters();
+    }
+
+    /// There is no room for what waits here, as too much waits for all. Whether the queue is over:
+    /// one that lasts is only emptied.
+    pub(crate) fn evict(&self) -> bool {
+        match self.lasts {
+            true => self.empty(&mut self.queue(), None),
+            false => self.end(),
+        }
+        !self.lasts
+    }
+
+    /// How many bytes wait, and since when nothing of it was written.
+    pub(crate) fn waiting(&self) -> (usize, Instant) {
+        let queue = self.queue();
+        (queue.bytes, queue.moved)
     }
 
     /// Closes after what is queued. The first reason given is the one sent.
     pub fn close(&self, code: CloseCode, reason: String) {
         let mut queue = self.queue();
-        if queue.close.is_none() {
-            queue.close = Some((code, reason));
-        }
-        self.phase.send_if_modified(|phase| {
-            let open = *phase == Phase::Open;
-            *phase = (*phase).max(Phase::Closing);
-            open
-        });
+        queue.close.get_or_insert((code, reason));
+        queue.phase = queue.phase.max(Phase::Closing);
         drop(queue);
         self.wake.notify_one();
-        self.drained.notify_one();
+        self.changed.notify_waiters();
     }
 
     /// Drops what is queued: nothing more is written.
     pub fn end(&self) {
         let mut queue = self.queue();
         queue.messages.clear();
-        queue.bytes = 0;
-        self.phase.send_replace(Phase::Over);
-        self.congested.send_replace(false);
-        self.drained.notify_one();
+        self.budget.give_back(std::mem::take(&mut queue.bytes));
+        queue.phase = Phase::Over;
+        queue.congested = false;
+        drop(queue);
+        self.changed.notify_waiters();
     }
 
     /// Takes out what is next, if there is anything.
@@ -192,54 +253,78 @@ impl Outbox {
     /// been congested.
     pub fn written(&self, cost: usize) -> bool {
         let mut queue = self.queue();
-        queue.bytes = queue.bytes.saturating_sub(cost);
-        if queue.awaited.is_some_and(|few| queue.bytes <= few) {
-            queue.awaited = None;
-            self.drained.notify_one();
+        let gone = cost.min(queue.bytes);
+        queue.bytes -= gone;
+        queue.moved = Instant::now();
+        self.budget.give_back(gone);
+        let short = queue.bytes < self.limit / 4 && std::mem::take(&mut queue.congested);
+        let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
+        queue.awaited = queue.awaited.filter(|_| !few);
+        drop(queue);
+        // Not every time: whoever waits is the task that writes, as a rule.
+        if short || few {
+            self.changed.notify_waiters();
         }
-        queue.bytes < self.limit / 4 && self.congested.send_if_modified(std::mem::take)
+        short
     }
 
     /// Whether messages still come and go.
     pub fn is_open(&self) -> bool {
-        *self.phase.borrow() == Phase::Open
+        self.queue().phase == Phase::Open
+    }
+
+    /// Whether nothing more is written.
+    pub fn is_over(&self) -> bool {
+        self.queue().phase == Phase::Over
     }
 
     /// Whether the queue has passed half of its limit and is not short again.
     pub fn is_congested(&self) -> bool {
-        *self.congested.borrow()
+        self.queue().congested
     }
 
     /// Waits until the queue is not congested.
     pub async fn short(&self) {
-        let _ = self
-            .congested
-            .subscribe()
-            .wait_for(|congested| !congested)
-            .await;
+        self.until(|queue| !queue.congested).await;
     }
 
     /// Waits until at most `few` bytes are queued, or nothing is queued any more. For one at a time.
     pub async fn drained(&self, few: usize) {
-        loop {
-            {
-                let mut queue = self.queue();
-                if queue.bytes <= few || *self.phase.borrow() != Phase::Open {
-                    return;
-                }
-                queue.awaited = Some(few);
-            }
-            self.drained.notified().await;
-        }
+        let is_done = |queue: &mut Queue| {
+            let is_done = queue.bytes <= few || queue.phase != Phase::Open;
+            queue.awaited = (!is_done).then_some(few);
+            is_done
+        };
+        self.until(is_done).await;
     }
 
     /// Waits until the connection has come as far as `phase`.
     pub async fn reached(&self, phase: Phase) {
-        let _ = self.phase.subscribe().wait_for(|now| *now >= phase).await;
+        self.until(|queue| queue.phase >= phase).await;
+    }
+
+    async fn until(&self, holds: impl Fn(&mut Queue) -> bool) {
+        let mut changed = pin!(self.changed.notified());
+        loop {
+            // Told from here on, whatever changes while it looks.
+            changed.as_mut().enable();
+            if holds(&mut self.queue()) {
+                return;
+            }
+            changed.as_mut().await;
+            changed.set(self.changed.notified());
+        }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        let bytes = self.queue().bytes;
+        self.budget.give_back(bytes);
     }
 }
 
@@ -281,12 +366,12 @@ mod tests {
         );
         assert_eq!(outbox.push(message(1)), Pushed::Overflow);
         assert!(outbox.pop().is_none());
-        assert_eq!(*outbox.phase.borrow(), Phase::Over);
+        assert_eq!(outbox.queue().phase, Phase::Over);
     }
 
     #[test]
     fn a_queue_that_lasts_is_emptied_but_for_farewells() {
-        let outbox = Outbox::lasting(10_000);
+        let outbox = Outbox::new(10_000).lasting();
         let header = Header {
             kind: "agent/closed",
             id: None,
@@ -304,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_farewell_that_finds_no_room_in_a_queue_that_lasts_is_kept() {
-        let outbox = Outbox::lasting(10_000);
+        let outbox = Outbox::new(10_000).lasting();
         let farewell = |agent| {
             let header = Header {
                 kind: "agent/closed",

@@ -26,11 +26,6 @@ impl AbpError {
         AbpError::from(&Error::<Value>::new(code, message.into()))
     }
 
-    /// `INVALID_PARAMS`
-    pub fn invalid_params(message: impl Into<String>) -> Self {
-        AbpError::new(Code::INVALID_PARAMS, message)
-    }
-
     /// The app, or the way to it, is gone.
     pub fn disconnected() -> Self {
         AbpError::new(
@@ -141,18 +136,7 @@ pub struct Confirmation {
 }
 
 impl Confirmation {
-    /// It is cancelled.
-    pub fn cancelled(stop: Stop, ended: Option<LateEnd>) -> Self {
-        Confirmation {
-            cancelled: true,
-            reason: None,
-            error: None,
-            stop: Some(stop),
-            ended,
-        }
-    }
-
-    /// It is not.
+    /// It is not cancelled.
     pub fn refused(reason: Option<String>, error: Option<AbpError>) -> Self {
         Confirmation {
             cancelled: false,

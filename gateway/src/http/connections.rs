@@ -1,6 +1,6 @@
-//! Serving HTTP/1.1 on connections, until the gateway stops.
+//! Connections: accepted, with TLS or without, and served HTTP/1.1 until the gateway stops.
 
-use std::net::SocketAddr;
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,80 +9,190 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
-use axum::serve::Listener;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
-use crate::fronts::socket::PeerAddress;
-use crate::fronts::socket::pulse::{Pulse, Watched};
+use crate::fronts::socket::bounds::SocketBounds;
+use crate::fronts::socket::stream::{Watch, Watched};
+use crate::fronts::socket::{Connection, PeerAddress};
 use crate::gateway::lifecycle::{Lifecycle, Phase};
-use crate::http::listener::Listening;
+use crate::http::places::{Place, Places, Seldom, while_answered};
+use crate::http::{HttpLimits, Tls};
 
-type Stream = <Listening as Listener>::Io;
+/// What to wait when no connection can be accepted, as when the process has too many files open.
+const ACCEPT_RETRY: Duration = Duration::from_millis(200);
 
-/// Accepts connections until the gateway stops, and waits until those accepted have ended. One
-/// whose next request does not come within `idle` is closed.
-pub(crate) async fn serve(
-    mut listening: Listening,
-    router: Router,
-    idle: Duration,
-    lifecycle: Arc<Lifecycle>,
-) {
-    let stopping = || lifecycle.reached(Phase::Stopping);
-    let (alive, mut ended) = mpsc::channel::<()>(1);
-    let mut stop = pin!(stopping());
-    loop {
-        let (stream, address) = tokio::select! {
-            biased;
-            () = &mut stop => break,
-            accepted = listening.accept() => accepted,
-        };
-        let (router, stop, alive) = (router.clone(), stopping(), alive.clone());
-        tokio::spawn(async move {
-            converse(stream, address, router, idle, stop).await;
-            drop(alive);
-        });
-    }
-    // What is not accepted by now is refused.
-    drop(listening);
-    drop(alive);
-    let _ = ended.recv().await;
+/// Bytes of a request's head, and of an answer that wait in a connection to be written.
+pub(crate) const BUFFERED: usize = 32 << 10;
+
+/// Bytes the system takes beyond those under way to the peer. It would take megabytes, and whether a
+/// peer still reads would show only once in as many.
+#[cfg(any(target_os = "android", target_os = "linux"))]
+const UNSENT: u32 = 128 << 10;
+
+/// What every connection needs.
+#[derive(Clone)]
+pub(crate) struct Connections {
+    pub tls: Option<Tls>,
+    pub router: Router,
+    pub limits: HttpLimits,
+    pub bounds: Arc<SocketBounds>,
+    pub lifecycle: Arc<Lifecycle>,
 }
 
-async fn converse(
-    stream: Stream,
-    address: SocketAddr,
-    router: Router,
-    idle: Duration,
-    stop: impl Future<Output = ()>,
-) {
-    let pulse = Pulse::default();
-    let stream = Watched::new(stream, pulse.clone());
-    let service = service_fn(move |request: Request<Incoming>| {
-        let mut request = request.map(Body::new);
-        let peer = ConnectInfo(PeerAddress(address));
-        request.extensions_mut().insert(peer);
-        request.extensions_mut().insert(pulse.clone());
-        router.clone().call(request)
-    });
-    let connection = Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(idle)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    let mut connection = pin!(connection);
-    let ended = tokio::select! {
-        ended = &mut connection => ended,
-        () = stop => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+impl Connections {
+    /// Accepts connections until the gateway stops, and waits until those accepted have ended.
+    pub(crate) async fn serve(self, listener: TcpListener) {
+        let limits = &self.limits;
+        let places = Places::new(limits.connections, limits.connections_per_address);
+        let (alive, mut ended) = mpsc::channel::<()>(1);
+        let (failing, full) = (Seldom::new(), Seldom::new());
+        let mut stop = pin!(self.lifecycle.reached(Phase::Stopping));
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, address)) => {
+                    let address = PeerAddress(address);
+                    let Some(place) = places.enter(address.network()) else {
+                        if full.is_due() {
+                            let address = address.0;
+                            tracing::warn!(%address, "too many connections: refused");
+                        }
+                        continue;
+                    };
+                    let (all, alive) = (self.clone(), alive.clone());
+                    tokio::spawn(async move {
+                        all.welcome(stream, address, place).await;
+                        drop(alive);
+                    });
+                }
+                Err(error) if is_of_one_connection(&error) => {}
+                Err(error) => {
+                    if failing.is_due() {
+                        tracing::error!(%error, "cannot accept connections");
+                    }
+                    // One that waits for nothing frees its descriptor.
+                    places.let_one_go();
+                    sleep(ACCEPT_RETRY).await;
+                }
+            }
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%address, %error, "connection ended");
+        // What is not accepted by now is refused.
+        drop(listener);
+        drop(alive);
+        let _ = ended.recv().await;
     }
+
+    async fn welcome(self, stream: TcpStream, address: PeerAddress, place: Place) {
+        at_once(&stream);
+        let place = Arc::new(place);
+        let serving = async {
+            let Some(acceptor) = self.tls.as_ref().map(Tls::acceptor) else {
+                return self.converse(stream, address, place.clone()).await;
+            };
+            match self.shake_hands(acceptor, stream).await {
+                Some(Ok(stream)) => self.converse(stream, address, place.clone()).await,
+                Some(Err(error)) => {
+                    tracing::debug!(address = %address.0, %error, "no TLS handshake");
+                }
+                None => tracing::debug!(address = %address.0, "TLS handshake timed out"),
+            }
+        };
+        tokio::select! {
+            () = serving => {}
+            () = place.let_go() => {
+                tracing::debug!(address = %address.0, "too many connections: let go");
+            }
+        }
+    }
+
+    /// Nothing if it takes too long, or the gateway stops meanwhile.
+    async fn shake_hands(
+        &self,
+        acceptor: TlsAcceptor,
+        stream: TcpStream,
+    ) -> Option<io::Result<TlsStream<TcpStream>>> {
+        let handshake = timeout(self.limits.handshake_timeout, acceptor.accept(stream));
+        tokio::select! {
+            shaken = handshake => shaken.ok(),
+            () = self.lifecycle.reached(Phase::Stopping) => None,
+        }
+    }
+
+    async fn converse<S>(&self, stream: S, address: PeerAddress, place: Arc<Place>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let limits = &self.limits;
+        let watch = Watch::new(self.bounds.unfinished.clone());
+        let stream = Watched::new(stream, watch.clone(), limits.write_timeout);
+        let known = Connection {
+            address,
+            watch,
+            bounds: self.bounds.clone(),
+        };
+        let (router, at) = (self.router.clone(), place.clone());
+        let service = service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(address));
+            request.extensions_mut().insert(known.clone());
+            while_answered(&at, router.clone().call(request))
+        });
+        let connection = Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.idle_timeout)
+            .max_buf_size(BUFFERED)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades();
+        let mut connection = pin!(connection);
+        let first = async {
+            sleep(limits.head_timeout).await;
+            if place.was_asked() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let ended = tokio::select! {
+            ended = &mut connection => ended,
+            () = first => return,
+            () = self.lifecycle.reached(Phase::Stopping) => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(address = %address.0, %error, "connection ended");
+        }
+    }
+}
+
+/// Messages are small and awaited: Nagle's algorithm only delays them.
+fn at_once(stream: &TcpStream) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY");
+    }
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    if let Err(error) = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT) {
+        tracing::debug!(%error, "TCP_NOTSENT_LOWAT");
+    }
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionRefused | ConnectionAborted | ConnectionReset
+    )
 }

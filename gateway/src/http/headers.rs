@@ -1,5 +1,6 @@
 //! What is checked of every request, and what every answer carries.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
     HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
@@ -19,7 +20,9 @@ use crate::fronts::rap::runtime::CALLBACK_PATH;
 use crate::fronts::refusal::refuse;
 use crate::gateway::Hub;
 use crate::http::guard::Guard;
-use crate::wire::Failure;
+use crate::http::http_limits::RequestRate;
+use crate::http::places::Seldom;
+use crate::wire::{Failure, for_log};
 use caphost::call::{Code, Error};
 
 /// What the pages may do unless told otherwise: their own scripts, wasm, and blobs they made.
@@ -29,6 +32,57 @@ pub const DEFAULT_CONTENT_SECURITY_POLICY: &str = "default-src 'self'; \
     frame-src 'self' blob: data:; worker-src 'self' blob:; \
     connect-src 'self' ws: wss: blob: data:; base-uri 'none'; form-action 'self'";
 
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const EMBEDDER_POLICY: HeaderName = HeaderName::from_static("cross-origin-embedder-policy");
+
+/// Who may show the gateway's pages in a frame: sources as in `frame-ancestors` of a
+/// Content-Security-Policy. Empty: anybody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameAncestors(String);
+
+impl FrameAncestors {
+    /// Whoever `sources` names, such as `'none'`, `'self'` or `https://a.example`.
+    pub fn new(sources: &str) -> Result<Self, String> {
+        let is_source =
+            |byte: u8| byte == b' ' || byte.is_ascii_graphic() && !b",;".contains(&byte);
+        match sources.bytes().all(is_source) {
+            true => Ok(FrameAncestors(sources.trim().into())),
+            false => Err("expected sources such as 'self' or https://a.example".into()),
+        }
+    }
+
+    /// The policy with these, unless it names some itself.
+    pub(crate) fn in_policy(&self, policy: Option<HeaderValue>) -> io::Result<Option<HeaderValue>> {
+        const DIRECTIVE: &str = "frame-ancestors";
+        let said = policy
+            .as_ref()
+            .map(|it| String::from_utf8_lossy(it.as_bytes()));
+        if self.0.is_empty() || said.as_ref().is_some_and(|it| it.contains(DIRECTIVE)) {
+            return Ok(policy);
+        }
+        let mut whole = said.map_or_else(String::new, |it| format!("{it}; "));
+        whole.push_str(&format!("{DIRECTIVE} {}", self.0));
+        let whole = HeaderValue::from_str(&whole);
+        whole.map(Some).map_err(io::Error::other)
+    }
+
+    /// The same for browsers that do not know it, where `X-Frame-Options` can say it.
+    pub(crate) fn in_header(&self) -> Option<HeaderValue> {
+        match &*self.0 {
+            "'none'" => Some(HeaderValue::from_static("DENY")),
+            "'self'" => Some(HeaderValue::from_static("SAMEORIGIN")),
+            _ => None,
+        }
+    }
+}
+
+/// The gateway's own pages.
+impl Default for FrameAncestors {
+    fn default() -> Self {
+        FrameAncestors("'self'".into())
+    }
+}
+
 /// How long a browser may remember what is allowed.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 
@@ -36,7 +90,10 @@ const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 pub(crate) struct Policy {
     pub guard: Guard,
     pub hub: Arc<Hub>,
+    pub rate: Arc<RequestRate>,
     pub content_security_policy: Option<HeaderValue>,
+    /// What `X-Frame-Options` says of who may frame the pages, if it can say it.
+    pub x_frame_options: Option<HeaderValue>,
 }
 
 /// Turns away what is addressed to another name than ours, and adds the headers.
@@ -46,7 +103,7 @@ pub(crate) async fn apply(
     next: Next,
 ) -> Response {
     let mut response = match policy.wrong_host(request.headers()) {
-        Some((status, error)) => turn_away(&request, status, &error),
+        Some((status, error)) => policy.turn_away(&request, status, &error),
         None => next.run(request).await,
     };
     policy.hub.metrics.http_answered(response.status().as_u16());
@@ -65,10 +122,18 @@ pub(crate) async fn apply(
     set(REFERRER_POLICY, "no-referrer");
     // Files carry Last-Modified: a browser asks, and mostly gets 304.
     set(CACHE_CONTROL, "no-cache");
-    if let Some(csp) = &policy.content_security_policy {
-        headers
-            .entry(CONTENT_SECURITY_POLICY)
-            .or_insert(csp.clone());
+    if policy.isolates() {
+        // Pages that load nothing of others may share memory with their workers.
+        set(OPENER_POLICY, "same-origin");
+        set(EMBEDDER_POLICY, "require-corp");
+    }
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, &policy.content_security_policy),
+        (X_FRAME_OPTIONS, &policy.x_frame_options),
+    ] {
+        if let Some(value) = value {
+            headers.entry(name).or_insert(value.clone());
+        }
     }
     response
 }
@@ -82,8 +147,20 @@ pub(crate) async fn own_origins(
     next: Next,
 ) -> Response {
     match policy.foreign_origin(request.headers()) {
-        Some(error) => turn_away(&request, StatusCode::FORBIDDEN, &error),
+        Some(error) => {
+            warn_of_origin(&error);
+            policy.turn_away(&request, StatusCode::FORBIDDEN, &error)
+        }
         None => next.run(request).await,
+    }
+}
+
+/// Says that an origin was refused, which its page cannot see: somebody may have forgotten to allow
+/// it. Not of each: a page may try as often as it likes.
+fn warn_of_origin(error: &Failure) {
+    static REFUSED: Seldom = Seldom::new();
+    if REFUSED.is_due() {
+        tracing::warn!(error = error.message.as_ref(), "refused");
     }
 }
 
@@ -119,13 +196,6 @@ pub(crate) fn cross_origin(policy: Arc<Policy>) -> CorsLayer {
         .max_age(PREFLIGHT_AGE)
 }
 
-fn turn_away(request: &Request, status: StatusCode, error: &Failure) -> Response {
-    // Not the query: it may hold a token.
-    let path = without_secret(request.uri().path());
-    tracing::info!(path, error = error.message.as_ref(), "refused");
-    refuse(status, error)
-}
-
 /// The path up to what only one tool server knows.
 fn without_secret(path: &str) -> &str {
     // Anywhere in it, as a proxy may have put something before.
@@ -139,6 +209,26 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 }
 
 impl Policy {
+    /// Refuses a request, which counts towards the rate like any other.
+    fn turn_away(&self, request: &Request, status: StatusCode, error: &Failure) -> Response {
+        if let Err(too_many) = self.rate.count(request) {
+            return *too_many;
+        }
+        // Not the query: it may hold a token.
+        let path = for_log(without_secret(request.uri().path()));
+        tracing::info!(path, error = error.message.as_ref(), "refused");
+        refuse(status, error)
+    }
+
+    /// Whether pages are cross-origin isolated: where the default policy forbids them to load
+    /// anything of another origin, that takes nothing more away.
+    fn isolates(&self) -> bool {
+        let policy = self.content_security_policy.as_ref();
+        // Who may frame the pages stands behind it.
+        let default = DEFAULT_CONTENT_SECURITY_POLICY.as_bytes();
+        policy.is_some_and(|it| it.as_bytes().starts_with(default))
+    }
+
     fn wrong_host(&self, headers: &HeaderMap) -> Option<(StatusCode, Failure)> {
         let Some(host) = text(headers, &HOST) else {
             let error = Error::invalid_params("`Host` is missing");
@@ -147,6 +237,7 @@ impl Policy {
         if self.guard.accepts_host(host) {
             return None;
         }
+        let host = for_log(host);
         let message = format!("`Host` {host:?} is not a name of this gateway");
         let error = Error::new(Code::PERMISSION_DENIED, message);
         Some((StatusCode::FORBIDDEN, error))
@@ -158,7 +249,37 @@ impl Policy {
         if self.guard.accepts_origin(origin, host) {
             return None;
         }
+        let origin = for_log(origin);
         let message = format!("Origin {origin:?} may not connect: allow it with --allow-origin");
         Some(Error::new(Code::PERMISSION_DENIED, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn framing_is_part_of_whatever_policy_there_is() {
+        let own = FrameAncestors::default();
+        let with = |ancestors: &FrameAncestors, policy: Option<&'static str>| {
+            let policy = ancestors.in_policy(policy.map(HeaderValue::from_static));
+            policy.unwrap().map(|it| it.to_str().unwrap().to_string())
+        };
+        let said = with(&own, Some("default-src 'self'"));
+        assert_eq!(
+            said.as_deref(),
+            Some("default-src 'self'; frame-ancestors 'self'")
+        );
+        assert_eq!(with(&own, None).as_deref(), Some("frame-ancestors 'self'"));
+        let theirs = Some("frame-ancestors https://a.example");
+        assert_eq!(with(&own, theirs).as_deref(), theirs);
+        let anybody = FrameAncestors::new("").unwrap();
+        assert_eq!(with(&anybody, None), None);
+        assert_eq!(
+            (own.in_header().unwrap(), anybody.in_header()),
+            ("SAMEORIGIN".parse().unwrap(), None)
+        );
+        assert!(FrameAncestors::new("'self'; script-src *").is_err());
     }
 }

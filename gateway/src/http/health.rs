@@ -16,6 +16,9 @@ use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::tokens::{Denied, Role};
 use caphost::call::{Code, Error};
 
+/// What has a rate of its own.
+pub(crate) const PATHS: [&str; 2] = ["/healthz", "/readyz"];
+
 const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
 
 /// `/healthz` says `ok` while the process lives; `/readyz` has status 200 while new calls are

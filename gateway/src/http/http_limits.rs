@@ -1,22 +1,29 @@
-//! The bounds of HTTP requests: how many, and how large. How slow: see `body_timeout`.
+//! The bounds of HTTP requests: how many, how large, and how slow.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue, RETRY_AFTER};
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use clap::Args;
+use hyper::body::{Frame, SizeHint};
 use serde_json::json;
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::fronts::auth::authenticate;
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::refuse;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
+use crate::http::health;
 use crate::options::{self, defaults, duration};
 use crate::tokens::Role;
 use caphost::call::{Code, Error};
@@ -29,12 +36,27 @@ pub struct HttpLimits {
     /// How long a TLS handshake may take.
     #[arg(id = "tls_handshake_timeout", long = "tls-handshake-timeout", env = "CAPHOST_TLS_HANDSHAKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub handshake_timeout: Duration,
-    /// For the next request on an HTTP connection, after which it is closed.
+    /// How often to look whether the files of the TLS certificate have changed. SIGHUP has them read at once.
+    #[arg(id = "tls_reload_interval", long = "tls-reload-interval", env = "CAPHOST_TLS_RELOAD_INTERVAL", default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub reload_interval: Duration,
+    /// How long a new connection may take to send the head of its first request before it is closed.
+    #[arg(id = "http_head_timeout", long = "http-head-timeout", env = "CAPHOST_HTTP_HEAD_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
+    pub head_timeout: Duration,
+    /// How long an HTTP connection may wait for its next request before it is closed.
     #[arg(id = "http_idle_timeout", long = "http-idle-timeout", env = "CAPHOST_HTTP_IDLE_TIMEOUT", default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub idle_timeout: Duration,
     /// How long the body of an HTTP request may take to come, after its head. One that takes longer is answered 408.
     #[arg(id = "http_body_timeout", long = "http-body-timeout", env = "CAPHOST_HTTP_BODY_TIMEOUT", default_value = "2m", value_parser = duration, value_name = "TIME")]
     pub body_timeout: Duration,
+    /// How long a client may read nothing of an answer before its connection is closed.
+    #[arg(id = "http_write_timeout", long = "http-write-timeout", env = "CAPHOST_HTTP_WRITE_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
+    pub write_timeout: Duration,
+    /// HTTP connections at once, WebSockets not counted. Beyond that, one that waits for a request is closed, or the new one if there is none.
+    #[arg(id = "max_http_connections", long = "max-http-connections", env = "CAPHOST_MAX_HTTP_CONNECTIONS", default_value = "4096", value_parser = options::count, value_name = "N")]
+    pub connections: usize,
+    /// The same, from one address, or one /64 network of IPv6.
+    #[arg(id = "max_http_connections_per_address", long = "max-http-connections-per-address", env = "CAPHOST_MAX_HTTP_CONNECTIONS_PER_ADDRESS", default_value = "1024", value_parser = options::count, value_name = "N")]
+    pub connections_per_address: usize,
     /// HTTP requests per second with one token, or from one address without a token. A second's worth may come at once.
     #[arg(id = "max_http_requests_per_second", long = "max-http-requests-per-second", env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = options::rate, value_name = "N")]
     pub requests_per_second: f64,
@@ -50,6 +72,8 @@ impl Default for HttpLimits {
 pub(crate) struct RequestRate {
     per_second: f64,
     limiter: RateLimiter,
+    /// Of the health routes, which must answer while others are flooded.
+    health: RateLimiter,
     hub: Arc<Hub>,
 }
 
@@ -57,7 +81,7 @@ pub(crate) struct RequestRate {
 #[derive(Debug, Hash, PartialEq, Eq)]
 enum Requester {
     Bearer(Arc<str>),
-    Network(IpAddr),
+    Network(Option<IpAddr>),
 }
 
 impl RequestRate {
@@ -65,35 +89,44 @@ impl RequestRate {
         RequestRate {
             per_second,
             limiter: RateLimiter::per_second(per_second),
+            health: RateLimiter::per_second(per_second),
             hub,
         }
+    }
+
+    /// Counts a request. The answer to one that comes too soon.
+    pub(crate) fn count(&self, request: &Request) -> Result<(), Box<Response>> {
+        let address = request.extensions().get::<ConnectInfo<PeerAddress>>();
+        let network = address.map(|ConnectInfo(address)| address.network());
+        let checked = if health::PATHS.contains(&request.uri().path()) {
+            self.health.check(&network)
+        } else {
+            let bearer = identity(&self.hub, request.headers(), request.uri().query());
+            let requester = bearer.map_or(Requester::Network(network), Requester::Bearer);
+            self.limiter.check(&requester)
+        };
+        checked.map_err(|wait| Box::new(self.too_many(wait)))
+    }
+
+    fn too_many(&self, wait: Duration) -> Response {
+        let details = json!({ "limit": "httpRequestsPerSecond", "max": self.per_second });
+        let error = Error::new(Code::RATE_LIMITED, "Too many requests per second");
+        let mut error = error.with_details(Box::new(details));
+        error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
+        refuse(StatusCode::TOO_MANY_REQUESTS, &error)
     }
 }
 
 /// Turns away a request that comes too soon.
 pub(crate) async fn rate(
     State(rate): State<Arc<RequestRate>>,
-    ConnectInfo(PeerAddress(address)): ConnectInfo<PeerAddress>,
     request: Request,
     next: Next,
 ) -> Response {
-    let bearer = identity(&rate.hub, request.headers(), request.uri().query());
-    let requester = bearer.map_or_else(
-        || Requester::Network(network(address.ip())),
-        Requester::Bearer,
-    );
-    let Err(wait) = rate.limiter.check(&requester) else {
-        return next.run(request).await;
-    };
-    let per_second = rate.per_second;
-    let mut error = Error::new(Code::RATE_LIMITED, "Too many requests per second").with_details(
-        Box::new(json!({ "limit": "httpRequestsPerSecond", "max": per_second })),
-    );
-    error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
-    let mut response = refuse(StatusCode::TOO_MANY_REQUESTS, &error);
-    let seconds = HeaderValue::from(wait.as_secs_f64().ceil() as u64);
-    response.headers_mut().insert(RETRY_AFTER, seconds);
-    response
+    match rate.count(&request) {
+        Ok(()) => next.run(request).await,
+        Err(too_many) => *too_many,
+    }
 }
 
 /// Turns away a request whose body is announced to be larger than a message may be. One that is
@@ -124,27 +157,85 @@ fn identity(hub: &Hub, headers: &HeaderMap, query: Option<&str>) -> Option<Arc<s
     known.next().map(|identity| identity.name)
 }
 
-/// What one party owns: an IPv4 address, or the /64 network of an IPv6 address.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => {
-            let prefix = v6.to_bits() & !u128::from(u64::MAX);
-            Ipv6Addr::from_bits(prefix).into()
-        }
-        v4 => v4,
+/// How long nothing of a body may come.
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(20);
+
+/// Answers 408 to a request that is waiting for the rest of its body when the time is up, which
+/// begins with the end of its head, or when nothing more has come for a while. What is read by then is thrown away.
+pub(crate) async fn body_time(
+    State(time): State<Duration>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let late = Arc::new(AtomicBool::new(false));
+    let request = request.map(|body| {
+        Body::new(Timed {
+            body,
+            end: Box::pin(sleep(time)),
+            pause: Box::pin(sleep(LONGEST_PAUSE)),
+            late: late.clone(),
+        })
+    });
+    let response = next.run(request).await;
+    // Whatever was made of a body that broke off.
+    if late.load(Ordering::Relaxed) {
+        too_late(time)
+    } else {
+        response
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn too_late(time: Duration) -> Response {
+    let seconds = time.as_secs_f64();
+    let message = format!("The body of the request did not come within {seconds} s");
+    let details = json!({ "limit": "httpBodyTimeout", "max": seconds * 1_000.0 });
+    let error = Error::new(Code::TRANSPORT_ERROR, message).with_details(Box::new(details));
+    let mut response = refuse(StatusCode::REQUEST_TIMEOUT, &error);
+    // What still comes is no request.
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(CONNECTION, close);
+    response
+}
 
-    #[test]
-    fn an_ipv6_network_counts_as_one() {
-        let network = |text: &str| network(text.parse().unwrap()).to_string();
-        assert_eq!(network("2001:db8::1:2:3:4"), "2001:db8::");
-        assert_eq!(network("2001:db8:0:1::9"), "2001:db8:0:1::");
-        assert_eq!(network("10.1.2.3"), "10.1.2.3");
-        assert_eq!(network("::ffff:10.1.2.3"), "10.1.2.3");
+/// A body that breaks off when its time is up.
+struct Timed {
+    body: Body,
+    end: Pin<Box<Sleep>>,
+    pause: Pin<Box<Sleep>>,
+    late: Arc<AtomicBool>,
+}
+
+impl HttpBody for Timed {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            self.pause.as_mut().reset(Instant::now() + LONGEST_PAUSE);
+            return Poll::Ready(frame);
+        }
+        let (end, pause) = (
+            self.end.as_mut().poll(context),
+            self.pause.as_mut().poll(context),
+        );
+        if end.is_pending() && pause.is_pending() {
+            return Poll::Pending;
+        }
+        self.late.store(true, Ordering::Relaxed);
+        Poll::Ready(Some(Err(axum::Error::new("the body took too long"))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

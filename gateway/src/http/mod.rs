@@ -1,18 +1,17 @@
 //! HTTP around the routes of the fronts: the listener, TLS, who is let in, limits, headers, health,
 //! metrics and files.
 
-pub(crate) mod body_timeout;
 pub(crate) mod connections;
 pub(crate) mod guard;
 pub(crate) mod headers;
 pub(crate) mod health;
 pub(crate) mod http_limits;
-pub(crate) mod listener;
 pub(crate) mod pages;
+pub(crate) mod places;
 pub(crate) mod streams;
 mod tls;
 
 pub use guard::parse_origin;
-pub use headers::DEFAULT_CONTENT_SECURITY_POLICY;
+pub use headers::{DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors};
 pub use http_limits::HttpLimits;
 pub use tls::{Tls, TlsOptions};

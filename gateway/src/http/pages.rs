@@ -4,18 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::http::StatusCode;
+use axum::extract::{Query, RawQuery, State};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any_service, get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_http::services::ServeDir;
 
-use crate::fronts::refusal::{json_text, refuse};
+use crate::fronts::auth::authenticate;
+use crate::fronts::refusal::{Refusal, json_text, refuse};
 use crate::gateway::Hub;
+use crate::tokens::{Denied, Role};
 use caphost::call::{Code, Error};
+
+/// Bytes of a file that are read at once, for each that is being sent.
+const CHUNK: usize = 16 << 10;
 
 /// The static manifest beside the page.
 const MANIFEST: &str = "abp.json";
@@ -32,7 +37,11 @@ pub(crate) fn files(directory: &Path) -> MethodRouter {
         let root = root.clone();
         async move { not_found(&root) }
     });
-    any_service(ServeDir::new(directory).fallback(missing))
+    any_service(
+        ServeDir::new(directory)
+            .with_buf_chunk_size(CHUNK)
+            .fallback(missing),
+    )
 }
 
 fn not_found(root: &Path) -> Response {
@@ -52,23 +61,57 @@ fn not_found(root: &Path) -> Response {
         .into_response()
 }
 
-/// `/abp.json`: of the app connected, else the one beside the page.
-pub(crate) fn manifest(hub: Arc<Hub>, www: PathBuf) -> MethodRouter {
-    let answer = |State((hub, www)): State<(Arc<Hub>, PathBuf)>,
-                  query: Result<Query<Wanted>, QueryRejection>| async move {
-        let wanted = match query {
-            Ok(Query(Wanted { app })) => app.filter(|app| !app.is_empty()),
-            Err(error) => {
-                return refuse(
-                    StatusCode::BAD_REQUEST,
-                    &Error::invalid_params(error.body_text()),
-                );
+/// Who may see what apps offer.
+#[derive(Clone)]
+pub(crate) struct Manifests {
+    pub hub: Arc<Hub>,
+    pub www: PathBuf,
+    /// Whether everybody may, although there are tokens.
+    pub public: bool,
+}
+
+impl Manifests {
+    /// The app that is wanted, if whoever asks may see what it offers.
+    fn wanted(
+        &self,
+        query: Result<Query<Wanted>, QueryRejection>,
+        headers: &HeaderMap,
+        raw: Option<&str>,
+    ) -> Result<Option<String>, Refusal> {
+        let Query(Wanted { app }) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
+        let wanted = app.filter(|app| !app.is_empty());
+        if self.public {
+            return Ok(wanted);
+        }
+        let by = authenticate(&self.hub, Role::Agent, headers, raw)
+            .or_else(|_| authenticate(&self.hub, Role::App, headers, raw));
+        let needed = "A valid token is needed";
+        let by = by.map_err(|denied| Refusal::denied(denied, needed, needed))?;
+        let wanted = wanted.or_else(|| by.app.as_deref().map(str::to_string));
+        match wanted.as_deref().is_none_or(|app| by.may_reach(app)) {
+            true => Ok(wanted),
+            false => {
+                let other = "The token is for another app";
+                Err(Refusal::denied(Denied::Forbidden, other, other))
             }
+        }
+    }
+}
+
+/// `/abp.json`: of the app connected, else the one beside the page.
+pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
+    let answer = |State(manifests): State<Manifests>,
+                  query: Result<Query<Wanted>, QueryRejection>,
+                  RawQuery(raw): RawQuery,
+                  headers: HeaderMap| async move {
+        let wanted = match manifests.wanted(query, &headers, raw.as_deref()) {
+            Ok(wanted) => wanted,
+            Err(refusal) => return refusal.into_response(),
         };
-        if let Some(manifest) = hub.manifest(wanted.as_deref()) {
+        if let Some(manifest) = manifests.hub.manifest(wanted.as_deref()) {
             return json_text(StatusCode::OK, manifest);
         }
-        if let Some(manifest) = static_manifest(&www, wanted.as_deref()).await {
+        if let Some(manifest) = static_manifest(&manifests.www, wanted.as_deref()).await {
             return json_text(StatusCode::OK, manifest);
         }
         let message = match wanted {
@@ -81,7 +124,7 @@ pub(crate) fn manifest(hub: Arc<Hub>, www: PathBuf) -> MethodRouter {
             &error.with_details(Box::new(json!({ "path": "app" }))),
         )
     };
-    get(answer).with_state((hub, www))
+    get(answer).with_state(manifests)
 }
 
 /// The manifest beside the page, unless it is another app's than the one wanted.

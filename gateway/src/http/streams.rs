@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::middleware::Next;
@@ -24,7 +24,9 @@ pub(crate) async fn end(
     next: Next,
 ) -> Response {
     let response = next.run(request).await;
-    if !is_event_stream(response.headers()) {
+    // One whose length is known is there as a whole.
+    let is_whole = response.body().size_hint().exact().is_some();
+    if is_whole || !is_event_stream(response.headers()) {
         return response;
     }
     let stopping = lifecycle.reached(Phase::Stopping);

@@ -1,14 +1,18 @@
 //! TLS: the certificate, and how connections come to it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+use std::{fmt, fs};
 
 use clap::Args;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
 /// Where the certificate is, if TLS is to be served.
@@ -42,13 +46,29 @@ impl TlsOptions {
     }
 }
 
-/// A certificate with its key, ready to serve TLS 1.2 and 1.3.
+/// A certificate with its key, ready to serve TLS 1.2 and 1.3. Clones share it, and what is read
+/// anew: new handshakes have the new certificate, connections that are open go on.
 #[derive(Clone)]
-pub struct Tls(Arc<ServerConfig>);
+pub struct Tls {
+    config: Arc<ServerConfig>,
+    files: Arc<Files>,
+}
+
+/// The files, and what was last read of them.
+struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+    /// What was in both when they were last read, right or wrong.
+    seen: Mutex<Contents>,
+    current: RwLock<Arc<CertifiedKey>>,
+}
+
+/// What is in the file of the certificate, and in that of the key.
+type Contents = [Vec<u8>; 2];
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tls")
+        f.debug_tuple("Tls").field(&self.files.certificate).finish()
     }
 }
 
@@ -56,28 +76,107 @@ impl Tls {
     /// Reads both from PEM files: the chain with the server's own certificate first, and its
     /// private key (PKCS #8, PKCS #1 or SEC1). The error names the file.
     pub fn load(certificate: &Path, key: &Path) -> Result<Tls, String> {
-        let said = |path: &Path, error: &dyn fmt::Display| format!("{}: {error}", path.display());
-        let chain = CertificateDer::pem_file_iter(certificate)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| said(certificate, &error))?;
-        if chain.is_empty() {
-            return Err(said(certificate, &"there is no certificate in it"));
-        }
-        let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| said(key, &error))?;
-        let provider = Arc::new(ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
+        let contents = read(certificate, key)?;
+        let current = RwLock::new(parse(&contents, certificate, key)?);
+        let files = Arc::new(Files {
+            certificate: certificate.into(),
+            key: key.into(),
+            seen: Mutex::new(contents),
+            current,
+        });
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
             .with_no_client_auth()
-            .with_single_cert(chain, secret)
-            .map_err(|error| said(key, &format!("does not go with the certificate: {error}")))?;
+            .with_cert_resolver(files.clone());
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Tls(Arc::new(config)))
+        let config = Arc::new(config);
+        Ok(Tls { config, files })
+    }
+
+    /// Reads the files again if what is in them has changed since they were last read. Whether it
+    /// has: from then on connections are served with it. Blocks, shortly.
+    ///
+    /// After an error, which names the file, the certificate of before stays.
+    pub fn reload(&self) -> Result<bool, String> {
+        let files = &*self.files;
+        let contents = read(&files.certificate, &files.key)?;
+        let mut seen = files.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if *seen == contents {
+            return Ok(false);
+        }
+        let parsed = parse(&contents, &files.certificate, &files.key);
+        *seen = contents;
+        *files
+            .current
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = parsed?;
+        Ok(true)
+    }
+
+    /// Reads the files again as often as that, for ever, and logs what comes of it.
+    pub(crate) async fn keep_current(&self, every: Duration) {
+        loop {
+            sleep(every).await;
+            self.reload_and_log();
+        }
+    }
+
+    /// Reads the files again, and logs what comes of it.
+    pub(crate) fn reload_and_log(&self) {
+        let file = self.files.certificate.display();
+        match self.reload() {
+            Ok(true) => tracing::info!(%file, "TLS certificate reloaded"),
+            Ok(false) => tracing::debug!(%file, "TLS certificate unchanged"),
+            Err(error) => {
+                tracing::error!(error, "TLS certificate not reloaded: the one before stays");
+            }
+        }
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.0.clone().into()
+        self.config.clone().into()
     }
+}
+
+impl fmt::Debug for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.certificate.fmt(f)
+    }
+}
+
+impl ResolvesServerCert for Files {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let current = self.current.read();
+        Some(current.unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<Contents, String> {
+    let read = |path: &Path| fs::read(path).map_err(|error| said(path, &error));
+    Ok([read(certificate)?, read(key)?])
+}
+
+fn parse(
+    [chain, secret]: &Contents,
+    certificate: &Path,
+    key: &Path,
+) -> Result<Arc<CertifiedKey>, String> {
+    let chain = CertificateDer::pem_slice_iter(chain)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| said(certificate, &error))?;
+    if chain.is_empty() {
+        return Err(said(certificate, &"there is no certificate in it"));
+    }
+    let secret = PrivateKeyDer::from_pem_slice(secret).map_err(|error| said(key, &error))?;
+    let pair = CertifiedKey::from_der(chain, secret, &ring::default_provider());
+    let pair =
+        pair.map_err(|error| said(key, &format!("does not go with the certificate: {error}")))?;
+    Ok(Arc::new(pair))
+}
+
+fn said(path: &Path, error: &dyn fmt::Display) -> String {
+    format!("{}: {error}", path.display())
 }
 
 #[cfg(test)]

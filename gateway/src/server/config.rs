@@ -1,6 +1,6 @@
 //! What a gateway is told when it is set up.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::fronts::contextforge::CancellationOptions;
 use crate::fronts::mcp::McpOptions;
 use crate::fronts::rap;
 use crate::fronts::rap::runtime::RuntimeConfig;
-use crate::http::{HttpLimits, Tls};
+use crate::http::{DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, Tls};
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 
@@ -32,8 +32,12 @@ pub struct Config {
     pub allow_origins: Vec<String>,
     /// Sent with every answer, if given.
     pub content_security_policy: Option<HeaderValue>,
+    /// Who may show its pages in a frame.
+    pub frame_ancestors: FrameAncestors,
     /// Who may connect as what.
     pub tokens: Tokens,
+    /// Whether `/abp.json` tells everybody what apps offer, although there are tokens.
+    pub public_manifest: bool,
     /// The bounds.
     pub limits: Limits,
     /// The bounds of MCP.
@@ -50,4 +54,32 @@ pub struct Config {
     pub http_limits: HttpLimits,
     /// For calls in flight to end when the gateway is to stop; none: they are cancelled at once.
     pub drain: Duration,
+}
+
+/// A gateway on port 8787 of this machine alone, without tokens, its files in `www/dist` and `pkg`.
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            address: (Ipv4Addr::LOCALHOST, 8787).into(),
+            host: Ipv4Addr::LOCALHOST.to_string(),
+            www: "www/dist".into(),
+            package: "pkg".into(),
+            tls: None,
+            allow_origins: Vec::new(),
+            content_security_policy: Some(HeaderValue::from_static(
+                DEFAULT_CONTENT_SECURITY_POLICY,
+            )),
+            frame_ancestors: FrameAncestors::default(),
+            tokens: Tokens::default(),
+            public_manifest: false,
+            limits: Limits::default(),
+            mcp: McpOptions::default(),
+            rap: rap::server::Options::default(),
+            tool_servers: RuntimeConfig::default(),
+            cancellation: CancellationOptions::default(),
+            cluster: ClusterOptions::default(),
+            http_limits: HttpLimits::default(),
+            drain: Duration::ZERO,
+        }
+    }
 }

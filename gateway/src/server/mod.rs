@@ -1,6 +1,7 @@
 //! HTTP, WebSockets, queues and signals around the broker.
 
 mod config;
+mod descriptors;
 mod stopping;
 
 use std::future::Future;
@@ -22,15 +23,15 @@ pub use config::Config;
 
 use crate::cluster::{Cluster, Profile};
 use crate::fronts::rap::runtime::Runtime;
+use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::{abp, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::{Elsewhere, Hub};
-use crate::http::body_timeout::body_timeout;
+use crate::http::connections::Connections;
 use crate::http::guard::Guard;
 use crate::http::headers::{self, Policy};
 use crate::http::http_limits::{self, RequestRate};
-use crate::http::listener::Listening;
-use crate::http::{Tls, connections, health, pages, streams};
+use crate::http::{HttpLimits, Tls, health, pages, streams};
 
 /// For the other workers of a cluster to introduce themselves before connections are accepted.
 const MEET: Duration = Duration::from_secs(1);
@@ -41,8 +42,8 @@ const SUM_UP: Duration = Duration::from_secs(5);
 pub struct Server {
     listener: TcpListener,
     tls: Option<Tls>,
-    handshake_timeout: Duration,
-    http_idle_timeout: Duration,
+    http_limits: HttpLimits,
+    bounds: Arc<SocketBounds>,
     router: Router,
     hub: Arc<Hub>,
     tool_servers: Runtime,
@@ -56,6 +57,10 @@ impl Server {
     pub async fn bind(config: Config) -> io::Result<Server> {
         let listener = TcpListener::bind(config.address).await?;
         let address = listener.local_addr()?;
+        if !address.ip().is_loopback() {
+            let strong = config.tokens.check_secrets();
+            strong.map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
+        }
         let mut origins = config.allow_origins;
         origins.extend(config.tool_servers.public_origin());
         let guard = Guard::new(
@@ -67,11 +72,13 @@ impl Server {
         );
         let max_body = config.limits.message_bytes;
         let tls = config.tls.is_some();
-        let mut limits = config.limits;
+        let (mut limits, mut http_limits) = (config.limits, config.http_limits);
+        descriptors::fit(&mut limits, &mut http_limits);
         // Without the cancellation API runs are there for the runs API alone.
         if !config.cancellation.enabled {
             limits.retention.early = Duration::ZERO;
         }
+        let bounds = Arc::new(SocketBounds::new(&limits));
         let hub = Arc::new(Hub::new(limits, config.tokens));
         let mut cluster = None;
         if let Some(url) = config.cluster.redis.clone() {
@@ -80,26 +87,38 @@ impl Server {
                 retention: hub.limits.retention.time,
                 channel: config.cancellation.enabled,
             };
-            let joined = Cluster::new(&url, config.cluster, profile);
+            // An id may be that of a stranger's run: where callers are told apart, one is named.
+            let told_apart = !hub.tokens.is_empty();
+            let mut options = config.cluster;
+            options.require_requester.get_or_insert(told_apart);
+            let joined = Cluster::new(&url, options, profile);
             let joined = cluster.insert(joined.map_err(io::Error::other)?);
             hub.join_cluster(Elsewhere::new(hub.clone(), joined.clone()));
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
+        let lifecycle = Arc::new(Lifecycle::new());
+        let per_second = http_limits.requests_per_second;
+        let rate = Arc::new(RequestRate::new(per_second, hub.clone()));
+        let framing = &config.frame_ancestors;
         let policy = Arc::new(Policy {
             guard,
             hub: hub.clone(),
-            content_security_policy: config.content_security_policy,
+            rate: rate.clone(),
+            content_security_policy: framing.in_policy(config.content_security_policy)?,
+            x_frame_options: framing.in_header(),
         });
-        let lifecycle = Arc::new(Lifecycle::new());
-        let per_second = config.http_limits.requests_per_second;
-        let rate = Arc::new(RequestRate::new(per_second, hub.clone()));
 
         // What a page of a foreign origin may not even ask.
         let interfaces = Router::new()
             .merge(abp::routes(hub.clone()))
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), config.mcp))
-            .merge(rap::server::routes(hub.clone(), config.rap, tls))
+            .merge(rap::server::routes(
+                hub.clone(),
+                config.rap,
+                tls,
+                address.ip().is_loopback(),
+            ))
             .merge(health::routes(hub.clone(), lifecycle.clone()))
             .merge(runs::api::routes(hub.clone()))
             .merge(contextforge::routes(hub.clone(), &config.cancellation))
@@ -110,7 +129,11 @@ impl Server {
         let files = Router::new()
             .route(
                 "/abp.json",
-                pages::manifest(hub.clone(), config.www.clone()),
+                pages::manifest(pages::Manifests {
+                    hub: hub.clone(),
+                    www: config.www.clone(),
+                    public: config.public_manifest,
+                }),
             )
             .merge(runs::page::routes())
             .nest_service("/caphost", pages::files(&config.package))
@@ -124,8 +147,8 @@ impl Server {
             // Not bounded in number: what is turned away is not delivered again.
             .merge(tool_servers.routes())
             .layer(from_fn_with_state(
-                config.http_limits.body_timeout,
-                body_timeout,
+                http_limits.body_timeout,
+                http_limits::body_time,
             ))
             .layer(from_fn_with_state(policy.clone(), headers::own_origins))
             .merge(shared(files))
@@ -133,8 +156,8 @@ impl Server {
         Ok(Server {
             listener,
             tls: config.tls,
-            handshake_timeout: config.http_limits.handshake_timeout,
-            http_idle_timeout: config.http_limits.idle_timeout,
+            http_limits,
+            bounds,
             router,
             hub,
             tool_servers,
@@ -154,7 +177,8 @@ impl Server {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// What all connections share.
+    /// What all connections share, for the integration tests to look at.
+    #[doc(hidden)]
     pub fn hub(&self) -> Arc<Hub> {
         self.hub.clone()
     }
@@ -187,18 +211,33 @@ impl Server {
         if let Some(cluster) = &cluster {
             cluster.met(MEET).await;
         }
-        let listening = Listening::new(self.listener, self.tls.as_ref(), self.handshake_timeout);
+        let reload_interval = self.http_limits.reload_interval;
+        let connections = Connections {
+            tls: self.tls.clone(),
+            router: self.router,
+            limits: self.http_limits,
+            bounds: self.bounds,
+            lifecycle: lifecycle.clone(),
+        };
         // Of its own, so that it goes on while the gateway drains.
-        let mut serving = tokio::spawn(connections::serve(
-            listening,
-            self.router,
-            self.http_idle_timeout,
-            lifecycle.clone(),
-        ));
-        let mut summing_up = pin!(hub.tasks.keep_going("metrics", || sum_up(&hub)));
+        let mut serving = tokio::spawn(connections.serve(self.listener));
+        let background = async {
+            let keep_current = async || {
+                match &self.tls {
+                    Some(tls) => tls.keep_current(reload_interval).await,
+                    None => return ControlFlow::Break(()),
+                }
+                ControlFlow::Continue(())
+            };
+            tokio::join!(
+                hub.tasks.keep_going("metrics", || sum_up(&hub)),
+                hub.tasks.keep_going("certificate", keep_current),
+            );
+        };
+        let mut background = pin!(background);
         tokio::select! {
             () = stop => {}
-            () = &mut summing_up => {}
+            () = &mut background => {}
             ended = &mut serving => return ended.map_err(io::Error::other),
         }
         let served = async {
@@ -206,7 +245,7 @@ impl Server {
         };
         tokio::select! {
             () = stopping::stop(&hub, &lifecycle, drain, served) => {}
-            () = summing_up => {}
+            () = background => {}
         }
         if let Some(cluster) = cluster {
             cluster.leave().await;

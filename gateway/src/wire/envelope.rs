@@ -101,6 +101,9 @@ impl<'a> Envelope<'a> {
                 error: fault.error,
             })
         })?;
+        if reading::is_plain(text) {
+            return Ok(envelope);
+        }
         match reading::check(text) {
             Ok(()) => Ok(envelope),
             Err(error) => Err(Box::new(Refusal {

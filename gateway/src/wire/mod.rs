@@ -3,20 +3,22 @@
 pub mod abp;
 pub mod binary;
 mod envelope;
-mod kind;
+pub mod json_rpc;
 mod reading;
 mod reply;
 mod said;
 mod scan;
 pub mod stops;
 
+use std::fmt::{self, Display, Write};
+
 use bytes::Bytes;
 use serde_json::Value;
 
 use caphost::call::Error;
 
+pub use abp::Request;
 pub use envelope::{Envelope, Refusal, Subject, check_bounds};
-pub use kind::Request;
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
 pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use said::{Said, said, with_stop};
@@ -43,6 +45,11 @@ impl Json {
         std::str::from_utf8(&self.0).unwrap_or("null")
     }
 
+    /// The bytes of the text, to be kept instead of copied.
+    pub(crate) fn shared(&self) -> &Bytes {
+        &self.0
+    }
+
     /// What it says.
     pub fn value(&self) -> serde_json::Result<Value> {
         serde_json::from_slice(&self.0)
@@ -52,6 +59,12 @@ impl Json {
 impl From<Json> for Bytes {
     fn from(json: Json) -> Self {
         json.0
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        value.to_string().into()
     }
 }
 
@@ -67,9 +80,43 @@ pub(crate) fn clipped(text: &str, characters: usize) -> &str {
     end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
+/// Characters in the log of something that a stranger has chosen.
+const LOGGED: usize = 200;
+
+/// Something that a stranger may have chosen, as it stands in the log: its first 200 characters.
+pub(crate) fn for_log(text: impl Display) -> String {
+    struct Bounded(String, usize);
+    impl fmt::Write for Bounded {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let kept = clipped(text, self.1);
+            self.0.push_str(kept);
+            if kept.len() < text.len() {
+                self.0.push('…');
+                // Nobody writes any more.
+                return Err(fmt::Error);
+            }
+            self.1 -= kept.chars().count();
+            Ok(())
+        }
+    }
+    let mut bounded = Bounded(String::new(), LOGGED);
+    let _ = write!(bounded, "{text}");
+    bounded.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_logged_is_short() {
+        assert_eq!(for_log("a short one"), "a short one");
+        assert_eq!(for_log("é".repeat(LOGGED)), "é".repeat(LOGGED));
+        let long = format_args!("{:?} and {}", "a", "é".repeat(1 << 20)).to_string();
+        let logged = for_log(format_args!("{long}{long}"));
+        assert_eq!(logged.chars().count(), LOGGED + 1);
+        assert!(logged.ends_with("é…"));
+    }
 
     #[test]
     fn clips_by_characters() {

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use memchr::memchr;
+use memchr::{memchr, memchr2_iter, memmem};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -25,6 +25,9 @@ use crate::limits::Limits;
 const REPLACEMENT: &str = r"\ufffd";
 /// What the keys begin with that serde_json keeps for itself.
 const RESERVED: &str = "$serde_json::private::";
+/// A number is looked at that has one and a half times as many digits: without an exponent a double
+/// can hold all that are shorter.
+const LONG_NUMBER: usize = 200;
 
 /// A text frame as all readers read it.
 #[derive(Debug)]
@@ -104,6 +107,22 @@ pub fn read_value(text: &str) -> serde_json::Result<Value> {
 /// Whether every reader can read this.
 pub fn check(text: &str) -> serde_json::Result<()> {
     serde_json::from_str::<Readable>(text).map(drop)
+}
+
+/// Whether valid JSON can have nothing in it that [`check`] refuses, as far as a quick look tells: no
+/// number with an exponent or hundreds of digits, and no key of serde_json's own, written out or
+/// escaped.
+pub(super) fn is_plain(text: &str) -> bool {
+    let text = text.as_bytes();
+    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+    let has_exponent = || memchr2_iter(b'e', b'E', text).any(|at| at > 0 && is_digit(at - 1));
+    // Whoever looks at every so many bytes meets each number that is longer.
+    let has_long_number = || {
+        let mut met = (LONG_NUMBER..text.len()).step_by(LONG_NUMBER);
+        met.any(|at| (at - LONG_NUMBER / 2..=at).all(is_digit))
+    };
+    let has = |part: &str| memmem::find(text, part.as_bytes()).is_some();
+    !(has_long_number() || has_exponent() || has(r"\u") || has(RESERVED))
 }
 
 /// Where the next surrogate without its other half is escaped, from `at` on. In valid JSON there are

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2};
 use serde::Deserialize;
 
 /// Whether brackets nest deeper than `limit` levels outside strings. Says nothing about whether the
@@ -69,6 +70,10 @@ pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&str, &'a [u8])) {
 pub fn text_of(value: &[u8]) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+    let inner = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr(b'\\', inner).is_none() {
+        return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
+    }
     let text: Borrowed = serde_json::from_slice(value).ok()?;
     Some(text.0)
 }
@@ -76,11 +81,10 @@ pub fn text_of(value: &[u8]) -> Option<Cow<'_, str>> {
 /// The index of the closing quote of the string that opens at `at`, or the text's length.
 fn end_of_string(text: &[u8], at: usize) -> usize {
     let mut at = at + 1;
-    while at < text.len() {
-        match text[at] {
-            b'"' => return at,
-            b'\\' => at += 2,
-            _ => at += 1,
+    while let Some(next) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        match text[at + next] {
+            b'"' => return at + next,
+            _ => at += next + 2,
         }
     }
     text.len()

@@ -1,4 +1,4 @@
-use caphost_gateway::limits::Limits;
+use caphost_gateway::Limits;
 use futures_util::SinkExt;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;

@@ -114,7 +114,13 @@ async fn without_tokens_it_listens_on_loopback_only() {
         );
     }
     let (mut child, line) = serve(caphost(&[
-        "serve", "--port", "0", "--host", "0.0.0.0", "--token", "agent=s",
+        "serve",
+        "--port",
+        "0",
+        "--host",
+        "0.0.0.0",
+        "--token",
+        "agent=0123456789abcdef",
     ]))
     .await;
     assert!(

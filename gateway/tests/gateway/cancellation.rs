@@ -1,11 +1,7 @@
 use std::time::Duration;
 
-use caphost_gateway::broker::runs::Dialect;
-use caphost_gateway::fronts::contextforge::CancellationOptions;
-use caphost_gateway::gateway::calls::{Client, NewCall, Outcome};
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::{Identity, Tokens};
+use caphost_gateway::for_tests::{Client, Dialect, NewCall, Outcome};
+use caphost_gateway::{CancellationOptions, Config, Identity, Limits, Tokens};
 use serde_json::{Value, json};
 
 use crate::request::{Response, bearer};
@@ -543,7 +539,9 @@ async fn turned_off_there_is_nothing_and_nothing_is_kept() {
     assert_eq!(status.status, 404);
     // Nor is anything kept that comes another way.
     let eight = SEVEN.replace('7', "8");
-    gateway.hub.cancel_early(&eight, None, &Identity::anyone());
+    let anyone = Identity::anyone();
+    let kept = gateway.hub.seek_or_cancel_early(&eight, None, &anyone);
+    kept.await;
     for id in [SEVEN, &eight] {
         agent.send(call(id, id)).await;
         let called = app.next().await;

@@ -1,5 +1,4 @@
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Tokens};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -212,4 +211,41 @@ async fn tokens_are_taken_wherever_a_client_can_put_them() {
     none.send(register("demo")).await;
     assert_eq!(code(&none.next().await), "PERMISSION_DENIED");
     assert_eq!(none.closed().await, 1008);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_there_are_tokens_the_manifest_needs_one() {
+    let tokens = ["app=app", "agent=agent", "agent@other=other"];
+    let tokens: Vec<_> = tokens.iter().map(|it| it.parse().unwrap()).collect();
+    for public_manifest in [false, true] {
+        let gateway = Gateway::with(Config {
+            tokens: Tokens::new(tokens.clone()),
+            public_manifest,
+            ..config()
+        })
+        .await;
+        let mut app = gateway.peer("/abp/app").await;
+        let mut message = register("demo");
+        message["payload"]["token"] = json!("app");
+        app.send(message).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        for (token, alone) in [
+            ("", 401),
+            ("wrong", 401),
+            ("agent", 200),
+            ("app", 200),
+            ("other", 403),
+        ] {
+            let header = format!("Authorization: Bearer {token}\r\n");
+            let answer = gateway.get("/abp.json?app=demo", &header).await;
+            let expected = if public_manifest { 200 } else { alone };
+            assert_eq!(answer.status, expected, "{token:?} {}", answer.body);
+            assert_eq!(
+                answer.body.contains("a.b"),
+                expected == 200,
+                "{}",
+                answer.body
+            );
+        }
+    }
 }

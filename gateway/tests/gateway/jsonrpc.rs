@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use caphost_gateway::broker::runs::Found;
-use caphost_gateway::gateway::calls::CancelNotice;
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::{Identity, Tokens};
+use caphost_gateway::for_tests::{CancelNotice, Found};
+use caphost_gateway::{Config, Identity, Limits, Tokens};
 use futures_util::SinkExt;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -401,7 +398,8 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
     // An operator.
     peer.send(call(json!("op"))).await;
     let calling = app.called().await;
-    let Found::One(run) = gateway.hub.find("op", &Identity::anyone()) else {
+    let found = gateway.hub.matches("op", &Identity::anyone());
+    let Found::One(run) = Found::among(found) else {
         panic!("no run")
     };
     assert_eq!(run.dialect.as_str(), "jsonrpc");
@@ -414,7 +412,9 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
     assert_eq!(peer.next().await, cancelled(json!("op"), "op"));
     // An operator who was faster than the call.
     let early = "00000000-0000-4000-8000-000000000007";
-    gateway.hub.cancel_early(early, None, &Identity::anyone());
+    let anyone = Identity::anyone();
+    let kept = gateway.hub.seek_or_cancel_early(early, None, &anyone);
+    kept.await;
     peer.send(call(json!(early))).await;
     let skipped = stopped_request(json!(early), early, "never-started");
     assert_eq!(peer.next().await, skipped);
@@ -732,7 +732,8 @@ async fn cancels_of_others_are_told_to_who_declared_to_understand_them() {
     }
     owner.send(call(json!(1))).await;
     app.called().await;
-    let Found::One(run) = gateway.hub.find("1", &Identity::anyone()) else {
+    let found = gateway.hub.matches("1", &Identity::anyone());
+    let Found::One(run) = Found::among(found) else {
         panic!("no run")
     };
     let announce = |request_id: &str, run| {
@@ -844,4 +845,30 @@ async fn what_nests_as_deep_as_it_may_is_carried_both_ways() {
             assert_eq!(got["result"]["data"], nested(levels));
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_agent_cannot_take_all_json_rpc_sockets() {
+    let tokens = ["agent=a", "agent=b"].map(|token| token.parse().unwrap());
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        limits: Limits {
+            sessions: 3,
+            sessions_per_token: 2,
+            ..Limits::default()
+        },
+        ..config()
+    })
+    .await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut peer = gateway.peer("/jsonrpc?token=a").await;
+        nothing_left(&mut peer).await;
+        held.push(peer);
+    }
+    let mut refused = gateway.peer("/jsonrpc?token=a").await;
+    assert_eq!(codes(&refused.next().await), (-32000, "RATE_LIMITED"));
+    assert_eq!(refused.closed().await, 1013);
+    let mut other = gateway.peer("/jsonrpc?token=b").await;
+    nothing_left(&mut other).await;
 }

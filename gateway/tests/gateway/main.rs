@@ -8,6 +8,7 @@ mod cli;
 mod cluster;
 mod cluster_dialects;
 mod departures;
+mod hardening;
 mod http;
 mod jsonrpc;
 mod mcp;

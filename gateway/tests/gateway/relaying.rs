@@ -164,6 +164,11 @@ async fn two_tabs_of_one_app_and_two_apps() {
     let mut early = gateway.agent().await;
     early.initialize(&mut first).await;
     let mut second = gateway.app("demo").await;
+    let told = first.next().await;
+    assert_eq!(
+        (&told["type"], &told["payload"]),
+        (&json!("app/superseded"), &json!({ "appId": "demo" }))
+    );
     let mut late = gateway.agent().await;
     late.initialize(&mut second).await;
     early.call_through(&mut first).await;

@@ -1,8 +1,6 @@
 use std::time::Duration;
 
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Limits, Tokens};
 use serde_json::{Value, json};
 
 use crate::request::bearer;

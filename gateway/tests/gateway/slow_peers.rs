@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use caphost_gateway::limits::Limits;
+use caphost_gateway::Limits;
 use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -255,4 +255,74 @@ async fn an_agent_that_takes_long_over_one_message_is_not_silent() {
     assert_eq!(gateway.hub.peers(), (1, 1), "the agent is still there");
     agent.send(call("2", "next")).await;
     assert_eq!(app.next().await["payload"]["options"]["callId"], "next");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unread_sockets_share_one_bound_and_a_healthy_peer_is_never_the_one_that_goes() {
+    const OF_ALL: usize = 4 << 20;
+    let gateway = Gateway::limited(Limits {
+        queued_bytes: 3 << 20,
+        queued_bytes_of_all: OF_ALL,
+        ..Limits::default()
+    })
+    .await;
+    let (mut app, mut healthy) = gateway.session().await;
+    let mut unread = Vec::new();
+    for _ in 0..20 {
+        let mut agent = gateway.agent().await;
+        agent.initialize(&mut app).await;
+        agent.send(call("1", "c")).await;
+        let calling = app.next().await;
+        unread.push((agent, calling["agent"].clone()));
+    }
+    // Each stays below the bound of its own; their systems' buffers take some of it.
+    let mut calls = 0;
+    for round in 0..12 {
+        for (_, agent) in &unread {
+            app.send(progress(agent, 512 << 10)).await;
+        }
+        let since = Instant::now();
+        let id = format!("healthy-{round}");
+        healthy.send(call(&id, &id)).await;
+        let relayed = loop {
+            let message = app.next().await;
+            if message["type"] != "agent/closed" {
+                break message;
+            }
+        };
+        let done = json!({ "success": true, "data": "x".repeat(64 << 10) });
+        let done = answer(&relayed, "capabilities/call-result", done);
+        app.send(done).await;
+        assert_eq!(healthy.next().await["id"], json!(id));
+        assert!(since.elapsed() < Duration::from_secs(5));
+        assert!(
+            gateway.hub.queued_bytes() <= OF_ALL,
+            "{}",
+            gateway.hub.queued_bytes()
+        );
+        calls += 1;
+    }
+    assert_eq!(calls, 12);
+    let (agents, apps) = gateway.hub.peers();
+    assert!(agents < 21, "somebody who does not read was disconnected");
+    assert_eq!(apps, 1);
+    // After the attack everything is as before.
+    drop(unread);
+    let gone = async {
+        while gateway.hub.peers().0 > 1 || gateway.hub.queued_bytes() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("the end of the attack", gone).await;
+    healthy.send(call("after", "after")).await;
+    let relayed = loop {
+        let message = app.next().await;
+        if message["type"] == "capabilities/call" {
+            break message;
+        }
+    };
+    let done = json!({ "success": true });
+    app.send(answer(&relayed, "capabilities/call-result", done))
+        .await;
+    assert_eq!(healthy.next().await["id"], "after");
 }

@@ -3,8 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use caphost_gateway::limits::Limits;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Limits, Tokens};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};

@@ -3,19 +3,11 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use caphost_gateway::cluster::ClusterOptions;
-use caphost_gateway::fronts::contextforge::CancellationOptions;
-use caphost_gateway::fronts::rap::runtime::RuntimeConfig;
-use caphost_gateway::gateway::Hub;
-use caphost_gateway::http::DEFAULT_CONTENT_SECURITY_POLICY;
-use caphost_gateway::http::HttpLimits;
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::server::Server;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::for_tests::Hub;
+use caphost_gateway::{Config, Limits, Server};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -37,6 +29,21 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
+/// A client of HTTP that connects directly, and follows no redirect.
+pub fn http() -> reqwest::ClientBuilder {
+    static CRYPTO: Once = Once::new();
+    CRYPTO.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+    let direct = reqwest::Client::builder().no_proxy();
+    direct.redirect(reqwest::redirect::Policy::none())
+}
+
+/// The same, for requests that end within that time.
+pub fn http_within(time: Duration) -> reqwest::Client {
+    http().timeout(time).build().unwrap()
+}
+
 pub struct Gateway {
     pub address: SocketAddr,
     pub hub: Arc<Hub>,
@@ -47,24 +54,12 @@ pub struct Gateway {
 pub fn config() -> Config {
     Config {
         address: ([127, 0, 0, 1], 0).into(),
-        host: "127.0.0.1".into(),
-        tls: None,
         www: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/www")),
         package: PathBuf::from(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/tests/gateway/package"
         )),
-        allow_origins: Vec::new(),
-        content_security_policy: Some(DEFAULT_CONTENT_SECURITY_POLICY.parse().unwrap()),
-        tokens: Tokens::default(),
-        limits: Limits::default(),
-        rap: Default::default(),
-        mcp: Default::default(),
-        cancellation: CancellationOptions::default(),
-        cluster: ClusterOptions::default(),
-        tool_servers: RuntimeConfig::default(),
-        http_limits: HttpLimits::default(),
-        drain: Duration::ZERO,
+        ..Config::default()
     }
 }
 

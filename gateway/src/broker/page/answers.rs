@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::Page;
 use super::sending::failed_ending;
-use super::{Page, PageKey, Reply};
 use crate::broker::Broker;
+use crate::broker::call::Reply;
+use crate::broker::pending::PageKey;
 use crate::wire::{Failure, Json, Request, Said, members, text_of};
 use caphost::agent::{AgentState, RequestKey, Settled};
 use caphost::call::{Code, LateEnd, Stop};

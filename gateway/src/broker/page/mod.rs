@@ -9,94 +9,22 @@ mod sending;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use super::call::{CancelKey, Client, NewCall, Reply, Step, cancel_failed, disconnected};
+use super::pending::PageKey;
 use super::requests::About;
-use super::{Action, Broker, PeerId, Profile, Wanted};
-use crate::broker::runs::{NewRun, RunId};
-use crate::wire::{Failure, Json, Request};
+use super::{Action, Broker, PeerId};
+use crate::broker::runs::RunId;
+use crate::wire::{Json, Request};
 pub(super) use answers::Answer;
 use caphost::agent::{AgentOptions, AgentState, Outgoing, RequestKey, Settled};
 use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop};
 use rustc_hash::FxHashMap;
-pub(super) use sending::cancel_payload;
 
 /// How long an app has to answer `initialize`, in milliseconds.
 const INITIALIZE_MS: Millis = 10_000.0;
 
 /// Abandoned calls of one session whose ends are waited for, 1 024.
 const ABANDONED: usize = 1_024;
-
-/// Names a cancel of a call of the gateway's own.
-pub type CancelKey = u64;
-
-/// What came of a cancel.
-pub type CancelOutcome = caphost::agent::CancelOutcome<Reply>;
-
-/// Whom a session of the gateway's own is for.
-#[derive(Clone, Debug)]
-pub struct Client {
-    /// The app it wants.
-    pub app: Wanted,
-    /// Who it is.
-    pub profile: Profile,
-    /// The payload of its `initialize`.
-    pub hello: Json,
-}
-
-/// A call of the gateway's own.
-#[derive(Clone, Debug)]
-pub struct NewCall {
-    /// The run it begins.
-    pub run: NewRun,
-    /// Its callId.
-    pub id: CallId,
-    /// The payload of its `capabilities/call`, with that callId in it.
-    pub payload: Json,
-    /// After which the app is to cancel it, in milliseconds.
-    pub timeout: Option<Millis>,
-}
-
-/// What an app says, or the gateway in its stead.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
-    /// The app's own words.
-    Json(Json),
-    /// The gateway's error.
-    Failed(Failure),
-}
-
-/// What a call of the gateway's own does.
-#[derive(Clone, Debug)]
-pub enum Step {
-    /// It says how far it is: a `ProgressInfo`.
-    Progress(Json),
-    /// It is over.
-    Ended(Ended),
-    /// Its handler has ended after it was answered as abandoned.
-    Late(LateEnd),
-}
-
-/// How a call of the gateway's own has ended.
-#[derive(Clone, Debug)]
-pub enum Ended {
-    /// With the app's `ABPResponse`.
-    Response(Json),
-    /// Without an answer of the app.
-    Failed(Failure),
-    /// It is cancelled, and that is a fact.
-    Cancelled {
-        /// How far its stop was seen.
-        stop: Stop,
-        /// Why, if somebody has said.
-        reason: Option<String>,
-    },
-}
-
-/// Which of a page's requests an app has to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PageKey {
-    Initialize,
-    Request(RequestKey),
-}
 
 /// The caller's half of one session.
 pub(super) struct Page {
@@ -158,9 +86,7 @@ impl Broker {
         }
         let opens = !self.agents.contains_key(&session);
         if opens && !self.join_page(session, client) {
-            let message = "The app is disconnected: the outcome is unknown";
-            let error = Error::new(Code::DISCONNECTED, message);
-            return self.page_unsent(run, Settled::Failed(error));
+            return self.page_unsent(run, Settled::Response(Reply::Failed(disconnected())));
         }
         self.with_page(session, |broker, page| {
             let id = call.id.clone();
@@ -174,7 +100,7 @@ impl Broker {
             });
             page.calls.insert(key, (run, id));
             if opens {
-                let (key, hello) = (PageKey::Initialize, client.hello.as_str());
+                let (key, hello) = (PageKey::Initialize, &client.hello);
                 let key = (key, Request::Initialize);
                 broker.page_request(session, page, key, hello, About::Nothing);
             }
@@ -214,9 +140,8 @@ impl Broker {
             page.cancels.insert(key, cancel);
         });
         if !found {
-            let message = "The app is disconnected: the outcome is unknown";
-            let error = Error::new(Code::DISCONNECTED, message);
-            let outcome = super::revocation::failed(message, error);
+            let error = disconnected();
+            let outcome = cancel_failed(&error.message.clone(), error);
             self.actions
                 .push_back(Action::CancelAnswered { cancel, outcome });
         }
@@ -242,7 +167,8 @@ impl Broker {
                 page.deadline = None;
                 page.state.handle_timeout(now);
                 if page.give_up.is_some_and(|at| at <= now) {
-                    let message = "The app did not answer `initialize` in time";
+                    let message = "The app did not answer `initialize` in time: its page does \
+                        not respond, and its tab may be frozen";
                     broker.page_refused(page, Reply::Failed(Error::new(Code::TIMEOUT, message)));
                 }
             });

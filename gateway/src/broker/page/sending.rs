@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use super::{Answer, Ended, Page, PageKey, Reply, Step};
+use super::{Answer, Page};
+use crate::broker::call::{Ended, Reply, Step, cancel_payload};
 use crate::broker::message::Cancel;
-use crate::broker::pending::Asker;
-use crate::broker::requests::{About, Asked, Requested};
+use crate::broker::pending::{Asker, PageKey};
+use crate::broker::requests::{About, Asked, Unsent};
 use crate::broker::runs::{Ending, RunId};
 use crate::broker::{Action, Broker, PeerId};
-use crate::wire::Request;
+use crate::wire::{Json, Request};
 use caphost::agent::{
     Action as StateAction, Outgoing, Request as StateRequest, RequestKey, Settled,
 };
@@ -72,10 +73,10 @@ impl Broker {
                 };
                 let key = key_of(Request::Call);
                 let about = About::OwnCall(run, id);
-                self.page_request(session, page, key, payload.as_str(), about);
+                self.page_request(session, page, key, &payload, about);
             }
             StateRequest::Cancel { call, reason } => {
-                let payload = cancel_payload(call.as_str(), reason.as_deref());
+                let payload = cancel_payload(call.as_str(), reason.as_deref()).into();
                 let about = About::Cancel(Cancel {
                     call_id: Some(call.as_str().into()),
                     reason: reason.map(Into::into),
@@ -85,7 +86,8 @@ impl Broker {
             }
             StateRequest::Shutdown { .. } => {
                 let key = key_of(Request::Shutdown);
-                self.page_request(session, page, key, "{}", About::Nothing);
+                let nothing = Json::from("{}".to_string());
+                self.page_request(session, page, key, &nothing, About::Nothing);
             }
         }
     }
@@ -95,7 +97,7 @@ impl Broker {
         session: PeerId,
         page: &mut Page,
         (key, request): (PageKey, Request),
-        payload: &str,
+        payload: &Json,
         about: About<'_>,
     ) {
         let call_id = match &about {
@@ -105,16 +107,16 @@ impl Broker {
         let asked = Asked {
             request,
             asker: Asker::Page(key),
-            payload,
-            shared: None,
+            payload: payload.as_str(),
+            shared: Some(payload.shared()),
             timestamp: None,
             call_id: call_id.as_deref(),
             about,
         };
         match self.request(session, asked) {
-            Requested::Sent => {}
-            Requested::Skipped => self.page_heard(page, (key, request), Answer::NeverStarted),
-            Requested::Refused(error) => {
+            Ok(()) => {}
+            Err(Unsent::Skipped) => self.page_heard(page, (key, request), Answer::NeverStarted),
+            Err(Unsent::Refused(error)) => {
                 self.page_heard(page, (key, request), Answer::Failed(&error, None));
             }
         }
@@ -160,15 +162,6 @@ impl Broker {
         let reason = known.and_then(|run| run.cancel_reason.clone());
         Ended::Cancelled { stop, reason }
     }
-}
-
-/// `{ callId, reason? }`
-pub(in crate::broker) fn cancel_payload(call_id: &str, reason: Option<&str>) -> String {
-    let mut payload = json!({ "callId": call_id });
-    if let Some(reason) = reason {
-        payload["reason"] = reason.into();
-    }
-    payload.to_string()
 }
 
 /// How a run ends whose call has failed with that code.

@@ -13,9 +13,6 @@ impl Runs {
             .into_iter()
             .filter_map(|run| self.adopt_one(run, now))
             .collect();
-        // Sorted for the most part already.
-        self.ended.make_contiguous().sort_by_key(|(at, _)| *at);
-        self.forget_surplus();
         adopted.retain(|id| self.runs.contains_key(id));
         adopted
     }
@@ -53,8 +50,10 @@ impl Runs {
             let ids = self.by_dialect_id.entry(dialect_id.clone()).or_default();
             ids.push(id);
         }
+        let owner = run.owner.name.clone();
         self.runs.insert(id, Box::new(run));
-        self.ended.push_back((ended_at, id));
+        let surplus = self.ended.add(&owner, ended_at, id, self.retention.count);
+        surplus.into_iter().for_each(|id| self.forget(id));
         Some(id)
     }
 }

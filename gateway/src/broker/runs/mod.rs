@@ -16,19 +16,23 @@ mod tests;
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::PeerId;
 use crate::limits::Retention;
 use crate::tokens::Identity;
 use caphost::call::{LateEnd, Stop};
 pub use early::EarlyCancel;
 use early::EarlyCancels;
+use kept::EndedRuns;
+pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
 pub use news::{CancelNotice, Ended, News, NoticedRun};
+pub(super) use run::Place;
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
 
@@ -77,10 +81,10 @@ pub struct Runs {
     /// large map.
     runs: FxHashMap<RunId, Box<Run>>,
     by_dialect_id: HashMap<Arc<str>, SmallVec<[RunId; 1]>>,
-    ended: VecDeque<(u64, RunId)>,
+    ended: EndedRuns,
     early: EarlyCancels,
     registered: u64,
-    news: SmallVec<[News; 1]>,
+    news: SmallVec<[News; 2]>,
 }
 
 impl Runs {
@@ -112,7 +116,7 @@ impl Runs {
             thread: new.thread,
             app: new.app,
             capability: kept::name(new.capability),
-            call_id: kept::shown_id(new.call_id),
+            call_id: kept::name(new.call_id),
             state: RunState::Queued,
             registered_at: now,
             ended_at: None,
@@ -125,6 +129,7 @@ impl Runs {
             ended: None,
             adopted: false,
             sequence: self.registered,
+            place: None,
         });
         self.news.push(News::Registered(id, run.dialect));
         self.runs.insert(id, run);
@@ -146,6 +151,35 @@ impl Runs {
             run.state = RunState::Running;
         }
         !run.state.is_over()
+    }
+
+    /// It is there from now on.
+    pub(super) fn put(&mut self, id: RunId, place: Place) {
+        if let Some(run) = self.runs.get_mut(&id) {
+            run.place = Some(place);
+        }
+    }
+
+    /// Where its call is.
+    pub(super) fn place(&self, id: RunId) -> Option<&Place> {
+        self.runs.get(&id)?.place.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub(super) fn place_mut(&mut self, id: RunId) -> Option<&mut Place> {
+        self.runs.get_mut(&id)?.place.as_mut()
+    }
+
+    /// Its app has answered, or never will: where its call was.
+    pub(super) fn left(&mut self, id: RunId) -> Option<Place> {
+        self.runs.get_mut(&id)?.place.take()
+    }
+
+    /// Those whose calls an app has.
+    pub(super) fn on(&self, app: PeerId) -> Vec<RunId> {
+        let is_there = |run: &&Run| run.place.as_ref().is_some_and(|it| it.app == app);
+        let runs = self.runs.values().map(Box::as_ref);
+        runs.filter(is_there).map(|run| run.id).collect()
     }
 
     /// Somebody asks for it to be cancelled.
@@ -182,8 +216,10 @@ impl Runs {
         }
         run.finish(ending, now);
         self.news.push(News::Ended(Ended::from(&**run)));
-        self.ended.push_back((now, id));
-        self.forget_surplus();
+        let surplus = self
+            .ended
+            .add(&run.owner.name, now, id, self.retention.count);
+        surplus.into_iter().for_each(|id| self.forget(id));
         self.get(id)
     }
 
@@ -208,7 +244,7 @@ impl Runs {
     }
 
     /// What has happened since this was last asked for, in order.
-    pub fn take_news(&mut self) -> SmallVec<[News; 1]> {
+    pub fn take_news(&mut self) -> SmallVec<[News; 2]> {
         std::mem::take(&mut self.news)
     }
 
@@ -258,26 +294,15 @@ impl Runs {
         (found.into_iter().cloned().collect(), omitted)
     }
 
-    /// The runs in flight that are part of a conversation `viewer` may see.
-    pub fn in_thread(&self, dialect: Dialect, thread: &str, viewer: &Identity) -> Vec<RunId> {
-        let part = |run: &&Run| {
-            run.dialect == dialect
-                && run.thread.as_deref() == Some(thread)
-                && !run.state.is_over()
-                && viewer.may_see(&run.owner, run.app.as_deref())
-        };
-        let runs = self.runs.values().map(Box::as_ref);
-        runs.filter(part).map(|run| run.id).collect()
-    }
-
     /// All that are remembered.
     pub fn ids(&self) -> Vec<RunId> {
         self.runs.keys().copied().collect()
     }
 
     /// Runs that are not over.
+    #[cfg(test)]
     pub fn in_flight(&self) -> usize {
-        self.runs.len() - self.ended.len()
+        self.runs.values().filter(|it| !it.state.is_over()).count()
     }
 
     fn since(&self, now: u64) -> u64 {
@@ -291,21 +316,12 @@ impl Runs {
     fn expire(&mut self, now: u64) {
         let (since, early_since) = (self.since(now), self.early_since(now));
         self.early.expire(early_since);
-        while self.ended.front().is_some_and(|(at, _)| *at < since) {
-            self.forget_oldest();
+        while let Some(id) = self.ended.pop_before(since) {
+            self.forget(id);
         }
     }
 
-    fn forget_surplus(&mut self) {
-        while self.ended.len() > self.retention.count {
-            self.forget_oldest();
-        }
-    }
-
-    fn forget_oldest(&mut self) {
-        let Some((_, id)) = self.ended.pop_front() else {
-            return;
-        };
+    fn forget(&mut self, id: RunId) {
         self.news.push(News::Forgotten(id));
         let Some(dialect_id) = self.runs.remove(&id).and_then(|run| run.dialect_id) else {
             return;

@@ -28,7 +28,7 @@ pub enum News {
 }
 
 /// How a run ended, without whatever takes time to copy. Times are Unix milliseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ended {
     /// Which run.
     pub id: RunId,
@@ -46,6 +46,14 @@ pub struct Ended {
     pub cancelled_at: Option<u64>,
     /// See [`Run::stop`].
     pub stop: Option<Stop>,
+    /// The name of its owner.
+    pub owner: Arc<str>,
+    /// See [`Run::app`].
+    pub app: Option<Arc<str>>,
+    /// See [`Run::capability`].
+    pub capability: Arc<str>,
+    /// See [`Run::error`].
+    pub error: Option<String>,
 }
 
 impl From<&Run> for Ended {
@@ -59,6 +67,10 @@ impl From<&Run> for Ended {
             cancel_requested_at: run.cancel_requested_at,
             cancelled_at: run.cancelled_at,
             stop: run.stop(),
+            owner: run.owner.name.clone(),
+            app: run.app.clone(),
+            capability: run.capability.clone(),
+            error: run.error.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::kept;
+use crate::broker::PeerId;
 use crate::tokens::Identity;
 use crate::wire::stops;
 use caphost::call::{LateEnd, Stop};
@@ -166,7 +167,7 @@ pub struct Run {
     /// The app's id, once that is known.
     pub app: Option<Arc<str>>,
     /// What is called.
-    pub capability: String,
+    pub capability: Arc<str>,
     /// The callId on the app's side.
     pub call_id: Arc<str>,
     /// Where it stands.
@@ -202,6 +203,22 @@ pub struct Run {
     /// Counts up with every registration.
     #[serde(skip)]
     pub(super) sequence: u64,
+    /// Where its call is, until the app has answered or cannot any more.
+    #[serde(skip)]
+    pub(super) place: Option<Place>,
+}
+
+/// Where a call is.
+#[derive(Clone, Debug)]
+pub(in crate::broker) struct Place {
+    /// Whose call it is.
+    pub agent: PeerId,
+    /// The app that has it.
+    pub app: PeerId,
+    /// Its whole callId: of a long one the run keeps the beginning.
+    pub call_id: Arc<str>,
+    /// A cancel its agent did not ask for is on its way.
+    pub revoking: bool,
 }
 
 impl Run {
@@ -220,8 +237,8 @@ impl Run {
         self.ended_at = Some(now);
         (self.state, self.error) = match ending {
             Ending::Completed => (RunState::Completed, None),
-            Ending::Failed(code) => (RunState::Failed, Some(kept::name(code))),
-            Ending::Unknown(code) => (RunState::Unknown, Some(kept::name(code))),
+            Ending::Failed(code) => (RunState::Failed, Some(kept::code(code))),
+            Ending::Unknown(code) => (RunState::Unknown, Some(kept::code(code))),
             Ending::Cancelled(stop) => {
                 self.cancelled_at = Some(now);
                 self.seen = Some(stop);
@@ -247,7 +264,7 @@ pub struct NewRun {
     /// See [`Run::app`].
     pub app: Option<Arc<str>>,
     /// See [`Run::capability`].
-    pub capability: String,
+    pub capability: Arc<str>,
     /// See [`Run::call_id`].
     pub call_id: Arc<str>,
 }

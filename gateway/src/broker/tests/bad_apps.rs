@@ -163,3 +163,57 @@ fn an_answer_that_cannot_be_relayed_settles_its_request() {
     );
     assert_eq!(bench.broker.in_flight(), 0);
 }
+
+/// An app that shows that token; what follows from its registration.
+fn registered(bench: &mut Bench, peer: u64, id: &str, token: &str) -> Vec<Seen> {
+    bench.event(Event::AppJoined {
+        peer: PeerId(peer),
+        identity: None,
+        seat: Seat::Connected,
+    });
+    let mut message = register(id);
+    message["payload"]["token"] = json!(token);
+    bench.send(peer, message)
+}
+
+#[test]
+fn an_app_id_with_a_token_of_its_own_is_not_for_an_unscoped_token() {
+    let tokens = ["app@shop=shop", "app=any", "admin=root", "agent@desk=desk"];
+    let tokens = tokens.iter().map(|it| it.parse().unwrap()).collect();
+    let mut bench = Bench::with(Limits::default(), Tokens::new(tokens));
+    let seen = registered(&mut bench, 1, "shop", "any");
+    assert!(
+        matches!(&seen[0], Seen::Message(1, it) if it["type"] == "app/refused" && code(it) == "PERMISSION_DENIED"),
+        "{seen:?}"
+    );
+    assert_eq!(seen[1], Seen::Closed(1, 1008));
+    for (peer, id, token) in [(2, "shop", "shop"), (3, "shop", "root"), (4, "desk", "any")] {
+        let seen = registered(&mut bench, peer, id, token);
+        let last = seen.last();
+        assert!(
+            matches!(last, Some(Seen::Message(to, it)) if *to == peer && it["type"] == "app/registered"),
+            "{seen:?}"
+        );
+    }
+}
+
+#[test]
+fn whoever_loses_an_app_id_to_somebody_else_is_told() {
+    let tokens = ["app=one", "app=two"].map(|it| it.parse().unwrap());
+    let mut bench = Bench::with(Limits::default(), Tokens::new(tokens.into()));
+    registered(&mut bench, 1, "shop", "one");
+    let seen = registered(&mut bench, 2, "shop", "one");
+    assert_eq!(only(&seen, 2)["type"], "app/registered", "the same owner");
+    let seen = registered(&mut bench, 3, "shop", "two");
+    let superseded = Seen::Superseded(2, "shop".into(), "app-0".into(), "app-1".into());
+    assert_eq!(seen[0], superseded, "{seen:?}");
+}
+
+#[test]
+fn without_tokens_each_connection_counts_for_itself() {
+    let mut bench = Bench::new();
+    bench.app(1, "shop");
+    let seen = bench.app(2, "shop");
+    let superseded = Seen::Superseded(1, "shop".into(), "anyone".into(), "anyone".into());
+    assert_eq!(seen[0], superseded, "{seen:?}");
+}

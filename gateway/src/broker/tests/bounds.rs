@@ -89,11 +89,14 @@ fn too_many_peers_are_told_so() {
     let mut bench = Bench::with(limits, Tokens::default());
     bench.app(1, "demo");
     bench.agent(2, None);
-    let app = bench.event(Event::AppJoined {
+    // An app counts when it has registered.
+    let joined = bench.event(Event::AppJoined {
         peer: PeerId(4),
         identity: Some(Identity::anyone()),
         seat: Seat::Connected,
     });
+    assert!(joined.is_empty());
+    let app = bench.send(4, register("other"));
     for (seen, peer) in [(bench.agent(3, None), 3), (app, 4)] {
         assert!(
             matches!(&seen[0], Seen::Message(to, message) if *to == peer && code(message) == "RATE_LIMITED")

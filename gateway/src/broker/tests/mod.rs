@@ -37,7 +37,8 @@ pub(super) enum Seen {
     CallOver(RunId),
     CancelAnswered(CancelKey, CancelOutcome),
     Resumable(u64, Option<String>, String),
-    Replaced(String),
+    Replaced(String, String, String),
+    Superseded(u64, String, String, String),
 }
 
 impl Bench {
@@ -70,8 +71,15 @@ impl Bench {
                 }
                 Action::Close { peer, code, .. } => Seen::Closed(peer.0, code.0),
                 Action::Revoked { run, outcome } => Seen::Revoked(run, outcome),
-                Action::Resumable { peer, id, app } => Seen::Resumable(peer.0, id, app.to_string()),
-                Action::Replaced { token } => Seen::Replaced(token),
+                Action::Resumable { peer, id, app, .. } => {
+                    Seen::Resumable(peer.0, id, app.to_string())
+                }
+                Action::Replaced { token, app, by } => {
+                    Seen::Replaced(token, app.to_string(), by.name.to_string())
+                }
+                Action::Superseded {
+                    peer, app, was, by, ..
+                } => Seen::Superseded(peer.0, app.to_string(), was.to_string(), by.to_string()),
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::page::NewCall;
+use crate::broker::NewCall;
 use crate::broker::runs::{Ending, Found, NewRun, RunState};
 use crate::broker::{Client, Ended, Reply, Step};
 use caphost::call::{CallId, Code, LateEnd, Stop};

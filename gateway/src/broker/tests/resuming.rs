@@ -34,7 +34,10 @@ fn an_app_that_registers_again_says_which_session_it_replaces() {
     let mut bench = Bench::new();
     joined(&mut bench, 1);
     let seen = bench.send(1, register_to_resume(Some("a.b")));
-    assert_eq!(seen[0], Seen::Replaced("a.b".into()));
+    assert_eq!(
+        seen[0],
+        Seen::Replaced("a.b".into(), "demo".into(), "anyone".into())
+    );
     assert!(matches!(seen[1], Seen::Resumable(1, ..)));
 }
 

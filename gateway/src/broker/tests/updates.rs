@@ -53,7 +53,7 @@ fn a_difference_changes_what_is_offered() {
     assert_eq!(bench.broker.take_offered().len(), 3);
     // The manifest shows it.
     let manifest: Value =
-        serde_json::from_str(&bench.broker.shown(None).unwrap().manifest().unwrap()).unwrap();
+        serde_json::from_str(&bench.broker.shown(None).unwrap().0.manifest()).unwrap();
     assert_eq!(
         manifest["capabilities"],
         json!([{ "name": "a", "description": "again" }])

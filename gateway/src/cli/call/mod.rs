@@ -1,30 +1,36 @@
 //! `caphost call`
 
-mod binary;
 mod display;
 mod output;
 mod params;
 mod report;
 mod result;
-mod watch;
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::error::ErrorKind;
+use futures_util::future::{Fuse, FutureExt};
+use serde_json::Value;
+use tokio::time::sleep;
 
-use super::client::{Connection, Exit, Failure};
+use super::agent::Event;
+use super::client::{Exit, Failure};
+use super::connection::Connection;
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
-use crate::cli::agent::Patience;
-use crate::gateway::calls::NewCall;
+use crate::gateway::{Confirmation, Outcome};
 use crate::options::duration;
+use caphost::agent::Outgoing;
 use caphost::call::CallId;
 use display::Display;
 use output::Output;
 use params::Params;
 use report::Report;
-use watch::{End, watch};
+
+/// Why an interrupted call is cancelled, for the app.
+const REASON: &str = "Interrupted at the command line";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,13 +103,11 @@ impl Call {
             Ok(signals) => signals,
             Err(error) => return super::fail(&format!("cannot wait for signals: {error}")),
         };
-        let call = self.new_call();
+        let call = self.outgoing();
+        let id = call.id.clone();
         let mut report = Report {
             made: Instant::now(),
-            call_id: call
-                .call_id
-                .as_ref()
-                .map_or_else(String::new, |it| it.as_str().into()),
+            call_id: id.as_str().into(),
             timeout: self.timeout,
             output: self.output.clone(),
             json: self.json,
@@ -111,18 +115,14 @@ impl Call {
         };
         let mut display = Display::new(&self.capability, self.quiet, !self.json);
         display.waiting("connecting");
-        let patience = Patience {
-            grace: self.grace,
-            ..Patience::default()
-        };
         let opened = tokio::select! {
-            opened = Connection::open(&self.gateway, patience) => opened,
+            opened = Connection::open(&self.gateway, self.grace) => opened,
             () = signals.first() => {
                 display.clear();
                 return report.tell(End::NeverMade, &mut signals).await;
             }
         };
-        let connection = match opened {
+        let mut connection = match opened {
             Ok(connection) => connection,
             Err(failure) => {
                 display.clear();
@@ -132,8 +132,10 @@ impl Call {
         report.offered = connection.capabilities().map(String::from).collect();
         report.made = Instant::now();
         display.waiting("");
-        let agent = &connection.agent;
-        let end = watch(agent, call, &mut display, &mut signals, self.grace).await;
+        connection.call(call);
+        let end = self
+            .watch(&mut connection, id, &mut display, &mut signals)
+            .await;
         display.clear();
         let left = matches!(end, End::Left(_));
         let exit = report.tell(end, &mut signals).await;
@@ -143,22 +145,81 @@ impl Call {
         exit
     }
 
-    fn new_call(&mut self) -> NewCall {
+    fn outgoing(&mut self) -> Outgoing<Value> {
         let params = self.params.take();
         let params = params.and_then(|it| match it {
             Params::Inline(value) => Some(value),
             // Read by `check`.
             Params::File(_) | Params::StandardInput => None,
         });
-        NewCall {
+        Outgoing {
+            id: self.call_id.take().unwrap_or_else(CallId::random),
             capability: self.capability.clone(),
             params,
-            timeout: self.timeout,
-            call_id: Some(self.call_id.take().unwrap_or_else(CallId::random)),
+            timeout: self.timeout.map(|it| it.as_secs_f64() * 1_000.0),
             progress: true,
-            ..NewCall::default()
+            transfer: false,
         }
     }
+
+    /// Watches the call until its end, or until an interrupt has cut it short.
+    async fn watch(
+        &self,
+        connection: &mut Connection,
+        id: CallId,
+        display: &mut Display,
+        signals: &mut Signals,
+    ) -> End {
+        loop {
+            tokio::select! {
+                event = connection.next() => match event {
+                    Event::Progress(info) => display.progress(&info),
+                    Event::Ended(outcome) => return End::Settled(outcome, None),
+                    Event::Cancelled(_) => {}
+                },
+                () = signals.first() => break,
+            }
+        }
+        display.cancelling();
+        connection.cancel(id, REASON);
+        // For the confirmation and for the end; for the latter no longer than the grace when the
+        // cancel was refused, and for nothing after a second interrupt.
+        let (mut ended, mut confirmed) = (None, None);
+        let mut second = pin!(signals.second());
+        let mut patience = pin!(Fuse::terminated());
+        while ended.is_none() || confirmed.is_none() {
+            tokio::select! {
+                event = connection.next() => match event {
+                    Event::Progress(_) => {}
+                    Event::Ended(outcome) => ended = ended.or(Some(outcome)),
+                    Event::Cancelled(confirmation) => {
+                        if !confirmation.cancelled {
+                            patience.set(sleep(self.grace).fuse());
+                        }
+                        confirmed = Some(confirmation);
+                    }
+                },
+                () = &mut second => break,
+                () = &mut patience => break,
+            }
+        }
+        match ended {
+            Some(outcome) => End::Settled(outcome, confirmed),
+            None => End::Left(confirmed),
+        }
+    }
+}
+
+/// How a call ended for the person who made it.
+enum End {
+    /// Interrupted before anything was sent.
+    NeverMade,
+    /// No call could be made.
+    Failed(Failure),
+    /// The call has ended. With a confirmation, if it was asked for one.
+    Settled(Outcome, Option<Confirmation>),
+    /// Nobody waits for the end any longer.
+    Left(Option<Confirmation>),
 }
 
 fn call_id(text: &str) -> Result<CallId, String> {

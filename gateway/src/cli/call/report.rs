@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::binary::abridged;
-use super::{End, Exit, Failure, Output, Signals, result};
+use super::result::{self, abridged};
+use super::{End, Exit, Failure, Output, Signals};
 use crate::cli::terminal::{json, one_line, print, say};
 use crate::gateway::{Confirmation, Outcome};
 use crate::wire::stops;

@@ -1,10 +1,10 @@
-//! What a call returned, on its way into a file.
+//! What a call returned: the file in it, on its way to where it is to be written.
 
 use serde_json::{Value, json};
 
-use super::binary::file_of;
 use super::output::Output;
 use crate::cli::terminal::{self, one_line};
+use crate::wire::binary::Binary;
 
 /// What was written.
 #[derive(Debug)]
@@ -61,5 +61,163 @@ impl Written {
             line.push_str(&format!("\nIt is a reference: the file itself is at {url}"));
         }
         line
+    }
+}
+
+/// Text from that length on that looks like base64 is not for reading.
+const LONG: usize = 256;
+
+/// A file, read.
+#[derive(Debug, PartialEq)]
+pub(super) struct ReadFile {
+    pub bytes: Vec<u8>,
+    pub mime_type: Option<String>,
+    /// The data without its content.
+    pub rest: Value,
+}
+
+/// The file in some data: the data itself is one, or one of its fields is. `Err` when it says that
+/// it is one and what is there cannot be read.
+pub(super) fn file_of(data: &Value) -> Option<Result<ReadFile, String>> {
+    data.as_object()?;
+    let files = Binary::all(data);
+    let of_field = |file: &&Binary| file.path.len() == 2;
+    let file = match files.first()? {
+        whole if whole.path.len() == 1 => whole,
+        // Of several nobody knows which is wanted.
+        _ if files.iter().filter(of_field).count() > 1 => return None,
+        _ => files.iter().find(of_field)?,
+    };
+    Some(read(file, data))
+}
+
+fn read(file: &Binary, data: &Value) -> Result<ReadFile, String> {
+    let field = file.path.join(".");
+    let bytes = file
+        .encoding
+        .decode(file.text(data))
+        .map_err(|error| format!("{field} of the result is not base64: {error}"))?;
+    if let Some(size) = file.size.filter(|size| *size != bytes.len() as u64) {
+        let have = bytes.len();
+        return Err(format!(
+            "{field} of the result has {have} bytes, and should have {size}"
+        ));
+    }
+    let mut rest = data.clone();
+    file.remove(&mut rest);
+    Ok(ReadFile {
+        bytes,
+        mime_type: file.media_type.clone(),
+        rest,
+    })
+}
+
+/// The data for a person to read: long base64 is cut.
+pub(super) fn abridged(data: &Value) -> Value {
+    match data {
+        Value::String(text) if text.len() >= LONG && is_base64(text) => {
+            let kept = &text[..32];
+            let length = text.len();
+            format!("{kept}… ({length} characters; --output FILE writes what they encode)").into()
+        }
+        Value::Array(items) => items.iter().map(abridged).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, it)| (name.clone(), abridged(it)));
+            Value::Object(fields.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn is_base64(text: &str) -> bool {
+    let letter = |it: u8| it.is_ascii_alphanumeric() || b"+/-_=".contains(&it);
+    text.bytes().all(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn bytes(data: &Value) -> Option<Result<Vec<u8>, String>> {
+        file_of(data).map(|it| it.map(|it| it.bytes))
+    }
+
+    #[test]
+    fn the_content_may_have_a_name_of_its_own() {
+        for (data, rest) in [
+            (
+                json!({ "content": "aGk=", "mimeType": "text/plain", "encoding": "base64" }),
+                json!({ "mimeType": "text/plain", "encoding": "base64" }),
+            ),
+            (
+                json!({ "pdf": "aGk", "mimeType": "application/pdf", "encoding": "base64", "size": 2 }),
+                json!({ "mimeType": "application/pdf", "encoding": "base64", "size": 2 }),
+            ),
+            (
+                json!({ "image": "aG\nk=", "mimeType": "image/png", "encoding": "base64", "width": 1 }),
+                json!({ "mimeType": "image/png", "encoding": "base64", "width": 1 }),
+            ),
+            (
+                json!({ "pdf": { "content": "aGk=", "encoding": "base64" }, "pageCount": 1 }),
+                json!({ "pdf": { "encoding": "base64" }, "pageCount": 1 }),
+            ),
+            (
+                json!({ "content": "hi", "encoding": "utf-8" }),
+                json!({ "encoding": "utf-8" }),
+            ),
+        ] {
+            let file = file_of(&data).unwrap().unwrap();
+            assert_eq!(file.bytes, b"hi", "{data}");
+            assert_eq!(file.rest, rest);
+        }
+    }
+
+    #[test]
+    fn a_field_inherits_the_type_of_the_data() {
+        let data = json!({ "pdf": { "content": "", "encoding": "base64" }, "mimeType": "application/pdf" });
+        let file = file_of(&data).unwrap().unwrap();
+        assert_eq!(file.mime_type.as_deref(), Some("application/pdf"));
+    }
+
+    #[test]
+    fn what_declares_no_file_has_none() {
+        for data in [
+            json!(null),
+            json!("aGk="),
+            json!({ "html": "aGk=" }),
+            json!({ "content": "aGk=" }),
+            json!({ "content": "aGk=", "encoding": "arraybuffer" }),
+            json!({ "note": "aGk=", "mimeType": "image/png", "encoding": "base64" }),
+            json!({ "a": { "content": "", "encoding": "base64" }, "b": { "content": "", "encoding": "base64" } }),
+        ] {
+            assert_eq!(bytes(&data), None, "{data}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_passed_over() {
+        for (content, size) in [("%%", 1), ("aGk=", 3)] {
+            let data = json!({ "content": content, "encoding": "base64", "size": size });
+            let error = bytes(&data).unwrap().unwrap_err();
+            assert!(error.starts_with("content of the result "), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_long_base64_is_cut() {
+        let prose = "word ".repeat(100);
+        let data = json!({ "a": ["A".repeat(300)], "b": prose, "c": "A".repeat(255), "d": 1 });
+        let short = abridged(&data);
+        let cut = short["a"][0].as_str().unwrap();
+        assert!(
+            cut.starts_with(&format!("{}… (300 ", "A".repeat(32))),
+            "{cut}"
+        );
+        assert_eq!(
+            (&short["b"], &short["c"], &short["d"]),
+            (&data["b"], &data["c"], &data["d"])
+        );
     }
 }

@@ -116,3 +116,13 @@ fn an_acknowledgement_goes_with_an_answer_or_after_a_while() {
     assert_eq!((answer.number, answer.ack), (1, 2));
     assert_eq!(link.take(frame(4), 202.0), Taken::Early);
 }
+
+#[test]
+fn what_takes_long_to_be_written_is_not_sent_again_meanwhile() {
+    let mut link = Link::default();
+    link.push(message(0));
+    assert_eq!(link.next_frame(0.0).unwrap().number, 1);
+    link.written(0.0, 5_000.0);
+    assert_eq!(link.next_frame(5_000.0), None);
+    assert_eq!(link.next_frame(5_000.0 + RESEND_MS).unwrap().number, 1);
+}

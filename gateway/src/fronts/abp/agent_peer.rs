@@ -6,21 +6,28 @@ use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 
 use crate::broker::{Event, PeerId};
+use crate::fronts::shares::Share;
 use crate::fronts::socket::Endpoint;
 use crate::gateway::Hub;
 use crate::gateway::Outbox;
-use crate::wire::{Failure, Refusal, Subject};
+use crate::wire::{Failure, Incoming, Refusal, Subject};
 
 /// An agent's connection.
 pub(crate) struct AgentPeer {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
+    pub _share: Option<Share>,
 }
 
 impl Endpoint for AgentPeer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool {
         let shared = Bytes::from(text.clone());
-        self.hub.receive(self.peer, text, Some(&shared));
+        let limits = &self.hub.limits;
+        let incoming = Incoming::new(text, Some(&shared), limits);
+        let read = incoming.envelope(limits);
+        let is_message = read.is_ok();
+        self.hub.handle(Event::received(self.peer, read));
+        is_message
     }
 
     fn binary(&self, refused: Failure) {

@@ -6,10 +6,13 @@ use std::time::Duration;
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 
-use crate::broker::{Event, PeerId};
-use crate::fronts::socket::Endpoint;
-use crate::gateway::resume::{Attached, Lost, RESUME, Resume, ResumePayload, read};
+use crate::broker::{CloseCode, Event, PeerId};
+use crate::fronts::socket::bounds::LobbyPlace;
+use crate::fronts::socket::stream::Watch;
+use crate::fronts::socket::{Connection, Endpoint};
+use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
 use crate::gateway::{Hub, Outbox, Tunnel};
+use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
 use caphost::call::{Code, Error};
@@ -19,6 +22,9 @@ pub(crate) struct AppPeer {
     hub: Arc<Hub>,
     identity: Option<Identity>,
     outbox: Arc<Outbox>,
+    watch: Watch,
+    /// Its place among those that have not registered.
+    place: Mutex<Option<LobbyPlace>>,
     stage: Mutex<Stage>,
 }
 
@@ -28,7 +34,7 @@ enum Stage {
     Plain(PeerId),
     /// That of a session, which may outlive it.
     Attached(Attached),
-    /// That of a session on another worker. The peer is kept: it may have to register after all.
+    /// That of a session on another worker. The peer is kept: it counts here.
     Elsewhere(PeerId, Tunnel),
     Over,
 }
@@ -40,41 +46,65 @@ impl AppPeer {
         peer: PeerId,
         identity: Option<Identity>,
         outbox: Arc<Outbox>,
+        connection: Connection,
     ) -> Self {
+        let Connection {
+            address,
+            watch,
+            bounds,
+        } = connection;
+        watch.allow(REGISTRATION_BYTES);
+        let is_known = identity.is_some() && !hub.tokens.is_empty();
+        let enter = || bounds.lobby.enter(address.network(), outbox.clone());
+        let place = (!is_known).then(enter);
         AppPeer {
             hub,
             identity,
             outbox,
+            watch,
+            place: Mutex::new(place),
             stage: Mutex::new(Stage::Plain(peer)),
         }
     }
 
     /// A message before there is a session; what the connection is now, if it is no longer the same.
-    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> Option<Stage> {
+    ///
+    /// And whether it was a message.
+    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> (Option<Stage>, bool) {
         let limits = &self.hub.limits;
         let incoming = Incoming::new(text, Some(shared), limits);
         let event = match incoming.envelope(limits) {
             Ok(envelope) if envelope.kind == RESUME => {
-                return match self.resume(peer, &envelope) {
-                    Ok(stage) => stage,
-                    Err(error) => {
-                        self.refuse(peer, envelope.subject(), error);
-                        None
-                    }
-                };
+                let resumed = self.resume(peer, &envelope).unwrap_or_else(|error| {
+                    self.refuse(peer, envelope.subject(), error);
+                    None
+                });
+                return (resumed, true);
             }
             read => Event::received(peer, read),
         };
+        let is_message = !matches!(event, Event::Refused { .. });
         let registers = matches!(
             &event,
             Event::Message { message, .. } if message.envelope.kind == "app/register"
         );
         self.hub.handle(event);
-        if registers {
-            self.hub.attached(peer).map(Stage::Attached)
-        } else {
-            None
+        if !registers {
+            return (None, is_message);
         }
+        if self.hub.has_registered(peer) {
+            self.welcome();
+        }
+        (self.hub.attached(peer).map(Stage::Attached), true)
+    }
+
+    /// It is an app now.
+    fn welcome(&self) {
+        let limits = &self.hub.limits;
+        self.watch
+            .allow(limits.frame_bytes.max(limits.message_bytes));
+        let place = self.place.lock();
+        drop(place.unwrap_or_else(PoisonError::into_inner).take());
     }
 
     fn resume(&self, peer: PeerId, envelope: &Envelope<'_>) -> Result<Option<Stage>, Failure> {
@@ -99,20 +129,24 @@ impl AppPeer {
         if let (Ok(by), Some(elsewhere)) = (&by, elsewhere)
             && let Some(tunnel) = elsewhere.take_up(resume, by, self.outbox.clone())
         {
+            self.welcome();
             return Ok(Some(Stage::Elsewhere(peer, tunnel)));
         }
         let resumed = match by {
             Ok(by) => self.hub.resume(resume, &by, self.outbox.clone()),
-            Err(_) => Err(Lost::NotAllowed),
+            Err(_) => Err(Lost::Unknown),
         };
         match resumed {
             Ok(attached) => {
+                self.welcome();
                 // The session has a peer of its own.
                 self.hub.handle(Event::Gone { peer });
                 Ok(Some(Stage::Attached(attached)))
             }
             Err(why) => {
+                // One wrong token, and no more of them over this connection.
                 self.outbox.push(self.hub.lost(envelope.id, why));
+                self.outbox.close(CloseCode::POLICY, NOT_RESUMED.into());
                 Ok(None)
             }
         }
@@ -133,23 +167,23 @@ impl AppPeer {
 }
 
 impl Endpoint for AppPeer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool {
         let shared = Bytes::from(text.clone());
         let mut stage = self.stage();
-        if let Stage::Elsewhere(peer, tunnel) = &*stage
-            && tunnel.is_refused()
-        {
-            *stage = Stage::Plain(*peer);
-        }
         match &*stage {
             Stage::Plain(peer) => {
-                if let Some(next) = self.plain(*peer, text, &shared) {
+                let (next, is_message) = self.plain(*peer, text, &shared);
+                if let Some(next) = next {
                     *stage = next;
                 }
+                is_message
             }
-            Stage::Elsewhere(_, tunnel) => tunnel.text(text),
+            Stage::Elsewhere(_, tunnel) => {
+                tunnel.text(text);
+                true
+            }
             Stage::Attached(attached) => attached.text(text, Some(&shared)),
-            Stage::Over => {}
+            Stage::Over => false,
         }
     }
 

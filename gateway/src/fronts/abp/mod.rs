@@ -33,6 +33,7 @@ pub fn routes(hub: Arc<Hub>) -> Router {
 /// `/abp`
 async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Response, Refusal> {
     let owner = request.identify(&hub, Role::Agent)?;
+    let share = request.share(&hub, &owner)?;
     let app = request.app().into();
     let profile = Profile {
         dialect: Dialect::Abp,
@@ -40,7 +41,11 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
         seat: Seat::Connected,
     };
     let joined = |peer| Event::AgentJoined { peer, app, profile };
-    let endpoint = |hub, peer, _| AgentPeer { hub, peer };
+    let endpoint = move |hub, peer, _| AgentPeer {
+        hub,
+        peer,
+        _share: share,
+    };
     Ok(enter(request, hub, "agent", joined, endpoint))
 }
 
@@ -57,7 +62,8 @@ async fn app(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Resp
         identity,
         seat: Seat::Connected,
     };
-    let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox);
+    let connection = request.connection().clone();
+    let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox, connection);
     Ok(enter(request, hub, "app", joined, endpoint))
 }
 

@@ -6,26 +6,34 @@
 //! ended, a cancel that comes before its run takes effect where its id can mean no stranger's, and
 //! `cancelled` is only said when the app has confirmed it.
 
-mod cancel;
-mod problem;
 mod request;
-mod status;
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
+use serde::Serialize;
 
+use crate::broker::runs::{ID_CHARS, Run, RunState};
 use crate::fronts::auth::authenticate;
-use crate::fronts::refusal::{FastApi, Refusal};
-use crate::gateway::Hub;
+use crate::fronts::refusal::{FastApi, Refusal, found};
+use crate::gateway::{Hub, Placed, Sought};
 use crate::tokens::{Identity, Role};
+use caphost::call::Stop;
+use request::{CancelRequest, Problem};
 
 /// Bytes of a request's body, 64 KiB.
-const BODY_BYTES: usize = 64 << 10;
+pub(crate) const BODY_BYTES: usize = 64 << 10;
+/// How an app says that a call had ended before the cancel came.
+const ALREADY_COMPLETED: &str = "Operation already completed";
 
 /// The options of the cancellation API.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
@@ -53,8 +61,8 @@ impl Default for CancellationOptions {
 pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
     let api = if options.enabled {
         Router::new()
-            .route("/cancel", post(cancel::cancel))
-            .route("/status/{request_id}", get(status::status))
+            .route("/cancel", post(cancel))
+            .route("/status/{request_id}", get(status))
             .method_not_allowed_fallback(async || FastApi(Refusal::method("Method Not Allowed")))
             .with_state(hub)
     } else {
@@ -73,6 +81,167 @@ fn admin(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal>
         let forbidden = "Insufficient permissions. Required: admin.system_config";
         Refusal::denied(denied, "Not authenticated", forbidden)
     })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    /// The app has confirmed it.
+    Cancelled,
+    /// Nothing is confirmed.
+    Queued,
+    /// The run had ended otherwise.
+    Completed,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    status: Status,
+    request_id: String,
+    reason: Option<String>,
+    /// Added to ContextForge's answer: how far the stop of a cancelled run was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<&'static str>,
+}
+
+/// `POST /cancellation/cancel`
+async fn cancel(
+    State(hub): State<Arc<Hub>>,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Result<Response, FastApi> {
+    let by = admin(&hub, &headers, &uri)?;
+    let body = to_bytes(body, BODY_BYTES).await;
+    let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
+    let CancelRequest { request_id, reason } = CancelRequest::read(&headers, &body)?;
+    let cancel = Cancel {
+        hub: &hub,
+        request_id: &request_id,
+        reason: &reason,
+        by: &by,
+    };
+    let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &by);
+    let (status, stop) = match sought.await {
+        Sought::One(placed) => cancel.run(&placed).await,
+        Sought::Several(runs) => return Err(Refusal::ambiguous(&runs).into()),
+        Sought::Unsure(unsure) => return Err(unsure.into()),
+        Sought::None => {
+            cancel.announce(None);
+            (Status::Queued, None)
+        }
+    };
+    let stop = stop.map(Stop::as_str);
+    tracing::info!(request_id, by = %by.name, ?status, stop, "cancel");
+    let answer = Answer {
+        status,
+        request_id,
+        reason,
+        stop,
+    };
+    Ok(Json(answer).into_response())
+}
+
+/// A cancel, as it was asked for.
+struct Cancel<'a> {
+    hub: &'a Hub,
+    request_id: &'a str,
+    reason: &'a Option<String>,
+    by: &'a Identity,
+}
+
+impl Cancel<'_> {
+    async fn run(&self, placed: &Placed) -> (Status, Option<Stop>) {
+        if let Some(status @ Status::Completed) = ended(&placed.run) {
+            return (status, None);
+        }
+        self.announce(Some(&placed.run));
+        let (hub, by) = (self.hub, self.by);
+        let confirmation = hub.cancel_at_home(placed, self.reason.clone(), by).await;
+        if confirmation.cancelled {
+            return (Status::Cancelled, confirmation.stop);
+        }
+        let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);
+        // The call's own response may have come while its app was asked.
+        let since = match hub.seek(&placed.run.id.to_string(), by).await {
+            Sought::One(placed) => ended(&placed.run).map(|status| (status, placed.run.stop())),
+            _ => None,
+        };
+        since
+            .or(had_ended.then_some((Status::Completed, None)))
+            .unwrap_or((Status::Queued, None))
+    }
+
+    /// Tells the sessions that listen, on all workers, and other gateways.
+    fn announce(&self, run: Option<&Run>) {
+        let (request_id, reason) = (self.request_id, self.reason.as_deref());
+        let sessions = self.hub.announce_cancel(request_id, run, reason, self.by);
+        tracing::debug!(request_id, sessions, "cancel announced");
+    }
+}
+
+/// What to say of a run that is over.
+fn ended(run: &Run) -> Option<Status> {
+    match run.state {
+        RunState::Cancelled => Some(Status::Cancelled),
+        RunState::Completed | RunState::Failed => Some(Status::Completed),
+        RunState::Unknown => Some(Status::Queued),
+        RunState::Queued | RunState::Running | RunState::Cancelling => None,
+    }
+}
+
+/// Times are Unix seconds.
+#[derive(Debug, PartialEq, Serialize)]
+struct StatusJson<'a> {
+    name: String,
+    registered_at: f64,
+    cancelled: bool,
+    cancelled_at: Option<f64>,
+    cancel_reason: Option<&'a str>,
+    run_id: String,
+    state: &'static str,
+    /// How far the stop of a cancelled run was seen.
+    stop: Option<&'static str>,
+}
+
+impl<'a> From<&'a Run> for StatusJson<'a> {
+    fn from(run: &'a Run) -> Self {
+        StatusJson {
+            name: run.name(),
+            registered_at: seconds(run.registered_at),
+            cancelled: run.state == RunState::Cancelled,
+            cancelled_at: run.cancelled_at.map(seconds),
+            cancel_reason: run.cancel_reason.as_deref(),
+            run_id: run.id.to_string(),
+            state: run.state.as_str(),
+            stop: run.stop().map(Stop::as_str),
+        }
+    }
+}
+
+fn seconds(unix_ms: u64) -> f64 {
+    unix_ms as f64 / 1_000.0
+}
+
+/// `GET /cancellation/status/{request_id}`
+async fn status(
+    State(hub): State<Arc<Hub>>,
+    request_id: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, FastApi> {
+    let by = admin(&hub, &headers, &uri)?;
+    // What is not UTF-8 is no id.
+    let Ok(Path(id)) = request_id else {
+        return Err(Refusal::no_run().into());
+    };
+    if id.chars().count() > ID_CHARS {
+        let problem = Problem::too_long("path", "request_id", ID_CHARS, id.into());
+        return Err(vec![problem].into());
+    }
+    let placed = found(hub.seek(&id, &by).await)?;
+    Ok(Json(StatusJson::from(&placed.run)).into_response())
 }
 
 /// The API is off: nothing is here.
@@ -109,5 +278,14 @@ mod tests {
             assert!(parse(&["--tool-cancellation-enabled", on]).unwrap(), "{on}");
         }
         assert!(parse(&["--tool-cancellation-enabled", "maybe"]).is_err());
+    }
+
+    #[test]
+    fn times_are_seconds_with_a_fraction() {
+        assert_eq!(seconds(1_763_745_324_250), 1_763_745_324.25);
+        assert_eq!(
+            serde_json::to_string(&seconds(1_763_745_324_000)).unwrap(),
+            "1763745324.0"
+        );
     }
 }

@@ -5,13 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use crate::fronts::jsonrpc::message::{Cancel, IdKey};
 use crate::gateway::calls::Canceller;
+use crate::wire::json_rpc::{Cancel, Id};
 
 /// One connection's requests in flight, by their ids.
 #[derive(Default)]
 pub(super) struct InFlight {
-    requests: Mutex<HashMap<IdKey, Entry>>,
+    requests: Mutex<HashMap<Id, Entry>>,
     calls: watch::Sender<usize>,
 }
 
@@ -24,7 +24,7 @@ struct Entry {
 
 impl InFlight {
     /// Whether a request with that id is in flight.
-    pub fn contains(&self, id: &IdKey) -> bool {
+    pub fn contains(&self, id: &Id) -> bool {
         self.requests().contains_key(id)
     }
 
@@ -34,7 +34,7 @@ impl InFlight {
     }
 
     /// A request waits; `canceller` if it is a call.
-    pub fn begin(&self, id: IdKey, canceller: Option<Canceller>) {
+    pub fn begin(&self, id: Id, canceller: Option<Canceller>) {
         if canceller.is_some() {
             self.calls.send_modify(|calls| *calls += 1);
         }
@@ -47,7 +47,7 @@ impl InFlight {
 
     /// A request is over; `answer` is called if the peer waits for its answer. Its id is free once
     /// that has returned, and not before it was answered.
-    pub fn end(&self, id: &IdKey, answer: impl FnOnce()) {
+    pub fn end(&self, id: &Id, answer: impl FnOnce()) {
         let mut requests = self.requests();
         let Some(entry) = requests.remove(id) else {
             return;
@@ -65,7 +65,7 @@ impl InFlight {
     pub fn cancel(&self, cancel: Cancel) {
         let canceller = {
             let mut requests = self.requests();
-            let Some(entry) = requests.get_mut(cancel.id.key()) else {
+            let Some(entry) = requests.get_mut(&cancel.id) else {
                 return;
             };
             let Some(canceller) = entry.canceller.clone() else {
@@ -95,7 +95,7 @@ impl InFlight {
         let _ = self.calls.subscribe().wait_for(|calls| *calls == 0).await;
     }
 
-    fn requests(&self) -> MutexGuard<'_, HashMap<IdKey, Entry>> {
+    fn requests(&self) -> MutexGuard<'_, HashMap<Id, Entry>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,34 +2,84 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `upgrade` | who may open a WebSocket |
 //! | `peer` | one connection: its messages, and the requests it has in flight |
 //! | `requests` | what each method does |
 //! | `greeting` | `initialize`, as ACP and LSP peers send it |
 //! | `in_flight` | requests that wait for their answer, by their ids |
-//! | `notices` | cancels that are not the peer's own |
 //!
 //! How messages are read and written, and whether a cancelled request is answered, is
-//! [`crate::fronts::jsonrpc::message`]'s to know.
+//! [`crate::wire::json_rpc`]'s to know.
 
 mod greeting;
 mod in_flight;
-pub mod message;
-mod notices;
 mod peer;
 mod requests;
-mod upgrade;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{ConnectInfo, State};
+use axum::response::Response;
 use axum::routing::any;
 
+use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::refusal::Refusal;
+use crate::fronts::shares::{Holder, Shares};
+use crate::fronts::socket::{PeerAddress, Socket, SocketRequest, serve_socket};
 use crate::gateway::Hub;
+use crate::tokens::{Identity, Role};
+use peer::{Peer, Place};
+
+/// The subprotocol a browser offers beside a token's.
+const PROTOCOL: &str = "jsonrpc";
+
+/// What all connections share.
+#[derive(Clone)]
+struct Jsonrpc {
+    hub: Arc<Hub>,
+    room: Arc<Shares>,
+    rate: Arc<RateLimiter>,
+}
 
 /// `/jsonrpc`
 pub fn routes(hub: Arc<Hub>) -> Router {
+    let shared = Jsonrpc {
+        room: Shares::new(hub.limits.sessions, hub.limits.sessions_per_token),
+        rate: Arc::new(RateLimiter::per_second(hub.limits.requests_per_second)),
+        hub,
+    };
     Router::new()
-        .route("/jsonrpc", any(upgrade::jsonrpc))
-        .with_state(upgrade::Jsonrpc::new(hub))
+        .route("/jsonrpc", any(open))
+        .with_state(shared)
+}
+
+async fn open(
+    State(shared): State<Jsonrpc>,
+    ConnectInfo(PeerAddress(address)): ConnectInfo<PeerAddress>,
+    request: SocketRequest,
+) -> Result<Response, Refusal> {
+    let hub = shared.hub.clone();
+    let owner = request.identify(&hub, Role::Agent)?;
+    let holder = Holder::of(&hub, &owner, address.ip());
+    let app = request.app();
+    Ok(request.accept(PROTOCOL, &hub.limits, |socket| {
+        shared.serve(socket, owner, holder, app)
+    }))
+}
+
+impl Jsonrpc {
+    async fn serve(self, socket: Socket, owner: Identity, holder: Holder, app: Option<String>) {
+        let hub = self.hub;
+        let _connected = hub.connected();
+        let place = Place::new(self.room.take(&holder), self.rate);
+        let number = place.number;
+        tracing::debug!(number, owner = &*owner.name, "JSON-RPC peer connected");
+        let queued = hub.queue();
+        let outbox = queued.outbox.clone();
+        let peer = Peer::new(hub.clone(), owner, app, outbox.clone(), place);
+        let ending = tokio::spawn(peer.clone().end_with_gateway());
+        serve_socket(socket, &hub.limits, peer, outbox).await;
+        ending.abort();
+        tracing::debug!(number, "JSON-RPC peer gone");
+    }
 }

@@ -1,7 +1,9 @@
 //! One peer: its messages, and what it has in flight.
 
 use std::borrow::Borrow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
 use serde_json::{Value, json};
@@ -10,19 +12,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::greeting::Greeting;
 use super::in_flight::InFlight;
-use super::upgrade::Place;
 use crate::broker::CloseCode;
 use crate::broker::runs::Dialect;
-use crate::fronts::jsonrpc::message::{
-    self, Id, Message, code, method, read, read_cancel, rpc_code, rpc_error,
-};
+use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::shares::{Full, Share};
 use crate::fronts::socket::Endpoint;
-use crate::gateway::Hub;
-use crate::gateway::Outbox;
-use crate::gateway::Pushed;
 use crate::gateway::calls::{Client, Session};
+use crate::gateway::{Hub, Outbox, Pushed};
 use crate::tokens::Identity;
-use crate::wire::{Failure, Outgoing, Subject, check_bounds, read_value};
+use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
+use crate::wire::{Failure, Outgoing, Subject, check_bounds, clipped, mended};
 use caphost::call::{Code, Error};
 
 /// One connection.
@@ -37,6 +36,31 @@ pub(super) struct Peer {
     outbox: Arc<Outbox>,
     place: Place,
     state: Mutex<State>,
+}
+
+/// A connection's place among the others.
+pub(super) struct Place {
+    /// Which connection it is.
+    pub number: u64,
+    /// Its share of the limit of connections, if there was one left.
+    room: Result<Share, Full>,
+    rate: Arc<RateLimiter>,
+}
+
+impl Place {
+    pub fn new(room: Result<Share, Full>, rate: Arc<RateLimiter>) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Place {
+            number: LAST.fetch_add(1, Ordering::Relaxed),
+            room,
+            rate,
+        }
+    }
+
+    /// Counts a request, or says how long to wait for the next.
+    fn count(&self) -> Result<(), Duration> {
+        self.rate.check(&self.number)
+    }
 }
 
 #[derive(Default)]
@@ -66,8 +90,8 @@ impl Peer {
             place,
             state: Mutex::default(),
         };
-        if !peer.place.is_taken() {
-            peer.turn_away();
+        if let Err(full) = peer.place.room {
+            peer.turn_away(full);
         }
         Arc::new(peer)
     }
@@ -82,9 +106,15 @@ impl Peer {
     }
 
     /// There is no room for it.
-    fn turn_away(&self) {
-        let max = self.hub.limits.sessions;
-        let message = format!("{max} JSON-RPC peers are connected, and no more are accepted");
+    fn turn_away(&self, full: Full) {
+        let message = match full {
+            Full::All(max) => {
+                format!("{max} JSON-RPC peers are connected, and no more are accepted")
+            }
+            Full::Share(max) => {
+                format!("{max} JSON-RPC peers of yours are connected, and no more are accepted")
+            }
+        };
         let error = Error::new(Code::RATE_LIMITED, message.clone());
         self.refuse(None, code::FAILED, &error);
         self.outbox.close(CloseCode::TRY_AGAIN, message);
@@ -102,18 +132,12 @@ impl Peer {
 
     /// Answers a request with what went wrong in the app, or on the way to it.
     pub fn fail<D: Borrow<Value>>(&self, id: &Id, error: &Error<D>) {
-        self.send(&message::failed(id.value(), error));
-    }
-
-    /// Answers a request with an `ABPError`.
-    pub fn fail_with(&self, id: &Id, abp_code: &str, body: &Value) {
-        let error = rpc_error(rpc_code(abp_code), body);
-        self.send(&message::error(id.value(), &error));
+        self.send(&json_rpc::failed(id.value(), error));
     }
 
     /// Refuses what cannot be a request, or not this one.
     pub fn refuse(&self, id: Option<&Value>, code: i32, error: &Failure) {
-        self.send(&message::refused(id.unwrap_or(&Value::Null), code, error));
+        self.send(&json_rpc::refused(id.unwrap_or(&Value::Null), code, error));
     }
 
     /// Its way to the app, which is opened with the first call.
@@ -150,42 +174,48 @@ impl Peer {
         self.state().shut_down = true;
     }
 
-    fn receive(self: &Arc<Self>, text: &str) {
-        let message = match check_bounds(text, &self.hub.limits) {
-            Ok(()) => read_value(text),
-            Err(failure) => return self.refuse_text(text, failure),
-        };
-        let message = match message {
-            Ok(message) => read(message),
-            Err(error) => {
-                let message = format!("The message is not valid JSON: {error}");
+    /// Whether it was a message.
+    fn receive(self: &Arc<Self>, text: &str) -> bool {
+        if let Err(failure) = check_bounds(text, &self.hub.limits) {
+            self.refuse_text(text, failure);
+            return false;
+        }
+        let text = mended(text);
+        let message = match read(&text) {
+            Ok(message) => message,
+            Err(unreadable) => {
+                let message = format!("The message is not valid JSON: {}", unreadable.error);
                 let error = Error::invalid_params(message);
-                return self.refuse(None, code::PARSE_ERROR, &error);
+                self.refuse(None, code::PARSE_ERROR, &error);
+                return false;
             }
         };
         match message {
             Message::Request { id, method, params } => self.request(id, &method, params),
-            Message::Notification { method, params } => self.notified(&method, params.as_ref()),
+            Message::Notification { method, params } => self.notified(&method, params),
             // Nothing was asked for.
-            Message::Response { .. } => {}
+            Message::Response(_) => return false,
             Message::Batch => {
                 let error = Error::invalid_params("Batches are not supported: send each by itself");
                 self.refuse(None, code::INVALID_REQUEST, &error);
+                return false;
             }
             Message::Invalid { id, fault } => {
                 let error = Error::invalid_params(fault.as_str());
                 let id = id.as_ref().map(Id::value);
                 self.refuse(id, code::INVALID_REQUEST, &error);
+                return false;
             }
         }
+        true
     }
 
-    fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<Value>) {
+    fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<&str>) {
         let invalid = |message: &'static str| {
             let error = Error::invalid_params(message);
             self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
         };
-        if self.in_flight.contains(id.key()) {
+        if self.in_flight.contains(&id) {
             return invalid("A request with this id is in flight");
         }
         if self.state().shut_down {
@@ -198,20 +228,22 @@ impl Peer {
             let details = json!({ "limit": "requestsPerSecond", "max": max });
             return self.fail(&id, &error.with_details(details));
         }
+        // What was read can be read again.
+        let params: Option<Value> = params.and_then(|params| serde_json::from_str(params).ok());
         match method {
             method::INITIALIZE => self.initialize(&id, params.as_ref()),
             method::LIST => self.list(&id),
             method::CALL => self.call(id, params.as_ref()),
             method::SHUTDOWN => self.begin_shutdown(id),
             _ => {
-                let message = format!("There is no method {:?}", crate::wire::clipped(method, 64));
+                let message = format!("There is no method {:?}", clipped(method, 64));
                 let error = Error::new(Code::NOT_IMPLEMENTED, message);
                 self.refuse(Some(id.value()), code::METHOD_NOT_FOUND, &error);
             }
         }
     }
 
-    fn notified(&self, method: &str, params: Option<&Value>) {
+    fn notified(&self, method: &str, params: Option<&str>) {
         if method == method::EXIT {
             return self.outbox.close(CloseCode::NORMAL, String::new());
         }
@@ -233,8 +265,8 @@ impl Peer {
 }
 
 impl Endpoint for Peer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) {
-        self.receive(text);
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool {
+        self.receive(text)
     }
 
     fn binary(&self, refused: Failure) {

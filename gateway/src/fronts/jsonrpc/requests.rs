@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
 
 use super::greeting::Greeting;
-use super::notices;
 use super::peer::Peer;
 use crate::broker::CapabilityInfo;
-use crate::fronts::jsonrpc::message::{self, Id, code};
-use crate::gateway::calls::{AbpError, Call, NewCall, Outcome, Step};
+use crate::gateway::calls::{AbpError, Call, CancelNotice, NewCall, Outcome, Step};
 use crate::wire::abp::{self, FromAgent};
+use crate::wire::json_rpc::{self as message, Id, RpcError, code};
 use caphost::call::{Code, Error, Stop};
 
 impl Peer {
@@ -27,7 +28,7 @@ impl Peer {
             return self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
         }
         if notices {
-            notices::forward(self.clone());
+            tokio::spawn(tell_of_cancels(self.clone(), self.hub.cancellations()));
         }
         self.send(&message::success(id.value(), &answer));
     }
@@ -35,7 +36,7 @@ impl Peer {
     /// `shutdown`: cancels what is in flight, and is answered after that.
     pub fn begin_shutdown(self: &Arc<Self>, id: Id) {
         self.shut_down();
-        self.in_flight.begin(id.key().clone(), None);
+        self.in_flight.begin(id.clone(), None);
         self.in_flight.cancel_all("The session is shut down");
         let peer = self.clone();
         tokio::spawn(async move {
@@ -44,7 +45,7 @@ impl Peer {
                 () = peer.in_flight.calls_over() => {}
             }
             let answer = message::success(id.value(), &Value::Null);
-            peer.in_flight.end(id.key(), || peer.send(&answer));
+            peer.in_flight.end(&id, || peer.send(&answer));
         });
     }
 
@@ -65,7 +66,7 @@ impl Peer {
                 let result = json!({ "capabilities": documents });
                 self.send(&message::success(id.value(), &result));
             }
-            Err(error) => self.fail_with(id, &error.code, &error.body),
+            Err(error) => self.send(&failed(id, &error)),
         }
     }
 
@@ -91,16 +92,16 @@ impl Peer {
         }
         let called = self.session().call(NewCall {
             capability: capability.clone(),
-            params: Some(params),
+            params: Some((&params).into()),
             // One too long to count is none.
             timeout: timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
-            dialect_id: Some(plain(id.value())),
+            dialect_id: Some(id.plain()),
             call_id: call,
             progress: token.is_some(),
             ..NewCall::default()
         });
         let canceller = called.canceller();
-        self.in_flight.begin(id.key().clone(), Some(canceller));
+        self.in_flight.begin(id.clone(), Some(canceller));
         let calling = Calling {
             peer: self.clone(),
             id,
@@ -148,7 +149,7 @@ impl Calling {
             }
         );
         let answer = self.answer(outcome);
-        peer.in_flight.end(id.key(), || peer.send(&answer));
+        peer.in_flight.end(id, || peer.send(&answer));
         if !abandoned {
             return;
         }
@@ -173,13 +174,8 @@ impl Calling {
                 }
                 message::success(id, &result.into())
             }
-            Outcome::Failed(error) => {
-                let code = message::rpc_code(&error.code);
-                message::error(id, &message::rpc_error(code, &error.body))
-            }
-            Outcome::Cancelled { stop, .. } => {
-                message::cancelled(id, &self.capability, &plain(id), stop)
-            }
+            Outcome::Failed(error) => failed(&self.id, &error),
+            Outcome::Cancelled { stop, .. } => message::cancelled(&self.id, &self.capability, stop),
         }
     }
 }
@@ -212,10 +208,31 @@ fn read_call(params: Option<&Value>) -> Result<FromAgent, Error<Value>> {
     }
 }
 
-/// An id as the cancellation API knows it.
-fn plain(id: &Value) -> String {
-    match id {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+/// The answer to a request that failed as `error` says.
+fn failed(id: &Id, error: &AbpError) -> Value {
+    let code = message::rpc_code(&error.code);
+    RpcError::of_abp(code, &error.body).answer(id.value())
+}
+
+/// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
+/// from now on and until it is gone; except of runs it may not see.
+async fn tell_of_cancels(peer: Arc<Peer>, mut notices: Receiver<CancelNotice>) {
+    loop {
+        let notice = tokio::select! {
+            () = peer.gone.cancelled() => return,
+            notice = notices.recv() => notice,
+        };
+        match notice {
+            Ok(notice) => {
+                if notice.concerns(&peer.owner) {
+                    let (id, reason) = (&notice.request_id, notice.reason.as_deref());
+                    peer.send(&message::cancel_notice(id, reason));
+                }
+            }
+            Err(RecvError::Lagged(missed)) => {
+                tracing::warn!(missed, "cancel notices came too fast for a peer");
+            }
+            Err(RecvError::Closed) => return,
+        }
     }
 }

@@ -4,8 +4,7 @@
 //! own, and where they stood there is a JSON Pointer to that block in the result: text that may be
 //! large has no place in what a model reads. A file that is text is left where it is.
 
-use rmcp::model::{ContentBlock, ResourceContents};
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::broker::runs::RunId;
@@ -13,7 +12,7 @@ use crate::wire::binary::{Binary, canonical, split};
 
 /// Takes the bytes out of `data`. The first of their blocks will stand at index `first` of the
 /// result's `content`.
-pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<ContentBlock> {
+pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<Value> {
     let mut blocks = Vec::new();
     for file in Binary::all(data) {
         if !file.has_bytes(data) {
@@ -32,19 +31,22 @@ pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<ContentBlock> 
 }
 
 /// The block of a file, and where in it the bytes are.
-fn block(file: Binary, base64: String, index: usize, run: RunId) -> (ContentBlock, &'static str) {
+fn block(file: Binary, base64: String, index: usize, run: RunId) -> (Value, &'static str) {
     let media_type = file.media_type.as_deref();
     let kind = media_type.and_then(split).map(|(kind, _)| kind);
-    match (kind, media_type) {
-        (Some("image"), Some(media_type)) => (ContentBlock::image(base64, media_type), "data"),
-        (Some("audio"), Some(media_type)) => (ContentBlock::audio(base64, media_type), "data"),
+    match kind {
+        Some(kind @ ("image" | "audio")) => {
+            let block = json!({ "type": kind, "data": base64, "mimeType": media_type });
+            (block, "data")
+        }
         _ => {
             let filename = file.filename.as_deref().unwrap_or(file.member());
-            let mut blob = ResourceContents::blob(base64, uri(run, index, filename));
+            let mut resource = json!({ "uri": uri(run, index, filename), "blob": base64 });
             if let Some(media_type) = media_type {
-                blob = blob.with_mime_type(media_type);
+                resource["mimeType"] = media_type.into();
             }
-            (ContentBlock::resource(blob), "resource/blob")
+            let block = json!({ "type": "resource", "resource": resource });
+            (block, "resource/blob")
         }
     }
 }
@@ -66,7 +68,6 @@ fn uri(run: RunId, index: usize, filename: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn extracted(mut data: Value) -> (Value, Value) {
         let run = "6a0e9d0c-6c0b-4a0e-9b9e-0b8f4d2a1c3e".parse().unwrap();

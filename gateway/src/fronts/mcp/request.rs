@@ -1,232 +1,448 @@
-//! What is looked at of a request's body before the SDK gets it.
+//! A request of MCP: its parameters, its version, and what its HTTP head must say of it.
 
 use std::borrow::Cow;
 
-use rmcp::model::{
-    CallToolRequestParams, ErrorData, InitializeRequestParams, NumberOrString, ProtocolVersion,
-    RequestId,
-};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer};
+use axum::http::StatusCode;
+use axum::http::header::{ACCEPT, HeaderMap};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
-use super::call::Ended;
-use super::refusal::{invalid_request, parse_error};
+use crate::fronts::media_type::{content_type, essence};
 use crate::fronts::refusal::Refusal;
-use crate::wire::check;
+use crate::wire::json_rpc::{Id, code};
+use crate::wire::{Failure, clipped, text_of};
 
-/// A message, as far as it matters where it goes.
-#[derive(Debug, Deserialize)]
-pub struct Message<'a> {
-    #[serde(borrow)]
-    jsonrpc: Option<Cow<'a, str>>,
-    /// Its id, as it stands there: `null` is one, if a wrong one.
-    #[serde(borrow, default, deserialize_with = "present")]
-    pub id: Option<&'a RawValue>,
-    /// Its method.
-    #[serde(borrow)]
-    pub method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
+/// The version spoken in sessions, whichever the client asks for.
+pub const WITH_SESSIONS: &str = "2025-11-25";
+/// The first version without sessions, and the only one that is spoken.
+pub const STATELESS: &str = "2026-07-28";
+/// Those spoken.
+pub const VERSIONS: [&str; 2] = [WITH_SESSIONS, STATELESS];
+/// Earlier ones, which clients may name in a session.
+const EARLIER: [&str; 3] = ["2024-11-05", "2025-03-26", "2025-06-18"];
 
-impl<'a> Message<'a> {
-    /// Reads a body. The error comes with the id it is answered under, if there is one.
-    pub fn read(body: &'a [u8]) -> Result<Self, (Refusal, Option<&'a RawValue>)> {
-        let not_text = |error| (parse_error(format!("Not JSON: {error}")), None);
-        let body = std::str::from_utf8(body).map_err(not_text)?;
-        let message = match serde_json::from_str::<Message>(body) {
-            Ok(message) if !is_batch(body) => message,
-            read => return Err((no_message(body, read.err()), None)),
-        };
-        let objection = message.objection().map(String::from);
-        let unreadable = || {
-            let error = check(body).err()?;
-            Some(format!("It cannot be read: {error}"))
-        };
-        match objection.or_else(unreadable) {
-            None => Ok(message),
-            Some(what) => {
-                let id = message.id.filter(|id| is_id(id));
-                Err((invalid_request(what), id))
+/// The header that names a session.
+pub const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+
+/// Keys of `_meta` in a request without a session.
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// A header says something else than the body.
+const HEADER_MISMATCH: i32 = -32020;
+/// A version that is not spoken.
+const UNSUPPORTED_VERSION: i32 = -32022;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// The head of an HTTP request, as far as MCP has a say in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a>(pub &'a HeaderMap);
+
+impl<'a> Head<'a> {
+    /// The session it names.
+    pub fn session(self) -> Option<&'a str> {
+        self.text(SESSION)
+    }
+
+    /// Whether it names a version without sessions.
+    pub fn is_stateless(self) -> bool {
+        self.text(VERSION).is_some_and(|it| it >= STATELESS)
+    }
+
+    /// Checks the version named.
+    pub fn check_version(self) -> Result<(), Refusal> {
+        match self.text(VERSION) {
+            Some(version) if !VERSIONS.contains(&version) && !EARLIER.contains(&version) => {
+                let version = clipped(version, 64);
+                let what = format!("Unsupported MCP-Protocol-Version: {version}");
+                Err(Refusal::invalid(what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the type of a body, and that its answer may be of both types there are.
+    pub fn check_types(self) -> Result<(), Refusal> {
+        if content_type(self.0) != JSON {
+            let what = format!("Content-Type must be {JSON}");
+            return Err(status(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
+        }
+        match self.accepts(JSON) && self.accepts(EVENTS) {
+            true => Ok(()),
+            false => {
+                let what = format!("Accept must have both {JSON} and {EVENTS}");
+                Err(status(StatusCode::NOT_ACCEPTABLE, what))
             }
         }
     }
 
-    fn objection(&self) -> Option<&'static str> {
-        if self.jsonrpc.as_deref() != Some("2.0") {
-            return Some("`jsonrpc` must be \"2.0\"");
+    /// Checks that it may be answered with a stream of events.
+    pub fn check_events(self) -> Result<(), Refusal> {
+        match self.accepts(EVENTS) {
+            true => Ok(()),
+            false => {
+                let what = format!("Accept must have {EVENTS}");
+                Err(status(StatusCode::NOT_ACCEPTABLE, what))
+            }
         }
-        if self.method.is_none() && self.result.is_none() && self.error.is_none() {
-            return Some("A message has a `method`, a `result` or an `error`");
-        }
-        let is_request = self.method.is_some();
-        if is_request && self.id.is_some_and(|id| !is_id(id)) {
-            return Some("`id` must be a string or an integer");
-        }
-        None
     }
 
-    /// Whether nothing answers it.
-    pub fn is_notification(&self) -> bool {
-        self.method.is_some() && self.id.is_none()
+    fn accepts(self, kind: &str) -> bool {
+        let accepted = self.0.get_all(ACCEPT).iter();
+        let accepted = accepted.filter_map(|value| value.to_str().ok());
+        accepted
+            .flat_map(|value| value.split(','))
+            .filter(|range| !is_ruled_out(range))
+            .any(|range| {
+                let range = essence(range);
+                range == kind || range == "*/*"
+            })
     }
 
-    /// Whether it is a call of a tool.
-    pub fn calls_a_tool(&self) -> bool {
-        self.method.as_deref() == Some("tools/call")
+    /// A header's value; the empty text, which is never right, if it is none.
+    fn text(self, name: &str) -> Option<&'a str> {
+        let value = self.0.get(name)?;
+        Some(value.to_str().unwrap_or_default())
     }
 
-    /// A call of a tool: its id, and its parameters, or what is wrong with them. None if it names a
-    /// version that has no sessions, or another than the header's: the SDK says what comes of that.
-    pub fn tool_call(
-        &self,
-        header: Option<&str>,
-    ) -> Option<(RequestId, Result<CallToolRequestParams, Ended>)> {
-        let id = serde_json::from_str(self.id?.get()).ok()?;
-        let params = self.params.map_or("null", RawValue::get);
-        let Ok(params) = serde_json::from_str::<CallToolRequestParams>(params) else {
-            let message = "The parameters are not those of tools/call";
-            return Some((id, Err(Err(ErrorData::invalid_params(message, None)))));
+    /// Of a version that names the method and its subject in headers: they are those of the body.
+    fn check_names(self, request: &Request<'_>) -> Result<(), Refusal> {
+        let method = self.text(METHOD).map(Cow::Borrowed);
+        agree("Mcp-Method", method, &request.method)?;
+        let subject = match &*request.method {
+            "tools/call" | "prompts/get" => request.fields.name,
+            "resources/read" => request.fields.uri,
+            _ => None,
         };
-        let meta = params.meta.as_ref();
-        let named = meta.and_then(|meta| meta.protocol_version());
-        let belongs = |named: &ProtocolVersion| {
-            named.has_initialize() && header.is_none_or(|header| header == named.as_str())
-        };
-        named
-            .as_ref()
-            .is_none_or(belongs)
-            .then_some((id, Ok(params)))
-    }
-
-    /// Whether it begins a session, or tells what one would find.
-    pub fn begins(&self) -> bool {
-        matches!(
-            self.method.as_deref(),
-            Some("initialize" | "server/discover")
-        )
-    }
-
-    /// Whether it is `initialize`.
-    pub fn is_initialize(&self) -> bool {
-        self.method.as_deref() == Some("initialize")
-    }
-
-    /// What is wrong with the parameters of `initialize`.
-    pub fn bad_initialize(&self) -> Option<String> {
-        let params = self.params.map_or("null", |params| params.get());
-        let read = serde_json::from_str::<InitializeRequestParams>(params);
-        read.err()
-            .map(|error| format!("The parameters of initialize: {error}"))
+        match text(subject) {
+            Some(subject) => agree("Mcp-Name", self.text(NAME).and_then(decoded), &subject),
+            None => Ok(()),
+        }
     }
 }
 
-/// Why a body is no message: it is not JSON, or not what it should be.
-fn no_message(body: &str, error: Option<serde_json::Error>) -> Refusal {
-    if let Err(error) = serde_json::from_str::<IgnoredAny>(body) {
-        return parse_error(format!("Not JSON: {error}"));
-    }
-    invalid_request(match error {
-        Some(error) if !is_batch(body) => format!("No message of JSON-RPC: {error}"),
-        _ => "Batches are not part of this protocol: send one message at a time".into(),
+/// Whether a media range has the weight 0.
+fn is_ruled_out(range: &str) -> bool {
+    let mut parameters = range.split(';').skip(1).map(str::trim);
+    parameters.any(|it| {
+        let weight = it.strip_prefix("q=").or_else(|| it.strip_prefix("Q="));
+        weight.is_some_and(|weight| weight.trim().parse() == Ok(0.0))
     })
 }
 
-fn is_batch(body: &str) -> bool {
-    body.trim_start().starts_with('[')
+/// A header's value, which is in base64 where a header could not carry it otherwise.
+fn decoded(value: &str) -> Option<Cow<'_, str>> {
+    let base64 = value.strip_prefix("=?base64?");
+    match base64.and_then(|it| it.strip_suffix("?=")) {
+        None => Some(value.into()),
+        Some(base64) => String::from_utf8(STANDARD.decode(base64).ok()?)
+            .ok()
+            .map(Cow::Owned),
+    }
 }
 
-fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(value).map(Some)
+fn agree(header: &str, said: Option<Cow<'_, str>>, body: &str) -> Result<(), Refusal> {
+    match said {
+        Some(said) if said == body => Ok(()),
+        Some(_) => Err(mismatch(format!("{header} is not what the body says"))),
+        None => Err(mismatch(format!("{header} is missing or malformed"))),
+    }
 }
 
-fn is_id(id: &RawValue) -> bool {
-    serde_json::from_str::<NumberOrString>(id.get()).is_ok()
+/// A request.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Its id.
+    pub id: Id,
+    /// What is asked for.
+    pub method: Cow<'a, str>,
+    /// Its parameters, as JSON.
+    params: &'a str,
+    fields: Fields<'a>,
+    meta: Map<String, Value>,
+}
+
+/// Those parameters that are looked at.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cursor: Option<&'a RawValue>,
+    #[serde(borrow)]
+    level: Option<&'a RawValue>,
+    #[serde(borrow)]
+    notifications: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
+/// What a client says of itself with `initialize`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Introduction {
+    protocol_version: String,
+    #[serde(rename = "capabilities")]
+    _capabilities: Map<String, Value>,
+    client_info: ClientInfo,
+}
+
+/// What a client is called.
+#[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize)]
+pub struct ClientInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+impl<'a> Request<'a> {
+    /// Reads the parameters, which are an object.
+    pub fn read(id: Id, method: Cow<'a, str>, params: Option<&'a str>) -> Result<Self, Refusal> {
+        let params = params.unwrap_or("{}");
+        if !params.starts_with('{') {
+            return Err(Refusal::invalid("Parameters are an object"));
+        }
+        let malformed = |error| Refusal::invalid(format!("The parameters: {error}"));
+        let fields: Fields<'a> = serde_json::from_str(params).map_err(malformed)?;
+        let meta = fields.meta.map_or("{}", RawValue::get);
+        let meta = serde_json::from_str(meta).map_err(malformed)?;
+        Ok(Request {
+            id,
+            method,
+            params,
+            fields,
+            meta,
+        })
+    }
+
+    /// What a client says of itself with `initialize`. The version it names has to be the header's.
+    pub fn introduction(&self, head: Head<'_>) -> Result<ClientInfo, Refusal> {
+        head.check_version()?;
+        let read = serde_json::from_str(self.params);
+        let introduction: Introduction = read.map_err(|error| {
+            let what = format!("The parameters of initialize: {error}");
+            Refusal::invalid(what).with_rpc_code(code::INVALID_PARAMS)
+        })?;
+        if head
+            .text(VERSION)
+            .is_some_and(|it| it != introduction.protocol_version)
+        {
+            let what = "MCP-Protocol-Version is not the version in the parameters";
+            return Err(Refusal::invalid(what));
+        }
+        // The header need not be there yet, but whoever routes by it must not be misled.
+        let mut methods = head.0.get_all(METHOD).iter();
+        if head.is_stateless() && methods.any(|method| method != "initialize") {
+            return Err(mismatch("Mcp-Method is not what the body says"));
+        }
+        Ok(introduction.client_info)
+    }
+
+    /// Whether it is of a version without sessions, and as that has it.
+    pub fn is_stateless(&self, head: Head<'_>) -> Result<bool, Refusal> {
+        let named = self.meta.get(META_VERSION).and_then(Value::as_str);
+        let has_capabilities = self
+            .meta
+            .get(META_CAPABILITIES)
+            .is_some_and(Value::is_object);
+        let Some(named) = named else {
+            head.check_version()?;
+            return match head.is_stateless() || self.method == "server/discover" {
+                true => Err(incomplete()),
+                false => Ok(false),
+            };
+        };
+        let is_stateless = named >= STATELESS || has_capabilities;
+        match head.text(VERSION) {
+            Some(header) if header != named => {
+                let what = "MCP-Protocol-Version is not the version in _meta";
+                return Err(mismatch(what));
+            }
+            None if is_stateless => {
+                let what = "A request that names its version in _meta has MCP-Protocol-Version";
+                return Err(mismatch(what));
+            }
+            _ => {}
+        }
+        if !is_stateless {
+            return Ok(false);
+        }
+        if named >= STATELESS {
+            head.check_names(self)?;
+        }
+        if !VERSIONS.contains(&named) {
+            let mut refusal = Refusal::invalid("Unsupported protocol version");
+            let details = json!({ "supported": VERSIONS, "requested": named });
+            refusal.error.details = Some(Box::new(details));
+            return Err(refusal.with_rpc_code(UNSUPPORTED_VERSION));
+        }
+        match has_capabilities {
+            true => Ok(true),
+            false => Err(incomplete()),
+        }
+    }
+
+    /// The name of what is called.
+    pub fn name(&self) -> Option<Cow<'a, str>> {
+        text(self.fields.name)
+    }
+
+    /// What it is called with, an object as JSON. The error: it is something else.
+    pub fn arguments(&self) -> Result<&'a str, ()> {
+        match self.fields.arguments.map_or("{}", RawValue::get) {
+            "null" => Ok("{}"),
+            arguments if arguments.starts_with('{') => Ok(arguments),
+            _ => Err(()),
+        }
+    }
+
+    /// Where a list goes on.
+    pub fn cursor(&self) -> Option<Cow<'a, str>> {
+        text(self.fields.cursor)
+    }
+
+    /// Which log messages the client wants to hear.
+    pub fn level(&self) -> Option<Cow<'a, str>> {
+        text(self.fields.level)
+    }
+
+    /// Whether a subscription wants to hear that the list of tools has changed. Nothing, if it is
+    /// malformed.
+    pub fn wants_tool_changes(&self) -> Option<bool> {
+        let wanted: Value = serde_json::from_str(self.fields.notifications?.get()).ok()?;
+        wanted
+            .is_object()
+            .then(|| wanted["toolsListChanged"] == true)
+    }
+
+    /// Under what the client wants to hear of progress.
+    pub fn progress_token(&self) -> Option<&Value> {
+        let token = self.meta.get("progressToken")?;
+        (token.is_string() || token.is_i64()).then_some(token)
+    }
+}
+
+fn text(field: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    text_of(field?.get().as_bytes())
+}
+
+fn incomplete() -> Refusal {
+    let what = format!("_meta has {META_VERSION} and {META_CAPABILITIES}");
+    Refusal::invalid(what).with_rpc_code(code::INVALID_PARAMS)
+}
+
+fn mismatch(what: impl Into<String>) -> Refusal {
+    Refusal::invalid(what).with_rpc_code(HEADER_MISMATCH)
+}
+
+fn status(status: StatusCode, what: impl Into<String>) -> Refusal {
+    Refusal::new(status, Failure::invalid_params(what.into()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use axum::body::to_bytes;
-    use axum::http::StatusCode;
-    use serde_json::Value;
+    use axum::http::HeaderValue;
+    use axum::http::header::{CONTENT_TYPE, HeaderName};
 
-    async fn refused(body: &str) -> Value {
-        let (refusal, id) = Message::read(body.as_bytes()).unwrap_err();
-        let response = refusal.in_json_rpc(id);
-        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{body}");
-        let bytes = to_bytes(response.into_body(), 10_000).await.unwrap();
-        serde_json::from_slice(&bytes).unwrap()
+    use super::*;
+
+    const BOTH: (HeaderName, &str) = (ACCEPT, "application/json, text/event-stream");
+
+    fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(name, value)| (name.clone(), HeaderValue::from_static(value)))
+            .collect()
     }
 
-    #[tokio::test]
-    async fn what_is_no_message_is_refused_in_json_rpc() {
-        for (body, code, id) in [
-            ("", -32700, Value::Null),
-            ("{", -32700, Value::Null),
-            ("\u{0}", -32700, Value::Null),
-            ("[]", -32600, Value::Null),
-            (
-                r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
-                -32600,
-                Value::Null,
-            ),
-            ("7", -32600, Value::Null),
-            ("\"ping\"", -32600, Value::Null),
-            ("{}", -32600, Value::Null),
-            (r#"{"id":5,"method":"ping"}"#, -32600, 5.into()),
-            (
-                r#"{"jsonrpc":"1.0","id":"","method":"ping"}"#,
-                -32600,
-                "".into(),
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
-                -32600,
-                Value::Null,
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
-                -32600,
-                Value::Null,
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
-                -32600,
-                Value::Null,
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
-                -32600,
-                Value::Null,
-            ),
+    #[test]
+    fn types_are_checked_as_the_protocol_has_them() {
+        let json = (CONTENT_TYPE, "application/json; charset=utf-8");
+        for good in [
+            headers(&[json.clone(), BOTH]),
+            headers(&[json.clone(), (ACCEPT, "*/*")]),
         ] {
-            let answer = refused(body).await;
-            assert_eq!(
-                (&answer["error"]["code"], &answer["id"]),
-                (&code.into(), &id),
-                "{body}"
-            );
+            assert!(Head(&good).check_types().is_ok(), "{good:?}");
+        }
+        for bad in [
+            headers(&[BOTH]),
+            headers(&[(CONTENT_TYPE, "text/plain"), BOTH]),
+            headers(std::slice::from_ref(&json)),
+            headers(&[json.clone(), (ACCEPT, "application/json")]),
+            headers(&[
+                json.clone(),
+                (ACCEPT, "application/json;q=0, text/event-stream"),
+            ]),
+            headers(&[json, (ACCEPT, "text/html")]),
+        ] {
+            assert!(Head(&bad).check_types().is_err(), "{bad:?}");
+        }
+    }
+
+    fn request<'a>(method: &'a str, params: &'a str) -> Request<'a> {
+        let id = Id::read(&json!(1)).unwrap();
+        Request::read(id, method.into(), Some(params)).unwrap()
+    }
+
+    #[test]
+    fn a_version_without_sessions_is_told_from_the_others() {
+        let meta = |version: &str| {
+            let meta = json!({ META_VERSION: version, META_CAPABILITIES: {} });
+            json!({ "name": "é", "_meta": meta }).to_string()
+        };
+        let (new, old) = (meta(STATELESS), meta(WITH_SESSIONS));
+        let version = (HeaderName::from_static(VERSION), STATELESS);
+        let older = (HeaderName::from_static(VERSION), WITH_SESSIONS);
+        let method = (HeaderName::from_static(METHOD), "tools/call");
+        let name = (HeaderName::from_static(NAME), "=?base64?w6k=?=");
+        let all = [version.clone(), method, name];
+        for (params, head, expected) in [
+            (&*new, &all[..], Ok(true)),
+            (&old, std::slice::from_ref(&older), Ok(true)),
+            ("{}", &[], Ok(false)),
+            ("{}", std::slice::from_ref(&older), Ok(false)),
+            ("{}", std::slice::from_ref(&version), Err(-32602)),
+            (&new, &[], Err(HEADER_MISMATCH)),
+            (&new, std::slice::from_ref(&older), Err(HEADER_MISMATCH)),
+            (&new, &all[..2], Err(HEADER_MISMATCH)),
+            (&new, &all[..1], Err(HEADER_MISMATCH)),
+        ] {
+            let headers = headers(head);
+            let found = request("tools/call", params).is_stateless(Head(&headers));
+            let found = found.map_err(|refusal| refusal.rpc_code);
+            assert_eq!(found, expected, "{params} {headers:?}");
         }
     }
 
     #[test]
-    fn messages_are_told_apart() {
-        let read = |body: &'static str| Message::read(body.as_bytes()).unwrap();
-        assert!(read(r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#).is_initialize());
-        assert!(read(r#"{"jsonrpc":"2.0","id":"","method":"server/discover"}"#).begins());
-        assert!(!read(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).begins());
+    fn what_a_client_says_of_itself_is_needed() {
+        let none = HeaderMap::new();
+        let refused = request("initialize", "{}").introduction(Head(&none));
+        let refused = refused.unwrap_err();
+        assert!(refused.error.message.contains("protocolVersion"));
+        let params =
+            r#"{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
+        let known = request("initialize", params).introduction(Head(&none));
+        assert_eq!(known.unwrap().name, "a");
+        let other = headers(&[(HeaderName::from_static(VERSION), WITH_SESSIONS)]);
         assert!(
-            read(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)
-                .method
-                .is_none()
+            request("initialize", params)
+                .introduction(Head(&other))
+                .is_err()
         );
-        let bare = read(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
-        assert!(bare.bad_initialize().unwrap().contains("protocolVersion"));
     }
 }

@@ -1,15 +1,15 @@
 //! How a call ended, as MCP says it.
 
-use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject};
 use serde_json::{Value, json};
 
 use super::content::extract;
 use crate::broker::runs::RunId;
 use crate::gateway::AbpError;
+use crate::wire::json_rpc::{Id, RpcError, code};
 use caphost::call::{Code, Stop};
 
-/// The error code of a cancelled request, as LSP and the cancellation API have it.
-const CANCELLED: ErrorCode = ErrorCode(-32800);
+/// How a call ends, for MCP.
+pub type Ended = Result<Value, RpcError>;
 
 /// Keys of `_meta`.
 const RUN: &str = "caphost/run";
@@ -24,66 +24,60 @@ pub fn done(
     metadata: Option<Value>,
     promised: impl FnOnce() -> bool,
     run: RunId,
-) -> CallToolResult {
+) -> Value {
     let mut data = data.unwrap_or(Value::Null);
     let files = extract(&mut data, 1, run);
-    let text = match &data {
+    let said = match &data {
         Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
+        Value::String(said) => Some(text(said)),
+        other => Some(text(&other.to_string())),
     };
-    let mut content: Vec<_> = text.map(ContentBlock::text).into_iter().collect();
-    content.extend(files);
-    let mut result = if data.is_object() {
-        let mut result = CallToolResult::success(content);
-        result.structured_content = Some(data);
-        result
+    let content = said.into_iter().chain(files);
+    let mut result = json!({ "isError": false });
+    if data.is_object() {
+        result["structuredContent"] = data;
     } else if promised() {
         let error = AbpError::new(
             Code::INTERNAL_ERROR,
             "The app's answer is not the object its outputSchema promises",
         );
         let mut result = failed(&error, Some(run));
-        result.content.extend(content);
+        let said = result["content"].as_array_mut();
+        said.into_iter().for_each(|it| it.extend(content.clone()));
         return result;
-    } else {
-        CallToolResult::success(content)
-    };
-    result.meta = Some(meta(Some(run), metadata.map(|it| (METADATA, it))));
+    }
+    result["content"] = content.collect();
+    result["_meta"] = meta(Some(run), metadata.map(|it| (METADATA, it)));
     result
 }
 
 /// The result of a call that failed: what went wrong is for the model to read.
-pub fn failed(error: &AbpError, run: Option<RunId>) -> CallToolResult {
-    let text = ContentBlock::text(format!("{}: {}", error.code, error.message));
-    let mut result = CallToolResult::error(vec![text]);
-    result.meta = Some(meta(run, Some((ERROR, error.body.clone()))));
-    result
+pub fn failed(error: &AbpError, run: Option<RunId>) -> Value {
+    json!({
+        "content": [text(&format!("{}: {}", error.code, error.message))],
+        "isError": true,
+        "_meta": meta(run, Some((ERROR, error.body.clone()))),
+    })
 }
 
 /// The error of a call that something other than its caller has cancelled: the cancellation API's,
 /// and how far the stop was seen where MCP has what is ours.
-pub fn cancelled(tool: &str, request_id: &str, stop: Stop) -> ErrorData {
+pub fn cancelled(tool: &str, id: &Id, stop: Stop) -> RpcError {
     let stop = stop.as_str();
-    ErrorData::new(
-        CANCELLED,
-        format!("Tool execution cancelled: {tool}"),
-        Some(json!({
-            "requestId": request_id, "partial": false, "stop": stop, "_meta": { STOP: stop },
-        })),
-    )
+    let what = format!("Tool execution cancelled: {tool}");
+    RpcError::new(code::CANCELLED, what).with_data(json!({
+        "requestId": id.plain(), "partial": false, "stop": stop, "_meta": { STOP: stop },
+    }))
 }
 
-/// Several apps are connected, and the client has not said which it means.
-pub fn no_choice(error: &AbpError) -> ErrorData {
-    let message = "Several apps are connected: name one in the path, /mcp/<app id>";
-    ErrorData::invalid_params(message, Some(error.body.clone()))
+fn text(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
 }
 
-fn meta(run: Option<RunId>, more: Option<(&str, Value)>) -> MetaObject {
+fn meta(run: Option<RunId>, more: Option<(&str, Value)>) -> Value {
     let run = run.map(|run| (RUN, run.to_string().into()));
     let entries = run.into_iter().chain(more);
-    MetaObject(entries.map(|(key, value)| (key.into(), value)).collect())
+    Value::Object(entries.map(|(key, value)| (key.into(), value)).collect())
 }
 
 #[cfg(test)]
@@ -95,12 +89,8 @@ mod tests {
     }
 
     fn ended(data: Value, promised: bool) -> Value {
-        json!(done(
-            Some(data),
-            Some(json!({ "duration": 3 })),
-            || promised,
-            run()
-        ))
+        let metadata = json!({ "duration": 3 });
+        done(Some(data), Some(metadata), || promised, run())
     }
 
     #[test]
@@ -123,7 +113,7 @@ mod tests {
         assert_eq!(ended(json!("hi"), false)["content"][0]["text"], "hi");
         assert_eq!(ended(json!([1, 2]), false)["content"][0]["text"], "[1,2]");
         assert_eq!(ended(json!(0), false)["content"][0]["text"], "0");
-        let nothing = json!(done(None, None, || false, run()));
+        let nothing = done(None, None, || false, run());
         assert_eq!(nothing["content"], json!([]));
         assert!(nothing.get("structuredContent").is_none());
     }
@@ -160,7 +150,7 @@ mod tests {
         let error = AbpError::read(json!({
             "code": "RATE_LIMITED", "message": "Slow down", "retryable": true, "retryAfter": 5,
         }));
-        let got = json!(failed(&error, Some(run())));
+        let got = failed(&error, Some(run()));
         assert_eq!(got["isError"], true);
         assert_eq!(
             got["content"],
@@ -172,8 +162,9 @@ mod tests {
 
     #[test]
     fn a_cancelled_call_is_an_error_of_the_request() {
+        let id = Id::read(&json!("7")).unwrap();
         assert_eq!(
-            json!(cancelled("export.pdf", "7", Stop::Returned)),
+            cancelled("export.pdf", &id, Stop::Returned).answer(id.value())["error"],
             json!({ "code": -32800, "message": "Tool execution cancelled: export.pdf",
                     "data": { "requestId": "7", "partial": false, "stop": "returned",
                               "_meta": { "caphost/stop": "returned" } } })

@@ -3,11 +3,12 @@
 //! A client reads the whole list of tools or none of it, so what one app wrote carelessly must not
 //! hide the tools of all.
 
-use rmcp::model::JsonObject;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::wire::binary::content_members;
+
+type JsonObject = Map<String, Value>;
 
 /// Nesting of schemas that is looked into: a recursive one refers to itself by `$ref`, not by depth.
 const MAX_DEPTH: usize = 64;

@@ -1,26 +1,137 @@
 //! The capabilities of an app as the tools of MCP.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rmcp::model::{ErrorData, Tool};
+use serde_json::{Value, json};
 
-use super::schema;
-use crate::broker::CapabilityInfo;
+use super::request::Request;
+use super::result::Ended;
+use super::session::Caller;
+use super::{result, schema};
+use crate::broker::{CapabilityInfo, Offer};
+use crate::gateway::{AbpError, Hub};
+use crate::wire::json_rpc::{RpcError, code};
+use crate::wire::{clipped, error_json};
+use caphost::call::{Code, Error};
 
-/// A capability as a tool, under its own name.
-pub fn tool(capability: &CapabilityInfo) -> Tool {
+/// Apps that an error names.
+const MAX_NAMED: usize = 10;
+/// How a client names its app.
+const REMEDY: &str =
+    "Name one: with `--app <app id>` of `caphost mcp`, or in the path, /mcp/<app id>";
+
+/// The result of `tools/list`, in pages of that size.
+pub fn list(
+    hub: &Hub,
+    caller: &Caller,
+    app: Option<&str>,
+    request: &Request<'_>,
+    size: usize,
+) -> Result<Value, RpcError> {
+    let offer = match hub.offer(app) {
+        Ok(offer) => Some(offer),
+        Err(failure) if failure.code == Code::DISCONNECTED => None,
+        Err(_) => return Err(no_choice(hub, caller)),
+    };
+    let capabilities = offer.as_ref().map_or(&[][..], |offer| &offer.capabilities);
+    let (page, next) = page(capabilities, request.cursor().as_deref(), size)?;
+    let names = Names::of(capabilities);
+    let tools: Vec<_> = page.iter().map(|it| tool(it, &names)).collect();
+    let mut list = json!({ "tools": tools });
+    if let Some(next) = next {
+        list["nextCursor"] = next.into();
+    }
+    Ok(list)
+}
+
+/// The app that is called, or how the call ends without it.
+pub fn offer(hub: &Hub, caller: &Caller, app: Option<&str>) -> Result<Arc<Offer>, Ended> {
+    hub.offer(app).map_err(|failure| {
+        if failure.code != Code::DISCONNECTED {
+            return Err(no_choice(hub, caller));
+        }
+        let mut error = AbpError::from(&failure);
+        let others = others(hub, caller);
+        if !others.is_empty() {
+            error.message += &format!(". Connected: {}. {REMEDY}", others.join(", "));
+            error.body["message"] = error.message.as_str().into();
+        }
+        Ok(result::failed(&error, None))
+    })
+}
+
+/// Several apps are connected, and the client has not said which it means.
+fn no_choice(hub: &Hub, caller: &Caller) -> RpcError {
+    let apps = others(hub, caller);
+    let message = format!("Several apps are connected: {}. {REMEDY}", apps.join(", "));
+    let details = json!({ "apps": apps });
+    let error = Error::<Value>::invalid_params(message.clone()).with_details(details);
+    RpcError::new(code::INVALID_PARAMS, message).with_data(error_json(&error))
+}
+
+/// The first apps connected that the caller may reach.
+fn others(hub: &Hub, caller: &Caller) -> Vec<String> {
+    let apps = hub.apps().into_iter().map(|app| app.id);
+    let mut apps: Vec<_> = apps.filter(|it| caller.identity.may_reach(it)).collect();
+    apps.sort_unstable();
+    apps.truncate(MAX_NAMED);
+    apps
+}
+
+/// A number that changes with the tools that an app has.
+pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
+    let offer = hub.offer(app).ok();
+    offer.map_or(0, |offer| fingerprint(&offer.capabilities))
+}
+
+/// The names that tools are listed under.
+struct Names<'a>(HashMap<String, Option<&'a str>>);
+
+impl<'a> Names<'a> {
+    fn of(capabilities: &'a [CapabilityInfo]) -> Self {
+        let mut names = HashMap::new();
+        for it in capabilities {
+            let only = names.entry(plain(&it.name));
+            only.and_modify(|only| *only = None)
+                .or_insert(Some(&*it.name));
+        }
+        Names(names)
+    }
+
+    /// A plain one, which every client takes, if no other tool could be meant by it.
+    fn listed(&self, name: &str) -> String {
+        let plain = plain(name);
+        match self.0.get(&plain) {
+            Some(Some(only)) if *only == name => plain,
+            _ => name.into(),
+        }
+    }
+}
+
+/// A capability as a tool. Its own name is its title, if it is not listed under that.
+fn tool(capability: &CapabilityInfo, names: &Names<'_>) -> Value {
     let input = schema::input(capability.input_schema.as_deref());
-    let description = capability.description.clone().map(Into::into);
-    let mut tool = Tool::new_with_raw(capability.name.clone(), description, input);
-    tool.output_schema = output_schema(capability).map(Into::into);
+    let name = names.listed(&capability.name);
+    let mut tool = json!({ "name": name, "inputSchema": input });
+    if name != capability.name {
+        tool["title"] = (&*capability.name).into();
+    }
+    if let Some(description) = &capability.description {
+        tool["description"] = description.as_str().into();
+    }
+    if let Some(output) = schema::output(capability.output_schema.as_deref()) {
+        tool["outputSchema"] = output.into();
+    }
     tool
 }
 
-/// The schema of its structured content, if it promises any.
-pub fn output_schema(capability: &CapabilityInfo) -> Option<rmcp::model::JsonObject> {
-    schema::output(capability.output_schema.as_deref())
+/// Whether a tool has an output schema.
+pub fn promises(capability: &CapabilityInfo) -> bool {
+    schema::output(capability.output_schema.as_deref()).is_some()
 }
 
 /// The capability a client means: by its name, or, for clients that know only letters, digits, `_`
@@ -28,20 +139,17 @@ pub fn output_schema(capability: &CapabilityInfo) -> Option<rmcp::model::JsonObj
 pub fn find<'a>(
     capabilities: &'a [CapabilityInfo],
     wanted: &str,
-) -> Result<&'a CapabilityInfo, ErrorData> {
+) -> Result<&'a CapabilityInfo, RpcError> {
     if let Some(exact) = capabilities.iter().find(|it| it.name == wanted) {
         return Ok(exact);
     }
     let mut alike = capabilities.iter().filter(|it| plain(&it.name) == wanted);
     match (alike.next(), alike.next()) {
         (Some(only), None) => Ok(only),
-        (None, _) => Err(ErrorData::invalid_params(
-            format!("Unknown tool: {}", shortened(wanted)),
-            None,
-        )),
+        (None, _) => Err(invalid(format!("Unknown tool: {}", clipped(wanted, 128)))),
         (Some(one), Some(other)) => {
             let message = format!("Ambiguous tool: {wanted} is {} or {}", one.name, other.name);
-            Err(ErrorData::invalid_params(message, None))
+            Err(invalid(message))
         }
     }
 }
@@ -53,11 +161,8 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-fn shortened(name: &str) -> String {
-    match name.char_indices().nth(128) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_string(),
-    }
+fn invalid(what: impl Into<String>) -> RpcError {
+    RpcError::new(code::INVALID_PARAMS, what)
 }
 
 /// One page of a list, and the cursor of the next. A cursor says which tool came last, so that a
@@ -66,7 +171,7 @@ pub fn page<'a>(
     capabilities: &'a [CapabilityInfo],
     cursor: Option<&str>,
     size: usize,
-) -> Result<(&'a [CapabilityInfo], Option<String>), ErrorData> {
+) -> Result<(&'a [CapabilityInfo], Option<String>), RpcError> {
     let start = match cursor {
         None => 0,
         Some(cursor) => {
@@ -76,7 +181,7 @@ pub fn page<'a>(
                 .iter()
                 .position(|it| Some(&it.name) == last.as_ref());
             let Some(known) = known else {
-                return Err(ErrorData::invalid_params("Invalid cursor", None));
+                return Err(invalid("Invalid cursor"));
             };
             known + 1
         }
@@ -88,8 +193,7 @@ pub fn page<'a>(
     Ok((page, last.map(|it| URL_SAFE_NO_PAD.encode(&it.name))))
 }
 
-/// Changes when the list of tools does.
-pub fn fingerprint(capabilities: &[CapabilityInfo]) -> u64 {
+fn fingerprint(capabilities: &[CapabilityInfo]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for it in capabilities {
         let text = |schema: &Option<Box<serde_json::value::RawValue>>| {
@@ -104,30 +208,49 @@ pub fn fingerprint(capabilities: &[CapabilityInfo]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn capabilities(names: &[&str]) -> Vec<CapabilityInfo> {
         let one = |name: &&str| serde_json::from_value(json!({ "name": name })).unwrap();
         names.iter().map(one).collect()
     }
 
+    fn listed(capabilities: &[CapabilityInfo]) -> Vec<Value> {
+        let names = Names::of(capabilities);
+        capabilities.iter().map(|it| tool(it, &names)).collect()
+    }
+
     #[test]
-    fn a_capability_is_a_tool_of_its_own_name() {
+    fn a_capability_is_a_tool_of_a_plain_name() {
         let capability = serde_json::from_str(
             r#"{ "name": "export.pdf", "description": "d",
                  "inputSchema": { "type": "object", "required": ["html"] },
                  "outputSchema": { "type": "object" } }"#,
         );
         assert_eq!(
-            json!(tool(&capability.unwrap())),
-            json!({ "name": "export.pdf", "description": "d",
+            listed(&[capability.unwrap()]),
+            [
+                json!({ "name": "export_pdf", "title": "export.pdf", "description": "d",
                     "inputSchema": { "type": "object", "required": ["html"] },
                     "outputSchema": { "type": "object" } })
+            ]
         );
         assert_eq!(
-            json!(tool(&capabilities(&["a"])[0])),
-            json!({ "name": "a", "inputSchema": { "type": "object" } })
+            listed(&capabilities(&["a"])),
+            [json!({ "name": "a", "inputSchema": { "type": "object" } })]
         );
+    }
+
+    #[test]
+    fn every_listed_name_means_its_own_tool() {
+        let offered = capabilities(&["export.pdf", "a.b", "a_b", "x.y", "x/y"]);
+        let names: Vec<_> = listed(&offered)
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_string())
+            .collect();
+        assert_eq!(names, ["export_pdf", "a.b", "a_b", "x.y", "x/y"]);
+        for (name, capability) in names.iter().zip(&offered) {
+            assert_eq!(find(&offered, name).unwrap().name, capability.name);
+        }
     }
 
     #[test]
@@ -139,12 +262,12 @@ mod tests {
         assert_eq!(found("a_b"), Ok("a_b"), "an exact name wins");
         let ambiguous = found("x_y").unwrap_err();
         assert_eq!(
-            (ambiguous.code.0, &*ambiguous.message),
+            (ambiguous.code, &*ambiguous.message),
             (-32602, "Ambiguous tool: x_y is x.y or x/y")
         );
         let unknown = found("nope").unwrap_err();
         assert_eq!(
-            (unknown.code.0, &*unknown.message),
+            (unknown.code, &*unknown.message),
             (-32602, "Unknown tool: nope")
         );
         assert!(found("").is_err());
@@ -165,7 +288,7 @@ mod tests {
         let gone = URL_SAFE_NO_PAD.encode("c");
         for bad in [gone.as_str(), "", "%%%", "🙂"] {
             assert_eq!(
-                page(&changed, Some(bad), 2).unwrap_err().code.0,
+                page(&changed, Some(bad), 2).unwrap_err().code,
                 -32602,
                 "{bad}"
             );

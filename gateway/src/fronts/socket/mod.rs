@@ -1,34 +1,53 @@
 //! WebSockets of any protocol: what sits behind one, its upgrade, reading, writing and signs of life.
 
-pub(crate) mod pulse;
-mod reader;
+pub(crate) mod bounds;
+pub(crate) mod reader;
+pub(crate) mod stream;
 mod upgrade;
 mod writer;
 
 use std::future::ready;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
 use serde_json::json;
 
+use crate::fronts::shares::network;
 use crate::gateway::Outbox;
 use crate::wire::Failure;
+use bounds::SocketBounds;
 use caphost::call::Error;
+use stream::Watch;
 
-pub use pulse::Socket;
 pub use reader::serve as serve_socket;
+pub use stream::Socket;
 pub use upgrade::SocketRequest;
 
 /// The address of a connection's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 
+impl PeerAddress {
+    /// What one party owns: see [`network`].
+    pub(crate) fn network(self) -> IpAddr {
+        network(self.0.ip())
+    }
+}
+
+/// The connection that a request has come on: one of the request's extensions.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    pub address: PeerAddress,
+    pub watch: Watch,
+    pub bounds: Arc<SocketBounds>,
+}
+
 /// What takes a connection's messages. It answers by way of the connection's [`Outbox`].
 pub trait Endpoint: Send + Sync + 'static {
-    /// A text frame has come.
-    fn text(self: &Arc<Self>, text: &Utf8Bytes);
+    /// A text frame has come. Whether it was a message, whose rate is the endpoint's concern.
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool;
     /// A binary frame has come, which none of our protocols knows.
     fn binary(&self, refused: Failure);
     /// The queue to the peer, which was long, is short again.

@@ -1,5 +1,6 @@
 //! Reading from one peer, and the life of its connection.
 
+use std::num::NonZeroU32;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +9,16 @@ use axum::extract::ws::{Message, WebSocket};
 use futures_util::future::FusedFuture;
 use futures_util::stream::SplitStream;
 use futures_util::{FutureExt, StreamExt};
+use governor::clock::{Clock, DefaultClock};
+use governor::{Quota, RateLimiter};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::broker::CloseCode;
-use crate::fronts::socket::pulse::{Pulse, Socket};
-use crate::fronts::socket::writer::write;
-use crate::fronts::socket::{Endpoint, not_text};
+use crate::fronts::socket::stream::{Excess, Watch};
+use crate::fronts::socket::writer::{LAST_WORD, write};
+use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 
@@ -24,6 +27,10 @@ const LARGE_BYTES: usize = 1 << 20;
 
 /// How many messages are read before the clock and the writer are looked at again.
 const AT_ONCE: usize = 64;
+
+/// Frames of one connection that are no message: pings, pongs, binary ones, and text that cannot be
+/// read. Whoever sends more has to wait.
+pub(crate) const ASIDE_PER_SECOND: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
 
 /// Why reading ended.
 enum End {
@@ -44,12 +51,12 @@ pub async fn serve<E: Endpoint>(
     endpoint: Arc<E>,
     outbox: Arc<Outbox>,
 ) {
-    let Socket { socket, pulse } = socket;
+    let Socket { socket, watch } = socket;
     let (sink, mut stream) = socket.split();
     // In one task: neither half waits for the other, nor wakes another thread.
     let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
     let end = {
-        let mut reading = pin!(read(&mut stream, &pulse, limits, &endpoint, &outbox));
+        let mut reading = pin!(read(&mut stream, &watch, limits, &endpoint, &outbox));
         loop {
             tokio::select! {
                 biased;
@@ -78,7 +85,11 @@ pub async fn serve<E: Endpoint>(
     outbox.close(CloseCode::NORMAL, String::new());
     // The peer gets its last messages, and time to answer the close frame: a socket dropped with
     // unread bytes in it is reset, and the peer may lose what was sent.
-    let _ = timeout(limits.close_timeout, async {
+    let time = match outbox.is_over() {
+        true => LAST_WORD,
+        false => limits.close_timeout,
+    };
+    let _ = timeout(time, async {
         if !writing.is_terminated() {
             (&mut writing).await;
         }
@@ -96,7 +107,7 @@ pub async fn serve<E: Endpoint>(
 
 async fn read(
     stream: &mut SplitStream<WebSocket>,
-    pulse: &Pulse,
+    watch: &Watch,
     limits: &Limits,
     endpoint: &Arc<impl Endpoint>,
     outbox: &Outbox,
@@ -109,6 +120,7 @@ async fn read(
     let silence = sleep_until(heard + dead);
     tokio::pin!(silence);
     let mut closing = pin!(outbox.reached(Phase::Closing));
+    let aside = RateLimiter::direct(Quota::per_second(ASIDE_PER_SECOND));
     // Messages taken since the clock was last looked at.
     let mut at_once = 0;
     loop {
@@ -152,7 +164,7 @@ async fn read(
                             heard = Instant::now();
                         }
                         // Its messages may wait unread, and our pings behind what it has yet to read.
-                        let until = heard.max(pulse.last()) + dead;
+                        let until = heard.max(watch.last_taken()) + dead;
                         if until <= Instant::now() {
                             return End::Silent(dead);
                         }
@@ -163,21 +175,35 @@ async fn read(
             }
         };
         at_once += 1;
-        match message {
+        let is_message = match message {
             None => return End::Lost,
             Some(Ok(Message::Close(_))) => return End::Closed,
             Some(Ok(Message::Text(text))) => {
+                watch.finished();
                 if text.len() > LARGE_BYTES
                     && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
                 {
-                    tokio::task::block_in_place(|| endpoint.text(&text));
+                    tokio::task::block_in_place(|| endpoint.text(&text))
                 } else {
-                    endpoint.text(&text);
+                    endpoint.text(&text)
                 }
             }
-            Some(Ok(Message::Binary(bytes))) => endpoint.binary(not_text(bytes.len())),
-            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            Some(Ok(Message::Binary(bytes))) => {
+                watch.finished();
+                endpoint.binary(not_text(bytes.len()));
+                false
+            }
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => false,
             Some(Err(error)) => return broken(error, limits.frame_bytes),
+        };
+        while !is_message && let Err(not_until) = aside.check() {
+            // It is not read from meanwhile, and what it has sent counts when its turn has come.
+            let wait = not_until.wait_time_from(DefaultClock::default().now());
+            tokio::select! {
+                () = &mut closing => return End::Closed,
+                () = sleep(wait) => {}
+            }
+            (heard, at_once) = (Instant::now(), 0);
         }
     }
 }
@@ -186,6 +212,16 @@ fn broken(error: axum::Error, frame_bytes: usize) -> End {
     use tungstenite::Error as Ws;
     use tungstenite::error::ProtocolError;
     let error = error.into_inner();
+    if let Some(Ws::Io(error)) = error.downcast_ref::<Ws>()
+        && let Some(excess) = error.get_ref().and_then(|it| it.downcast_ref::<Excess>())
+    {
+        let code = match excess {
+            Excess::Message(_) => CloseCode::TOO_BIG,
+            Excess::Budget => CloseCode::TRY_AGAIN,
+            Excess::Late => CloseCode::POLICY,
+        };
+        return End::Broken(code, excess.to_string());
+    }
     match error.downcast_ref::<Ws>() {
         Some(Ws::Capacity(_)) => {
             let reason = format!("A message may have at most {frame_bytes} bytes");

@@ -1,6 +1,7 @@
 //! Requests that ask for a WebSocket: who may have one, and its opening.
 
 use std::future::Future;
+use std::time::Duration;
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Query};
@@ -12,11 +13,15 @@ use serde::Deserialize;
 
 use crate::fronts::auth::{TOKEN_PROTOCOL, authenticate, shows_secret};
 use crate::fronts::refusal::{Refusal, refuse};
-use crate::fronts::socket::pulse::{Pulse, Socket};
+use crate::fronts::shares::{Holder, Share};
+use crate::fronts::socket::{Connection, Socket};
 use crate::gateway::Hub;
 use crate::limits::Limits;
 use crate::tokens::{Identity, Role};
 use caphost::call::Error;
+
+/// When somebody may try again whose share is taken.
+const RETRY_SHARE: Duration = Duration::from_secs(5);
 
 /// A request that asks for a WebSocket. Others are refused.
 pub struct SocketRequest {
@@ -24,7 +29,7 @@ pub struct SocketRequest {
     query: Option<String>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
-    pulse: Pulse,
+    connection: Connection,
 }
 
 #[derive(Default, Deserialize)]
@@ -48,13 +53,15 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
         })?;
         let wanted = Query::<Wanted>::try_from_uri(&parts.uri)
             .map_err(|error| Refusal::invalid(error.body_text()).into_response())?;
+        let connection = parts.extensions.get().cloned();
+        let unknown = || Refusal::invalid("This connection cannot be a WebSocket").into_response();
         Ok(SocketRequest {
             // `?app=` alone asks for none in particular.
             app: wanted.0.app.filter(|app| !app.is_empty()),
             query: parts.uri.query().map(str::to_string),
             headers: parts.headers.clone(),
             upgrade,
-            pulse: parts.extensions.get().cloned().unwrap_or_default(),
+            connection: connection.ok_or_else(unknown)?,
         })
     }
 }
@@ -83,6 +90,26 @@ impl SocketRequest {
         shows_secret(&self.headers, self.query.as_deref())
     }
 
+    /// The connection it comes on.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Takes one connection of an agent's share, if it has a token and that allows.
+    pub(crate) fn share(&self, hub: &Hub, owner: &Identity) -> Result<Option<Share>, Refusal> {
+        if hub.tokens.is_empty() {
+            return Ok(None);
+        }
+        let Connection {
+            address, bounds, ..
+        } = &self.connection;
+        let taken = bounds.agents.take(&Holder::of(hub, owner, address.0.ip()));
+        taken.map(Some).map_err(|_| {
+            let message = "This token has its share of the connections";
+            Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, RETRY_SHARE)
+        })
+    }
+
     /// Opens the WebSocket, in `protocol` if the client offers it.
     pub fn accept<F: Future<Output = ()> + Send + 'static>(
         self,
@@ -91,7 +118,9 @@ impl SocketRequest {
         serve: impl FnOnce(Socket) -> F + Send + 'static,
     ) -> Response {
         let SocketRequest {
-            mut upgrade, pulse, ..
+            mut upgrade,
+            connection,
+            ..
         } = self;
         let offered: Vec<_> = upgrade.requested_protocols().cloned().collect();
         let is_ours = |offer: &&HeaderValue| *offer == protocol;
@@ -110,6 +139,10 @@ impl SocketRequest {
             .read_buffer_size(32 << 10)
             .max_message_size(frame_bytes)
             .max_frame_size(frame_bytes)
-            .on_upgrade(move |socket| serve(Socket { socket, pulse }))
+            .on_upgrade(move |socket| {
+                let watch = connection.watch;
+                watch.is_socket(frame_bytes);
+                serve(Socket { socket, watch })
+            })
     }
 }

@@ -13,7 +13,7 @@ use crate::fronts::socket::Endpoint;
 use crate::gateway::{Outbox, OutboxPhase as Phase, OutboxStep as Step};
 
 /// How long a peer that does not read has to take the close frame.
-const LAST_WORD: Duration = Duration::from_millis(200);
+pub(super) const LAST_WORD: Duration = Duration::from_millis(200);
 /// How many bytes of a reason fit into a close frame.
 const MAX_REASON_BYTES: usize = 123;
 

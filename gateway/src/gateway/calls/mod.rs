@@ -12,15 +12,13 @@ mod tests;
 
 use std::time::Duration;
 
-use serde_json::Value;
-
+pub use crate::broker::runs::CancelNotice;
 use crate::broker::runs::Dialect;
-pub use crate::broker::runs::{CancelNotice, NoticedRun};
 pub use crate::gateway::{AbpError, Confirmation, Outcome, Step};
 use crate::tokens::Identity;
+use crate::wire::Json;
 pub use call::{Call, Canceller};
 use caphost::call::CallId;
-pub(crate) use session::Page;
 pub use session::Session;
 pub(crate) use steps::Sink;
 
@@ -45,7 +43,7 @@ pub struct NewCall {
     /// The capability's name.
     pub capability: String,
     /// What its handler gets.
-    pub params: Option<Value>,
+    pub params: Option<Json>,
     /// After which the app cancels it.
     pub timeout: Option<Duration>,
     /// The id the dialect gives it, as plain text.

@@ -60,14 +60,6 @@ impl Session {
         Session(Arc::new(Page { hub, peer, client }))
     }
 
-    pub(crate) fn from_shared(page: Arc<Page>) -> Self {
-        Session(page)
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Page> {
-        &self.0
-    }
-
     /// Makes a call. Its run is registered when this returns; whatever is wrong with it comes as
     /// its outcome.
     pub fn call(&self, call: NewCall) -> Call {
@@ -88,7 +80,7 @@ impl Session {
                     broker::Wanted::Id(app) => Some(app.as_str().into()),
                     _ => None,
                 },
-                capability: call.capability,
+                capability: call.capability.into(),
                 call_id: id.as_str().into(),
             },
             id,
@@ -116,6 +108,7 @@ fn payload(call: &NewCall, id: &CallId, timeout: Option<f64>) -> Json {
     let options = Value::Object(options);
     match &call.params {
         Some(params) => {
+            let params = params.as_str();
             format!(r#"{{"capability":{name},"options":{options},"params":{params}}}"#)
         }
         None => format!(r#"{{"capability":{name},"options":{options}}}"#),

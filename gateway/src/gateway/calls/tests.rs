@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::*;
@@ -113,7 +113,7 @@ fn client(dialect: Dialect) -> Client {
 fn call(dialect_id: &str) -> NewCall {
     NewCall {
         capability: "a.b".into(),
-        params: Some(json!({ "n": 1 })),
+        params: Some((&json!({ "n": 1 })).into()),
         dialect_id: Some(dialect_id.into()),
         thread: Some("t".into()),
         progress: true,
@@ -123,7 +123,13 @@ fn call(dialect_id: &str) -> NewCall {
 
 /// What an app that gives no grade has confirmed.
 fn abandoned() -> Confirmation {
-    Confirmation::cancelled(Stop::Abandoned, None)
+    Confirmation {
+        cancelled: true,
+        reason: None,
+        error: None,
+        stop: Some(Stop::Abandoned),
+        ended: None,
+    }
 }
 
 fn cancelled() -> Value {
@@ -131,7 +137,7 @@ fn cancelled() -> Value {
 }
 
 fn state(hub: &Hub, dialect_id: &str) -> RunState {
-    match hub.find(dialect_id, &Identity::anyone()) {
+    match Found::among(hub.matches(dialect_id, &Identity::anyone())) {
         Found::One(run) => run.state,
         other => panic!("{dialect_id}: {other:?}"),
     }
@@ -254,7 +260,9 @@ async fn a_call_nobody_waits_for_is_cancelled_in_the_app() {
 async fn a_cancel_before_the_call_skips_it() {
     let hub = hub();
     let _app = App::join(&hub);
-    hub.cancel_early(SEVEN, Some("never".into()), &Identity::anyone());
+    let reason = Some("never".into());
+    let anyone = Identity::anyone();
+    hub.seek_or_cancel_early(SEVEN, reason, &anyone).await;
     let outcome = hub
         .open(client(Dialect::Mcp))
         .call(call(SEVEN))
@@ -297,27 +305,6 @@ async fn a_call_cancelled_behind_a_slow_initialize_and_forgotten_is_never_sent()
         let outcome = skipped.outcome().await;
         assert!(matches!(outcome, Outcome::Cancelled { .. }), "{outcome:?}");
     }
-}
-
-#[tokio::test]
-async fn closing_a_thread_cancels_its_runs_only() {
-    let hub = hub();
-    let mut app = App::join(&hub);
-    let session = hub.open(client(Dialect::Rap));
-    let inside = session.call(call("7"));
-    let outside = session.call(NewCall {
-        thread: Some("u".into()),
-        ..call("8")
-    });
-    let sent = app.expect("capabilities/call").await;
-    app.expect("capabilities/call").await;
-    hub.close_thread(Dialect::Rap, "t", &Identity::anyone());
-    let cancel = app.confirm_next_cancel().await;
-    assert_eq!(cancel["payload"]["callId"], inside.id.to_string());
-    app.answer_call(&sent, cancelled());
-    assert!(matches!(inside.outcome().await, Outcome::Cancelled { .. }));
-    assert_eq!(state(&hub, "8"), RunState::Running);
-    drop(outside);
 }
 
 #[tokio::test]

@@ -85,8 +85,8 @@ impl Elsewhere {
                     removed,
                 };
                 let knows = |version| version >= SAYS_CHANGES;
-                self.workers.send_to_those(&knows, &changed.into());
-                self.workers.send_to_those(&|it| !knows(it), &whole.into());
+                self.workers.send_to_those(knows, &changed.into());
+                self.workers.send_to_those(|it| !knows(it), &whole.into());
             }
         }
     }

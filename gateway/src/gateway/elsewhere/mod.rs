@@ -8,15 +8,12 @@
 //! | module | what it knows |
 //! |---|---|
 //! | `announcing` | apps of this worker, as the others are told of them |
-//! | `apps`, `agents` | apps and agents of other workers |
-//! | `proxy` | peers of the broker that stand for somebody on another worker |
+//! | `peers` | apps and agents of other workers, as peers of the broker |
 //! | `tunnels`, `delivery` | apps that come back to another worker than their session is on |
 
-mod agents;
 mod announcing;
-mod apps;
 mod delivery;
-mod proxy;
+mod peers;
 mod tunnels;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,11 +24,11 @@ use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::Notify;
 
 use self::announcing::Announced;
-use self::proxy::Proxy;
+use self::peers::Proxy;
 use self::tunnels::Tunnels;
 use crate::broker::runs::{Run, RunId};
 use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
-use crate::cluster::{Answer, CancelMessage, Here, Question, WorkerId, Workers};
+use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
 use crate::gateway::hub::Hub;
 use crate::gateway::resume::Resume;
 pub use tunnels::Tunnel;
@@ -40,7 +37,7 @@ pub use tunnels::Tunnel;
 pub struct Elsewhere {
     me: Weak<Elsewhere>,
     hub: Arc<Hub>,
-    workers: Arc<dyn Workers>,
+    workers: Arc<Cluster>,
     others: Mutex<Others>,
     announced: Mutex<Announced>,
     /// Apps of this worker that the others may have to be told of.
@@ -69,7 +66,7 @@ struct Other {
 
 impl Elsewhere {
     /// Makes the worker of `hub` one of several.
-    pub fn new(hub: Arc<Hub>, workers: Arc<dyn Workers>) -> Arc<Self> {
+    pub fn new(hub: Arc<Hub>, workers: Arc<Cluster>) -> Arc<Self> {
         Arc::new_cyclic(|me| Elsewhere {
             me: me.clone(),
             hub,
@@ -83,7 +80,7 @@ impl Elsewhere {
     }
 
     /// The other workers.
-    pub fn workers(&self) -> &Arc<dyn Workers> {
+    pub fn workers(&self) -> &Arc<Cluster> {
         &self.workers
     }
 

@@ -2,7 +2,6 @@
 //! to passes its messages on.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -15,7 +14,7 @@ use crate::broker::CloseCode;
 use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, Parcel, SAYS_WRITTEN, TunnelId};
 use crate::gateway::outbox::{Outbox, Step};
-use crate::gateway::resume::{Attached, Resume};
+use crate::gateway::resume::{Attached, NOT_RESUMED, Resume};
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
 
@@ -23,17 +22,13 @@ use crate::wire::Outgoing;
 #[derive(Debug, Default)]
 pub(super) struct Tunnels {
     /// Connections here, of sessions there.
-    connections: HashMap<TunnelId, Arc<Connection>>,
+    connections: HashMap<TunnelId, Connection>,
     /// Sessions here, on connections there.
     sessions: HashMap<TunnelId, Held>,
 }
 
-/// A connection, as far as its tunnel knows it.
-#[derive(Debug)]
-struct Connection {
-    said: mpsc::UnboundedSender<Said>,
-    refused: AtomicBool,
-}
+/// A connection: what its session says to it.
+type Connection = mpsc::UnboundedSender<Said>;
 
 /// A session's hold on its connection.
 struct Held {
@@ -87,15 +82,9 @@ pub struct Tunnel {
     elsewhere: Arc<Elsewhere>,
     worker: WorkerId,
     id: TunnelId,
-    connection: Arc<Connection>,
 }
 
 impl Tunnel {
-    /// Whether the session was not to be resumed: the app may register on its connection.
-    pub fn is_refused(&self) -> bool {
-        self.connection.refused.load(Ordering::Acquire)
-    }
-
     /// The app has sent a text frame.
     pub fn text(&self, message: &str) {
         let from = Message::FromConnection { tunnel: self.id };
@@ -146,7 +135,7 @@ impl Tunnels {
             let reason = "The worker that held the session is gone";
             let close = Said::Close(CloseCode::TRY_AGAIN, reason.into());
             // After what the session has said.
-            let _ = connection.said.send(close);
+            let _ = connection.send(close);
         }
     }
 }
@@ -164,16 +153,12 @@ impl Elsewhere {
         let (home, _) = resume.token.split_once('.')?;
         let worker = self.workers.at_home(home)?;
         let (said, to_say) = mpsc::unbounded_channel();
-        let connection = Arc::new(Connection {
-            said,
-            refused: AtomicBool::new(false),
-        });
         let id = {
             let mut others = self.others();
             others.last_tunnel += 1;
             let id = others.last_tunnel;
             let connections = &mut others.all.get_mut(&worker)?.tunnels.connections;
-            connections.insert(id, connection.clone());
+            connections.insert(id, said);
             id
         };
         let message = Message::TakeUp {
@@ -189,7 +174,6 @@ impl Elsewhere {
             elsewhere: self.shared(),
             worker,
             id,
-            connection,
         })
     }
 
@@ -201,7 +185,7 @@ impl Elsewhere {
         resume: Resume<'_>,
         by: &Identity,
     ) {
-        let outbox = Arc::new(Outbox::new(self.hub.limits.queued_bytes));
+        let outbox = Arc::new(self.hub.outbox());
         let end = match self.hub.resume(resume, by, outbox.clone()) {
             Ok(attached) => Arc::new(End {
                 attached: Mutex::new(Some(attached)),
@@ -321,10 +305,12 @@ impl Elsewhere {
         let (Some(connection), Ok(message)) = (connection, std::str::from_utf8(text)) else {
             return;
         };
-        // Before the app can answer.
-        connection.refused.store(refused, Ordering::Release);
         let message = Outgoing::text(message.to_string());
-        let _ = connection.said.send(Said::Message(message));
+        let _ = connection.send(Said::Message(message));
+        if refused {
+            let close = Said::Close(CloseCode::POLICY, NOT_RESUMED.into());
+            let _ = connection.send(close);
+        }
     }
 
     /// The session there closes the connection here.
@@ -337,7 +323,7 @@ impl Elsewhere {
     ) {
         let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
         if let Some(connection) = connection {
-            let _ = connection.said.send(Said::Close(CloseCode(code), reason));
+            let _ = connection.send(Said::Close(CloseCode(code), reason));
         }
     }
 }

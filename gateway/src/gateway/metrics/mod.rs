@@ -1,6 +1,5 @@
 //! What is counted, for Prometheus. Times are in seconds; every name starts with `caphost_`.
 
-mod cancel_result;
 mod catalogue;
 mod run_metrics;
 mod tool_servers;
@@ -11,13 +10,13 @@ use std::time::Duration;
 use metrics::{counter, gauge, histogram, with_local_recorder};
 use metrics_exporter_prometheus::PrometheusRecorder;
 
-pub use cancel_result::CancelResult;
-pub use tool_servers::{Count, ToolServerCounters};
+pub use tool_servers::ToolServerCounters;
 
 use crate::broker::Counters;
 use crate::broker::runs::{Dialect, Ended};
 use crate::cluster::{METRICS, Standing, Traffic};
 use crate::gateway::Sessions;
+pub use run_metrics::CancelResult;
 use run_metrics::RunMetrics;
 use tool_servers::TOOL_SERVERS;
 
@@ -76,7 +75,7 @@ impl Metrics {
     }
 
     /// A run is over; and its cancel, if there was one.
-    pub fn run_ended(&self, run: Ended) {
+    pub fn run_ended(&self, run: &Ended) {
         self.runs.ended(run);
         if let Some(stop) = run.stop {
             let (dialect, stop) = (run.dialect.as_str(), stop.as_str());

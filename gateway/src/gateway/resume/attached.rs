@@ -49,11 +49,11 @@ impl Attached {
         &self.outbox
     }
 
-    /// The app has sent a text frame; `shared` is the buffer it lies in.
-    pub fn text(&self, text: &str, shared: Option<&Bytes>) {
+    /// The app has sent a text frame; `shared` is the buffer it lies in. Whether it was a message.
+    pub fn text(&self, text: &str, shared: Option<&Bytes>) -> bool {
         let mut inbound = self.session.inbound();
         if inbound.link != self.link {
-            return;
+            return true;
         }
         let peer = self.session.peer;
         let limits = &self.hub.limits;
@@ -65,9 +65,10 @@ impl Attached {
         };
         let counts = !matches!(kind, Some(ACK | RESUME));
         let due = counts.then(|| inbound.received.note(text.len()));
+        let is_message = read.is_ok();
         let event = match read {
             Ok(envelope) if !counts => match self.control(&envelope) {
-                Ok(()) => return,
+                Ok(()) => return true,
                 Err(error) => refused(peer, envelope.subject(), error),
             },
             read => Event::received(peer, read),
@@ -78,6 +79,7 @@ impl Attached {
             Some(Due::Later) => self.session.untold.notify_one(),
             Some(Due::Pending) | None => {}
         }
+        is_message
     }
 
     /// The app has sent what is no text frame.

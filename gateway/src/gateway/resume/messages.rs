@@ -12,6 +12,8 @@ use caphost::call::{Code, Error};
 
 /// The first message of a connection that takes up a session.
 pub const RESUME: &str = "app/resume";
+/// Why a connection is closed whose app could not take up a session.
+pub const NOT_RESUMED: &str = "There is no such session";
 /// Says how much has arrived.
 pub const ACK: &str = "app/ack";
 
@@ -29,13 +31,12 @@ pub struct Resume<'a> {
 /// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// There is none with that token: there never was, or it is over.
+    /// There is none with that token that whoever asks may take up. Why, nobody is told: a session
+    /// of somebody else is as if there were none.
     Unknown,
     /// The app says that it has received what was never sent, or what it had not before. The
     /// session is over.
     Misfit,
-    /// Whoever asks may not offer that app. The session is left as it is.
-    NotAllowed,
 }
 
 impl Lost {
@@ -45,10 +46,6 @@ impl Lost {
             Lost::Misfit => Error::new(
                 Code::SESSION_INVALID,
                 "`received` does not fit what was sent",
-            ),
-            Lost::NotAllowed => Error::new(
-                Code::PERMISSION_DENIED,
-                "A valid token of role app is needed",
             ),
         }
     }

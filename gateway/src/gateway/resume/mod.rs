@@ -21,6 +21,6 @@ mod session;
 
 pub use attached::Attached;
 pub use messages::{Lost, Resume};
-pub(crate) use messages::{RESUME, ResumePayload, read, registered};
+pub(crate) use messages::{NOT_RESUMED, RESUME, ResumePayload, read, registered};
 pub(crate) use queues::Queues;
 pub use queues::Sessions;

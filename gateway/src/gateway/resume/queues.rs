@@ -1,13 +1,20 @@
-//! What waits to be written, by peer, and the sessions that can be resumed, by token.
+//! What waits to be written, by peer, and the sessions that can be resumed.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use super::session::Session;
 use crate::broker::{CloseCode, PeerId};
-use crate::gateway::outbox::{Outbox, Pushed};
+use crate::gateway::outbox::{Budget, Outbox, Pushed};
+use crate::tokens::Identity;
 use crate::wire::Outgoing;
 use rustc_hash::FxHashMap;
+
+/// A peer to whom nothing was written for so long, although something waits, does not read.
+const STUCK: Duration = Duration::from_secs(1);
+
+/// What waits for a peer that reads counts as so many times less than what waits for one that does not.
+const READS: usize = 8;
 
 /// Where messages for a peer go.
 pub enum Queue {
@@ -26,6 +33,28 @@ impl Queue {
         }
     }
 
+    /// How many bytes wait, and since when nothing was written; of whom nobody writes to, for ever.
+    fn waiting(&self) -> (usize, Option<Instant>) {
+        match self {
+            Queue::Plain(outbox) => {
+                let (bytes, moved) = outbox.waiting();
+                (bytes, Some(moved))
+            }
+            Queue::Kept(session) => session.waiting(),
+        }
+    }
+
+    /// See [`Outbox::evict`].
+    pub fn evict(&self) -> bool {
+        match self {
+            Queue::Plain(outbox) => outbox.evict(),
+            Queue::Kept(session) => {
+                session.evict();
+                true
+            }
+        }
+    }
+
     /// See [`Outbox::close`].
     pub fn close(&self, code: CloseCode, reason: String) {
         match self {
@@ -39,7 +68,8 @@ impl Queue {
 #[derive(Default)]
 pub struct Queues {
     queues: FxHashMap<PeerId, Queue>,
-    sessions: HashMap<String, Arc<Session>>,
+    /// Queues that are no peer's any more, as long as something of them may be written.
+    leaving: Vec<Weak<Outbox>>,
     /// What is counted of the sessions.
     pub counts: Sessions,
 }
@@ -64,22 +94,55 @@ impl Queues {
         self.queues.get(peer)
     }
 
+    /// Drops what peers that are forgotten have not read of their last messages. Whether there were
+    /// any such peers.
+    pub fn drop_leaving(&mut self) -> bool {
+        let leaving = self.leaving.iter().filter_map(Weak::upgrade);
+        // One that is open may be a session's by now.
+        let leaving: Vec<_> = leaving.filter(|outbox| !outbox.is_open()).collect();
+        leaving.iter().for_each(|outbox| outbox.end());
+        self.leaving
+            .retain(|it| it.upgrade().is_some_and(|outbox| outbox.is_open()));
+        !leaving.is_empty()
+    }
+
+    /// The peer for which most waits. Of one that reads it counts less.
+    pub fn longest(&self) -> Option<PeerId> {
+        let now = Instant::now();
+        let waiting = self.queues.iter().filter_map(|(peer, queue)| {
+            let (bytes, moved) = queue.waiting();
+            let stuck = moved.is_none_or(|moved| now.duration_since(moved) >= STUCK);
+            let weight = if stuck { bytes } else { bytes / READS };
+            (bytes > 0).then_some((weight, *peer))
+        });
+        waiting.max().map(|(_, peer)| peer)
+    }
+
     /// Forgets a peer, whose session is over.
     pub fn remove(&mut self, peer: &PeerId) -> Option<Queue> {
         let queue = self.queues.remove(peer)?;
-        if let Queue::Kept(session) = &queue {
-            self.sessions.remove(&session.token);
-            if session.end() {
+        match &queue {
+            Queue::Kept(session) if session.end() => {
                 self.counts.suspended -= 1;
                 self.counts.lost += 1;
+            }
+            Queue::Kept(_) => {}
+            Queue::Plain(outbox) => {
+                self.leaving.retain(|it| it.strong_count() > 0);
+                self.leaving.push(Arc::downgrade(outbox));
             }
         }
         Some(queue)
     }
 
-    /// The session with that token.
-    pub fn session(&self, token: &str) -> Option<&Arc<Session>> {
-        self.sessions.get(token)
+    /// The session with that token, if `by` may take it up.
+    pub fn session(&self, token: &str, by: &Identity) -> Option<&Arc<Session>> {
+        let (_, rest) = token.split_once('.')?;
+        let (peer, _) = rest.split_once('.')?;
+        match self.queues.get(&PeerId(peer.parse().ok()?))? {
+            Queue::Kept(session) => session.is_of(token, by).then_some(session),
+            Queue::Plain(_) => None,
+        }
     }
 
     /// From now on messages to `peer` are kept until it has them. `registered`, with the token in
@@ -87,9 +150,9 @@ impl Queues {
     pub fn keep(
         &mut self,
         peer: PeerId,
-        app: Arc<str>,
+        app: (Arc<str>, Identity),
         token: String,
-        limit: usize,
+        limits: (usize, Arc<Budget>),
         registered: Outgoing,
     ) {
         let Some(Queue::Plain(outbox)) = self.queues.get(&peer) else {
@@ -97,16 +160,16 @@ impl Queues {
         };
         // If there is no room for it the connection is over, and reading from it ends.
         outbox.push(registered);
-        let session = Session::new(peer, app, token.clone(), limit, outbox.clone());
-        let session = Arc::new(session);
-        self.queues.insert(peer, Queue::Kept(session.clone()));
-        self.sessions.insert(token, session);
+        let session = Session::new(peer, app, token, limits, outbox.clone());
+        self.queues.insert(peer, Queue::Kept(Arc::new(session)));
     }
 
-    /// The app of that session has registered afresh: closes the session's connection, if it has
-    /// one. The peer the session was.
-    pub fn replaced(&mut self, token: &str) -> Option<PeerId> {
-        let peer = self.sessions.get(token)?.peer;
+    /// `app` has registered afresh, as `by`, and says that its session was the one with that token:
+    /// closes the session's connection, if it has one. The peer the session was; nothing if it was
+    /// not theirs.
+    pub fn replaced(&mut self, token: &str, app: &str, by: &Identity) -> Option<PeerId> {
+        let session = self.session(token, by)?;
+        let peer = (*session.app == *app).then_some(session.peer)?;
         let queue = self.remove(&peer)?;
         let reason = "The app has registered on another connection";
         queue.close(CloseCode::REPLACED, reason.into());

@@ -34,11 +34,8 @@ impl Hub {
         by: &Identity,
         outbox: Arc<Outbox>,
     ) -> Result<Attached, Lost> {
-        let known = self.state().outboxes.session(resume.token).cloned();
+        let known = self.state().outboxes.session(resume.token, by).cloned();
         let session = known.ok_or(Lost::Unknown)?;
-        if !by.may_reach(&session.app) {
-            return Err(Lost::NotAllowed);
-        }
         // What the connection before has brought is either counted and done, or dropped.
         let mut inbound = session.inbound();
         let now = self.now();

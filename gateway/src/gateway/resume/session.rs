@@ -1,13 +1,16 @@
 //! One app's session, which outlives the connection it is on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, watch};
 
 use super::delivery::{Misfit, Received, Sent};
 use super::messages::Lost;
 use crate::broker::{CloseCode, PeerId};
-use crate::gateway::outbox::{Outbox, Pushed};
+use crate::gateway::outbox::{Budget, Outbox, Pushed};
+use crate::tokens::Identity;
 use crate::wire::Outgoing;
 
 /// The link of a session that is over.
@@ -19,11 +22,14 @@ pub struct Session {
     pub token: String,
     /// What the app is called by.
     pub app: Arc<str>,
+    /// Who has registered it.
+    owner: Identity,
     /// The app, to the broker.
     pub peer: PeerId,
     /// Told when a message has come that is to be acknowledged a little later.
     pub untold: Notify,
     limit: usize,
+    budget: Arc<Budget>,
     inbound: Mutex<Inbound>,
     outbound: Mutex<Outbound>,
     link: watch::Sender<u64>,
@@ -61,17 +67,19 @@ impl Session {
     /// A session on the connection behind `outbox`, which is its link 1.
     pub fn new(
         peer: PeerId,
-        app: Arc<str>,
+        (app, owner): (Arc<str>, Identity),
         token: String,
-        limit: usize,
+        (limit, budget): (usize, Arc<Budget>),
         outbox: Arc<Outbox>,
     ) -> Self {
         Session {
             token,
             app,
+            owner,
             peer,
             untold: Notify::new(),
             limit,
+            budget,
             inbound: Mutex::new(Inbound {
                 link: 1,
                 received: Received::default(),
@@ -84,6 +92,13 @@ impl Session {
             }),
             link: watch::Sender::new(1),
         }
+    }
+
+    /// Whether whoever shows `token` and is `by` may take it up, or have it ended. How long this
+    /// takes tells nothing of the token.
+    pub fn is_of(&self, token: &str, by: &Identity) -> bool {
+        let known = bool::from(self.token.as_bytes().ct_eq(token.as_bytes()));
+        known && by.may_reach(&self.app) && (by.is_admin() || by.name == self.owner.name)
     }
 
     /// The way in. Whoever takes a message holds it until the broker knows the message.
@@ -106,17 +121,22 @@ impl Session {
         let cost = message.cost();
         let fits = sent.bytes() == 0 || sent.bytes() + cost <= self.limit;
         match &out.outbox {
-            Some(outbox) => {
-                if fits {
-                    sent.keep(message.clone(), cost);
-                } else {
-                    tracing::info!(peer = self.peer.0, "app acknowledges too little to resume");
-                    out.sent = None;
-                }
+            Some(outbox) if fits => {
+                self.budget.add(cost);
+                sent.keep(message.clone(), cost);
                 outbox.push(message)
+            }
+            Some(outbox) => {
+                self.budget.give_back(sent.bytes());
+                out.sent = None;
+                match outbox.push(message) {
+                    Pushed::Queued => Pushed::Unkept,
+                    pushed => pushed,
+                }
             }
             None if !fits => Pushed::Overflow,
             None => {
+                self.budget.add(cost);
                 sent.keep(message, cost);
                 let congested = sent.bytes() > self.limit / 2;
                 if congested && !std::mem::replace(&mut out.congested, true) {
@@ -137,7 +157,7 @@ impl Session {
     /// The app has received so many messages.
     pub fn acknowledge(&self, received: u64) -> Result<(), Misfit> {
         match &mut self.outbound().sent {
-            Some(sent) => sent.acknowledge(received),
+            Some(sent) => self.taken(sent, received),
             None => Ok(()),
         }
     }
@@ -172,7 +192,7 @@ impl Session {
         }
         // Nothing is kept of a session that was too much.
         let sent = out.sent.as_mut().ok_or(Lost::Misfit)?;
-        sent.acknowledge(received).map_err(|_| Lost::Misfit)?;
+        self.taken(sent, received).map_err(|_| Lost::Misfit)?;
         outbox.refill([first].into_iter().chain(sent.kept().cloned()));
         if let Some(before) = out.outbox.replace(outbox) {
             let reason = "The app has resumed on another connection";
@@ -201,7 +221,9 @@ impl Session {
     pub fn end(&self) -> bool {
         let mut out = self.outbound();
         out.ended = true;
-        out.sent = None;
+        if let Some(sent) = out.sent.take() {
+            self.budget.give_back(sent.bytes());
+        }
         self.link.send_replace(ENDED);
         out.outbox.is_none()
     }
@@ -221,6 +243,36 @@ impl Session {
     /// Waits until it is over.
     pub async fn over(&self) {
         self.moved_on(ENDED - 1).await;
+    }
+
+    /// How many bytes wait for the app, and since when nothing was written; of one that is
+    /// suspended, for ever.
+    pub fn waiting(&self) -> (usize, Option<Instant>) {
+        let out = self.outbound();
+        let kept = out.sent.as_ref().map_or(0, Sent::bytes);
+        match &out.outbox {
+            Some(outbox) => {
+                let (bytes, moved) = outbox.waiting();
+                (bytes + kept, Some(moved))
+            }
+            None => (kept, None),
+        }
+    }
+
+    /// Drops what waits, and closes the connection: nothing of it will be sent.
+    pub fn evict(&self) {
+        self.end();
+        if let Some(outbox) = &self.outbound().outbox {
+            outbox.end();
+        }
+    }
+
+    /// The app has received so many messages: they are not kept any longer.
+    fn taken(&self, sent: &mut Sent<Outgoing>, received: u64) -> Result<(), Misfit> {
+        let before = sent.bytes();
+        let taken = sent.acknowledge(received);
+        self.budget.give_back(before - sent.bytes());
+        taken
     }
 
     fn outbound(&self) -> MutexGuard<'_, Outbound> {

@@ -6,7 +6,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::sought::{Placed, Sought, Unsure, merged};
 use crate::broker::runs::{CancelNotice, NoticedRun, Run, RunId, leave_out};
-use crate::cluster::{Answer, Notice, Question, WorkerId, Workers};
+use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
 use crate::gateway::calls::{AbpError, Confirmation};
 use crate::gateway::hub::Hub;
 use crate::tokens::Identity;
@@ -128,7 +128,7 @@ impl Hub {
         let mut there = There::default();
         if let Some(workers) = self.workers() {
             let viewer = viewer.clone();
-            there = ask_all(&**workers, Question::List { viewer, ended }, None).await;
+            there = ask_all(workers, Question::List { viewer, ended }, None).await;
         }
         let (mut runs, mut omitted) = self.recent_runs(viewer, ended);
         omitted += there.omitted;
@@ -157,12 +157,12 @@ impl Hub {
             request_id: request_id.into(),
             viewer: viewer.clone(),
         };
-        ask_all(&**workers, question, id).await
+        ask_all(workers, question, id).await
     }
 }
 
 /// Asks all others. Whoever has the very run with that id ends the search.
-async fn ask_all(workers: &dyn Workers, question: Question, id: Option<RunId>) -> There {
+async fn ask_all(workers: &Cluster, question: Question, id: Option<RunId>) -> There {
     let asked = workers.others().into_iter().map(|worker| {
         let question = question.clone();
         async move { (worker, workers.ask(worker, question, PATIENCE).await) }

@@ -2,10 +2,11 @@
 
 use smallvec::SmallVec;
 
-use crate::broker::runs::{Ended, News, Run, Runs};
+use crate::broker::runs::{Ended, News, Runs};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
 use crate::gateway::metrics::CancelResult;
+use crate::wire::for_log;
 use caphost::call::Stop;
 
 impl Hub {
@@ -22,7 +23,7 @@ impl Hub {
     }
 
     /// What has happened to runs, which the cluster knows before anything of it leaves the hub.
-    pub(crate) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 1]> {
+    pub(crate) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 2]> {
         let news = runs.take_news();
         if let Some(workers) = self.workers() {
             workers.note(&news);
@@ -31,7 +32,7 @@ impl Hub {
     }
 
     /// Counts and logs, without holding the ledger up.
-    pub(crate) fn report(&self, news: SmallVec<[News; 1]>) {
+    pub(crate) fn report(&self, news: SmallVec<[News; 2]>) {
         if let Some(workers) = self.workers().filter(|_| !news.is_empty()) {
             workers.write_down();
         }
@@ -45,12 +46,8 @@ impl Hub {
                     tracing::info!(%run, "cancel refused: the run goes on");
                 }
                 News::Ended(ended) => {
-                    self.metrics.run_ended(ended);
-                    if tracing::enabled!(tracing::Level::INFO)
-                        && let Some(run) = self.state().broker.runs().get(ended.id).cloned()
-                    {
-                        log_end(&run, ended);
-                    }
+                    self.metrics.run_ended(&ended);
+                    log_end(&ended);
                 }
                 News::EndedLate(run, dialect, ended) => {
                     self.metrics.run_ended_late(dialect);
@@ -68,15 +65,15 @@ impl Hub {
     }
 }
 
-fn log_end(run: &Run, ended: Ended) {
+fn log_end(ended: &Ended) {
     tracing::info!(
-        run = %run.id,
-        dialect = run.dialect.as_str(),
-        owner = &*run.owner.name,
-        app = run.app.as_deref(),
-        capability = run.capability,
-        outcome = run.state.as_str(),
-        error = run.error.as_deref(),
+        run = %ended.id,
+        dialect = ended.dialect.as_str(),
+        owner = &*ended.owner,
+        app = ended.app.as_deref().map(for_log),
+        capability = for_log(&ended.capability),
+        outcome = ended.state.as_str(),
+        error = ended.error.as_deref().map(for_log),
         duration_ms = ended.ended_at.saturating_sub(ended.registered_at),
         cancel = CancelResult::of(ended).map(CancelResult::as_str),
         stop = ended.stop.map(Stop::as_str),

@@ -14,10 +14,10 @@ pub use sought::{Placed, Sought, Unsure};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::broker::revocation::unconfirmed;
-use crate::broker::runs::{CancelNotice, Dialect, EarlyCancel, Found, Run, RunId};
+use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId};
 #[cfg(test)]
 use crate::broker::runs::{Ending, NewRun};
+use crate::broker::unconfirmed;
 use crate::broker::{Event, PeerId};
 use crate::cluster::Notice;
 use crate::gateway::Confirmation;
@@ -26,28 +26,10 @@ use crate::gateway::hub::Hub;
 use crate::tokens::Identity;
 use caphost::call::Stop;
 
-/// Sessions with the same key are one.
-pub(crate) type SessionKey = (Dialect, Identity, Option<String>);
-
 impl Hub {
-    /// A session for a client. Those of a dialect without sessions of its own (RAP) are shared by
-    /// all clients with the same owner and app.
+    /// A session for a client.
     pub fn open(self: &Arc<Self>, client: Client) -> Session {
-        if client.dialect != Dialect::Rap {
-            return Session::new(self.clone(), client);
-        }
-        let key = (client.dialect, client.owner.clone(), client.app.clone());
-        let mut state = self.state();
-        state
-            .sessions
-            .retain(|_, session| session.strong_count() > 0);
-        if let Some(shared) = state.sessions.get(&key).and_then(|it| it.upgrade()) {
-            return Session::from_shared(shared);
-        }
-        let session = Session::new(self.clone(), client);
-        let shared = Arc::downgrade(session.shared());
-        state.sessions.insert(key, shared);
-        session
+        Session::new(self.clone(), client)
     }
 
     /// The runs `viewer` may see, newest first: those in flight and those remembered.
@@ -70,24 +52,11 @@ impl Hub {
             .cloned()
     }
 
-    /// The run `viewer` means by a run id, or by a dialect's own.
-    pub fn find(&self, request_id: &str, viewer: &Identity) -> Found {
-        let now = self.now().unix_ms;
-        self.state().broker.runs().find(request_id, viewer, now)
-    }
-
     /// All runs here that `viewer` may mean by a run id, or by a dialect's own.
     pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Run> {
         let now = self.now().unix_ms;
         let state = self.state();
         state.broker.runs().matches(request_id, viewer, now)
-    }
-
-    /// Cancels a run yet to come here: see [`crate::broker::runs::Runs::cancel_early`].
-    pub fn cancel_early(&self, request_id: &str, reason: Option<String>, by: &Identity) {
-        let now = self.now().unix_ms;
-        let early = EarlyCancel::new(request_id, reason, by, now);
-        self.change_runs(|runs, now| runs.cancel_early(early, now));
     }
 
     /// The runs here that `by` means. If there is none and `keep`, the cancel is kept for it: as it
@@ -132,19 +101,6 @@ impl Hub {
         let (cancelled, stop) = (outcome.cancelled(), outcome.stop.map(Stop::as_str));
         tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel asked for");
         outcome.into()
-    }
-
-    /// Cancels, in the background, every run of a conversation that `owner` may see.
-    pub fn close_thread(self: &Arc<Self>, dialect: Dialect, thread: &str, owner: &Identity) {
-        let runs = self.state().broker.runs().in_thread(dialect, thread, owner);
-        for run in runs {
-            let (hub, owner) = (self.clone(), owner.clone());
-            tokio::spawn(async move {
-                let reason = Some("The thread was closed".into());
-                let confirmation = hub.cancel(run, reason, &owner).await;
-                tracing::debug!(%run, cancelled = confirmation.cancelled, "thread closed");
-            });
-        }
     }
 
     /// Cancels asked for through the cancellation API.

@@ -8,6 +8,7 @@ use crate::cluster::{Answer, CancelMessage, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
 use crate::gateway::runs::sought::{Placed, Sought};
 use crate::tokens::{Identity, Role};
+use crate::wire::for_log;
 
 /// Bytes of a list, about, past which no more runs that have ended are in it: 4 MiB.
 const LIST_BYTES: usize = 4 << 20;
@@ -43,7 +44,8 @@ impl Hub {
 
     /// Does what another worker tells everybody.
     pub(crate) fn obey(self: &Arc<Self>, from: WorkerId, notice: Notice) {
-        tracing::debug!(worker = %from, ?notice, "another worker tells");
+        let told = for_log(format_args!("{notice:?}"));
+        tracing::debug!(worker = %from, told, "another worker tells");
         match notice {
             Notice::Cancelled(notice) => {
                 self.announce_cancelled(notice);

@@ -5,6 +5,8 @@
 
 mod from_agent;
 mod from_app;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use from_agent::{FromAgent, Received, read as read_from_agent, read_call};
@@ -42,4 +44,57 @@ pub mod kind {
     pub const ELICITATION_RESPONSE: &str = "elicitation/response";
     /// Ours: the answer to what is no message of the protocol.
     pub const ERROR: &str = "error";
+}
+
+/// A message of an agent that the app answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Request {
+    /// `initialize`
+    Initialize,
+    /// `capabilities/cancel`. Before [`Request::Call`], as their answers are when both are due.
+    Cancel,
+    /// `capabilities/call`
+    Call,
+    /// `shutdown`
+    Shutdown,
+}
+
+impl Request {
+    /// All of them.
+    pub const ALL: [Request; 4] = [
+        Request::Initialize,
+        Request::Cancel,
+        Request::Call,
+        Request::Shutdown,
+    ];
+
+    /// The request with that `type`.
+    pub fn of(kind: &str) -> Option<Request> {
+        Self::ALL.into_iter().find(|it| it.kind() == kind)
+    }
+
+    /// The request whose answer has that `type`.
+    pub fn answered_by(kind: &str) -> Option<Request> {
+        Self::ALL.into_iter().find(|it| it.answer() == kind)
+    }
+
+    /// Its `type`.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Request::Initialize => kind::INITIALIZE,
+            Request::Cancel => kind::CANCEL,
+            Request::Call => kind::CALL,
+            Request::Shutdown => kind::SHUTDOWN,
+        }
+    }
+
+    /// The `type` of its answer.
+    pub fn answer(self) -> &'static str {
+        match self {
+            Request::Initialize => kind::INITIALIZE_RESULT,
+            Request::Cancel => kind::CANCEL_RESULT,
+            Request::Call => kind::CALL_RESULT,
+            Request::Shutdown => kind::SHUTDOWN_RESULT,
+        }
+    }
 }

@@ -104,7 +104,7 @@ pub fn cancel_response(given: &Value, answer: &Result<CancelAnswer, Error<Value>
     let confirmed = matches!(answer, Ok(CancelAnswer::Cancelled { .. }));
     let mut written = json!({ "callId": given, "cancelled": confirmed });
     match answer {
-        Ok(CancelAnswer::Cancelled { stop, ended }) => {
+        Ok(CancelAnswer::Cancelled { stop, ended, .. }) => {
             written["metadata"] = stops::metadata(*stop, None);
             if let Some(LateEnd { success, after }) = ended {
                 written["metadata"]["ended"] = json!({ "success": success, "after": after });

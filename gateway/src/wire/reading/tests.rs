@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rmcp::model::JsonObject;
 use serde_json::value::RawValue;
 
 use super::super::{Subject, members, text_of};
@@ -192,11 +191,11 @@ fn read_by_all(text: &str, what: &str) {
     let whole: Value = serde_json::from_str(text).expect(what);
     let raw: &RawValue = serde_json::from_str(text).expect(what);
     assert_eq!(raw.get().trim(), text.trim(), "{what}");
-    // As members of a typed message, as RMCP and serde's untagged enums buffer them.
+    // As members of a typed message, as serde's untagged enums buffer them.
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
     enum Buffered {
-        Object(JsonObject),
+        Object(serde_json::Map<String, Value>),
         Other(Value),
     }
     let buffered = match serde_json::from_str(text).expect(what) {

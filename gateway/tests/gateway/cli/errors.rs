@@ -1,7 +1,6 @@
 //! What goes wrong before a call is made.
 
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Tokens};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use caphost_gateway::http::Tls;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, Tls};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
 use super::*;

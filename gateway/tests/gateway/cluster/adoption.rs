@@ -123,7 +123,7 @@ async fn the_runs_of_a_worker_that_is_killed_are_not_lost() {
         assert_eq!(list["runs"].as_array().unwrap().len(), 2, "each once");
     }
     // One has them, in its ledger and under its name.
-    let admin = caphost_gateway::tokens::Identity::anyone();
+    let admin = caphost_gateway::Identity::anyone();
     let kept = [&one, &two].map(|worker| worker.hub.runs(&admin).len());
     assert!(kept == [2, 0] || kept == [0, 2], "{kept:?}");
     assert_eq!(redis.keys("runs").await.len(), 1);

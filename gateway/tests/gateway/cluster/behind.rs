@@ -1,28 +1,12 @@
 //! Apps that are reached by way of another worker, and take or send more than there is room for.
 
-use caphost_gateway::limits::Limits;
 use futures_util::SinkExt;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
+use super::proxy::Proxy;
 use super::*;
 use crate::resuming::{App, next_of_session};
-
-/// Redis may be held up without anybody being given up.
-fn patient(redis: &Redis, limits: Limits) -> Config {
-    let mut config = part_of(redis);
-    config.cluster.worker_lease = Duration::from_secs(60);
-    config.cluster.redis_patience = Duration::from_secs(60);
-    Config { limits, ..config }
-}
-
-/// Two workers, the second of which has those limits.
-async fn patient_pair(redis: &Redis, limits: Limits) -> (Gateway, Gateway) {
-    let one = Gateway::with(patient(redis, Limits::default())).await;
-    let two = Gateway::with(patient(redis, limits)).await;
-    met(&[&one, &two]).await;
-    (one, two)
-}
 
 fn large_call(id: &str, bytes: usize) -> Value {
     let params = "x".repeat(bytes);
@@ -196,4 +180,41 @@ async fn an_app_of_another_worker_for_which_too_much_waits_does_not_become_invis
     assert_eq!(closed["agent"], running["agent"]);
     let mut agent = agent_on(&two, &mut app).await;
     agent.call_through(&mut app).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_lease_is_late_behind_megabytes() {
+    let redis = Redis::start();
+    // Ten megabytes take twice as long as a lease lasts, which is long for a busy machine.
+    let lease = Duration::from_secs(3);
+    let way = Proxy::slow(redis.address(), lease * 2 / 160).await;
+    let worker = |url: String| {
+        let mut config = patient(&redis, Limits::default());
+        config.cluster.redis = Some(url);
+        config.cluster.worker_lease = lease;
+        Gateway::with(config)
+    };
+    let one = worker(way.url()).await;
+    let two = worker(redis.url()).await;
+    met(&[&one, &two]).await;
+    let known = [&one, &two].map(|it| it.hub.workers().unwrap().me());
+    let mut app = two.app("demo").await;
+    let mut agent = agent_on(&one, &mut app).await;
+    agent.send(large_call("1", 10 << 20)).await;
+    let calling = app.next().await;
+    let params = calling["payload"]["params"].as_str().unwrap();
+    assert_eq!(params.len(), 10 << 20);
+    app.send(answer(
+        &calling,
+        "capabilities/call-result",
+        json!({ "success": true }),
+    ))
+    .await;
+    let response = agent.next().await;
+    assert_eq!(response["payload"]["success"], true, "{response}");
+    assert_eq!([&one, &two].map(|it| it.hub.workers().unwrap().me()), known);
+    for worker in [&one, &two] {
+        let traffic = worker.hub.workers().unwrap().traffic();
+        assert_eq!(traffic.workers_lost.get(), 0);
+    }
 }

@@ -1,6 +1,4 @@
-use caphost_gateway::fronts::contextforge::CancellationOptions;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{CancellationOptions, Config, Tokens};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -118,7 +116,7 @@ async fn an_id_of_several_runs_or_of_none_cancels_nothing() {
 async fn a_requester_may_be_required() {
     let redis = Redis::start();
     let mut strict = part_of(&redis);
-    strict.cluster.require_requester = true;
+    strict.cluster.require_requester = Some(true);
     let worker = Gateway::with(strict).await;
     others(&worker, 0).await;
     let mut app = worker.app("demo").await;
@@ -131,6 +129,21 @@ async fn a_requester_may_be_required() {
     );
     let asked = confirm(&mut app, &running).await;
     assert_eq!(asked["payload"]["reason"], "from somebody");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_from_nobody_does_not_reach_a_strangers_run_where_there_are_tokens() {
+    let redis = Redis::start();
+    let (one, _two, mut app) = owned(&redis).await;
+    let mut agent = agent_as(&one, &mut app, "/abp?token=a").await;
+    let running = called(&mut agent, &mut app, "common").await;
+    publish(&redis, r#"{"run_id":"common","reason":"from nobody"}"#);
+    publish(
+        &redis,
+        r#"{"run_id":"common","reason":"from its owner","requester":"agent-1"}"#,
+    );
+    let asked = confirm(&mut app, &running).await;
+    assert_eq!(asked["payload"]["reason"], "from its owner");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

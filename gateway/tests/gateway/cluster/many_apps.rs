@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use caphost_gateway::broker::{Event, PeerId, Seat};
-use caphost_gateway::gateway::{Connected, Hub, Outbox, OutboxStep};
-use caphost_gateway::tokens::Identity;
+use caphost_gateway::Identity;
+use caphost_gateway::for_tests::{Connected, Event, Hub, Outbox, OutboxStep, PeerId, Seat};
 use std::sync::Arc;
 
 use super::*;

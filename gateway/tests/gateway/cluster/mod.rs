@@ -18,8 +18,7 @@ mod versions;
 
 use std::time::Duration;
 
-use caphost_gateway::cluster::ClusterOptions;
-use caphost_gateway::server::Config;
+use caphost_gateway::{ClusterOptions, Config, Limits};
 use serde_json::{Value, json};
 
 use crate::request::Response;
@@ -48,6 +47,22 @@ fn part_of(redis: &Redis) -> Config {
 async fn pair(redis: &Redis) -> (Gateway, Gateway) {
     let one = Gateway::with(part_of(redis)).await;
     let two = Gateway::with(part_of(redis)).await;
+    met(&[&one, &two]).await;
+    (one, two)
+}
+
+/// Redis and the machine may be held up without anybody being given up.
+fn patient(redis: &Redis, limits: Limits) -> Config {
+    let mut config = part_of(redis);
+    config.cluster.worker_lease = Duration::from_secs(60);
+    config.cluster.redis_patience = Duration::from_secs(60);
+    Config { limits, ..config }
+}
+
+/// Two workers that are not given up, the second of which has those limits.
+async fn patient_pair(redis: &Redis, limits: Limits) -> (Gateway, Gateway) {
+    let one = Gateway::with(patient(redis, Limits::default())).await;
+    let two = Gateway::with(patient(redis, limits)).await;
     met(&[&one, &two]).await;
     (one, two)
 }

@@ -1,10 +1,15 @@
-//! A way to Redis on which the connection that only listens can be held up.
+//! A way to Redis on which the connection that only listens can be held up, and much takes long.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+/// Timers are not worth less.
+const LEAST_PAUSE: Duration = Duration::from_millis(20);
 
 /// Passes everything on until it is told to hold up what listens.
 pub struct Proxy {
@@ -14,6 +19,11 @@ pub struct Proxy {
 
 impl Proxy {
     pub async fn start(redis: SocketAddr) -> Self {
+        Self::slow(redis, Duration::ZERO).await
+    }
+
+    /// Each 64 KiB that one connection sends take so long.
+    pub async fn slow(redis: SocketAddr, pause: Duration) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let held = watch::Sender::new(0);
@@ -21,7 +31,7 @@ impl Proxy {
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(redis).await.unwrap();
-                tokio::spawn(pass(client, server, hold.subscribe()));
+                tokio::spawn(pass(client, server, hold.subscribe(), pause));
             }
         });
         Proxy { address, held }
@@ -37,8 +47,13 @@ impl Proxy {
     }
 }
 
-async fn pass(mut client: TcpStream, mut server: TcpStream, mut held: watch::Receiver<u32>) {
-    let mut listens = false;
+async fn pass(
+    mut client: TcpStream,
+    mut server: TcpStream,
+    mut held: watch::Receiver<u32>,
+    pause: Duration,
+) {
+    let (mut listens, mut passed) = (false, Instant::now());
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
         tokio::select! {
@@ -54,6 +69,11 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, mut held: watch::Rec
                 Ok(count) if count > 0 => {
                     let text = &asked[..count];
                     listens |= text.windows(9).any(|it| it == b"SUBSCRIBE");
+                    // However small the pieces are, all of them together take their time.
+                    passed = passed.max(Instant::now()) + pause.mul_f64(count as f64 / 65_536.0);
+                    if passed > Instant::now() + LEAST_PAUSE {
+                        sleep_until(passed).await;
+                    }
                     if server.write_all(text).await.is_err() {
                         return;
                     }

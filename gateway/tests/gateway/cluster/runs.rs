@@ -1,6 +1,4 @@
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Limits, Tokens};
 use serde_json::{Value, json};
 
 use super::*;

@@ -131,7 +131,7 @@ async fn a_worker_that_never_says_what_it_has_written_is_not_waited_for() {
     let (app, mut agent) = resuming::App::with_agent(&gateway).await;
     let (token, received) = app.cut(&gateway).await;
     let mut old = Simulated::join(&redis, &gateway).await;
-    let by = serde_json::to_value(caphost_gateway::tokens::Identity::anyone()).unwrap();
+    let by = serde_json::to_value(caphost_gateway::Identity::anyone()).unwrap();
     let take_up = json!({ "TakeUp": {
         "tunnel": 3, "token": token, "received": received, "id": "\"x\"", "by": by,
     } });

@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use caphost_gateway::cluster::Notice;
-use caphost_gateway::fronts::mcp::McpOptions;
-use caphost_gateway::gateway::calls::CancelNotice;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::{Identity, Tokens};
+use caphost_gateway::for_tests::{CancelNotice, Notice};
+use caphost_gateway::{Config, Identity, McpOptions, Tokens};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -228,7 +225,8 @@ async fn a_session_is_its_owners_and_its_paths_on_all_workers() {
 async fn it_is_kept_while_any_worker_uses_it() {
     let soon_idle = || {
         let mcp = McpOptions {
-            mcp_session_idle: Duration::from_millis(300),
+            // Long enough for a busy machine to say in time that one is in use.
+            mcp_session_idle: Duration::from_millis(1_500),
             ..McpOptions::default()
         };
         Config { mcp, ..config() }

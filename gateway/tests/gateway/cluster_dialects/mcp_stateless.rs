@@ -20,7 +20,7 @@ async fn requests_are_served_by_any_worker() {
         json!([LEGACY, MODERN])
     );
     let list = ask(&client, &modern(0, "tools/list", json!({}))).await;
-    assert_eq!(list["result"]["tools"][0]["name"], "export.pdf");
+    assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
     let body = call_tool(1, "echo", json!({ "progressToken": 9 }));
     let (answer, ()) = tokio::join!(ask(&client, &body), async {
         let relayed = called(&mut app).await;

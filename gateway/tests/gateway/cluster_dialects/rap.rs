@@ -1,7 +1,6 @@
 //! Cancels and closures that come to another worker than the invocation.
 
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, RapOptions, Tokens};
 use serde_json::json;
 
 use super::workers::Workers;
@@ -76,7 +75,15 @@ async fn a_caller_reaches_its_own_calls_only_on_all_workers() {
     let guarded = || {
         let tokens = ["agent=alice", "agent=bob", "app=page", "admin=root"];
         let tokens = Tokens::new(tokens.iter().map(|token| token.parse().unwrap()).collect());
-        Config { tokens, ..config() }
+        let rap = RapOptions {
+            callback_allow: vec!["127.0.0.1".parse().unwrap()],
+            ..RapOptions::default()
+        };
+        Config {
+            tokens,
+            rap,
+            ..config()
+        }
     };
     let workers = Workers::with(guarded, guarded).await;
     let app = App::authorised(&workers.one, "demo", &["hold"], "page").await;

@@ -1,7 +1,6 @@
 //! Tool servers that are configured on one worker, or on both.
 
-use caphost_gateway::fronts::rap::runtime::RuntimeConfig;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, RuntimeConfig};
 use serde_json::json;
 
 use super::workers::Workers;

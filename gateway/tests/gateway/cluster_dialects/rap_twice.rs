@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use caphost_gateway::cluster::ClusterOptions;
-use caphost_gateway::tokens::Identity;
+use caphost_gateway::{ClusterOptions, Identity};
 use redis::AsyncCommands;
 use serde_json::{Value, json};
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use caphost_gateway::cluster::ClusterOptions;
-use caphost_gateway::server::Config;
+use caphost_gateway::{ClusterOptions, Config};
 use redis::aio::MultiplexedConnection;
 
 use crate::rap_runtime::until;

@@ -1,7 +1,6 @@
 //! What is no request of MCP.
 
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -83,7 +82,7 @@ async fn headers_are_those_the_protocol_wants() {
     let gateway = Gateway::start().await;
     let _app = demo(&gateway).await;
     let client = Client::new(&gateway, "/mcp");
-    let http = caphost_gateway::http_client::builder().build().unwrap();
+    let http = http().build().unwrap();
     let body = initialize(LEGACY).to_string();
     let ask = |headers: &[(&'static str, &'static str)]| {
         let mut request = http.post(&client.url).body(body.clone());

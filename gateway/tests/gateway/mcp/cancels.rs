@@ -1,6 +1,6 @@
 //! Cancels, and who is answered.
 
-use caphost_gateway::gateway::calls::CancelNotice;
+use caphost_gateway::for_tests::CancelNotice;
 use reqwest::Method;
 use serde_json::{Value, json};
 

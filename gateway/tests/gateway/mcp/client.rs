@@ -1,6 +1,5 @@
 //! A client of MCP in raw HTTP.
 
-use caphost_gateway::http_client;
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
@@ -21,7 +20,7 @@ impl Client {
     /// One that has not said anything yet.
     pub fn new(gateway: &Gateway, path: &str) -> Self {
         Client {
-            http: http_client::builder().build().unwrap(),
+            http: http().build().unwrap(),
             url: format!("http://{}{path}", gateway.address),
             session: None,
             token: None,

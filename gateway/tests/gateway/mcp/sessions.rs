@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use caphost_gateway::fronts::mcp::McpOptions;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, McpOptions, Tokens};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -270,4 +268,95 @@ async fn a_session_not_in_use_makes_room_before_another_is_refused() {
     for kept in [&third, &of_b, &more_of_b] {
         assert_eq!(ping(kept).await, 200);
     }
+}
+
+#[tokio::test]
+async fn one_address_cannot_hold_all_sessions_where_there_are_no_tokens() {
+    let mcp = McpOptions {
+        mcp_max_sessions: 3,
+        mcp_max_sessions_per_token: 2,
+        ..McpOptions::default()
+    };
+    let gateway = Gateway::with(Config { mcp, ..config() }).await;
+    let mut in_use = Vec::new();
+    for _ in 0..2 {
+        let client = Client::open(&gateway, "/mcp").await;
+        in_use.push(client.listen().await);
+    }
+    let refused = Client::new(&gateway, "/mcp")
+        .post(&initialize(LEGACY))
+        .await;
+    assert_eq!(refused.status(), 503);
+}
+
+#[tokio::test]
+async fn one_agent_cannot_open_all_streams_and_calls() {
+    let tokens = ["app=p", "agent=a", "agent=b"].map(|token| token.parse().unwrap());
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        mcp: McpOptions {
+            mcp_max_open: 3,
+            mcp_max_open_per_token: 2,
+            ..McpOptions::default()
+        },
+        ..config()
+    })
+    .await;
+    let mut app = gateway.peer("/abp/app?token=p").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let greedy = opened("a", &gateway).await;
+    let listening = greedy.listen().await;
+    let calling = greedy.call_tool(1, "a.b").await;
+    let relayed = called(&mut app).await;
+    let call = rpc(2, "tools/call", json!({ "name": "a.b" }));
+    for refused in [
+        greedy.post(&call).await,
+        greedy.send(greedy.request(Method::GET)).await,
+    ] {
+        assert_eq!(refused.status(), 503);
+        let refused: Value = refused.json().await.unwrap();
+        assert_eq!(refused["error"]["data"]["code"], "RATE_LIMITED");
+    }
+    // What is answered at once is answered all the same, and others have their share.
+    assert_eq!(ping(&greedy).await, 200);
+    let other = opened("b", &gateway).await;
+    let of_other = other.call_tool(1, "a.b").await;
+    let relayed_of_other = called(&mut app).await;
+    succeed(&mut app, &relayed_of_other, json!("b")).await;
+    of_other.last().await;
+    // Its share comes back with what it closes.
+    succeed(&mut app, &relayed, json!("a")).await;
+    calling.last().await;
+    drop(listening);
+    let again = greedy.call_tool(3, "a.b").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("a")).await;
+    again.last().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_its_client_does_not_read_keeps_its_session_from_nothing() {
+    let mcp = McpOptions {
+        mcp_session_idle: Duration::from_millis(500),
+        ..McpOptions::default()
+    };
+    let gateway = Gateway::with(Config { mcp, ..config() }).await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp/demo").await;
+    // The head is read, and nothing after it: more than the sockets take.
+    let unread = client.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("x".repeat(12 << 20))).await;
+    let ended = async {
+        loop {
+            let message = app.next().await;
+            if message["type"] == "shutdown" {
+                return;
+            }
+        }
+    };
+    soon("the end of the session", ended).await;
+    assert_eq!(ping(&client).await, 404);
+    drop(unread);
 }

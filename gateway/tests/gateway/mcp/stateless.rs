@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use caphost_gateway::fronts::mcp::McpOptions;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, McpOptions, Tokens};
 use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -62,7 +60,7 @@ async fn tools_are_listed_and_called_without_a_session() {
     let mut app = demo(&gateway).await;
     let client = Client::new(&gateway, "/mcp/demo");
     let list = ask(&client, &modern(0, "tools/list", json!({}))).await;
-    assert_eq!(list["result"]["tools"][0]["name"], "export.pdf");
+    assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
     assert_eq!(list["result"]["resultType"], "complete");
     let body = call_tool(1, "echo", json!({ "progressToken": 9 }));
     let (answer, ()) = tokio::join!(ask(&client, &body), async {

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use caphost_gateway::fronts::stdio::mcp::{Endpoint, carry};
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::for_tests::{Endpoint, carry};
+use caphost_gateway::{Config, Tokens};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
@@ -99,7 +98,7 @@ async fn messages_pass_both_ways() {
     let mut bridge = Bridge::open(&gateway).await;
     bridge.send(&rpc("l", "tools/list", json!({}))).await;
     let list = bridge.answer("l").await;
-    assert_eq!(list["result"]["tools"][0]["name"], "export.pdf");
+    assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
 
     bridge.call_tool(0, "export.pdf").await;
     let relayed = called(&mut app).await;
@@ -263,11 +262,31 @@ async fn a_gateway_that_comes_back_is_met_again_in_the_clients_words() {
     for id in 2..100 {
         bridge.send(&rpc(id, "tools/list", json!({}))).await;
         tools = bridge.answer(id).await["result"]["tools"].take();
-        if tools[0]["name"] == "export.pdf" {
+        if tools[0]["name"] == "export_pdf" {
             break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(tools[0]["name"], "export.pdf");
+    assert_eq!(tools[0]["name"], "export_pdf");
+    bridge.close().await;
+}
+
+#[tokio::test]
+async fn a_client_may_begin_before_its_page_is_open() {
+    let gateway = Gateway::start().await;
+    let mut bridge = Bridge::to(&format!("http://{}/mcp/demo", gateway.address), None);
+    bridge.send(&initialize(LEGACY)).await;
+    assert_eq!(bridge.next().await["result"]["protocolVersion"], LEGACY);
+    bridge
+        .send(&notification("notifications/initialized", json!({})))
+        .await;
+    bridge.send(&rpc(1, "tools/list", json!({}))).await;
+    assert_eq!(bridge.answer(1).await["result"], json!({ "tools": [] }));
+    let _app = demo(&gateway).await;
+    let told = bridge.next().await;
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    bridge.send(&rpc(2, "tools/list", json!({}))).await;
+    let list = bridge.answer(2).await;
+    assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
     bridge.close().await;
 }

@@ -1,7 +1,6 @@
 //! Who may use MCP, and whose sessions are whose.
 
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Tokens};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -86,12 +85,14 @@ async fn a_token_for_one_app_reaches_no_other() {
         .post(&initialize(LEGACY))
         .await;
     assert_eq!(other.status(), 403);
-    let own = bearing(&gateway, "/mcp", "b")
-        .post(&initialize(LEGACY))
-        .await;
-    assert_eq!(own.status(), 404, "its own app is not connected");
+    let mut own = bearing(&gateway, "/mcp", "b");
+    own.initialize().await;
+    let call = json!({ "name": "a.b" });
+    let gone = own.ask(1, "tools/call", call).await;
+    let text = gone["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text, "DISCONNECTED: No app with id \"other\" is connected");
     let mut client = bearing(&gateway, "/mcp", "a");
     client.initialize().await;
     let list = client.ask(1, "tools/list", json!({})).await;
-    assert_eq!(list["result"]["tools"][0]["name"], "a.b");
+    assert_eq!(list["result"]["tools"][0]["name"], "a_b");
 }

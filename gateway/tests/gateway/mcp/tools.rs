@@ -1,10 +1,9 @@
 //! The list of tools.
 
-use caphost_gateway::fronts::mcp::McpOptions;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, McpOptions};
 use serde_json::{Value, json};
 
-use super::app::{demo, offer};
+use super::app::{called, demo, offer, succeed};
 use super::client::*;
 use crate::support::*;
 
@@ -36,7 +35,8 @@ async fn the_capabilities_of_the_app_are_tools() {
         assert_eq!(
             answer["result"],
             json!({ "tools": [
-                { "name": "export.pdf", "description": "Makes a PDF", "inputSchema": input, "outputSchema": output },
+                { "name": "export_pdf", "title": "export.pdf", "description": "Makes a PDF",
+                  "inputSchema": input, "outputSchema": output },
                 { "name": "plain", "inputSchema": { "type": "object" } },
             ] }),
             "{path}"
@@ -86,7 +86,7 @@ async fn without_an_app_there_are_no_tools_until_one_comes() {
     assert_eq!(events.next().await, Some(changed.clone()));
     assert_eq!(
         names(&list(&client, json!({})).await),
-        ["export.pdf", "echo"]
+        ["export_pdf", "echo"]
     );
 
     let more = json!({ "capabilities": [{ "name": "echo" }] });
@@ -155,34 +155,103 @@ async fn of_several_apps_one_must_be_named() {
         let error = &client.ask(1, method, params).await["error"];
         assert_eq!(error["code"], -32602, "{method}");
         assert_eq!(error["data"]["details"]["apps"], json!(["demo", "two"]));
+        let told = error["message"].as_str().unwrap();
+        assert!(
+            told.contains("demo, two") && told.contains("--app"),
+            "{told}"
+        );
     }
     let named = Client::open(&gateway, "/mcp/two").await;
     assert_eq!(names(&list(&named, json!({})).await), ["x"]);
 }
 
+async fn call(client: &Client, name: &str) -> Value {
+    client.ask(1, "tools/call", json!({ "name": name })).await
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap()
+}
+
 #[tokio::test]
-async fn an_app_that_is_not_connected_is_not_found() {
+async fn a_client_may_begin_before_its_app_is_there() {
     let gateway = Gateway::start().await;
-    let client = Client::new(&gateway, "/mcp/nope");
-    let discover = modern("d", "server/discover", json!({}));
-    for body in [initialize(LEGACY), discover] {
-        let answer = client.post(&body).await;
-        assert_eq!(answer.status(), 404);
-        let answer: Value = answer.json().await.unwrap();
-        assert_eq!(answer["id"], body["id"]);
-        assert_eq!(answer["error"]["code"], -32602);
-        assert_eq!(
-            answer["error"]["message"],
-            "No app with id \"nope\" is connected"
-        );
-    }
-    // A session that has begun outlives its app.
-    let app = demo(&gateway).await;
     let client = Client::open(&gateway, "/mcp/demo").await;
+    let none = json!({ "tools": [] });
+    assert_eq!(list(&client, json!({})).await["result"], none);
+    let called = call(&client, "echo").await;
+    assert_eq!(called["result"]["isError"], true);
+    assert_eq!(
+        text(&called),
+        "DISCONNECTED: No app with id \"demo\" is connected"
+    );
+    let mut events = client.listen().await;
+    let app = demo(&gateway).await;
+    assert_eq!(
+        events.next().await.unwrap()["method"],
+        "notifications/tools/list_changed"
+    );
+    assert_eq!(
+        names(&list(&client, json!({})).await),
+        ["export_pdf", "echo"]
+    );
+    // A session outlives its app.
     drop(app);
     while !names(&list(&client, json!({})).await).is_empty() {}
-    let result = &client.ask(1, "tools/call", json!({ "name": "echo" })).await["result"];
-    assert_eq!(result["isError"], true);
-    let text = result["content"][0]["text"].as_str().unwrap();
-    assert_eq!(text, "DISCONNECTED: No app with id \"demo\" is connected");
+    assert_eq!(
+        text(&call(&client, "echo").await),
+        "DISCONNECTED: No app with id \"demo\" is connected"
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_app_is_told_with_those_connected() {
+    let gateway = Gateway::start().await;
+    let _one = demo(&gateway).await;
+    let _two = offer(&gateway, "two", json!([{ "name": "x" }])).await;
+    let client = Client::open(&gateway, "/mcp/nope").await;
+    let called = call(&client, "x").await;
+    let told = text(&called);
+    for part in [
+        "No app with id \"nope\"",
+        "demo, two",
+        "--app <app id>",
+        "/mcp/<app id>",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_stays_with_its_app_when_a_second_one_connects() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let before = Client::open(&gateway, "/mcp").await;
+    let mut events = client.listen().await;
+    let _two = offer(&gateway, "two", json!([{ "name": "x" }])).await;
+    let _three = offer(&gateway, "three", json!([{ "name": "y" }])).await;
+    for client in [&client, &before] {
+        assert_eq!(
+            names(&list(client, json!({})).await),
+            ["export_pdf", "echo"]
+        );
+    }
+    let calling = client.call_tool(7, "echo").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("mine")).await;
+    let answer = calling.last().await;
+    assert_eq!(answer["result"]["content"][0]["text"], "mine");
+    // It hears of its own app, and of no other.
+    let update = json!({ "capabilities": [{ "name": "new" }] });
+    app.send(request("app/update", "u", update)).await;
+    assert_eq!(
+        events.next().await.unwrap()["method"],
+        "notifications/tools/list_changed"
+    );
+    assert_eq!(names(&list(&client, json!({})).await), ["new"]);
+    drop(app);
+    while !names(&list(&client, json!({})).await).is_empty() {}
+    let gone = call(&client, "x").await;
+    assert!(text(&gone).contains("No app with id \"demo\""), "{gone}");
 }

@@ -1,5 +1,4 @@
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Tokens};
 use serde_json::json;
 
 use crate::request::bearer;

@@ -1,9 +1,6 @@
 use std::time::Duration;
 
-use caphost_gateway::http::HttpLimits;
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, HttpLimits, Limits, Tokens};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -27,7 +24,7 @@ async fn too_many_http_requests_are_told_when_to_come_back() {
     for header in [bearer("a"), bearer("b"), bearer("c"), String::new()] {
         let mut refused = None;
         for _ in 0..30 {
-            let answer = gateway.get("/healthz", &header).await;
+            let answer = gateway.get("/", &header).await;
             if answer.status == 429 {
                 refused = Some(answer);
                 break;
@@ -43,10 +40,10 @@ async fn too_many_http_requests_are_told_when_to_come_back() {
         assert!(wait > 0.0 && wait <= 1_000.0, "{wait}");
     }
     // A token that is none does not count apart.
-    let answer = gateway.get("/healthz", &bearer("made-up")).await;
+    let answer = gateway.get("/", &bearer("made-up")).await;
     assert_eq!(answer.status, 429);
     tokio::time::sleep(Duration::from_millis(1_000)).await;
-    assert_eq!(gateway.get("/healthz", &bearer("a")).await.status, 200);
+    assert_eq!(gateway.get("/", &bearer("a")).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -155,6 +152,7 @@ async fn apps_are_bounded_in_number() {
     .await;
     let first = gateway.app("first").await;
     let mut second = gateway.peer("/abp/app").await;
+    second.send(register("second")).await;
     assert_eq!(code(&second.next().await), "RATE_LIMITED");
     assert_eq!(second.closed().await, 1013);
     drop(first);

@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use caphost_gateway::http_client;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::process::Child;
@@ -119,7 +118,7 @@ async fn every_end_of_a_call_and_every_cancel_is_a_line_of_json_without_secrets(
 async fn what_is_turned_away_is_logged_without_secrets() {
     let (child, ready) = serve(caphost(&["serve", "--port", "0", "--log", "info"])).await;
     let port = port_of(&ready);
-    let client = http_client::client(Duration::from_secs(10));
+    let client = http_within(Duration::from_secs(10));
     for path in [
         "/rap/callback/hidden-callback/id",
         "/abp?token=hidden-token",
@@ -149,6 +148,49 @@ async fn by_default_nothing_is_logged_that_is_not_wrong() {
     agent.initialize(&mut app).await;
     agent.call_through(&mut app).await;
     assert_eq!(said(child).await, "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_origin_is_a_warning_now_and_then_and_an_mcp_client_is_none() {
+    let (child, ready) = serve(caphost(&["serve", "--port", "0"])).await;
+    let port = port_of(&ready);
+    let client = http_within(Duration::from_secs(10));
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let post = |session: Option<String>, body: Value| {
+        let mut request = client.post(&url).json(&body);
+        request = request.header("accept", "application/json, text/event-stream");
+        if let Some(session) = session {
+            request = request.header("mcp-session-id", session);
+        }
+        request.send()
+    };
+    let info = json!({ "name": "n".repeat(1 << 20), "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let answer = post(None, hello).await.unwrap();
+    let session = answer.headers()["mcp-session-id"].to_str().unwrap();
+    let session = Some(session.to_string());
+    let unknown = json!({ "name": "x".repeat(1 << 20) });
+    for message in [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": unknown }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "x".repeat(1 << 20) }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
+    ] {
+        let answer = post(session.clone(), message).await.unwrap();
+        assert!(answer.status().is_success());
+        assert!(answer.text().await.unwrap().len() < 2_000);
+    }
+    let foreign = format!("http://elsewhere.test/{}", "x".repeat(10_000));
+    for _ in 0..50 {
+        let sent = client.post(&url).header("origin", &foreign).send().await;
+        assert_eq!(sent.unwrap().status(), 403);
+    }
+    let text = said(child).await;
+    let warnings: Vec<_> = text.lines().collect();
+    assert_eq!(warnings.len(), 1, "{text}");
+    assert!(warnings[0].contains("http://elsewhere.test"), "{text}");
+    assert!(warnings[0].contains("--allow-origin"), "{text}");
+    assert!(text.len() < 1_000, "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

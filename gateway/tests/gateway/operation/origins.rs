@@ -1,4 +1,4 @@
-use caphost_gateway::server::Config;
+use caphost_gateway::Config;
 
 use crate::support::*;
 

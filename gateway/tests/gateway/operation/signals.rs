@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use caphost_gateway::http_client;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::process::Child;
@@ -46,7 +45,7 @@ async fn a_signal_lets_calls_in_flight_end() {
     signal(&child);
     // It has taken them when it says that it stops.
     let url = format!("http://127.0.0.1:{port}/readyz");
-    let http = http_client::client(Duration::from_secs(20));
+    let http = http_within(Duration::from_secs(20));
     let stopping = async {
         while http.get(&url).send().await.unwrap().status() == 200 {
             sleep(Duration::from_millis(5)).await;

@@ -1,7 +1,6 @@
 use std::time::{Duration, Instant};
 
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, Limits};
 use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::time::sleep;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, Limits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -62,7 +61,14 @@ async fn whole(mut stream: TcpStream) -> String {
         answer.contains("content-type: text/event-stream"),
         "{answer}"
     );
-    assert!(answer.ends_with("0\r\n\r\n"), "{answer}");
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    match head.split_once("content-length: ") {
+        Some((_, length)) => {
+            let length = length.lines().next().unwrap();
+            assert_eq!(body.len().to_string(), length, "{answer}");
+        }
+        None => assert!(body.ends_with("0\r\n\r\n"), "{answer}"),
+    }
     answer
 }
 

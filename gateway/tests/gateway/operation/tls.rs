@@ -2,9 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::http::HttpLimits;
-use caphost_gateway::http::Tls;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, HttpLimits, Tls};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
@@ -41,11 +39,26 @@ impl Authority {
         }
     }
 
+    /// Puts the certificate and key of `other` where its own were.
+    fn replace_with(&self, other: &Authority) {
+        for (from, to) in [
+            (&other.certificate, &self.certificate),
+            (&other.key, &self.key),
+        ] {
+            std::fs::copy(from, to).unwrap();
+        }
+    }
+
     fn tls(&self) -> Tls {
         Tls::load(Path::new(&self.certificate), Path::new(&self.key)).unwrap()
     }
 
     async fn connect(&self, port: u16) -> TlsStream<TcpStream> {
+        self.try_connect(port).await.unwrap()
+    }
+
+    /// Fails unless the gateway shows this certificate.
+    async fn try_connect(&self, port: u16) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(self.trusted.clone()).unwrap();
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -56,20 +69,22 @@ impl Authority {
         let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
         let connecting = TlsConnector::from(Arc::new(config)).connect(name, stream);
-        soon("the handshake", connecting).await.unwrap()
+        soon("the handshake", connecting).await
+    }
+
+    /// Waits until the gateway shows this certificate.
+    async fn is_shown(&self, port: u16) {
+        let shown = async {
+            while self.try_connect(port).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        soon("the certificate", shown).await;
     }
 
     /// The answer to `GET path`.
     async fn get(&self, port: u16, path: &str) -> String {
-        let mut stream = self.connect(port).await;
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        soon("an answer", stream.read_to_string(&mut answer))
-            .await
-            .unwrap();
-        answer
+        get(self.connect(port).await, port, path).await
     }
 
     /// The status of an agent's upgrade from a page of `origin`.
@@ -84,6 +99,17 @@ impl Authority {
             Err(error) => panic!("{error}"),
         }
     }
+}
+
+async fn get(mut stream: TlsStream<TcpStream>, port: u16, path: &str) -> String {
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    soon("an answer", stream.read_to_string(&mut answer))
+        .await
+        .unwrap();
+    answer
 }
 
 async fn gateway(authority: &Authority, handshake_timeout: Duration) -> Gateway {
@@ -159,6 +185,59 @@ async fn who_does_not_shake_hands_holds_nobody_up_and_is_let_go() {
     }
     let answer = authority.get(port, "/readyz").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_certificate_is_served_without_a_restart_and_a_wrong_one_is_not() {
+    let [old, new, newest] = [Authority::new(), Authority::new(), Authority::new()];
+    let gateway = Gateway::with(Config {
+        tls: Some(old.tls()),
+        http_limits: HttpLimits {
+            reload_interval: Duration::from_millis(50),
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let port = gateway.address.port();
+    let open = old.connect(port).await;
+    old.replace_with(&new);
+    new.is_shown(port).await;
+    assert!(old.try_connect(port).await.is_err());
+    let answer = get(open, port, "/healthz").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // Neither half a pair nor no certificate at all.
+    std::fs::copy(&newest.key, &old.key).unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    new.connect(port).await;
+    std::fs::write(&old.certificate, "no certificate").unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    new.connect(port).await;
+    old.replace_with(&newest);
+    newest.is_shown(port).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sighup_has_the_certificate_read_again() {
+    let [old, new] = [Authority::new(), Authority::new()];
+    let arguments = format!(
+        "serve --port 0 --tls-cert {} --tls-key {}",
+        old.certificate, old.key
+    );
+    let arguments: Vec<_> = arguments.split(' ').collect();
+    let (mut child, ready) = serve(caphost(&arguments)).await;
+    let port = ready.trim_end_matches('/').rsplit_once(':').unwrap().1;
+    let port = port.parse().unwrap();
+    old.connect(port).await;
+    old.replace_with(&new);
+    old.connect(port).await;
+    let pid = child.id().unwrap().to_string();
+    let mut kill = std::process::Command::new("kill");
+    let kill = kill.args(["-HUP", &pid]);
+    assert!(kill.status().unwrap().success());
+    new.is_shown(port).await;
+    child.kill().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,7 @@
 //! Tool servers behind tool servers.
 
+use caphost_gateway::RapOptions;
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -38,8 +40,14 @@ async fn a_rap_runtime_calls_and_cancels_through_the_gateway() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_app_of_one_gateway_is_called_through_another() {
     let tokens = ["app=its-app", "agent=its-agent"].map(|token| token.parse().unwrap());
+    // The other gateway is on this machine.
+    let rap = RapOptions {
+        callback_allow: vec!["127.0.0.1".parse().unwrap()],
+        ..RapOptions::default()
+    };
     let first = Gateway::with(Config {
         tokens: Tokens::new(tokens.to_vec()),
+        rap,
         ..config()
     })
     .await;

@@ -147,3 +147,75 @@ async fn a_token_is_told_to_its_own_server_only() {
         assert_eq!(told.authorization.as_deref(), token);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_server_cannot_have_invocations_sent_to_internal_addresses() {
+    let tools = Tools::start("t").await;
+    let mut internal = Tools::start("internal").await;
+    // Its own host is an address here; that name is one it has chosen.
+    let endpoint = internal.base.replace("127.0.0.1", "localhost");
+    tools.wishes.toolset.lock().unwrap()["endpoint"] = format!("{endpoint}/invoke").into();
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let mut agent = agent(&gateway, "t").await;
+    agent.send(work("c", json!({}))).await;
+    let failed = outcome(&mut agent, "c").await;
+    assert_eq!(failed["error"]["code"], "TRANSPORT_ERROR", "{failed}");
+    assert!(internal.received.try_recv().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_of_callbacks_that_do_not_end_hold_up_no_more_than_their_tool_server() {
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpStream;
+
+    let (mut slow, mut prompt) = (Tools::start("slow").await, Tools::start("prompt").await);
+    let limits = Limits {
+        message_bytes: 10_000,
+        ..Limits::default()
+    };
+    let servers = [&slow.base, &prompt.base].map(|it| it.parse().unwrap());
+    let gateway = Gateway::with(Config {
+        limits,
+        tool_servers: RuntimeConfig {
+            servers: servers.to_vec(),
+            public: None,
+            limits: quick(),
+        },
+        ..config()
+    })
+    .await;
+    let mut agents = [
+        agent(&gateway, "slow").await,
+        agent(&gateway, "prompt").await,
+    ];
+    for agent in &mut agents {
+        agent.send(work("c", json!({}))).await;
+    }
+    let (held, free) = (slow.invoked().await, prompt.invoked().await);
+    // As large as a body may be, so that four of them are all that is read at once.
+    let path = held.callback().split(&gateway.address.to_string()).nth(1);
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: {}\r\ncontent-length: 10000\r\n\r\n{{",
+        path.unwrap(),
+        gateway.address
+    );
+    let mut stalled = Vec::new();
+    for _ in 0..4 {
+        let mut connection = TcpStream::connect(gateway.address).await.unwrap();
+        connection.write_all(head.as_bytes()).await.unwrap();
+        stalled.push(connection);
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let (url, result) = (
+        held.callback().to_string(),
+        held.result(json!({ "text": "1" })),
+    );
+    let mut waiting = tokio::spawn(async move { post(&url, result).await });
+    let early = tokio::time::timeout(Duration::from_millis(300), &mut waiting).await;
+    assert!(early.is_err(), "there was room for a fifth");
+    free.answer(json!({ "text": "2" })).await;
+    assert_eq!(outcome(&mut agents[1], "c").await["data"], "2");
+    stalled.pop();
+    assert_eq!(soon("room", waiting).await.unwrap(), 200);
+    assert_eq!(outcome(&mut agents[0], "c").await["data"], "1");
+}

@@ -3,8 +3,9 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use caphost_gateway::http_client::client;
 use serde_json::{Value, json};
+
+use crate::support::http_within;
 
 /// An invocation, as the tool server got it.
 pub struct Invoked(pub Value);
@@ -46,7 +47,8 @@ impl Invoked {
     }
 }
 
-pub static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| client(Duration::from_secs(30)));
+pub static CLIENT: LazyLock<reqwest::Client> =
+    LazyLock::new(|| http_within(Duration::from_secs(30)));
 
 pub async fn post(url: &str, body: impl ToString) -> u16 {
     let request = CLIENT

@@ -12,10 +12,8 @@ mod toolsets;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::fronts::rap::runtime::{RuntimeConfig, RuntimeLimits};
-use caphost_gateway::gateway::metrics::Metrics;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::for_tests::Metrics;
+use caphost_gateway::{Config, Limits, RuntimeConfig, RuntimeLimits, Tokens};
 use serde_json::{Value, json};
 
 use crate::support::*;

@@ -19,6 +19,7 @@ async fn a_toolset_that_changes_is_told_and_a_server_that_is_gone_leaves() {
         json!({ "event": "notifications/capabilities/list_changed", "data": data })
     );
     let manifest = gateway.hub.manifest(Some("t")).unwrap();
+    let manifest = String::from_utf8_lossy(&manifest);
     assert!(manifest.contains("rest") && !manifest.contains("work"));
     agent
         .send(request(

@@ -1,9 +1,6 @@
 //! Requests that are not taken.
 
-use caphost_gateway::fronts::rap::server::Options;
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Limits, RapOptions as Options, Tokens};
 use serde_json::{Value, json};
 
 use super::app::App;
@@ -116,7 +113,16 @@ async fn who_shows_no_token_of_an_agent_is_turned_away() {
         "agent@other=o",
     ];
     let tokens = Tokens::new(tokens.iter().map(|token| token.parse().unwrap()).collect());
-    let gateway = Gateway::with(Config { tokens, ..config() }).await;
+    let rap = Options {
+        callback_allow: vec!["127.0.0.1".parse().unwrap()],
+        ..Options::default()
+    };
+    let gateway = Gateway::with(Config {
+        tokens,
+        rap,
+        ..config()
+    })
+    .await;
     let _app = App::authorised(&gateway, "demo", &["echo"], "page").await;
     let receiver = Receiver::start().await;
     let anyone = Runtime::new(&gateway, "");

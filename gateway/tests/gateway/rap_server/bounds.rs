@@ -1,8 +1,6 @@
 use std::time::Duration;
 
-use caphost_gateway::fronts::rap::server::Options;
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, Limits, RapOptions as Options, Tokens};
 use serde_json::json;
 
 use super::app::App;
@@ -114,4 +112,64 @@ async fn a_call_has_its_time() {
         receiver.result().await["text"],
         "Error: Tool call cancelled: it did not end within 100ms. The work was not seen to stop (abandoned)."
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_token_that_takes_all_invocations_leaves_room_for_others() {
+    let tokens = ["agent=alice", "agent=bob", "app=page"];
+    let tokens = Tokens::new(tokens.iter().map(|token| token.parse().unwrap()).collect());
+    let rap = Options {
+        callback_allow: vec!["127.0.0.1".parse().unwrap()],
+        max_pending: 6,
+        max_pending_per_token: 3,
+        max_pending_bytes_per_token: 4_000,
+        ..Options::default()
+    };
+    let gateway = Gateway::with(Config {
+        tokens,
+        rap,
+        ..config()
+    })
+    .await;
+    let app = App::authorised(&gateway, "demo", &["hold", "echo"], "page").await;
+    let receiver = Receiver::start().await;
+    let [alice, bob] = ["alice", "bob"].map(|token| Runtime::new(&gateway, "").with_token(token));
+    let held = |id: usize| {
+        let url = receiver.url("/ok");
+        invocation(&url, "hold", &format!("t{id}"), "1", json!({}))
+    };
+    let mut statuses = Vec::new();
+    for id in 0..20 {
+        statuses.push(alice.post("/invoke", &held(id)).await.0);
+    }
+    assert_eq!(statuses[..3], [200; 3]);
+    assert_eq!(statuses[3..], [429; 17]);
+    // Another token is served all the while.
+    bob.invoke(&receiver, "echo", "t", "1", json!({})).await;
+    receiver.took(1).await;
+    // What is delivered makes room again.
+    alice.cancel("t0", "1").await;
+    receiver.took(2).await;
+    let again = async {
+        while alice.post("/invoke", &held(20)).await.0 != 200 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    soon("room for another", again).await;
+    app.saw(5).await;
+    for id in 1..=20 {
+        alice.cancel(&format!("t{id}"), "1").await;
+    }
+    receiver.took(5).await;
+    // So it is with bytes.
+    let filler = json!({ "filler": "x".repeat(3_000) });
+    let large = |id: &str| invocation(&receiver.url("/ok"), "hold", "u", id, filler.clone());
+    let first = async {
+        while alice.post("/invoke", &large("1")).await.0 != 200 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    soon("room for bytes", first).await;
+    assert_eq!(alice.post("/invoke", &large("2")).await.0, 429);
+    assert_eq!(bob.post("/invoke", &large("2")).await.0, 200);
 }

@@ -1,7 +1,6 @@
 use std::time::Duration;
 
-use caphost_gateway::fronts::rap::server::Options;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, RapOptions as Options};
 use serde_json::json;
 use tokio::net::TcpListener;
 

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use caphost_gateway::fronts::rap::server::Options;
-use caphost_gateway::server::Config;
+use caphost_gateway::{Config, RapOptions as Options};
 use serde_json::json;
 
 use super::app::App;

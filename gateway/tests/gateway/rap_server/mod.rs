@@ -4,6 +4,7 @@
 mod admission;
 pub mod app;
 mod bounds;
+mod callback_addresses;
 mod callbacks;
 mod delivery;
 mod discovery;

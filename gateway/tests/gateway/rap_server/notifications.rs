@@ -1,6 +1,5 @@
-use caphost_gateway::broker::runs::RunState;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::{Identity, Tokens};
+use caphost_gateway::for_tests::RunState;
+use caphost_gateway::{Config, Identity, RapOptions, Tokens};
 use serde_json::json;
 
 use super::app::App;
@@ -151,7 +150,16 @@ async fn a_closed_thread_has_its_calls_cancelled_and_others_go_on() {
 async fn a_caller_reaches_its_own_calls_only() {
     let tokens = ["agent=alice", "agent=bob", "app=page", "admin=root"];
     let tokens = Tokens::new(tokens.iter().map(|token| token.parse().unwrap()).collect());
-    let gateway = Gateway::with(Config { tokens, ..config() }).await;
+    let rap = RapOptions {
+        callback_allow: vec!["127.0.0.1".parse().unwrap()],
+        ..RapOptions::default()
+    };
+    let gateway = Gateway::with(Config {
+        tokens,
+        rap,
+        ..config()
+    })
+    .await;
     let app = App::authorised(&gateway, "demo", &["hold"], "page").await;
     let receiver = Receiver::start().await;
     let [alice, bob, root] =

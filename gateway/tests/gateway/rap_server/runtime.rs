@@ -15,8 +15,6 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use caphost_gateway::http_client;
-
 use crate::support::*;
 
 /// A result, or what was sent in its place.
@@ -165,7 +163,7 @@ pub struct Runtime {
 impl Runtime {
     pub fn new(gateway: &Gateway, base: &str) -> Self {
         Runtime {
-            http: http_client::client(Duration::from_secs(20)),
+            http: http_within(Duration::from_secs(20)),
             base: format!("http://{}{base}", gateway.address),
             token: None,
         }

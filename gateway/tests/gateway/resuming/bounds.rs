@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use caphost_gateway::limits::Limits;
+use caphost_gateway::Limits;
 use serde_json::{Value, json};
 
 use super::*;

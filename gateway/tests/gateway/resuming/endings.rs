@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use caphost_gateway::{Config, Tokens};
 use serde_json::json;
 
 use super::*;
@@ -26,6 +27,7 @@ async fn lost(peer: &mut Peer) -> String {
         (&lost["type"], &lost["id"]),
         (&json!("app/lost"), &json!("x"))
     );
+    assert_eq!(peer.closed().await, 1008);
     code(&lost).to_string()
 }
 
@@ -45,10 +47,11 @@ async fn an_app_that_does_not_come_back_in_time_is_gone() {
     told_disconnected(&mut agent).await;
     let sessions = gateway.hub.sessions();
     assert_eq!((sessions.suspended, sessions.lost), (0, 1));
-    // It learns so, and registers on the same connection.
+    // It learns so, and registers on another connection.
     let mut late = gateway.peer("/abp/app").await;
     late.send(resuming(&token, 2)).await;
     assert_eq!(lost(&mut late).await, "SESSION_EXPIRED");
+    let mut late = gateway.peer("/abp/app").await;
     late.send(registering(json!({ "resume": true }))).await;
     let fresh = App::registered(late).await;
     assert_ne!(fresh.token, token);
@@ -97,11 +100,12 @@ async fn without_a_grace_time_there_are_no_sessions() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_nobody_has_is_lost() {
     let gateway = Gateway::start().await;
-    let mut peer = gateway.peer("/abp/app").await;
     for token in ["", ".", "x.y", gateway.hub.resume_prefix()] {
+        let mut peer = gateway.peer("/abp/app").await;
         peer.send(resuming(token, 0)).await;
         assert_eq!(lost(&mut peer).await, "SESSION_EXPIRED");
     }
+    let mut peer = gateway.peer("/abp/app").await;
     for bad in [
         json!({}),
         json!({ "resume": 1, "received": 0 }),
@@ -138,6 +142,7 @@ async fn counts_that_do_not_fit_end_the_session() {
             assert_eq!(lost(&mut peer).await, "SESSION_INVALID");
         }
         told_disconnected(&mut agent).await;
+        let mut peer = gateway.peer("/abp/app").await;
         peer.send(resuming(&kept.0, kept.1)).await;
         assert_eq!(lost(&mut peer).await, "SESSION_EXPIRED");
     }
@@ -173,4 +178,85 @@ async fn an_app_that_registers_afresh_ends_the_session_it_had() {
         App::registered(peer).await;
         told_disconnected(&mut agent).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guesses_at_a_resume_token_cost_a_connection_each_and_tell_nothing() {
+    let tokens = [
+        "app@demo=right",
+        "app@other=another",
+        "app=any",
+        "agent=agent",
+    ];
+    let tokens = tokens.iter().map(|it| it.parse().unwrap()).collect();
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens),
+        limits: grace(LONG),
+        ..config()
+    })
+    .await;
+    let mut peer = gateway.peer("/abp/app").await;
+    let shown = json!({ "resume": true, "token": "right" });
+    peer.send(registering(shown)).await;
+    let (token, _) = App::registered(peer).await.cut(&gateway).await;
+    let resuming = |secret: &str, shown: Option<&str>| {
+        let mut message = resuming(secret, 0);
+        message["payload"]["token"] = json!(shown);
+        message
+    };
+    let guess = format!("{}x", &token[..token.len() - 1]);
+    let mut answers = Vec::new();
+    for (secret, shown) in [
+        (&guess, Some("right")),
+        (&guess, None),
+        // The right one, from somebody whose it is not.
+        (&token, None),
+        (&token, Some("wrong")),
+        (&token, Some("agent")),
+        (&token, Some("another")),
+        (&token, Some("any")),
+    ] {
+        let mut peer = gateway.peer("/abp/app").await;
+        for _ in 0..100 {
+            peer.send(resuming(secret, shown)).await;
+        }
+        let mut lost = peer.next().await;
+        lost["timestamp"].take();
+        answers.push(lost);
+        assert_eq!(peer.closed().await, 1008, "after the first");
+    }
+    assert!(answers.iter().all(|it| *it == answers[0]), "{answers:?}");
+    assert_eq!(code(&answers[0]), "SESSION_EXPIRED");
+    let mut peer = gateway.peer("/abp/app").await;
+    peer.send(resuming(&token, Some("right"))).await;
+    assert_eq!(peer.next().await["type"], "app/resumed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replacing_a_session_with_the_resume_token_of_somebody_else_ends_nothing() {
+    let tokens = ["app=one", "app=two", "agent=agent"];
+    let tokens = tokens.iter().map(|it| it.parse().unwrap()).collect();
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens),
+        limits: grace(LONG),
+        ..config()
+    })
+    .await;
+    let register = async |id: &str, token: &str, replaces: Option<&str>| {
+        let more = json!({ "resume": true, "token": token, "replaces": replaces });
+        let mut message = registering(more);
+        message["payload"]["app"]["id"] = json!(id);
+        let mut peer = gateway.peer("/abp/app").await;
+        peer.send(message).await;
+        App::registered(peer).await
+    };
+    let mut victim = register("demo", "one", None).await;
+    // Another owner, and another app of the same owner.
+    let _other = register("other", "two", Some(&victim.token)).await;
+    let _stranger = register("demo", "two", Some(&victim.token)).await;
+    let _own = register("else", "one", Some(&victim.token)).await;
+    assert_eq!(gateway.hub.peers().1, 4);
+    assert_eq!(victim.next().await["type"], "app/superseded");
+    let _afresh = register("demo", "one", Some(&victim.token)).await;
+    assert_eq!(victim.closed().await, 4002);
 }

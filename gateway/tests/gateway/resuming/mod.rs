@@ -7,7 +7,7 @@ mod taking_up;
 
 use std::time::Duration;
 
-use caphost_gateway::limits::Limits;
+use caphost_gateway::Limits;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::sleep;

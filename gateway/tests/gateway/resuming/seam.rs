@@ -3,12 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::gateway::Attached;
-use caphost_gateway::gateway::Lost;
-use caphost_gateway::gateway::Outbox;
-use caphost_gateway::gateway::OutboxStep;
-use caphost_gateway::gateway::Resume;
-use caphost_gateway::tokens::Identity;
+use caphost_gateway::Identity;
+use caphost_gateway::for_tests::{Attached, Lost, Outbox, OutboxStep, Resume};
 use serde_json::{Value, json};
 
 use super::*;

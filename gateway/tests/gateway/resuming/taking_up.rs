@@ -1,8 +1,6 @@
 use std::time::Duration;
 
-use caphost_gateway::limits::Limits;
-use caphost_gateway::server::Config;
-use caphost_gateway::tokens::Tokens;
+use caphost_gateway::{Config, Limits, Tokens};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -202,17 +200,18 @@ async fn whoever_resumes_shows_a_token_where_one_is_needed() {
     let shown = json!({ "resume": true, "token": "right" });
     peer.send(registering(shown)).await;
     let (token, _) = App::registered(peer).await.cut(&gateway).await;
-    let mut peer = gateway.peer("/abp/app").await;
     for shown in [None, Some("agent"), Some("wrong")] {
+        let mut peer = gateway.peer("/abp/app").await;
         let mut message = resuming(&token, 0);
         message["payload"]["token"] = json!(shown);
         peer.send(message).await;
         let lost = peer.next().await;
         assert_eq!(
             (&lost["type"], code(&lost)),
-            (&json!("app/lost"), "PERMISSION_DENIED")
+            (&json!("app/lost"), "SESSION_EXPIRED")
         );
     }
+    let mut peer = gateway.peer("/abp/app").await;
     let mut message = resuming(&token, 0);
     message["payload"]["token"] = json!("right");
     peer.send(message).await;

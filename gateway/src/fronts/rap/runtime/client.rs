@@ -1,4 +1,4 @@
-//! HTTP to one tool server.
+//! HTTP to tool servers: the toolset and the invocations of one, and what all of them are told.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,14 +7,20 @@ use std::time::Duration;
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use bytes::Bytes;
 use reqwest::{Client, Method, RequestBuilder, Response};
+use serde::Serialize;
+use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use url::Url;
 
-use super::options::RuntimeLimits;
-use super::tool_server::ToolServer;
-use super::toolset;
-use crate::fronts::rap::wire::{TOOLSET_PATH, Toolset};
+use super::options::{RuntimeLimits, ToolServer};
+use crate::fronts::rap::egress::same_host;
+use crate::fronts::rap::names::Identifier;
+use crate::fronts::rap::wire::{
+    CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, CancelToolCall, CloseThread, TOOLSET_PATH,
+};
+use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
 
 const JSON: &str = "application/json";
@@ -23,6 +29,8 @@ const JSON: &str = "application/json";
 pub(super) struct ToolServerClient {
     pub server: ToolServer,
     http: Client,
+    /// For endpoints on another host than the server's: that host the server has named.
+    elsewhere: Client,
     limits: Arc<RuntimeLimits>,
     metrics: Arc<Metrics>,
     invocations: Semaphore,
@@ -32,13 +40,14 @@ pub(super) struct ToolServerClient {
 impl ToolServerClient {
     pub fn new(
         server: ToolServer,
-        http: Client,
+        [http, elsewhere]: [Client; 2],
         limits: Arc<RuntimeLimits>,
         metrics: Arc<Metrics>,
     ) -> Self {
         ToolServerClient {
             server,
             http,
+            elsewhere,
             invocations: Semaphore::new(limits.invocations_at_once),
             notices: Semaphore::new(limits.notices_at_once),
             limits,
@@ -46,8 +55,8 @@ impl ToolServerClient {
         }
     }
 
-    /// The toolset, and the text it was read from.
-    pub async fn toolset(&self) -> Result<(Vec<u8>, Toolset), String> {
+    /// The text of the toolset.
+    pub async fn toolset(&self) -> Result<Vec<u8>, String> {
         let within = self.limits.toolset_timeout;
         let request = self.request(Method::GET, &self.server.at(TOOLSET_PATH), within)?;
         let sent = request.header(ACCEPT, JSON).send().await;
@@ -62,8 +71,7 @@ impl ToolServerClient {
             }
             text.extend_from_slice(&chunk);
         }
-        let toolset = toolset::read(&text)?;
-        Ok((text, toolset))
+        Ok(text)
     }
 
     /// Waits for the turn to send an invocation.
@@ -111,10 +119,94 @@ impl ToolServerClient {
 
     fn to(&self, method: Method, url: Url, within: Duration) -> RequestBuilder {
         let authorization = self.server.authorization(&url).cloned();
-        let request = self.http.request(method, url).timeout(within);
+        let client = match same_host(&url, self.server.base()) {
+            true => &self.http,
+            false => &self.elsewhere,
+        };
+        let request = client.request(method, url).timeout(within);
         match authorization {
             Some(authorization) => request.header(AUTHORIZATION, authorization),
             None => request,
+        }
+    }
+}
+
+/// An invocation that may still be on its way.
+pub(super) struct Underway {
+    /// To which server.
+    pub server: Arc<ToolServerClient>,
+    /// Ends when the server has acknowledged it, or has failed for good.
+    pub delivery: JoinHandle<()>,
+}
+
+/// Notifies every tool server: a call was cancelled, a thread was closed. Best effort: each is sent
+/// once to each server, to all at the same time, and nobody waits.
+pub(super) struct Notices {
+    servers: Vec<Arc<ToolServerClient>>,
+    tasks: Handle,
+    limits: Arc<RuntimeLimits>,
+}
+
+impl Notices {
+    pub fn new(
+        servers: Vec<Arc<ToolServerClient>>,
+        tasks: Handle,
+        limits: Arc<RuntimeLimits>,
+    ) -> Self {
+        Notices {
+            servers,
+            tasks,
+            limits,
+        }
+    }
+
+    /// A call was cancelled. Its own server is told only once it has acknowledged the invocation, or
+    /// has taken too long: before that it would not know the call.
+    pub fn cancelled(
+        &self,
+        thread_id: &Identifier,
+        tool_call_id: &Identifier,
+        underway: Option<Underway>,
+        keep: &Arc<Connected>,
+    ) {
+        let notice = CancelToolCall {
+            thread_id: thread_id.clone(),
+            tool_call_id: tool_call_id.clone(),
+        };
+        self.send(CANCEL_TOOL_CALL_PATH, &notice, underway, keep);
+    }
+
+    /// A thread was closed.
+    pub fn closed(&self, thread_id: &Identifier, keep: &Arc<Connected>) {
+        let notice = CloseThread {
+            thread_id: thread_id.clone(),
+        };
+        self.send(CLOSE_THREAD_PATH, &notice, None, keep);
+    }
+
+    fn send(
+        &self,
+        path: &'static str,
+        notice: &impl Serialize,
+        mut underway: Option<Underway>,
+        keep: &Arc<Connected>,
+    ) {
+        let Ok(body) = serde_json::to_vec(notice).map(Bytes::from) else {
+            return;
+        };
+        for server in &self.servers {
+            let awaited = underway.take_if(|it| Arc::ptr_eq(&it.server, server));
+            let (server, body, keep) = (server.clone(), body.clone(), keep.clone());
+            let patience = self.limits.notice_timeout;
+            self.tasks.spawn(async move {
+                let _keep = keep;
+                if let Some(Underway { mut delivery, .. }) = awaited
+                    && timeout(patience, &mut delivery).await.is_err()
+                {
+                    delivery.abort();
+                }
+                server.notify(path, body).await;
+            });
         }
     }
 }

@@ -6,13 +6,12 @@ use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::client::{ToolServerClient, describe};
 use super::options::RuntimeLimits;
-use crate::fronts::rap::pauses::Pauses;
+use crate::fronts::rap::retry::{GivenUp, Pauses, Retry, Until};
 use caphost::call::{Code, Error};
 
 const WAITING: u8 = 0;
@@ -39,11 +38,6 @@ impl Dispatch {
     pub fn end(&self) -> bool {
         self.over.cancel();
         self.advance(CALLED_OFF) == SENT
-    }
-
-    /// Waits until the call is over.
-    pub async fn over(&self) {
-        self.over.cancelled().await;
     }
 
     /// The state, once it is not [`WAITING`] any more.
@@ -75,18 +69,17 @@ pub(super) async fn deliver(
     limits: &RuntimeLimits,
     dispatch: &Dispatch,
 ) -> Result<(), Undelivered> {
-    let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
+    let pauses = Pauses::new(limits.first_pause, limits.longest_pause);
+    let mut retry = Retry::new(pauses, Until::Attempts(limits.invoke_attempts));
     let mut may_run = false;
-    let mut attempts = 0;
     loop {
         let turn = tokio::select! {
-            () = dispatch.over() => return Ok(()),
+            () = dispatch.over.cancelled() => return Ok(()),
             turn = client.turn() => turn,
         };
         if !dispatch.begin() {
             return Ok(());
         }
-        attempts += 1;
         let failure = match client.invoke(endpoint, body.clone()).await {
             Ok(answer) if answer.status().is_success() => return Ok(()),
             Ok(answer) if answer.status().is_server_error() => {
@@ -103,15 +96,16 @@ pub(super) async fn deliver(
             }
         };
         drop(turn);
+        let attempts = retry.attempts;
         tracing::debug!(server = ?client.server, attempts, failure, "invocation not delivered");
-        if attempts >= limits.invoke_attempts {
-            let message = format!("The tool server cannot be reached: {failure}");
-            let error = Error::new(Code::TRANSPORT_ERROR, message);
-            return Err(Undelivered { error, may_run });
-        }
-        tokio::select! {
-            () = dispatch.over() => return Ok(()),
-            () = sleep(pauses.next()) => {}
+        match retry.pause(&dispatch.over).await {
+            Ok(()) => {}
+            Err(GivenUp::CalledOff) => return Ok(()),
+            Err(GivenUp::Exhausted) => {
+                let message = format!("The tool server cannot be reached: {failure}");
+                let error = Error::new(Code::TRANSPORT_ERROR, message);
+                return Err(Undelivered { error, may_run });
+            }
         }
     }
 }

@@ -7,9 +7,8 @@
 //! | `delivery` | getting an invocation to its tool server |
 //! | `callbacks` | where results and events come in |
 //! | `result` | a result as an outcome |
-//! | `notices` | telling every tool server of a cancelled call or a closed thread |
-//! | `client` | HTTP to one tool server |
-//! | `options`, `tool_server` | the command line |
+//! | `client` | HTTP to tool servers |
+//! | `options` | the command line |
 //!
 //! One call: the broker queues the agent's message for the app, which starts it and leaves the
 //! invocation to a task of its own (`delivery`). The tool server posts the result to `callbacks`,
@@ -22,10 +21,8 @@ mod app;
 mod callbacks;
 mod client;
 mod delivery;
-mod notices;
 mod options;
 mod result;
-mod tool_server;
 mod toolset;
 
 use std::io;
@@ -39,16 +36,15 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::LocalSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::fronts::rap::egress::Egress;
 use crate::gateway::Hub;
 use crate::http_client;
-use app::{Input, Parts};
-use callbacks::CallbackEndpoint;
-use client::ToolServerClient;
-use notices::Notices;
+use app::Parts;
+use callbacks::{CallbackEndpoint, Delivered};
+use client::{Notices, ToolServerClient};
 
 pub use callbacks::CALLBACK_PATH;
-pub use options::{RuntimeConfig, RuntimeLimits};
-pub use tool_server::{ToolServer, parse_base};
+pub use options::{RuntimeConfig, RuntimeLimits, ToolServer};
 
 /// The runtime, before it runs.
 pub struct Runtime {
@@ -61,7 +57,7 @@ pub struct Runtime {
 struct Prepared {
     client: Arc<ToolServerClient>,
     callbacks: Arc<CallbackEndpoint>,
-    inbox: mpsc::Receiver<Input>,
+    inbox: mpsc::Receiver<Delivered>,
 }
 
 /// The runtime while it runs; dropping it ends it.
@@ -76,14 +72,19 @@ impl Runtime {
             limits,
         } = config;
         let limits = Arc::new(limits);
-        let http = http_client::client(limits.invoke_timeout);
+        let elsewhere = Arc::new(Egress::default()).client(limits.invoke_timeout);
+        let http = [http_client::client(limits.invoke_timeout), elsewhere];
         let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
         let of = |server| {
             let (http, limits, metrics) = (http.clone(), limits.clone(), hub.metrics.clone());
             let (to_inbox, inbox) = mpsc::channel(limits.callbacks_queued);
             Prepared {
                 client: Arc::new(ToolServerClient::new(server, http, limits, metrics)),
-                callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox)),
+                callbacks: Arc::new(CallbackEndpoint::new(
+                    &public,
+                    to_inbox,
+                    hub.limits.message_bytes,
+                )),
                 inbox,
             }
         };

@@ -112,7 +112,7 @@ mod tests {
             call_id: None,
             text: text.map(str::to_string),
             content: content.map(|it| serde_json::from_value(it).unwrap()),
-            subscription: false,
+            subscription: None,
         })
     }
 

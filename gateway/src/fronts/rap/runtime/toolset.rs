@@ -8,15 +8,21 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
+use url::Url;
+
 use super::client::ToolServerClient;
 use super::options::RuntimeLimits;
+use crate::fronts::rap::egress::{Egress, same_host};
 use crate::fronts::rap::names::is_tool_name;
-use crate::fronts::rap::pauses::Pauses;
+use crate::fronts::rap::retry::Pauses;
 use crate::fronts::rap::wire::{Tool, Toolset};
-use crate::wire::mended_bytes;
+use crate::wire::{clipped, mended_bytes};
 
 /// The least time between two looks, however often somebody asks for one.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Characters that are logged of what is wrong with a toolset.
+const SHOWN_CHARS: usize = 300;
 
 /// Characters of a toolset's name.
 const MAX_NAME_CHARS: usize = 128;
@@ -37,7 +43,7 @@ pub(super) async fn discover(
     let mut failing: Option<Instant> = None;
     loop {
         let found = tokio::select! {
-            found = client.toolset() => found,
+            found = look_at(&client) => found,
             () = known.closed() => return,
         };
         let pause = match found {
@@ -75,10 +81,23 @@ pub(super) async fn discover(
     }
 }
 
-/// Reads a toolset. One bad tool makes all of it unusable, as RAP demands.
-pub(super) fn read(text: &[u8]) -> Result<Toolset, String> {
-    let toolset: Toolset = serde_json::from_slice(&mended_bytes(text))
-        .map_err(|error| format!("not a toolset: {error}"))?;
+/// The toolset, and the text it was read from.
+async fn look_at(client: &ToolServerClient) -> Result<(Vec<u8>, Toolset), String> {
+    let text = client.toolset().await?;
+    let toolset = read(&text, client.server.base())?;
+    Ok((text, toolset))
+}
+
+/// Reads the toolset of the tool server at `base`. One bad tool makes all of it unusable, as RAP
+/// demands.
+fn read(text: &[u8], base: &Url) -> Result<Toolset, String> {
+    let toolset: Toolset = serde_json::from_slice(&mended_bytes(text)).map_err(|error| {
+        // It may quote what was sent.
+        format!(
+            "not a toolset: {}",
+            clipped(&error.to_string(), SHOWN_CHARS)
+        )
+    })?;
     let length = toolset.name.chars().count();
     if !(1..=MAX_NAME_CHARS).contains(&length) {
         return Err(format!("a name of {length} characters"));
@@ -86,12 +105,17 @@ pub(super) fn read(text: &[u8]) -> Result<Toolset, String> {
     if toolset.endpoint.host_str().is_none_or(str::is_empty) {
         return Err("an endpoint without a host".into());
     }
+    if !may_be_invoked_at(&toolset.endpoint, base) {
+        let endpoint = clipped(toolset.endpoint.as_str(), SHOWN_CHARS);
+        return Err(format!("an endpoint at an internal address: {endpoint}"));
+    }
     if toolset.tools.is_empty() {
         return Err("no tools".into());
     }
     let mut names = BTreeSet::new();
     for Tool { name, .. } in &toolset.tools {
         if !is_tool_name(name) {
+            let name = clipped(name, SHOWN_CHARS);
             return Err(format!("a bad tool name: {name:?}"));
         }
         if !names.insert(name) {
@@ -99,6 +123,13 @@ pub(super) fn read(text: &[u8]) -> Result<Toolset, String> {
         }
     }
     Ok(toolset)
+}
+
+/// Whether a tool server at `base` may have its tools invoked at `endpoint`, as far as that is known
+/// before its name is resolved: the operator has named the host of the one, the server that of the
+/// other.
+fn may_be_invoked_at(endpoint: &Url, base: &Url) -> bool {
+    same_host(endpoint, base) || Egress::default().admits(endpoint)
 }
 
 /// An app id made of a toolset's name: what is not a letter, a digit or one of `._-` becomes `-`.
@@ -122,7 +153,7 @@ pub(super) fn capabilities(toolset: &Toolset) -> BTreeMap<String, Value> {
     let document = |tool: &Tool| {
         let document = json!({
             "name": tool.name,
-            "description": tool.description,
+            "description": tool.description.as_deref().unwrap_or_default(),
             "inputSchema": tool.input_schema,
             "outputSchema": {},
             "available": true,
@@ -147,7 +178,41 @@ mod tests {
             ],
         });
         change(&mut value);
-        read(value.to_string().as_bytes())
+        read(value.to_string().as_bytes(), &base())
+    }
+
+    fn base() -> Url {
+        Url::parse("http://127.0.0.1:2/rap").unwrap()
+    }
+
+    #[test]
+    fn an_endpoint_is_on_the_host_of_the_server_or_at_a_public_address() {
+        let at = |endpoint: &str| toolset(|it| it["endpoint"] = endpoint.into());
+        for good in ["http://127.0.0.1:9/x", "https://tools.example/invoke"] {
+            assert!(at(good).is_ok(), "{good}");
+        }
+        for internal in [
+            "http://127.0.0.2/x",
+            "http://[::1]/x",
+            "http://169.254.169.254/latest",
+            "http://10.0.0.1/",
+        ] {
+            let error = at(internal).unwrap_err();
+            assert!(error.contains("internal address"), "{internal}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_megabyte_from_a_tool_server_is_not_logged() {
+        let huge = "x".repeat(1 << 20);
+        for bad in [
+            toolset(|it| it["tools"] = huge.as_str().into()),
+            toolset(|it| it["tools"][0]["name"] = huge.as_str().into()),
+            toolset(|it| it["endpoint"] = format!("http://10.0.0.1/{huge}").into()),
+        ] {
+            let error = bad.unwrap_err();
+            assert!(error.len() < 1_000, "{}", error.len());
+        }
     }
 
     #[test]
@@ -176,7 +241,7 @@ mod tests {
         for (index, change) in changes.into_iter().enumerate() {
             assert!(toolset(change).is_err(), "{index}");
         }
-        assert!(read(b"<html>").is_err());
+        assert!(read(b"<html>", &base()).is_err());
     }
 
     #[test]

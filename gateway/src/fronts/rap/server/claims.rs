@@ -8,11 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::calls::Name;
 use crate::cluster::{Away, Life, WorkerId};
-use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::Invocation;
 use crate::gateway::Hub;
-use crate::tokens::Identity;
 
 /// A claim of a worker that died is kept for this much longer than its call may take.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -30,7 +29,7 @@ struct Taken {
 
 /// The right of this worker to an invocation.
 pub(super) struct Claim {
-    name: Name,
+    key: String,
     /// What was written to Redis.
     fact: Vec<u8>,
 }
@@ -47,15 +46,6 @@ pub(super) enum Claimed {
     Unsure,
 }
 
-/// The name of an invocation, the same on all workers.
-pub(super) struct Name(String);
-
-impl Name {
-    pub(super) fn of(owner: &Identity, app: &str, thread: &Identifier, id: &Identifier) -> Self {
-        Name(format!("rap:{}", json!([owner.name, app, thread, id])))
-    }
-}
-
 /// Tells invocations with the same id apart, in the same way on all workers.
 pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
     let Invocation {
@@ -65,7 +55,8 @@ pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
         ..
     } = invocation;
     // The members are sorted by name.
-    let arguments = serde_json::to_vec(arguments).unwrap_or_default();
+    let arguments = arguments.clone().unwrap_or_default();
+    let arguments = serde_json::to_vec(&arguments).unwrap_or_default();
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     hasher.hash_one((operation, callback_url, arguments))
 }
@@ -84,10 +75,17 @@ impl Claims {
     }
 
     /// Claims an invocation for this worker. Without Redis each worker knows its own only.
-    pub(super) async fn claim(&self, name: Name, fingerprint: u64) -> Claimed {
+    pub(super) async fn claim(&self, name: &Name, fingerprint: u64) -> Claimed {
+        let Name {
+            owner,
+            app,
+            thread,
+            id,
+        } = name;
+        let key = format!("rap:{}", json!([owner.name, app, thread, id]));
         let Some(workers) = self.hub.workers() else {
             let fact = Vec::new();
-            return Claimed::Here(Claim { name, fact });
+            return Claimed::Here(Claim { key, fact });
         };
         let mine = Taken {
             worker: workers.me(),
@@ -95,36 +93,33 @@ impl Claims {
             fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
-        let Ok(Some(before)) = workers.claim_fact(&name.0, &fact, self.time).await else {
-            return Claimed::Here(Claim { name, fact });
+        let Ok(Some(before)) = workers.claim_fact(&key, &fact, self.time).await else {
+            return Claimed::Here(Claim { key, fact });
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
             // A later version may write it differently.
             return Claimed::Unsure;
         };
         match workers.life_of(&other.home, other.worker) {
-            Life::Here => Claimed::Here(Claim { name, fact: before }),
+            Life::Here => Claimed::Here(Claim { key, fact: before }),
             Life::There if other.fingerprint == fingerprint => Claimed::Again,
             Life::There => Claimed::Taken,
             Life::Unsure => Claimed::Unsure,
             // That worker has died, and its call with it. One of the others takes over.
-            Life::Over => {
-                let replaced = workers.replace_fact(&name.0, &before, &fact, self.time);
-                match replaced.await {
-                    Ok(true) | Err(Away) => Claimed::Here(Claim { name, fact }),
-                    Ok(false) => Claimed::Unsure,
-                }
-            }
+            Life::Over => match workers.replace_fact(&key, &before, &fact, self.time).await {
+                Ok(true) | Err(Away) => Claimed::Here(Claim { key, fact }),
+                Ok(false) => Claimed::Unsure,
+            },
         }
     }
 
     /// Its call has ended: the id may be used again, on any worker.
     pub(super) async fn release(&self, claim: Claim) {
-        let Claim { name, fact } = claim;
+        let Claim { key, fact } = claim;
         if let Some(workers) = self.hub.workers()
-            && let Err(error) = workers.release_fact(&name.0, &fact).await
+            && let Err(error) = workers.release_fact(&key, &fact).await
         {
-            tracing::debug!(%error, name = name.0, "an invocation is still claimed");
+            tracing::debug!(%error, key, "an invocation is still claimed");
         }
     }
 }

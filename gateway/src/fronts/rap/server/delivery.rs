@@ -1,4 +1,5 @@
-//! Sending results to callback URLs.
+//! Sending results to callback URLs: a few at once to each URL and to each host, so that one that
+//! hangs holds up no other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,16 +7,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
-use tokio::time::{Instant, sleep};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::callback_url::origin;
-use super::send_limits::SendLimits;
-use crate::fronts::rap::pauses::Pauses;
+use super::room::Named;
+use crate::fronts::rap::egress::is_forbidden;
+use crate::fronts::rap::retry::{GivenUp, Pauses, Retry, Until};
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
-use crate::http_client;
 
 /// Between the first attempt and the second; each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -25,11 +25,19 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// An answer's body up to this size is read, so that its connection can be used again.
 const READ_BYTES: u64 = 64 << 10;
 
-/// Sends results. Clones share it.
-#[derive(Clone, Debug)]
+/// To one URL at once, 8.
+const PER_URL: usize = 8;
+/// To one host at once, 32: one of its URLs that hangs leaves room for the others.
+const PER_HOST: usize = 32;
+/// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
+/// 512 threads that the runtime has for such.
+const IN_ALL: usize = 256;
+
+/// Sends results.
+#[derive(Debug)]
 pub(super) struct Delivery {
     client: Client,
-    limits: Arc<SendLimits>,
+    limits: SendLimits,
     retry_for: Duration,
     metrics: Arc<Metrics>,
 }
@@ -42,11 +50,12 @@ struct Failure {
 }
 
 impl Delivery {
-    /// An attempt may take `timeout`. No attempt begins later than `retry_for` after the first.
-    pub(super) fn new(timeout: Duration, retry_for: Duration, metrics: Arc<Metrics>) -> Self {
+    /// With a client that connects only where results may go. No attempt begins later than
+    /// `retry_for` after the first.
+    pub(super) fn new(client: Client, retry_for: Duration, metrics: Arc<Metrics>) -> Self {
         Delivery {
-            client: http_client::client(timeout),
-            limits: SendLimits::new(),
+            client,
+            limits: SendLimits::default(),
             retry_for,
             metrics,
         }
@@ -64,34 +73,31 @@ impl Delivery {
         unwanted: &CancellationToken,
     ) -> Result<(), String> {
         let mut untried = Some(untried);
-        let mut retries = 0;
-        let first = Instant::now();
-        let mut pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
+        let pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
+        let mut retry = Retry::new(pauses, Until::Elapsed(self.retry_for));
         let delivered = loop {
             let Err(Failure { why, may_pass }) = self.attempt(url, body.clone()).await else {
                 break Ok(());
             };
+            drop(untried.take());
             if !may_pass {
                 break Err(why);
             }
-            drop(untried.take());
-            let pause = pauses.next();
-            if first.elapsed() + pause > self.retry_for {
-                break Err(format!("{why}, and no better for {:?}", self.retry_for));
-            }
-            let to = origin(url);
-            tracing::debug!(to, why, ?pause, "result not taken: will be sent again");
-            tokio::select! {
-                () = sleep(pause) => retries += 1,
-                () = unwanted.cancelled() => break Err(format!("{why}, and the thread is closed")),
+            match retry.pause(unwanted).await {
+                Ok(()) => {}
+                Err(GivenUp::Exhausted) => {
+                    break Err(format!("{why}, and no better for {:?}", self.retry_for));
+                }
+                Err(GivenUp::CalledOff) => break Err(format!("{why}, and the thread is closed")),
             }
         };
-        self.metrics.callback_ended(delivered.is_ok(), retries);
+        self.metrics
+            .callback_ended(delivered.is_ok(), retry.attempts - 1);
         delivered
     }
 
     async fn attempt(&self, url: &Url, body: Bytes) -> Result<(), Failure> {
-        let _permit = self.limits.acquire(url).await;
+        let _permits = self.limits.acquire(url).await;
         let json = HeaderValue::from_static("application/json");
         let request = self.client.post(url.clone()).header(CONTENT_TYPE, json);
         let response = request.body(body).send().await.map_err(Failure::of)?;
@@ -115,7 +121,9 @@ impl Delivery {
 impl Failure {
     /// Without the URL, which may be a secret.
     fn of(error: reqwest::Error) -> Self {
-        let (why, may_pass) = if error.is_builder() {
+        let (why, may_pass) = if is_forbidden(&error) {
+            ("its name stands for an internal address", false)
+        } else if error.is_builder() {
             ("it cannot be called", false)
         } else if error.is_connect() {
             ("it cannot be reached", true)
@@ -128,5 +136,97 @@ impl Failure {
             why: why.into(),
             may_pass,
         }
+    }
+}
+
+/// How many results are sent at once.
+#[derive(Debug)]
+struct SendLimits {
+    /// By URL, and by origin, while somebody sends or waits.
+    places: Named,
+    all: Arc<Semaphore>,
+}
+
+/// The right to send to a URL, until it is dropped.
+type SendPermits = [OwnedSemaphorePermit; 3];
+
+impl Default for SendLimits {
+    fn default() -> Self {
+        SendLimits {
+            places: Named::default(),
+            all: Arc::new(Semaphore::new(IN_ALL)),
+        }
+    }
+}
+
+impl SendLimits {
+    /// Waits until a result may be sent to `url`.
+    async fn acquire(&self, url: &Url) -> Result<SendPermits, AcquireError> {
+        // The narrowest first: whoever waits for a URL that hangs must hold no place of others.
+        let at_url = self.places.get(url.as_str(), PER_URL);
+        let at_url = at_url.acquire_owned().await?;
+        let host = url.origin().ascii_serialization();
+        let at_host = self.places.get(&host, PER_HOST);
+        let at_host = at_host.acquire_owned().await?;
+        let anywhere = self.all.clone().acquire_owned().await?;
+        Ok([at_url, at_host, anywhere])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    async fn taken(limits: &SendLimits, text: &str, count: usize) -> Vec<SendPermits> {
+        let mut permits = Vec::new();
+        for _ in 0..count {
+            permits.push(at_once(limits, text).await.unwrap());
+        }
+        permits
+    }
+
+    async fn at_once(limits: &SendLimits, text: &str) -> Option<SendPermits> {
+        let url = Url::parse(text).unwrap();
+        let permits = timeout(Duration::from_millis(50), limits.acquire(&url));
+        permits.await.ok().map(Result::unwrap)
+    }
+
+    #[tokio::test]
+    async fn a_busy_url_holds_up_itself_only() {
+        let limits = SendLimits::default();
+        let mut busy = taken(&limits, "http://a/1", PER_URL).await;
+        assert!(at_once(&limits, "http://a/1").await.is_none());
+        assert!(at_once(&limits, "http://a/2").await.is_some());
+        busy.pop();
+        assert!(at_once(&limits, "http://a/1").await.is_some());
+        busy.clear();
+        assert_eq!(limits.all.available_permits(), IN_ALL);
+    }
+
+    #[tokio::test]
+    async fn a_busy_host_holds_up_itself_only() {
+        let limits = SendLimits::default();
+        let mut busy = Vec::new();
+        for number in 0..PER_HOST {
+            busy.extend(taken(&limits, &format!("http://a/{number}"), 1).await);
+        }
+        assert!(at_once(&limits, "http://a/other").await.is_none());
+        assert!(at_once(&limits, "http://a:81/other").await.is_some());
+    }
+
+    #[tokio::test]
+    async fn urls_that_nobody_sends_to_are_forgotten() {
+        let limits = SendLimits::default();
+        let busy = taken(&limits, "http://a/", PER_URL).await;
+        for number in 0..1_000 {
+            let other = format!("http://{number}.example/");
+            assert!(at_once(&limits, &other).await.is_some());
+        }
+        assert!(limits.places.len() < 100);
+        assert!(at_once(&limits, "http://a/").await.is_none());
+        drop(busy);
+        assert!(at_once(&limits, "http://a/").await.is_some());
     }
 }

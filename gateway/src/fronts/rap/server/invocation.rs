@@ -1,31 +1,40 @@
 //! `POST {base}/invoke`: a call begins, and its result goes to the callback URL.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use bytes::Bytes;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use url::Url;
 
-use super::body::{parse, read};
-use super::claims::{Claimed, Name, fingerprint};
-use super::pending::{Pending, Room};
-use super::target::Target;
-use super::threads::{Begun, Thread};
+use super::calls::{Begun, InFlight, Name};
+use super::claims::{Claim, Claimed, fingerprint};
+use super::options::Options;
+use super::request::{Target, parse, read};
+use super::result::Body;
+use super::room::{Full, Room, Taken};
+use super::state::RapServer;
 use super::toolset::Tools;
-use super::{RapServer, take};
-use crate::broker::runs::Dialect;
 use crate::fronts::rap::names::{Identifier, MAX_IDENTIFIER_CHARS};
-use crate::fronts::rap::wire::Invocation;
+use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
 use crate::fronts::refusal::Refusal;
-use crate::gateway::calls::{AbpError, Client, NewCall};
+use crate::fronts::shared_sessions::InUse;
+use crate::gateway::Connected;
+use crate::gateway::calls::{AbpError, Call, NewCall, Outcome};
 use crate::tokens::Identity;
 use caphost::call::{Code, Error};
 
 /// How many threads above its own an invocation may name.
 const MAX_ANCESTORS: usize = 256;
+/// Bytes of a callback URL, 8 KiB: it is kept and logged.
+const MAX_URL_BYTES: usize = 8 << 10;
 /// How many characters of tool names are told when a tool is unknown.
 const TOLD_CHARS: usize = 1_000;
+/// Timers of an app may be a little early.
+const EARLY_MILLIS: u128 = 20;
 
 /// Takes an invocation. What is wrong with the message is answered with a 4xx; what is wrong with
 /// the call comes as its result.
@@ -39,11 +48,11 @@ pub(super) async fn invoke(
     let bytes = read(&parts.headers, body, server.hub.limits.message_bytes).await?;
     let invocation = parse(&bytes)?;
     server.check(&invocation)?;
-    let room = server.room(bytes.len())?;
+    let share = server.admit_invocation(&caller, bytes.len())?;
     // What has begun goes on if the connection breaks: the runtime may send it to another worker.
     let accepting = async move {
         server
-            .accept(&caller, app.as_deref(), invocation, room)
+            .accept(caller, app.as_deref(), invocation, share)
             .await
     };
     let accepted = tokio::spawn(accepting).await;
@@ -56,23 +65,41 @@ fn later(message: String) -> Refusal {
     Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, wait)
 }
 
+/// What an invocation takes of the common room, until its result is delivered: its place, and its
+/// bytes.
+type Share = [Taken; 2];
+
 impl RapServer {
-    /// Room for one more invocation, of so many bytes.
-    fn room(&self, bytes: usize) -> Result<Room, Refusal> {
-        let place = self.pending.clone().try_acquire_owned().map_err(|_| {
-            let max = self.options.max_pending;
-            later(format!(
-                "{max} invocations wait for their results to be delivered"
-            ))
-        })?;
-        let bytes = take(&self.invoked_bytes, bytes).ok_or_else(|| {
-            let max = self.options.max_pending_bytes;
-            later(format!("The invocations in flight have {max} bytes"))
-        })?;
-        Ok(Room {
-            _place: place,
-            _bytes: bytes,
-        })
+    /// Takes room for one more invocation of `caller`, of so many bytes.
+    fn admit_invocation(&self, caller: &Identity, bytes: usize) -> Result<Share, Refusal> {
+        let Options {
+            max_pending,
+            max_pending_per_token,
+            max_pending_bytes,
+            max_pending_bytes_per_token,
+            ..
+        } = self.options;
+        let take = |room: &Room, amount, what: &str, most: usize, share: usize| {
+            let taken = room.take(caller, amount);
+            taken.map_err(|full| match full {
+                Full::All => later(format!("{what}: {most} is the most")),
+                Full::Share => {
+                    let message = format!("{what}: {share} is the most for one token");
+                    let wait = Duration::from_secs(1);
+                    Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, wait)
+                }
+            })
+        };
+        let what = "Too many invocations wait for their results to be delivered";
+        let place = take(&self.pending, 1, what, max_pending, max_pending_per_token)?;
+        let bytes = take(
+            &self.invoked_bytes,
+            bytes,
+            "The invocations in flight have too many bytes",
+            max_pending_bytes,
+            max_pending_bytes_per_token,
+        )?;
+        Ok([place, bytes])
     }
 
     fn check(&self, invocation: &Invocation) -> Result<(), Refusal> {
@@ -93,17 +120,19 @@ impl RapServer {
         if invocation.operation.is_empty() {
             return Err(Refusal::invalid("`operation` must not be empty"));
         }
-        if invocation.thread_ancestors.len() > MAX_ANCESTORS {
+        let ancestors = invocation.thread_ancestors.as_ref().map_or(0, Vec::len);
+        if ancestors > MAX_ANCESTORS {
             return Err(Refusal::invalid(format!(
                 "`thread_ancestors` must have at most {MAX_ANCESTORS} ids"
             )));
         }
-        let allowed = &self.options.callback_allow;
-        if !allowed.is_empty()
-            && !allowed
-                .iter()
-                .any(|host| host.covers(&invocation.callback_url))
-        {
+        let url = &invocation.callback_url;
+        if url.as_str().len() > MAX_URL_BYTES {
+            return Err(Refusal::invalid(format!(
+                "`callback_url` must have at most {MAX_URL_BYTES} bytes"
+            )));
+        }
+        if !self.egress.admits(url) {
             return Err(Refusal::forbidden(
                 "Results are not sent to the host of `callback_url`: see --rap-callback-allow",
             ));
@@ -113,13 +142,13 @@ impl RapServer {
 
     async fn accept(
         self: &Arc<Self>,
-        caller: &Identity,
+        owner: Identity,
         app: Option<&str>,
         invocation: Invocation,
-        room: Room,
+        share: Share,
     ) -> Result<(), Refusal> {
         let fingerprint = fingerprint(&invocation);
-        let pending = Pending::new(self.clone(), &invocation, room);
+        let pending = Pending::new(self.clone(), owner.clone(), &invocation, share);
         let (app, capability) = match self.tool(app, &invocation.operation) {
             Ok(tool) => tool,
             Err(error) => {
@@ -130,7 +159,7 @@ impl RapServer {
         let Invocation {
             arguments,
             id,
-            group_id,
+            group_id: thread,
             ..
         } = invocation;
         let taken = || {
@@ -138,8 +167,13 @@ impl RapServer {
                 format!("Another tool call with the id {id:?} is in flight in that thread");
             Refusal::new(StatusCode::CONFLICT, Error::invalid_params(message))
         };
-        let name = Name::of(caller, &app, &group_id, &id);
-        let claim = match self.claims.claim(name, fingerprint).await {
+        let name = Name {
+            owner,
+            app,
+            thread: thread.clone(),
+            id: id.clone(),
+        };
+        let claim = match self.claims.claim(&name, fingerprint).await {
             Claimed::Here(claim) => claim,
             Claimed::Again => return Ok(()),
             Claimed::Taken => return Err(taken()),
@@ -148,26 +182,26 @@ impl RapServer {
                 return Err(later(message.into()));
             }
         };
-        let mut params = Some(Value::Object(arguments));
-        loop {
-            let thread = self.thread(&group_id, &app, caller);
-            let call = || NewCall {
-                capability: capability.clone(),
-                params: params.take(),
+        let session = self
+            .sessions
+            .session(&name.owner, Some(&name.app), Some(thread.as_str()));
+        let call = || {
+            session.call(NewCall {
+                capability,
+                params: Some((&Value::Object(arguments.unwrap_or_default())).into()),
                 timeout: Some(self.options.call_timeout),
                 dialect_id: Some(id.to_string()),
-                thread: Some(group_id.to_string()),
+                thread: Some(thread.to_string()),
                 ..NewCall::default()
-            };
-            match thread.begin(&id, fingerprint, call) {
-                Begun::New(call) => {
-                    tokio::spawn(pending.see_through(thread, call, claim));
-                    return Ok(());
-                }
-                Begun::Again => return Ok(()),
-                Begun::Taken => return Err(taken()),
-                Begun::Over => self.threads.forget(&group_id, &thread),
+            })
+        };
+        match self.calls.begin(name, fingerprint, call) {
+            Begun::New(call, in_flight) => {
+                tokio::spawn(pending.see_through(call, session, in_flight, claim));
+                Ok(())
             }
+            Begun::Again => Ok(()),
+            Begun::Taken => Err(taken()),
         }
     }
 
@@ -180,19 +214,6 @@ impl RapServer {
             None => Err(unknown_tool(name, &tools)),
         }
     }
-
-    /// The thread of that id, with a session on the app.
-    fn thread(&self, id: &Identifier, app: &str, caller: &Identity) -> Arc<Thread> {
-        self.threads.enter(id, app, caller, || {
-            self.hub.open(Client {
-                dialect: Dialect::Rap,
-                owner: caller.clone(),
-                app: Some(app.to_string()),
-                name: "caphost RAP".into(),
-                version: env!("CARGO_PKG_VERSION").into(),
-            })
-        })
-    }
 }
 
 fn unknown_tool(operation: &str, tools: &Tools) -> AbpError {
@@ -202,4 +223,123 @@ fn unknown_tool(operation: &str, tools: &Tools) -> AbpError {
         Code::UNKNOWN_CAPABILITY,
         format!("No tool {operation:?}: there are {told}"),
     )
+}
+
+/// An invocation that was taken. It ends in exactly one result, which is delivered, or lost for a
+/// reason that is logged.
+struct Pending {
+    server: Arc<RapServer>,
+    owner: Identity,
+    group_id: Identifier,
+    id: Identifier,
+    call_id: Option<String>,
+    callback_url: Url,
+    since: Instant,
+    _share: Share,
+    /// A gateway that stops waits until the result was sent once.
+    connected: Connected,
+}
+
+impl Pending {
+    fn new(server: Arc<RapServer>, owner: Identity, invocation: &Invocation, share: Share) -> Self {
+        Pending {
+            connected: server.hub.connected(),
+            server,
+            owner,
+            group_id: invocation.group_id.clone(),
+            id: invocation.id.clone(),
+            call_id: invocation.call_id.clone(),
+            callback_url: invocation.callback_url.clone(),
+            since: Instant::now(),
+            _share: share,
+        }
+    }
+
+    /// Waits for the end of the call, and delivers its result.
+    async fn see_through(self, call: Call, session: InUse, in_flight: InFlight, claim: Claim) {
+        let outcome = call.outcome().await;
+        drop(session);
+        in_flight.ended();
+        // The runtime may use the id again as soon as it has the result.
+        self.server.claims.release(claim).await;
+        let body = Body::of(self.explained(outcome));
+        self.deliver(body, &in_flight.unwanted).await;
+    }
+
+    /// Delivers an error in place of a result: the invocation did not become a call.
+    async fn fail(self, error: AbpError) {
+        let body = Body::of(Outcome::Failed(error));
+        self.deliver(body, &CancellationToken::new()).await;
+    }
+
+    /// Gives a cancelled call its reason if its time was up: the outcome has none.
+    fn explained(&self, outcome: Outcome) -> Outcome {
+        let timeout = self.server.options.call_timeout;
+        let late = self.since.elapsed().as_millis() + EARLY_MILLIS >= timeout.as_millis();
+        match outcome {
+            Outcome::Cancelled {
+                reason: None,
+                by_caller: false,
+                stop,
+            } if late => Outcome::Cancelled {
+                reason: Some(format!("it did not end within {timeout:?}")),
+                by_caller: false,
+                stop,
+            },
+            other => other,
+        }
+    }
+
+    async fn deliver(self, body: Body, unwanted: &CancellationToken) {
+        let (message, _bytes) = self.message(body);
+        let url = &self.callback_url;
+        let delivery = &self.server.delivery;
+        let sending = delivery.send(url, message, self.connected, unwanted);
+        let (group_id, id) = (&self.group_id, &self.id);
+        match sending.await {
+            Ok(()) => tracing::debug!(?group_id, ?id, "result delivered"),
+            Err(why) => {
+                // The rest of the URL may be a secret.
+                let to = url.origin().ascii_serialization();
+                tracing::warn!(?group_id, ?id, to, why, "result not delivered");
+            }
+        }
+    }
+
+    /// The callback as JSON, and its share of the bytes that may wait. A result that is too large is
+    /// replaced by an error.
+    fn message(&self, body: Body) -> (Bytes, Option<Taken>) {
+        let max = self.server.options.max_result_bytes;
+        let bytes = body.bytes();
+        if bytes > max {
+            let message =
+                format!("The result has {bytes} bytes, more than the {max} that can be delivered");
+            return (self.callback(Body::error(&message)), None);
+        }
+        let json = self.callback(body);
+        match self.server.pending_bytes.take(&self.owner, json.len()) {
+            Ok(bytes) => (json, Some(bytes)),
+            Err(_) => {
+                let message = "The result was lost: too many others wait to be delivered";
+                (self.callback(Body::error(message)), None)
+            }
+        }
+    }
+
+    fn callback(&self, body: Body) -> Bytes {
+        let (text, content) = match body {
+            Body::Text(text) => (Some(text), None),
+            Body::Content(items) => (None, Some(items)),
+        };
+        let callback = Callback::ToolResult(ToolResult {
+            group_id: self.group_id.clone(),
+            id: self.id.clone(),
+            call_id: self.call_id.clone(),
+            text,
+            content,
+            subscription: None,
+        });
+        // Strings and lists of strings can always be written.
+        serde_json::to_vec(&callback).unwrap_or_default().into()
+    }
 }

@@ -9,109 +9,51 @@
 //!
 //! `{base}` is `/rap/<app id>`; or the root, for the only app or the one named by `?app=`.
 //! One call: `invocation` checks the request, claims its id for this worker (`claims`) and begins a
-//! call in its thread (`threads`). A task of its own waits for the outcome (`pending`), writes it as a
-//! tool result (`result`) and posts it to the callback URL until it is taken (`delivery`).
+//! call (`calls`). A task of its own waits for the outcome, writes it as a tool result (`result`) and
+//! posts it to the callback URL until it is taken (`delivery`).
 //!
 //! `docs/protocol.md` says what is ours, and what was decided where RAP leaves a choice.
 
-mod body;
-mod callback_url;
+mod calls;
 mod claims;
 mod delivery;
 mod invocation;
 mod notifications;
 mod options;
-mod pending;
+mod request;
 mod result;
-mod send_limits;
-mod target;
-mod threads;
+mod room;
+mod state;
 mod toolset;
 
-use std::ops::ControlFlow;
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
-use axum::Router;
-use axum::http::HeaderMap;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::routing::{get, post};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{MissedTickBehavior, interval};
+use axum::{Json, Router};
+use serde_json::Value;
+use tokio::sync::Mutex;
 
-pub use callback_url::AllowedHost;
 pub use options::Options;
 
+pub use super::egress::AllowedHost;
 use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
-use crate::fronts::auth::authenticate;
-use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
-use crate::tokens::{Identity, Role};
-use claims::Claims;
-use delivery::Delivery;
-use target::Target;
-use threads::Threads;
-use toolset::Catalogue;
+use caphost::call::{Code, Error};
+use request::Target;
+use state::RapServer;
 
 /// Where invocations go, under a base.
 const INVOKE_PATH: &str = "/invoke";
 
-/// What all requests share.
-struct RapServer {
-    hub: Arc<Hub>,
-    options: Options,
-    /// Whether the gateway itself speaks TLS.
-    secure: bool,
-    catalogue: Catalogue,
-    threads: Threads,
-    claims: Claims,
-    delivery: Delivery,
-    /// A permit for each invocation whose result is not delivered yet.
-    pending: Arc<Semaphore>,
-    /// The bytes of those invocations.
-    invoked_bytes: Arc<Semaphore>,
-    /// The bytes of their results.
-    pending_bytes: Arc<Semaphore>,
-    cancels: RateLimiter,
-    closures: RateLimiter,
-}
-
-/// The routes of the tool server, on a hub whose gateway speaks TLS or does not.
+/// The routes of the tool server, on a hub whose gateway speaks TLS or does not, and listens on
+/// loopback only or does not.
 ///
-/// To be called within a Tokio runtime: a task in the background forgets unused threads.
-pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
-    let limiter = || {
-        RateLimiter::with_burst(
-            options.notifications_per_second,
-            options.notifications_burst,
-        )
-    };
-    let places = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
-    let metrics = hub.metrics.clone();
-    let server = Arc::new(RapServer {
-        claims: Claims::new(hub.clone(), options.call_timeout),
-        hub,
-        secure,
-        catalogue: Catalogue::default(),
-        threads: Threads::new(options.max_threads, options.thread_idle),
-        delivery: Delivery::new(
-            options.callback_timeout,
-            options.callback_retry_for,
-            metrics,
-        ),
-        pending: places(options.max_pending),
-        invoked_bytes: places(options.max_pending_bytes),
-        pending_bytes: places(options.max_pending_bytes),
-        cancels: limiter(),
-        closures: limiter(),
-        options,
-    });
-    let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
-    let idle = server.options.thread_idle;
-    tokio::spawn(async move {
-        let sweep = || sweep(weak.clone(), idle);
-        tasks.keep_going("rap threads", sweep).await;
-    });
+/// To be called within a Tokio runtime: a task in the background hears of other workers.
+pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> Router {
+    let server = Arc::new(RapServer::new(hub, options, secure, loopback));
     if server.hub.workers().is_some() {
         let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
         let told = Arc::new(Mutex::new(server.hub.from_others()));
@@ -124,7 +66,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
     for base in ["", "/rap/{app}"] {
         let path = |path: &str| format!("{base}{path}");
         router = router
-            .route(&path(TOOLSET_PATH), get(toolset::manifest))
+            .route(&path(TOOLSET_PATH), get(manifest))
             .route(&path(INVOKE_PATH), post(invocation::invoke))
             .route(
                 &path(CANCEL_TOOL_CALL_PATH),
@@ -135,63 +77,31 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool) -> Router {
     router.with_state(server)
 }
 
-/// Forgets unused threads again and again, as long as there is a server.
-async fn sweep(server: Weak<RapServer>, idle: Duration) -> ControlFlow<()> {
-    let mut ticks = interval((idle / 4).max(Duration::from_millis(10)));
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        let Some(server) = server.upgrade() else {
-            return ControlFlow::Break(());
+/// The manifest. 404 without an app, or without a tool; 409 with several apps and none named.
+async fn manifest(
+    State(server): State<Arc<RapServer>>,
+    target: Target,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Json<Value>, Refusal> {
+    let endpoint = target.endpoint(&headers, server.secure);
+    let endpoint = endpoint.ok_or_else(|| Refusal::invalid("`Host` is no host"))?;
+    let (_, app) = server.admit(target, &headers, uri.query())?;
+    let tools = server.catalogue.tools(&server.hub, app.as_deref());
+    let tools = tools.map_err(|error| {
+        let several = error.code == Code::INVALID_PARAMS;
+        let status = if several {
+            StatusCode::CONFLICT
+        } else {
+            StatusCode::NOT_FOUND
         };
-        server.threads.sweep();
+        Refusal::new(status, error)
+    })?;
+    if tools.is_empty() {
+        // A toolset has one tool at least.
+        let message = format!("The app {:?} offers no tools", tools.app);
+        let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
+        return Err(Refusal::new(StatusCode::NOT_FOUND, error));
     }
-}
-
-/// Takes so many bytes of a budget, if they are left. Dropping the permit gives them back.
-fn take(left: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
-    let bytes = bytes.try_into().ok()?;
-    left.clone().try_acquire_many_owned(bytes).ok()
-}
-
-impl RapServer {
-    /// Who asks, and for which app: the one that the target names, else the one that the token is
-    /// for.
-    fn admit(
-        &self,
-        target: Target,
-        headers: &HeaderMap,
-        query: Option<&str>,
-    ) -> Result<(Identity, Option<String>), Refusal> {
-        let caller = authenticate(&self.hub, Role::Agent, headers, query).map_err(|denied| {
-            let missing = "A valid token of role agent is needed";
-            Refusal::denied(denied, missing, "That token is not of role agent")
-        })?;
-        let app = target
-            .app
-            .or_else(|| caller.app.as_deref().map(str::to_string));
-        if let Some(app) = app.as_deref().filter(|app| !caller.may_reach(app)) {
-            return Err(Refusal::forbidden(format!(
-                "That token may not reach the app {app:?}"
-            )));
-        }
-        Ok((caller, app))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_given_back_can_be_taken_again() {
-        let left = Arc::new(Semaphore::new(10));
-        let six = take(&left, 6).unwrap();
-        assert!(take(&left, 5).is_none());
-        let four = take(&left, 4).unwrap();
-        drop(six);
-        assert!(take(&left, 6).is_some() && take(&left, 7).is_none());
-        drop(four);
-        assert!(take(&left, 10).is_some() && take(&left, usize::MAX).is_none());
-    }
+    Ok(Json(tools.manifest(endpoint)))
 }

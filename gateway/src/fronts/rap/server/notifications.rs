@@ -14,9 +14,8 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::RapServer;
-use super::body::read_json;
-use super::target::Target;
+use super::request::{Target, read_json};
+use super::state::RapServer;
 use crate::cluster::Notice;
 use crate::fronts::rap::names::{AnyServersId, Identifier};
 use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
@@ -25,6 +24,7 @@ use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::calls::{Canceller, Confirmation};
 use crate::tokens::Identity;
+use crate::wire::for_log;
 use caphost::call::Stop;
 
 /// How many bytes a notification may have: two ids, and room for members we do not know.
@@ -40,41 +40,40 @@ pub(super) async fn cancel_tool_call(
     target: Target,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
-    let (caller, app, notification) = server.read(target, request, &server.cancels).await?;
+    let (by, app, notification) = server.read(target, request, &server.cancels).await?;
     let CancelToolCall::<AnyServersId> {
         thread_id,
         tool_call_id,
     } = notification;
-    let (Some(thread_id), Some(tool_call_id)) = (thread_id.ours(), tool_call_id.ours()) else {
-        return Ok(StatusCode::OK);
-    };
-    server.cancel(&thread_id, &tool_call_id, app.as_deref(), &caller);
-    server.tell(|| Notice::CancelToolCall {
-        thread_id: thread_id.to_string(),
-        tool_call_id: tool_call_id.to_string(),
-        app,
-        by: caller,
-    });
+    if let (Some(thread), Some(call)) = (thread_id.ours(), tool_call_id.ours()) {
+        let call = Some(call);
+        server.cancel_everywhere(Meant {
+            thread,
+            call,
+            app,
+            by,
+        });
+    }
     Ok(StatusCode::OK)
 }
 
-/// Cancels the calls of a thread and forgets it.
+/// Cancels the calls of a thread. Later ones in a thread of that id are not concerned.
 pub(super) async fn close_thread(
     State(server): State<Arc<RapServer>>,
     target: Target,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
-    let (caller, app, notification) = server.read(target, request, &server.closures).await?;
+    let (by, app, notification) = server.read(target, request, &server.closures).await?;
     let CloseThread::<AnyServersId> { thread_id } = notification;
-    let Some(thread_id) = thread_id.ours() else {
-        return Ok(StatusCode::OK);
-    };
-    server.close(&thread_id, app.as_deref(), &caller);
-    server.tell(|| Notice::CloseThread {
-        thread_id: thread_id.to_string(),
-        app,
-        by: caller,
-    });
+    if let Some(thread) = thread_id.ours() {
+        let call = None;
+        server.cancel_everywhere(Meant {
+            thread,
+            call,
+            app,
+            by,
+        });
+    }
     Ok(StatusCode::OK)
 }
 
@@ -89,85 +88,100 @@ pub(super) async fn obey(
         let Some(server) = server.upgrade() else {
             break;
         };
-        match notice {
-            Notice::CancelToolCall {
-                thread_id,
-                tool_call_id,
-                app,
-                by,
-            } => {
-                if let (Some(thread), Some(call)) = (read(&thread_id), read(&tool_call_id)) {
-                    server.cancel(&thread, &call, app.as_deref(), &by);
-                }
-            }
-            Notice::CloseThread { thread_id, app, by } => {
-                if let Some(thread) = read(&thread_id) {
-                    server.close(&thread, app.as_deref(), &by);
-                }
-            }
-            _ => {}
+        if let Some(meant) = Meant::told(notice) {
+            server.cancel(&meant);
         }
     }
     ControlFlow::Break(())
 }
 
-/// Cancels a call and logs what came of it. The runtime learns that from the call's result.
-async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifier) {
-    let Confirmation {
-        cancelled,
-        reason: why,
-        error,
-        stop,
-        ..
-    } = canceller.cancel(Some(reason.into())).await;
-    match error {
-        Some(error) => {
-            let (code, message) = (&*error.code, &*error.message);
-            tracing::warn!(?thread_id, code, message, "a tool call was not cancelled");
-        }
-        None => {
-            let stop = stop.map(Stop::as_str);
-            tracing::debug!(?thread_id, cancelled, why, stop, "cancel");
+/// What is to be cancelled.
+struct Meant {
+    thread: Identifier,
+    /// One call of the thread; without it the thread is closed.
+    call: Option<Identifier>,
+    app: Option<String>,
+    by: Identity,
+}
+
+impl Meant {
+    /// What another worker tells, if it is about tool calls.
+    fn told(notice: Notice) -> Option<Self> {
+        let (thread, call, app, by) = match notice {
+            Notice::CancelToolCall {
+                thread_id,
+                tool_call_id,
+                app,
+                by,
+            } => (thread_id, Some(tool_call_id), app, by),
+            Notice::CloseThread { thread_id, app, by } => (thread_id, None, app, by),
+            _ => return None,
+        };
+        // That worker has checked them before.
+        let read = |id: String| {
+            let read = Identifier::new(&id);
+            read.inspect_err(|error| tracing::warn!(%error, "another worker names no RAP id"))
+        };
+        Some(Meant {
+            thread: read(thread).ok()?,
+            call: call.map(read).transpose().ok()?,
+            app,
+            by,
+        })
+    }
+
+    fn notice(self) -> Notice {
+        let Meant {
+            thread, app, by, ..
+        } = self;
+        let thread_id = thread.to_string();
+        match self.call {
+            Some(call) => Notice::CancelToolCall {
+                thread_id,
+                tool_call_id: call.to_string(),
+                app,
+                by,
+            },
+            None => Notice::CloseThread { thread_id, app, by },
         }
     }
 }
 
 impl RapServer {
-    /// Cancels a call here that `by` may see.
-    pub(super) fn cancel(
-        &self,
-        thread_id: &Identifier,
-        tool_call_id: &Identifier,
-        app: Option<&str>,
-        by: &Identity,
-    ) {
-        let found = self.threads.cancellers(thread_id, tool_call_id, app, by);
+    fn cancel_everywhere(&self, meant: Meant) {
+        self.cancel(&meant);
+        if let Some(workers) = self.hub.workers() {
+            workers.tell_all(meant.notice());
+        }
+    }
+
+    /// Cancels what is meant of the calls here.
+    fn cancel(&self, meant: &Meant) {
+        let Meant {
+            thread,
+            call,
+            app,
+            by,
+        } = meant;
+        let (found, reason) = match call {
+            Some(call) => {
+                let found = self.calls.cancellers(thread, call, app.as_deref(), by);
+                (found, CANCELLED)
+            }
+            None => {
+                let found = self.calls.close(thread, app.as_deref(), by);
+                self.sessions.close_thread(thread.as_str(), |owner, its| {
+                    app.as_deref().is_none_or(|app| its == Some(app)) && by.may_see(owner, its)
+                });
+                (found, CLOSED)
+            }
+        };
         if found.is_empty() {
             // Most often it has ended, or is another server's: every server is told.
-            tracing::debug!(?thread_id, ?tool_call_id, "cancel: no such tool call");
+            tracing::debug!(?thread, ?call, "cancel: no such tool call");
         }
         for canceller in found {
-            tokio::spawn(cancel(canceller, CANCELLED, thread_id.clone()));
-        }
-    }
-
-    /// Closes a thread here that `by` may see.
-    pub(super) fn close(&self, thread_id: &Identifier, app: Option<&str>, by: &Identity) {
-        let closed = self.threads.take(thread_id, app, by);
-        if closed.is_empty() {
-            tracing::debug!(?thread_id, "close: no such thread");
-        }
-        for thread in closed {
-            // Later calls with that thread id are in a new thread.
-            for canceller in thread.close() {
-                tokio::spawn(cancel(canceller, CLOSED, thread_id.clone()));
-            }
-        }
-    }
-
-    fn tell(&self, notice: impl FnOnce() -> Notice) {
-        if let Some(workers) = self.hub.workers() {
-            workers.tell_all(notice());
+            tokio::spawn(cancel(canceller, reason, thread.clone()));
         }
     }
 
@@ -193,9 +207,24 @@ impl RapServer {
     }
 }
 
-/// An id of another worker, which has checked it before.
-fn read(id: &str) -> Option<Identifier> {
-    let read = Identifier::new(id);
-    read.inspect_err(|error| tracing::warn!(%error, "another worker names no RAP id"))
-        .ok()
+/// Cancels a call and logs what came of it. The runtime learns that from the call's result.
+async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifier) {
+    let Confirmation {
+        cancelled,
+        reason: why,
+        error,
+        stop,
+        ..
+    } = canceller.cancel(Some(reason.into())).await;
+    match error {
+        Some(error) => {
+            let (code, message) = (for_log(error.code), for_log(error.message));
+            tracing::warn!(?thread_id, code, message, "a tool call was not cancelled");
+        }
+        None => {
+            let stop = stop.map(Stop::as_str);
+            let why = why.map(for_log);
+            tracing::debug!(?thread_id, cancelled, why, stop, "cancel");
+        }
+    }
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::callback_url::AllowedHost;
+use crate::fronts::rap::egress::AllowedHost;
 use crate::options::{bytes, count, defaults, duration, rate};
 
 /// The options of the RAP tool server.
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "RAP tool server")]
 pub struct Options {
-    /// A host that results may be sent to, such as `runtime.example`, `*.example` or `10.0.0.7:8080`. Any, unless given. Repeatable.
+    /// A host, network or origin that results may be sent to, such as `runtime.example`, `*.example`, `10.0.0.7:8080`, `10.1.0.0/16` or `https://runtime.example`; nothing else then. Unless given, all but private, loopback and link-local addresses; without tokens, a gateway on loopback reaches loopback as well. Repeatable.
     #[arg(
         long = "rap-callback-allow",
         env = "CAPHOST_RAP_CALLBACK_ALLOW",
@@ -28,21 +28,27 @@ pub struct Options {
     /// How long a call may take before it is cancelled.
     #[arg(long = "rap-call-timeout", env = "CAPHOST_RAP_CALL_TIMEOUT", default_value = "60m", value_parser = duration, value_name = "TIME")]
     pub call_timeout: Duration,
-    /// How long a thread may be without a call before its session with the app ends.
+    /// How long the threads of a caller may be without a call before their session with the app ends.
     #[arg(long = "rap-thread-idle", env = "CAPHOST_RAP_THREAD_IDLE", default_value = "5m", value_parser = duration, value_name = "TIME")]
     pub thread_idle: Duration,
-    /// Threads with a session at once; beyond that, threads without a call make room.
+    /// Sessions with apps at once, one for each caller and app, and open threads known in each; beyond that, a session without a call makes room.
     #[arg(long = "rap-max-threads", env = "CAPHOST_RAP_MAX_THREADS", default_value = "500", value_parser = count, value_name = "N")]
     pub max_threads: usize,
     /// Invocations whose results are not delivered yet; beyond that, more are answered 503.
     #[arg(long = "rap-max-pending", env = "CAPHOST_RAP_MAX_PENDING", default_value = "10000", value_parser = count, value_name = "N")]
     pub max_pending: usize,
+    /// The same of one token; beyond that, more of its invocations are answered 429.
+    #[arg(long = "rap-max-pending-per-token", env = "CAPHOST_RAP_MAX_PENDING_PER_TOKEN", default_value = "2500", value_parser = count, value_name = "N")]
+    pub max_pending_per_token: usize,
     /// The largest result; in place of a larger one an error is delivered.
     #[arg(long = "rap-max-result-bytes", env = "CAPHOST_RAP_MAX_RESULT_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_result_bytes: usize,
     /// The size of all results that wait to be delivered, beyond which errors are delivered in their place; and of all invocations that are pending, beyond which more are answered 503.
     #[arg(long = "rap-max-pending-bytes", env = "CAPHOST_RAP_MAX_PENDING_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_pending_bytes: usize,
+    /// The same of one token; beyond that, more of its invocations are answered 429.
+    #[arg(long = "rap-max-pending-bytes-per-token", env = "CAPHOST_RAP_MAX_PENDING_BYTES_PER_TOKEN", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
+    pub max_pending_bytes_per_token: usize,
     /// Cancellations per second of one caller, and as many closures of threads.
     #[arg(long = "rap-notifications-per-second", env = "CAPHOST_RAP_NOTIFICATIONS_PER_SECOND", default_value = "1000", value_parser = rate, value_name = "N")]
     pub notifications_per_second: f64,
@@ -80,6 +86,7 @@ mod tests {
         assert!(
             read("a.example,*.b.example").is_ok_and(|line| line.options.callback_allow.len() == 2)
         );
-        assert!(read("http://a.example").is_err());
+        assert!(read("http://a.example,10.0.0.0/8").is_ok());
+        assert!(read("http://a.example/path").is_err());
     }
 }

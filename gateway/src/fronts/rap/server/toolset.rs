@@ -1,56 +1,20 @@
-//! What an app offers, as tools, and `GET {base}/.well-known/rap-toolset`, where that is told.
+//! What an app offers, as tools.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::RapServer;
-use super::target::Target;
 use crate::broker::{CapabilityInfo, Offer};
 use crate::fronts::rap::names::tool_name;
 use crate::fronts::rap::wire::{Tool, Toolset};
-use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
-use crate::wire::Failure;
-use caphost::call::{Code, Error};
+use crate::wire::{Failure, for_log};
 
 /// Answers kept at once: names of apps come from outside.
 const KEPT: usize = 256;
-
-/// The manifest. 404 without an app, or without a tool; 409 with several apps and none named.
-pub(super) async fn manifest(
-    State(server): State<Arc<RapServer>>,
-    target: Target,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Result<Json<Value>, Refusal> {
-    let endpoint = target.endpoint(&headers, server.secure);
-    let endpoint = endpoint.ok_or_else(|| Refusal::invalid("`Host` is no host"))?;
-    let (_, app) = server.admit(target, &headers, uri.query())?;
-    let tools = server.catalogue.tools(&server.hub, app.as_deref());
-    let tools = tools.map_err(|error| {
-        let several = error.code == Code::INVALID_PARAMS;
-        let status = if several {
-            StatusCode::CONFLICT
-        } else {
-            StatusCode::NOT_FOUND
-        };
-        Refusal::new(status, error)
-    })?;
-    if tools.is_empty() {
-        // A toolset has one tool at least.
-        let message = format!("The app {:?} offers no tools", tools.app);
-        let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
-        return Err(Refusal::new(StatusCode::NOT_FOUND, error));
-    }
-    Ok(Json(tools.manifest(endpoint)))
-}
 
 /// What the apps of a hub offer, as tools: made once, until an app offers something else.
 #[derive(Debug, Default)]
@@ -152,8 +116,8 @@ impl Tools {
         for Conflict { name, capabilities } in &conflicts {
             tracing::warn!(
                 app = app.id,
-                tool = name,
-                ?capabilities,
+                tool = for_log(name),
+                capabilities = for_log(format_args!("{capabilities:?}")),
                 "capabilities with one name as tools: none is offered"
             );
         }
@@ -193,7 +157,6 @@ impl Tools {
                 name: self.name.clone(),
                 description: Some(self.description.clone()),
                 endpoint,
-                needs_migration: false,
                 tools: self.tools.values().map(|it| it.tool.clone()).collect(),
             },
             conflicts: &self.conflicts,
@@ -211,9 +174,8 @@ impl Capability {
                 name: tool,
                 description: capability
                     .description
-                    .unwrap_or_else(|| capability.name.clone()),
+                    .or_else(|| Some(capability.name.clone())),
                 input_schema: object_schema(schema),
-                annotations: None,
             },
             name: capability.name,
         }

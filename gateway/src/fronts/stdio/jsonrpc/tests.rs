@@ -1,4 +1,4 @@
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio_tungstenite::tungstenite::protocol::Role;
 
@@ -100,4 +100,36 @@ async fn what_is_too_large_is_refused_here_and_the_next_goes_on() {
     gateway.close(None).await.unwrap();
     assert_eq!(heard(&mut ends.output).await["result"], 1);
     assert_eq!(ends.bridge.await.unwrap(), Ok(()));
+}
+
+fn settled(pending: &mut Pending) -> Vec<Value> {
+    let mut ids: Vec<_> = pending
+        .settle("gone")
+        .iter()
+        .map(|it| serde_json::from_str::<Value>(it).unwrap())
+        .inspect(|it| assert_eq!(it["error"]["data"]["code"], "DISCONNECTED"))
+        .map(|it| it["id"].clone())
+        .collect();
+    ids.sort_by_key(Value::to_string);
+    ids
+}
+
+#[test]
+fn requests_wait_until_they_are_answered() {
+    let mut pending = Pending::default();
+    for id in ["0", "\"\"", "null", "1", "\"1\"", "1"] {
+        pending.sent(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#));
+    }
+    pending.sent(r#"{"jsonrpc":"2.0","method":"m"}"#);
+    pending.sent(r#"{"jsonrpc":"2.0","id":9,"result":1}"#);
+    pending.sent("nonsense");
+    pending.received(r#"{"jsonrpc":"2.0","id":0,"result":null}"#);
+    pending.received(r#"{"jsonrpc":"2.0","id":1.0,"error":{}}"#);
+    pending.received(r#"{"jsonrpc":"2.0","id":7,"error":{}}"#);
+    pending.received(r#"{"jsonrpc":"2.0","method":"m"}"#);
+    assert_eq!(
+        settled(&mut pending),
+        [json!(""), json!("1"), json!(1), json!(null)]
+    );
+    assert!(settled(&mut pending).is_empty());
 }

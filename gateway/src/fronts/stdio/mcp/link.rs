@@ -1,5 +1,6 @@
-//! HTTP between the bridge and its gateway.
+//! The gateway as the bridge sees it: HTTP, and the session, which the client does not see.
 
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use base64::Engine;
@@ -12,18 +13,65 @@ use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use sse_stream::SseStream;
 use tokio::time::timeout;
+use url::Url;
 
-use super::message::{Request, error};
-use super::session::Membership;
-use super::{Endpoint, MESSAGE_BYTES};
-use crate::fronts::jsonrpc::message::code;
+use super::super::{MESSAGE_BYTES, lock};
 use crate::http_client;
+use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
 
 /// A stream that is silent for so long is dead: the gateway sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
 
-pub const SESSION: &str = "mcp-session-id";
+const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
+/// Where the version stands in a request that says its own.
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// Where the gateway is, and how to get in.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// Its `/mcp`, or `/mcp/<app id>`.
+    pub url: Url,
+    /// The `Authorization` header.
+    pub authorization: Option<String>,
+}
+
+/// A request of the client.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Its id.
+    pub id: Id,
+    /// Its method.
+    pub method: String,
+    /// What it is about: the name of a tool or prompt, the URI of a resource.
+    name: Option<String>,
+    /// Its version, if it says so itself: it belongs to no session then.
+    pub version: Option<String>,
+}
+
+impl Request {
+    /// Looks at its parameters.
+    pub fn new(id: Id, method: &str, params: Option<&str>) -> Self {
+        let params = params.and_then(|params| serde_json::from_str(params).ok());
+        let params: Value = params.unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(str::to_string);
+        Request {
+            id,
+            method: method.into(),
+            name: text(&params["name"]).or_else(|| text(&params["uri"])),
+            version: text(&params["_meta"][META_VERSION]),
+        }
+    }
+}
+
+/// The session requests belong to.
+#[derive(Clone, Debug, Default)]
+pub struct Membership {
+    /// Its id.
+    pub session: Option<String>,
+    /// The version agreed on.
+    version: Option<String>,
+}
 
 /// The way to one gateway.
 pub struct Link {
@@ -96,13 +144,87 @@ impl Link {
         let at = self.endpoint.url.origin().ascii_serialization();
         let message =
             format!("Cannot reach the gateway at {at}: {root}. Is `caphost serve` running there?");
-        error(
-            id,
-            code::FAILED,
-            &message,
-            Some(json!({ "code": "DISCONNECTED", "retryable": true })),
-        )
+        disconnected(id, message)
     }
+}
+
+/// The session, once the client has begun one.
+#[derive(Default)]
+pub struct Session {
+    state: Mutex<State>,
+    /// Held while a lost session is begun again.
+    renewing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    membership: Membership,
+    /// `initialize` as the client sent it, to say it again.
+    hello: Option<(String, Id)>,
+}
+
+impl Session {
+    /// What requests carry.
+    pub fn membership(&self) -> Membership {
+        self.state().membership.clone()
+    }
+
+    /// `initialize` is answered with success: what it was, and the session in the headers.
+    pub fn begun(&self, hello: String, id: Id, response: &reqwest::Response) {
+        let mut state = self.state();
+        state.membership = Membership {
+            session: named(response),
+            version: None,
+        };
+        state.hello = Some((hello, id));
+    }
+
+    /// The answer to `initialize`: which version it is.
+    pub fn answered(&self, answer: &str) {
+        let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+        let version = answer["result"]["protocolVersion"].as_str();
+        self.state().membership.version = version.map(str::to_string);
+    }
+
+    /// The gateway does not know `lost` any more, such as after a restart: begins another in the
+    /// client's words, unless that was done in the meantime. Whether there is one now.
+    pub async fn renew(&self, lost: &Membership, link: &Link) -> bool {
+        let _alone = self.renewing.lock().await;
+        if self.membership().session != lost.session {
+            return true;
+        }
+        let Some((hello, id)) = self.state().hello.clone() else {
+            return false;
+        };
+        let Ok(response) = link.post(hello, &Membership::default()).await else {
+            return false;
+        };
+        let session = named(&response);
+        if !response.status().is_success() || session.is_none() {
+            return false;
+        }
+        let mut incoming = messages(response);
+        while let Some(message) = incoming.next().await {
+            if answers(&message, &id) {
+                self.state().membership.session = session;
+                self.answered(&message);
+                let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+                let told = link.post(told.into(), &self.membership()).await;
+                tracing::info!(told = told.is_ok(), "the gateway's session was begun again");
+                return true;
+            }
+        }
+        false
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+fn named(response: &reqwest::Response) -> Option<String> {
+    let id = response.headers().get(SESSION)?;
+    Some(id.to_str().ok()?.to_string())
 }
 
 /// The messages of an answer, as they come, until its end, be it the right one or a broken
@@ -149,7 +271,21 @@ pub async fn failure(response: Response, id: &Value) -> String {
     let message = said["error"]["message"].as_str().map(str::to_string);
     let message = message.unwrap_or_else(|| format!("The gateway answers with status {status}"));
     let data = said.get("error").filter(|it| it.is_object()).cloned();
-    error(id, code::FAILED, &message, data)
+    let mut error = RpcError::new(code::FAILED, message);
+    error.data = data;
+    error.answer(id).to_string()
+}
+
+/// The answer to a request whose gateway is gone.
+pub fn disconnected(id: &Value, message: impl Into<String>) -> String {
+    let data = json!({ "code": "DISCONNECTED", "retryable": true });
+    let error = RpcError::new(code::FAILED, message).with_data(data);
+    error.answer(id).to_string()
+}
+
+/// Whether `text` answers the request with that id.
+pub fn answers(text: &str, id: &Id) -> bool {
+    matches!(read(text), Ok(Message::Response(Some(answered))) if answered == *id)
 }
 
 async fn whole(mut response: Response) -> Option<String> {
@@ -179,6 +315,28 @@ fn header_value(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_name_what_they_are_about() {
+        let params =
+            r#"{"name":"a.b","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
+        let id = Id::read(&json!(0)).unwrap();
+        let request = Request::new(id.clone(), "tools/call", Some(params));
+        assert_eq!(request.name.as_deref(), Some("a.b"));
+        assert_eq!(request.version.as_deref(), Some("2026-07-28"));
+        assert!(Request::new(id, "ping", None).version.is_none());
+    }
+
+    #[test]
+    fn answers_are_recognised_by_their_id() {
+        let answers = |text: &str, id: Value| answers(text, &Id::read(&id).unwrap());
+        let answer = r#"{"id":"1","result":{}}"#;
+        assert!(answers(answer, json!("1")) && !answers(answer, json!(1)));
+        let request = r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}"#;
+        assert!(!answers(request, json!(1)));
+        let notification = r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#;
+        assert!(!answers(notification, json!(1)));
+    }
 
     #[test]
     fn names_fit_a_header() {

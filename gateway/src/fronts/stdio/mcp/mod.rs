@@ -6,13 +6,9 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `mod` | what is in flight, and what becomes of each message |
-//! | `session` | the gateway's session, and beginning another when that is lost |
-//! | `link` | HTTP: requests, their headers, what is wrong with an answer |
-//! | `message` | which kind a message of the client is |
+//! | `link` | the gateway: requests and their headers, its session, what is wrong with an answer |
 
 mod link;
-mod message;
-mod session;
 
 use std::collections::HashMap;
 use std::io;
@@ -23,20 +19,19 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::codec::FramedRead;
-use url::Url;
 
 use super::codec::{Broken, Codec, Frame};
 use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output, lock};
-use crate::fronts::jsonrpc::message::{Id, IdKey, code};
-use link::{Link, failure, messages};
-use message::{Message, Request, answers, error};
-use session::{Membership, Session};
+use crate::wire::json_rpc::{Fault, Id, Message, RpcError, code, read, read_cancel};
+use crate::wire::mended;
+pub use link::Endpoint;
+use link::{Link, Membership, Request, Session, answers, disconnected, failure, messages};
 
 /// For the gateway to be told that the client is gone.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -47,15 +42,6 @@ const BREATH: Duration = Duration::from_millis(10);
 const UNWRITTEN: usize = 64;
 /// Between two attempts to listen, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
-
-/// Where the gateway is, and how to get in.
-#[derive(Clone)]
-pub struct Endpoint {
-    /// Its `/mcp`, or `/mcp/<app id>`.
-    pub url: Url,
-    /// The `Authorization` header.
-    pub authorization: Option<String>,
-}
 
 /// Carries messages until the input ends, the output is closed, or `stop`. What is in flight then is
 /// cancelled.
@@ -96,7 +82,7 @@ struct Bridge<W> {
     link: Link,
     session: Session,
     output: Output<W>,
-    in_flight: Mutex<HashMap<IdKey, Exchange>>,
+    in_flight: Mutex<HashMap<Id, Exchange>>,
     /// What is no request, to be sent in the order it came.
     posts: UnboundedSender<String>,
     /// The client has said `notifications/initialized`.
@@ -148,15 +134,41 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     }
 
     fn take(&self, frame: Frame) -> Option<Task<'_>> {
-        let Frame::Message(text) = frame else {
-            let what = "A line too long, or not UTF-8";
-            return Some(self.answer(error(&Value::Null, code::PARSE_ERROR, what, None)));
+        let refuse = |id: Option<Id>, code: i32, what: &str| {
+            let id = id.as_ref().map_or(&Value::Null, Id::value);
+            Some(self.answer(RpcError::new(code, what).answer(id).to_string()))
         };
-        match Message::read(&text) {
-            Err(answer) => return Some(self.answer(answer)),
-            Ok(Message::Request(request)) => return Some(self.request(text, request)),
-            Ok(Message::Cancelled(id)) => self.cancel(&id, text),
-            Ok(Message::Other(_)) => drop(self.posts.send(text)),
+        let Frame::Message(text) = frame else {
+            return refuse(None, code::PARSE_ERROR, "A line too long, or not UTF-8");
+        };
+        match read(&mended(&text)) {
+            Err(_) => return refuse(None, code::PARSE_ERROR, "Not JSON"),
+            Ok(
+                Message::Invalid {
+                    fault: Fault::NoObject,
+                    ..
+                }
+                | Message::Batch,
+            ) => {
+                let what = "A message is an object; batches are not part of this protocol";
+                return refuse(None, code::INVALID_REQUEST, what);
+            }
+            Ok(Message::Invalid { id, fault }) => {
+                return refuse(id, code::INVALID_REQUEST, fault.as_str());
+            }
+            Ok(Message::Request { id, .. }) if id.value().is_null() => {
+                let what = "`id` must be a string or an integer";
+                return refuse(None, code::INVALID_REQUEST, what);
+            }
+            Ok(Message::Request { id, method, params }) => {
+                let request = Request::new(id, &method, params);
+                return Some(self.request(text, request));
+            }
+            Ok(Message::Notification { method, params }) => match read_cancel(&method, params) {
+                Some(cancel) => self.cancel(&cancel.id, text),
+                None => drop(self.posts.send(text)),
+            },
+            Ok(Message::Response(_)) => drop(self.posts.send(text)),
         }
         None
     }
@@ -167,14 +179,14 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
 
     fn request(&self, text: String, request: Request) -> Task<'_> {
         let mut in_flight = lock(&self.in_flight);
-        if in_flight.contains_key(request.id.key()) {
+        if in_flight.contains_key(&request.id) {
             let what = "A request with this id is in flight";
-            let refusal = error(request.id.value(), code::INVALID_REQUEST, what, None);
-            return self.answer(refusal);
+            let refusal = RpcError::new(code::INVALID_REQUEST, what);
+            return self.answer(refusal.answer(request.id.value()).to_string());
         }
         let (cancel, mut cancels) = unbounded_channel();
         let alone = request.version.is_some();
-        in_flight.insert(request.id.key().clone(), Exchange { alone, cancel });
+        in_flight.insert(request.id.clone(), Exchange { alone, cancel });
         let request = async move {
             if !alone {
                 return self.exchange(text, &request, &mut cancels).await;
@@ -238,9 +250,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
                 self.over(&request.id);
             }
             let message = message.unwrap_or_else(|| {
-                let what = "The gateway closed the stream before it answered";
-                let data = json!({ "code": "DISCONNECTED", "retryable": true });
-                error(id, code::FAILED, what, Some(data))
+                disconnected(id, "The gateway closed the stream before it answered")
             });
             if answered && begins {
                 self.session.answered(&message);
@@ -274,28 +284,29 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
 
     fn cancel(&self, id: &Id, text: String) {
         let mut in_flight = lock(&self.in_flight);
-        let Some(exchange) = in_flight.get(id.key()) else {
+        let Some(exchange) = in_flight.get(id) else {
             return;
         };
         let _ = exchange.cancel.send(text);
         if exchange.alone {
-            in_flight.remove(id.key());
+            in_flight.remove(id);
         }
     }
 
     /// A request is over, and its id may be used again.
     fn over(&self, id: &Id) {
-        lock(&self.in_flight).remove(id.key());
+        lock(&self.in_flight).remove(id);
     }
 
     /// Sends what is no request, each after what came before it.
     async fn post(&self, mut posts: UnboundedReceiver<String>) {
         while let Some(text) = posts.recv().await {
-            let message = Message::read(&text);
+            let begins = matches!(
+                read(&text),
+                Ok(Message::Notification { method, .. }) if method == "notifications/initialized"
+            );
             self.deliver(text).await;
-            if let Ok(Message::Other(Some(method))) = message
-                && method == "notifications/initialized"
-            {
+            if begins {
                 self.initialized.notify_one();
             }
         }

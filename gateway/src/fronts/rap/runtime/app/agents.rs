@@ -1,9 +1,17 @@
-//! The agents on one tool server, and their threads.
+//! The agents on one tool server: their sessions and threads, what they say, and what they are told.
 
 use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::ToolServerApp;
 use crate::fronts::rap::names::Identifier;
-use caphost::session::ConnectionId;
+use crate::wire::abp::{self, FromAgent, Received};
+use crate::wire::{Envelope, error_json, failed, for_log};
+use caphost::call::{CallId, Code, Error};
+use caphost::session::{Answer, CallRequest, ConnectionId};
 
 /// One agent of the tool server.
 pub struct Agent {
@@ -85,6 +93,155 @@ impl Agents {
         match self.agents.get(&connection) {
             Some(agent) => Some(&agent.handle),
             None => left().map(|(_, handle)| &**handle),
+        }
+    }
+}
+
+impl ToolServerApp<'_> {
+    /// Takes a message from the broker.
+    pub fn receive(&mut self, text: &str) {
+        let Ok(envelope) = Envelope::read(text, None, &self.parts.hub.limits) else {
+            return;
+        };
+        let Some(handle) = envelope.agent.as_deref() else {
+            if envelope.kind == "app/refused" {
+                let text = for_log(text);
+                tracing::warn!(server = ?self.parts.client.server, text, "the broker refuses");
+            }
+            return;
+        };
+        if envelope.kind == "agent/closed" {
+            return self.agent_closed(handle);
+        }
+        let state = &mut self.state;
+        let connection = self.agents.connection(handle, || state.connect());
+        // The broker checks the depth without parsing, and lets a little more through than this can.
+        let Ok(message) = serde_json::from_str::<Value>(text) else {
+            let error = Error::invalid_params("The message is nested too deeply");
+            let (kind, payload) = failed(&envelope.subject(), &error);
+            let id = envelope.id.and_then(|id| serde_json::from_str(id).ok());
+            let payload = serde_json::from_str(&payload).unwrap_or_default();
+            return self.broker.send(Some(handle), kind, id.as_ref(), payload);
+        };
+        match abp::read_from_agent(&message) {
+            Ok(received) => self.take(connection, received),
+            Err(error) => {
+                let error = self.without_session(connection, &message).unwrap_or(error);
+                let refusal = abp::refusal(&message, &error, 0.0);
+                let kind = refusal["type"].as_str().unwrap_or_default();
+                let id = message.get("id").cloned();
+                self.post(connection, kind, id, refusal["payload"].clone());
+            }
+        }
+    }
+
+    /// The error of a request that needs a session and has none. It is told before any other.
+    fn without_session(&self, connection: ConnectionId, message: &Value) -> Option<Error<Value>> {
+        let kind = message["type"].as_str()?;
+        let needs_session = [abp::kind::CALL, abp::kind::CANCEL].contains(&kind);
+        let missing = needs_session && self.state.session_id(connection).is_none();
+        let message = "There is no session: call initialize first";
+        missing.then(|| Error::new(Code::NOT_INITIALIZED, message))
+    }
+
+    fn take(&mut self, connection: ConnectionId, received: Received) {
+        let Received { id, message } = received;
+        let now = self.now();
+        match message {
+            FromAgent::Initialize(params) => {
+                // A session should start with what the tool server offers now.
+                self.parts.look.notify_one();
+                let session: Rc<str> = Uuid::new_v4().to_string().into();
+                self.state.initialize(connection, id, params, session, now);
+            }
+            FromAgent::Call {
+                call,
+                capability,
+                params,
+                timeout,
+                token,
+            } => {
+                let fresh = || CallId::from_random(*Uuid::new_v4().as_bytes());
+                let request = CallRequest {
+                    id: call.unwrap_or_else(fresh),
+                    capability,
+                    // Nothing else tells the handler whose call it is.
+                    params: json!([connection, params]),
+                    timeout,
+                    token,
+                };
+                self.state.call(connection, id, request, now);
+            }
+            FromAgent::Cancel {
+                given,
+                call,
+                reason,
+            } => {
+                self.state.cancel(connection, id, given, &call, reason, now);
+                self.unsubscribe(connection, &call);
+            }
+            FromAgent::Shutdown { reason } => self.state.shutdown(connection, id, reason, now),
+            // No tool asks anything.
+            FromAgent::Elicited(_) => {}
+        }
+    }
+
+    fn agent_closed(&mut self, handle: &str) {
+        let Some(connection) = self.agents.known(handle) else {
+            return;
+        };
+        let now = self.now();
+        self.state.disconnect(connection, now);
+        self.drive();
+        self.close_thread(connection);
+        self.agents.remove(connection);
+    }
+
+    pub(super) fn answer(&mut self, to: ConnectionId, id: Option<Value>, answer: Answer<Value>) {
+        let (kind, payload) = match answer {
+            Answer::Initialized(result) => {
+                if let (Ok(opened), Some(agent)) = (&result, self.agents.get_mut(to)) {
+                    agent.thread = Some(Identifier::random());
+                    agent.notifications = opened.features.notifications;
+                }
+                let payload = abp::initialized(&self.app, &result);
+                (abp::kind::INITIALIZE_RESULT, payload)
+            }
+            Answer::Cancelled(given, result) => {
+                let payload = abp::cancel_response(&given, &result);
+                (abp::kind::CANCEL_RESULT, payload)
+            }
+            Answer::ShutDown(result) => {
+                let mut payload = Map::new();
+                match &result {
+                    Ok(()) => self.close_thread(to),
+                    Err(error) => {
+                        payload.insert("error".into(), error_json(error));
+                    }
+                }
+                // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
+                if id.is_none() {
+                    return;
+                }
+                (abp::kind::SHUTDOWN_RESULT, payload.into())
+            }
+        };
+        self.post(to, kind, id, payload);
+    }
+
+    /// The session of an agent is over, and with it its thread.
+    pub fn close_thread(&mut self, connection: ConnectionId) {
+        self.subscriptions.remove_all(connection);
+        let agent = self.agents.get_mut(connection);
+        if let Some(thread) = agent.and_then(|agent| agent.thread.take()) {
+            self.parts.notices.closed(&thread, &self.broker.keep);
+        }
+    }
+
+    /// Sends an agent a message.
+    pub fn post(&self, to: ConnectionId, kind: &str, id: Option<Value>, payload: Value) {
+        if let Some(handle) = self.agents.handle(to) {
+            self.broker.send(Some(handle), kind, id.as_ref(), payload);
         }
     }
 }

@@ -7,10 +7,11 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::task::JoinHandle;
 
-use super::{Input, ToolServerApp};
+use super::ToolServerApp;
 use crate::fronts::rap::names::Identifier;
-use crate::fronts::rap::runtime::delivery::{Dispatch, deliver};
-use crate::fronts::rap::runtime::notices::Underway;
+use crate::fronts::rap::runtime::callbacks::Input;
+use crate::fronts::rap::runtime::client::Underway;
+use crate::fronts::rap::runtime::delivery::{Dispatch, Undelivered, deliver};
 use crate::fronts::rap::wire::Invocation;
 use caphost::call::{CallId, CallKey, Code, Error, Stop};
 use caphost::session::ConnectionId;
@@ -122,12 +123,12 @@ impl ToolServerApp<'_> {
         };
         let invocation = Invocation {
             operation: tool.to_string(),
-            arguments,
+            arguments: Some(arguments),
             id: id.clone(),
             call_id: Some(call_id.to_string()),
             callback_url,
             group_id: thread.clone(),
-            thread_ancestors: Vec::new(),
+            thread_ancestors: None,
             user_id: None,
         };
         let body = serde_json::to_vec(&invocation).map_err(internal)?;
@@ -139,7 +140,8 @@ impl ToolServerApp<'_> {
             parts.tasks.spawn(async move {
                 let delivered = deliver(&client, &endpoint, Bytes::from(body), &limits, &dispatch);
                 if let Err(undelivered) = delivered.await {
-                    let _ = inbox.send(Input::Undelivered { id, undelivered }).await;
+                    let input = Input::Undelivered { id, undelivered };
+                    let _ = inbox.send(input.into()).await;
                 }
             })
         };
@@ -177,6 +179,76 @@ impl ToolServerApp<'_> {
         let (thread, id) = (&running.thread, &running.id);
         let notices = &self.parts.notices;
         notices.cancelled(thread, id, Some(underway), &self.broker.keep);
+    }
+
+    /// Deals with an input.
+    pub fn input(&mut self, input: Input) {
+        let now = self.now();
+        match input {
+            Input::Result {
+                thread,
+                id,
+                subscription,
+                outcome,
+            } => {
+                let key = self.calls.find(&thread, &id);
+                let ended = key.and_then(|key| Some((key, self.calls.remove(key)?)));
+                let Some((key, running)) = ended else {
+                    self.parts.counters().results_dropped.add();
+                    // The result comes too late, but it says that the work has ended.
+                    if let Some(key) = self.calls.ended_late(Some(&thread), &id) {
+                        self.state.settle(key, outcome, true, now);
+                    }
+                    return;
+                };
+                running.dispatch.end();
+                if subscription && outcome.is_ok() {
+                    self.subscribe(&running);
+                }
+                self.parts.counters().results.add();
+                match outcome {
+                    // The server says that it has cancelled the call. Nobody knows whether the work has stopped.
+                    Err(error) if error.code == Code::CANCELLED => {
+                        self.state.cancel_child(key, None, now);
+                        self.state.stopped(key, Stop::Abandoned, now);
+                        // The call has ended, which is reported as well.
+                        self.state.settle(key, Err(error), true, now);
+                    }
+                    outcome => self.state.settle(key, outcome, true, now),
+                }
+            }
+            Input::Event(event) => self.event(event),
+            Input::Unreadable { id, error } => match self.calls.ended_late(None, &id) {
+                Some(key) => self.state.settle(key, Err(error), true, now),
+                None => self.fail(&id, error),
+            },
+            Input::Undelivered { id, undelivered } => {
+                let Undelivered { error, may_run } = undelivered;
+                if !may_run && let Some(key) = self.calls.ended_late(None, &id) {
+                    return self.state.settle(key, Err(error), true, now);
+                }
+                self.parts.look.notify_one();
+                if may_run
+                    && let Some(key) = self.calls.find_any(&id)
+                    && let Some(running) = self.calls.get_mut(key)
+                {
+                    let (thread, keep) = (&running.thread, &self.broker.keep);
+                    self.parts.notices.cancelled(thread, &id, None, keep);
+                }
+                self.fail(&id, error);
+            }
+        }
+    }
+
+    fn fail(&mut self, id: &Identifier, error: Error<Value>) {
+        let now = self.now();
+        let Some(key) = self.calls.find_any(id) else {
+            return;
+        };
+        if let Some(running) = self.calls.remove(key) {
+            running.dispatch.end();
+            self.state.settle(key, Err(error), true, now);
+        }
     }
 }
 

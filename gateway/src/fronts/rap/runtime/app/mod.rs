@@ -4,12 +4,9 @@
 //! callbacks its events.
 
 mod agents;
+mod broker;
 mod calls;
-mod connection;
-mod inputs;
-mod perform;
 mod subscriptions;
-mod tools;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,22 +19,19 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-pub(super) use connection::KeepAlive;
-pub(super) use inputs::Input;
-
-use super::callbacks::CallbackEndpoint;
-use super::client::ToolServerClient;
-use super::notices::Notices;
+use super::callbacks::{CallbackEndpoint, Delivered, Input};
+use super::client::{Notices, ToolServerClient};
 use super::options::RuntimeLimits;
 use super::toolset::Known;
 use crate::broker::CloseCode;
 use crate::gateway::metrics::ToolServerCounters;
 use crate::gateway::{Hub, OutboxStep};
+use crate::wire::{abp, for_log};
 use agents::Agents;
+use broker::BrokerConnection;
 use calls::Calls;
 use caphost::call::Millis;
-use caphost::session::{HostState, Limits};
-use connection::BrokerConnection;
+use caphost::session::{Action, HostState, Limits, ReplyTo};
 use subscriptions::Subscriptions;
 
 /// How many messages are read before a call is started, so that a cancel sent right behind it comes
@@ -58,7 +52,7 @@ pub(super) struct Parts {
     /// Asks for a look at the toolset.
     pub look: Arc<Notify>,
     pub known: watch::Receiver<Known>,
-    pub inbox: mpsc::Receiver<Input>,
+    pub inbox: mpsc::Receiver<Delivered>,
 }
 
 impl Parts {
@@ -89,7 +83,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
             },
             // It belongs to a session that is over.
             late = parts.inbox.recv() => {
-                match late {
+                match late.map(|it| it.input) {
                     Some(Input::Result { .. }) => parts.counters().results_dropped.add(),
                     Some(Input::Event(_)) => parts.counters().events_dropped.add(),
                     _ => {}
@@ -109,6 +103,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
             }
             End::Closed(CloseCode::GOING_AWAY, _) | End::Over => return,
             End::Closed(_, reason) => {
+                let reason = for_log(reason);
                 tracing::warn!(server = ?parts.client.server, reason, "tool server is not let in");
                 tokio::select! {
                     () = over.cancelled() => return,
@@ -184,7 +179,7 @@ impl<'a> ToolServerApp<'a> {
                         return end;
                     }
                 }
-                Some(input) = self.parts.inbox.recv() => self.input(input),
+                Some(delivered) = self.parts.inbox.recv() => self.input(delivered.input),
                 () = due, if deadline.is_some() => {
                     let now = self.now();
                     self.state.handle_timeout(now);
@@ -207,6 +202,64 @@ impl<'a> ToolServerApp<'a> {
             OutboxStep::Close(code, reason) => return Some(End::Closed(code, reason)),
         }
         None
+    }
+
+    /// Does everything the state asks for, in order.
+    pub fn drive(&mut self) {
+        while let Some(action) = self.state.poll_action() {
+            self.perform(action);
+        }
+    }
+
+    fn perform(&mut self, action: Action<Value, ()>) {
+        match action {
+            Action::Wake => self.woken = true,
+            Action::Start {
+                key,
+                id,
+                capability,
+                params,
+                ..
+            } => {
+                if let Err(error) = self.start(key, id, &capability, params) {
+                    let now = self.now();
+                    self.state.settle(key, Err(error), true, now);
+                }
+            }
+            Action::Stop { key, .. } => self.stop(key),
+            Action::Respond {
+                to: ReplyTo::Agent(connection, id),
+                response,
+                ..
+            } => {
+                let payload = abp::response(&response);
+                self.post(connection, abp::kind::CALL_RESULT, id, payload);
+            }
+            Action::Answer { to, id, answer } => self.answer(to, id, answer),
+            Action::CallEnded { to, id, end } => {
+                self.post(to, abp::kind::NOTIFICATION, None, abp::call_ended(&id, end));
+            }
+            Action::CapabilitiesChanged { to, changes } => {
+                let payload = abp::capabilities_changed(&changes);
+                self.post(to, abp::kind::NOTIFICATION, None, payload);
+            }
+            // Tools take any parameters, make no calls, report no progress and ask nothing, and nobody
+            // observes the state.
+            Action::Check { .. }
+            | Action::Terminate { .. }
+            | Action::Respond { .. }
+            | Action::Progress { .. }
+            | Action::Elicit { .. }
+            | Action::Withdraw { .. }
+            | Action::Elicited { .. }
+            | Action::Notify { .. }
+            | Action::Call(_)
+            | Action::Progressed { .. }
+            | Action::CancelAnswered { .. }
+            | Action::Confirm { .. }
+            | Action::EndedLate { .. }
+            | Action::Session { .. } => {}
+        }
     }
 
     /// Starts what is ready, unless what has come in the meantime ends it first.

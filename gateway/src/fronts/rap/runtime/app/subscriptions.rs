@@ -82,18 +82,19 @@ impl ToolServerApp<'_> {
     /// Passes an event on. It may come before the result that begins its subscription.
     pub(super) fn event(&mut self, event: SubscriptionEvent) {
         let (thread, id) = (&event.group_id, &event.tool_call_id);
+        let is_final = event.is_final.unwrap_or_default();
         let (connection, call_id) = if let Some(owner) = self.subscriptions.owner(thread, id) {
             owner
         } else if let Some(key) = self.calls.find(thread, id)
             && let Some(running) = self.calls.get_mut(key)
             && !running.is_final
         {
-            running.is_final = event.is_final;
+            running.is_final = is_final;
             (running.connection, running.call_id.clone())
         } else {
             return self.parts.counters().events_dropped.add();
         };
-        if event.is_final {
+        if is_final {
             self.subscriptions.remove(connection, call_id.as_str());
         }
         let agent = self.agents.get(connection);
@@ -102,8 +103,8 @@ impl ToolServerApp<'_> {
         }
         let mut data = json!({ "callId": call_id.as_str(), "text": event.text });
         for (key, flag) in [
-            ("associative", event.associative),
-            ("final", event.is_final),
+            ("associative", event.associative.unwrap_or_default()),
+            ("final", is_final),
         ] {
             if flag {
                 data[key] = true.into();

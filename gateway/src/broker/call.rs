@@ -1,0 +1,124 @@
+//! Calls of the gateway's own: what the broker is given, and what it tells of them.
+
+use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop};
+use serde_json::json;
+
+use super::{Profile, Wanted};
+use crate::broker::runs::NewRun;
+use crate::wire::{Failure, Json};
+
+/// Names a cancel of a call of the gateway's own.
+pub type CancelKey = u64;
+
+/// What came of a cancel.
+pub type CancelOutcome = caphost::agent::CancelOutcome<Reply>;
+
+/// Whom a session of the gateway's own is for.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// The app it wants.
+    pub app: Wanted,
+    /// Who it is.
+    pub profile: Profile,
+    /// The payload of its `initialize`.
+    pub hello: Json,
+}
+
+/// A call of the gateway's own.
+#[derive(Clone, Debug)]
+pub struct NewCall {
+    /// The run it begins.
+    pub run: NewRun,
+    /// Its callId.
+    pub id: CallId,
+    /// The payload of its `capabilities/call`, with that callId in it.
+    pub payload: Json,
+    /// After which the app is to cancel it, in milliseconds.
+    pub timeout: Option<Millis>,
+}
+
+/// What an app says, or the gateway in its stead.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The app's own words.
+    Json(Json),
+    /// The gateway's error.
+    Failed(Failure),
+}
+
+/// What a call of the gateway's own does.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// It says how far it is: a `ProgressInfo`.
+    Progress(Json),
+    /// It is over.
+    Ended(Ended),
+    /// Its handler has ended after it was answered as abandoned.
+    Late(LateEnd),
+}
+
+/// How a call of the gateway's own has ended.
+#[derive(Clone, Debug)]
+pub enum Ended {
+    /// With the app's `ABPResponse`.
+    Response(Json),
+    /// Without an answer of the app.
+    Failed(Failure),
+    /// It is cancelled, and that is a fact.
+    Cancelled {
+        /// How far its stop was seen.
+        stop: Stop,
+        /// Why, if somebody has said.
+        reason: Option<String>,
+    },
+}
+
+/// The cancel is confirmed.
+pub(super) fn confirmed(stop: Stop, ended: Option<LateEnd>) -> CancelOutcome {
+    CancelOutcome {
+        stop: Some(stop),
+        ended,
+        reason: None,
+        error: None,
+    }
+}
+
+/// The call is not cancelled.
+pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
+    CancelOutcome {
+        stop: None,
+        ended: None,
+        reason: Some(reason.into()),
+        error: None,
+    }
+}
+
+/// Nobody knows whether it is.
+pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
+    CancelOutcome {
+        error: Some(Ok(Reply::Failed(error))),
+        ..not_cancelled(reason)
+    }
+}
+
+/// What a cancel comes to whose app has not answered in time.
+pub(crate) fn unconfirmed() -> CancelOutcome {
+    let message = "The app did not confirm the cancel in time";
+    let error = Error::new(Code::TIMEOUT, message);
+    cancel_failed("No confirmation from the app", error)
+}
+
+/// The error of a call whose app is gone.
+pub(super) fn disconnected() -> Failure {
+    let message = "The app is disconnected: the outcome is unknown";
+    Error::new(Code::DISCONNECTED, message)
+}
+
+/// The payload of a cancel: `{ callId, reason? }`.
+pub(super) fn cancel_payload(call_id: &str, reason: Option<&str>) -> String {
+    let mut payload = json!({ "callId": call_id });
+    if let Some(reason) = reason {
+        payload["reason"] = reason.into();
+    }
+    payload.to_string()
+}

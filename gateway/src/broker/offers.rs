@@ -1,0 +1,267 @@
+//! What apps offer: reading it, choosing one, its manifest, and which connections each app has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use smallvec::SmallVec;
+
+use super::{Broker, PeerId, Seat, Wanted};
+use crate::wire::Failure;
+use caphost::call::{Code, Error};
+
+/// Who an app is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct AppInfo {
+    /// What it is called by.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// One capability, as the manifest shows it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CapabilityInfo {
+    /// What it is called by.
+    pub name: String,
+    /// What it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// JSON Schema of its parameters.
+    pub input_schema: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// JSON Schema of its data.
+    pub output_schema: Option<Box<RawValue>>,
+}
+
+impl PartialEq for CapabilityInfo {
+    /// Schemas are text: they are compared as they were written.
+    fn eq(&self, other: &Self) -> bool {
+        fn text(schema: &Option<Box<RawValue>>) -> Option<&str> {
+            schema.as_deref().map(RawValue::get)
+        }
+        self.name == other.name
+            && self.description == other.description
+            && text(&self.input_schema) == text(&other.input_schema)
+            && text(&self.output_schema) == text(&other.output_schema)
+    }
+}
+
+/// What an app has registered.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Registration {
+    /// Who it is.
+    pub app: AppInfo,
+    /// What it offers.
+    pub capabilities: Vec<CapabilityInfo>,
+}
+
+impl Registration {
+    /// The app's `/abp.json`.
+    pub fn manifest(&self) -> String {
+        #[derive(Serialize)]
+        struct Manifest<'a> {
+            abp: &'static str,
+            #[serde(flatten)]
+            registration: &'a Registration,
+        }
+        serde_json::to_string(&Manifest {
+            abp: "0.1",
+            registration: self,
+        })
+        .unwrap_or_default()
+    }
+}
+
+/// An app has registered or gone, or offers something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// Its connection.
+    pub peer: PeerId,
+    /// What it is called by.
+    pub app: Arc<str>,
+    /// Whether it is an app of this worker.
+    pub here: bool,
+    /// How many apps there are now, by their ids.
+    pub apps: usize,
+}
+
+/// The apps that have registered.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    connections: BTreeMap<Arc<str>, BTreeSet<PeerId>>,
+    offered: SmallVec<[Offered; 1]>,
+}
+
+impl Directory {
+    /// The ids there are, in their order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.connections.keys().map(|id| &**id)
+    }
+
+    /// The connections of the app with that id.
+    pub fn connections(&self, id: &str) -> impl Iterator<Item = PeerId> {
+        self.connections.get(id).into_iter().flatten().copied()
+    }
+}
+
+/// Whose manifest is shown when several apps are connected and none is named.
+const PREFERRED_APP: &str = "caphost-demo";
+
+impl Broker {
+    /// What the app named offers; the only one, or the demo app, when none is. And where the text is
+    /// kept that is made of it: see [`Registration::manifest`].
+    pub fn shown(&self, wanted: Option<&str>) -> Option<(Arc<Registration>, Arc<OnceLock<Bytes>>)> {
+        let peer = match wanted {
+            Some(id) => self.latest(id),
+            None => self
+                .choose_app(None)
+                .ok()
+                .or_else(|| self.latest(PREFERRED_APP)),
+        }?;
+        let app = self.apps.get(&peer)?;
+        Some((app.registration.clone()?, app.manifest.clone()))
+    }
+
+    /// What the app with that id offers; the only one connected, if none is named.
+    pub fn offer(&self, wanted: Option<&str>) -> Result<Arc<Registration>, Failure> {
+        let peer = self.choose_app(wanted)?;
+        let offer = self.offer_on(peer);
+        offer.ok_or_else(|| Error::new(Code::DISCONNECTED, "No app is connected"))
+    }
+
+    /// What the app on that connection offers, if it has registered.
+    pub fn offer_on(&self, peer: PeerId) -> Option<Arc<Registration>> {
+        self.apps.get(&peer)?.registration.clone()
+    }
+
+    /// The apps connected, by their ids; of several with the same id the most recent.
+    pub fn app_infos(&self) -> Vec<AppInfo> {
+        let connections = |id| self.directory.connections(id).max();
+        let latest = self.directory.ids().filter_map(connections);
+        let offers = latest.filter_map(|peer| self.offer_on(peer));
+        offers.map(|offer| offer.app.clone()).collect()
+    }
+
+    /// The app an agent is bound to that wants that one.
+    pub(super) fn choose(&self, wanted: &Wanted) -> Result<PeerId, Failure> {
+        match wanted {
+            Wanted::Any => self.choose_app(None),
+            Wanted::Id(id) => self.choose_app(Some(id)),
+            Wanted::Peer(peer) if self.apps.contains_key(peer) => Ok(*peer),
+            Wanted::Peer(_) => Err(Error::new(Code::DISCONNECTED, "The app has disconnected")),
+        }
+    }
+
+    /// What the apps of this worker offer, by their connections.
+    pub fn offers_here(&self) -> Vec<(PeerId, Arc<Registration>)> {
+        let here = self
+            .apps
+            .iter()
+            .filter(|(_, app)| app.seat != Seat::Elsewhere);
+        here.filter_map(|(peer, app)| Some((*peer, app.registration.clone()?)))
+            .collect()
+    }
+
+    /// The app a new session is bound to.
+    pub(super) fn choose_app(&self, wanted: Option<&str>) -> Result<PeerId, Failure> {
+        let cut_off = match self.cut_off {
+            true => " to this worker, and the others cannot be reached: Redis does not answer",
+            false => "",
+        };
+        let disconnected =
+            |message: String| Error::new(Code::DISCONNECTED, format!("{message}{cut_off}"));
+        if let Some(id) = wanted {
+            let none = || disconnected(format!("No app with id {id:?} is connected"));
+            return self.latest(id).ok_or_else(none);
+        }
+        let mut ids = self.directory.ids();
+        match ids.len() {
+            0 | 1 => {
+                let only = ids.next().and_then(|id| self.latest(id));
+                only.ok_or_else(|| disconnected("No app is connected".into()))
+            }
+            _ => {
+                let ids: Vec<_> = ids.collect();
+                let message = "Several apps are connected: name one with `?app=`";
+                Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
+            }
+        }
+    }
+
+    /// The most recent connection of that app; the gateway's own, if it is a tool server's: every
+    /// worker may have that.
+    pub(super) fn latest(&self, id: &str) -> Option<PeerId> {
+        let is_own = |peer: PeerId| self.apps.get(&peer).map(|app| app.seat == Seat::Own);
+        let connections = self.directory.connections(id);
+        connections.max_by_key(|peer| (is_own(*peer), *peer))
+    }
+
+    /// An app has registered.
+    pub(super) fn app_listed(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+        let connections = self.directory.connections.entry(id.clone()).or_default();
+        connections.insert(peer);
+        self.app_offers(peer, id, seat);
+    }
+
+    /// An app that had registered is gone.
+    pub(super) fn app_unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+        if let Some(connections) = self.directory.connections.get_mut(&id) {
+            connections.remove(&peer);
+            if connections.is_empty() {
+                self.directory.connections.remove(&id);
+            }
+        }
+        self.app_offers(peer, id, seat);
+    }
+
+    /// What an app offers is something else now.
+    pub(super) fn app_offers(&mut self, peer: PeerId, app: Arc<str>, seat: Seat) {
+        self.directory.offered.push(Offered {
+            peer,
+            app,
+            here: seat != Seat::Elsewhere,
+            apps: self.directory.connections.len(),
+        });
+    }
+
+    /// The apps that have come, gone, or changed what they offer since this was last asked for.
+    pub fn take_offered(&mut self) -> SmallVec<[Offered; 1]> {
+        std::mem::take(&mut self.directory.offered)
+    }
+}
+
+/// Reads a list of capabilities that is at `path`.
+pub(super) fn read_capabilities(
+    list: &RawValue,
+    path: &str,
+) -> Result<Vec<CapabilityInfo>, Failure> {
+    let items: Vec<&RawValue> = read(list.get(), path)?;
+    let read_one =
+        |(index, item): (usize, &&RawValue)| read(item.get(), &format!("{path}[{index}]"));
+    items.iter().enumerate().map(read_one).collect()
+}
+
+/// Reads what is at `path`, or the whole payload.
+pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let at = if path.is_empty() { "payload" } else { path };
+        wrong(at, &error.to_string())
+    })
+}
+
+/// An error that says what is wrong at `path`.
+pub(super) fn wrong(path: &str, message: &str) -> Failure {
+    Error::invalid_params(format!("`{path}`: {message}"))
+        .with_details(Box::new(json!({ "path": path })))
+}

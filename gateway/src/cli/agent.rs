@@ -1,0 +1,386 @@
+//! The agent that the command line is: the core's [`AgentState`] with ABP around it, for one call.
+//!
+//! It has no socket and no clock: whoever has both feeds in what arrives, and sends what it gives.
+
+use std::collections::VecDeque;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::gateway::{AbpError, Confirmation, Outcome};
+use crate::limits::Limits;
+use crate::wire::abp::{self, FromApp};
+use crate::wire::{Subject, mended};
+use caphost::agent::{Action, AgentOptions, AgentState, Outgoing};
+use caphost::call::{CallId, Code, Millis};
+
+/// The id of the one request that the state knows nothing of.
+const INITIALIZE: &str = "initialize";
+
+/// What happens to the call, or to its cancel.
+#[derive(Debug, PartialEq)]
+pub(super) enum Event {
+    /// An ABP `ProgressInfo`.
+    Progress(Value),
+    /// The call has ended.
+    Ended(Outcome),
+    /// The cancel is answered.
+    Cancelled(Confirmation),
+}
+
+/// An agent. It takes no questions; of notifications it heeds that abandoned calls have ended.
+pub(super) struct Agent {
+    state: AgentState<Value>,
+    started: Instant,
+    session: Option<Result<Value, AbpError>>,
+    outgoing: VecDeque<String>,
+    events: VecDeque<Event>,
+    over: bool,
+}
+
+impl Agent {
+    /// One that says hello first. It waits for the confirmation of a cancel, and for a response past
+    /// its timeout, no longer than `grace`.
+    pub fn new(grace: Duration) -> Self {
+        let options = AgentOptions {
+            grace: grace.as_secs_f64() * 1_000.0,
+            ..AgentOptions::default()
+        };
+        let hello = json!({
+            "agent": { "name": "caphost", "version": env!("CARGO_PKG_VERSION") },
+            "protocolVersion": abp::VERSION,
+            "features": { "notifications": true, "progress": true, "elicitation": false },
+        });
+        let id = Value::from(INITIALIZE);
+        let hello = abp::envelope(abp::kind::INITIALIZE, Some(&id), unix(), &hello);
+        Agent {
+            state: AgentState::new(options),
+            started: Instant::now(),
+            session: None,
+            outgoing: VecDeque::from([hello.to_string()]),
+            events: VecDeque::new(),
+            over: false,
+        }
+    }
+
+    /// The result of `initialize`, or why there will be none, once either is known.
+    pub fn session(&self) -> Option<&Result<Value, AbpError>> {
+        self.session.as_ref()
+    }
+
+    /// Makes the call. Whatever is wrong with it comes as its outcome.
+    pub fn call(&mut self, call: Outgoing<Value>) {
+        self.state.call(call);
+        self.perform();
+    }
+
+    /// Cancels the call. The confirmation always comes.
+    pub fn cancel(&mut self, call: CallId, reason: Option<String>) {
+        self.state.cancel(call, reason, self.now());
+        self.perform();
+    }
+
+    /// Ends the session.
+    pub fn shut_down(&mut self) {
+        self.state.shutdown(None, self.now());
+        self.perform();
+    }
+
+    /// What is to be sent next.
+    pub fn outgoing(&mut self) -> &mut VecDeque<String> {
+        &mut self.outgoing
+    }
+
+    /// What has happened. When the session is over: that the call has ended disconnected, again and
+    /// again.
+    pub fn next_event(&mut self) -> Option<Event> {
+        let event = self.events.pop_front();
+        let disconnected = || Event::Ended(Outcome::Failed(AbpError::disconnected()));
+        event.or_else(|| self.over.then(disconnected))
+    }
+
+    /// Whether the session is over, so that the connection can be let go.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// When [`Agent::handle_timeout`] is due.
+    pub fn deadline(&mut self) -> Option<Instant> {
+        let at = self.state.next_deadline()?;
+        Duration::try_from_secs_f64(at / 1_000.0)
+            .ok()
+            .and_then(|after| self.started.checked_add(after))
+    }
+
+    /// The deadline is over.
+    pub fn handle_timeout(&mut self) {
+        self.state.handle_timeout(self.now());
+        self.perform();
+    }
+
+    /// The connection is gone.
+    pub fn lost(&mut self) {
+        self.refused(AbpError::disconnected());
+        self.perform();
+    }
+
+    /// A text frame has arrived.
+    pub fn receive(&mut self, text: &str) {
+        self.state.heard(self.now());
+        match serde_json::from_str::<Value>(&mended(text)) {
+            Ok(envelope) => self.read(&envelope),
+            Err(error) => self.unreadable(text, &error),
+        }
+        self.perform();
+    }
+
+    fn read(&mut self, envelope: &Value) {
+        let Some((id, message)) = abp::read_from_app(envelope) else {
+            tracing::debug!("an app's message makes no sense");
+            return;
+        };
+        let key = id.as_ref().and_then(abp::request_key);
+        match (message, key) {
+            (FromApp::Initialized(session), _) => self.initialized(session),
+            (FromApp::Refused(payload), None) if id == Some(INITIALIZE.into()) => {
+                self.initialized(payload);
+            }
+            (FromApp::Called { response, stop }, Some(key)) => match response {
+                Some(response) if stop.is_none() && leaves_open(&response) => {
+                    self.state.called_undecided(key, response);
+                }
+                response => self.state.called(key, response, stop),
+            },
+            (FromApp::Ended(call, end), _) => self.state.ended(&call, end),
+            (
+                FromApp::Cancelled {
+                    confirmed,
+                    reason,
+                    error,
+                },
+                Some(key),
+            ) => {
+                let lost = error.as_ref().is_some_and(says_no_session);
+                self.state.cancelled(key, confirmed, reason, error, lost);
+            }
+            (FromApp::Refused(payload), Some(key)) => {
+                let is_response = payload["success"].is_boolean();
+                self.state.refused(key, is_response.then_some(payload));
+            }
+            (FromApp::ShutDown, _) => self.state.shut_down(),
+            (FromApp::Progress(operation, info), _) => self.state.progress(&operation, info),
+            _ => {}
+        }
+    }
+
+    /// A message that cannot be read. If it answers something, that is not left waiting.
+    fn unreadable(&mut self, text: &str, error: &serde_json::Error) {
+        tracing::warn!(%error, "an app's message cannot be read");
+        let id = Subject::peek(text, &Limits::default()).id;
+        let id: Option<Value> = id.and_then(|id| serde_json::from_str(&id).ok());
+        let message = format!("The answer cannot be read: {error}");
+        let lost = AbpError::new(Code::TRANSPORT_ERROR, message);
+        if id == Some(INITIALIZE.into()) {
+            self.refused(lost);
+        } else if let Some(key) = id.as_ref().and_then(abp::request_key) {
+            let response = json!({ "success": false, "error": lost.body });
+            self.state.refused(key, Some(response));
+        }
+    }
+
+    fn initialized(&mut self, mut session: Value) {
+        if session["error"].is_object() {
+            self.refused(AbpError::read(session["error"].take()));
+        } else if self.session.is_none() {
+            self.session = Some(Ok(session));
+        }
+    }
+
+    /// There will be no session, or no more of it.
+    fn refused(&mut self, error: AbpError) {
+        self.session.get_or_insert(Err(error));
+        self.state.disconnected();
+    }
+
+    /// Does what the state asks for, in order.
+    fn perform(&mut self) {
+        while let Some(action) = self.state.poll_action() {
+            match action {
+                Action::Wake => self.state.flush(self.now()),
+                Action::Send(key, request) => {
+                    let envelope = abp::request(key, request, unix());
+                    self.outgoing.push_back(envelope.to_string());
+                }
+                Action::Settle(_, settled) => {
+                    let outcome = Outcome::read(abp::settled(settled));
+                    self.events.push_back(Event::Ended(outcome));
+                }
+                Action::SettleCancel(_, outcome) => {
+                    self.events.push_back(Event::Cancelled(outcome.into()));
+                }
+                Action::Progress(_, info) => self.events.push_back(Event::Progress(info)),
+                Action::Closed(_) => self.over = true,
+            }
+        }
+    }
+
+    fn now(&self) -> Millis {
+        self.started.elapsed().as_secs_f64() * 1_000.0
+    }
+}
+
+fn unix() -> Millis {
+    let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+    unix.unwrap_or_default().as_millis() as Millis
+}
+
+/// Whether a response says that nobody knows what became of its call.
+fn leaves_open(response: &Value) -> bool {
+    let code = response["error"]["code"].as_str();
+    response["success"] == false && code.is_some_and(Code::leaves_open)
+}
+
+fn says_no_session(error: &Value) -> bool {
+    let gone = [
+        Code::NOT_INITIALIZED,
+        Code::SESSION_EXPIRED,
+        Code::SESSION_INVALID,
+    ];
+    gone.iter().any(|code| error["code"] == code.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call() -> Outgoing<Value> {
+        Outgoing {
+            id: CallId::parse("c").unwrap(),
+            capability: "a.b".into(),
+            params: None,
+            timeout: None,
+            progress: true,
+            transfer: false,
+        }
+    }
+
+    fn sent(agent: &mut Agent) -> Value {
+        let text = agent.outgoing().pop_front().expect("a message");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn answer_hello(agent: &mut Agent, payload: Value) {
+        assert_eq!(sent(agent)["type"], "initialize");
+        let result = json!({ "type": "initialize-result", "id": "initialize", "payload": payload });
+        agent.receive(&result.to_string());
+    }
+
+    /// With a call on its way, and the id of its request.
+    fn calling() -> (Agent, Value) {
+        let mut agent = Agent::new(Duration::from_secs(5));
+        answer_hello(&mut agent, json!({ "sessionId": "s" }));
+        agent.call(call());
+        let request = sent(&mut agent);
+        assert_eq!(request["payload"]["options"]["callId"], "c");
+        (agent, request["id"].clone())
+    }
+
+    fn answer_call(agent: &mut Agent, id: &Value, payload: &Value) {
+        let result = json!({ "type": "capabilities/call-result", "id": id, "payload": payload });
+        agent.receive(&result.to_string());
+    }
+
+    #[test]
+    fn a_call_ends_with_its_response() {
+        let (mut agent, id) = calling();
+        assert_eq!(agent.next_event(), None);
+        answer_call(&mut agent, &id, &json!({ "success": true, "data": 1 }));
+        let done = Outcome::Done {
+            data: Some(json!(1)),
+            metadata: None,
+        };
+        assert_eq!(agent.next_event(), Some(Event::Ended(done)));
+        assert_eq!(agent.session().unwrap().as_ref().unwrap()["sessionId"], "s");
+    }
+
+    #[test]
+    fn a_refused_session_has_the_apps_error() {
+        let mut agent = Agent::new(Duration::from_secs(5));
+        let error = json!({ "code": "RATE_LIMITED", "message": "full", "retryable": true });
+        answer_hello(&mut agent, json!({ "error": error }));
+        let refused = agent.session().unwrap().as_ref().unwrap_err();
+        assert_eq!((&*refused.code, refused.retryable), ("RATE_LIMITED", true));
+        assert!(agent.is_over());
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_ends_what_it_answers() {
+        let mut agent = Agent::new(Duration::from_secs(5));
+        agent.receive(r#"{"type":"initialize-result","id":"initialize","payload":{"#);
+        let refused = agent.session().unwrap().as_ref().unwrap_err();
+        assert_eq!(refused.code, "TRANSPORT_ERROR");
+        let (mut agent, id) = calling();
+        agent.receive(&format!(r#"{{"type":"x","id":{id},"payload":{{"#));
+        let Some(Event::Ended(Outcome::Failed(error))) = agent.next_event() else {
+            panic!("the call is over")
+        };
+        assert_eq!(error.code, "TRANSPORT_ERROR");
+    }
+
+    #[test]
+    fn a_lost_connection_settles_everything() {
+        let (mut agent, _) = calling();
+        agent.cancel(call().id, None);
+        agent.lost();
+        let events: Vec<_> = std::iter::from_fn(|| agent.next_event()).take(3).collect();
+        let disconnected =
+            |it: &Outcome| matches!(it, Outcome::Failed(error) if error.code == "DISCONNECTED");
+        let ended = |it: &Event| matches!(it, Event::Ended(outcome) if disconnected(outcome));
+        assert!(events.iter().any(ended), "{events:?}");
+        let refused = |it: &Event| matches!(it, Event::Cancelled(it) if !it.cancelled);
+        assert!(events.iter().any(refused), "{events:?}");
+    }
+
+    #[test]
+    fn a_cancel_that_a_disconnect_overtakes_is_told_how_its_call_has_ended_if_that_is_known() {
+        let failed = |code| json!({ "success": false, "error": { "code": code, "message": "" } });
+        let completed = Some("Operation already completed".to_string());
+        for (payload, reason, code) in [
+            (json!({ "success": true }), completed.clone(), None),
+            (failed("OPERATION_FAILED"), completed, None),
+            (json!({ "success": false, "cancelled": true }), None, None),
+            (failed("DISCONNECTED"), None, Some("DISCONNECTED")),
+            (failed("TIMEOUT"), None, Some("DISCONNECTED")),
+        ] {
+            let (mut agent, id) = calling();
+            answer_call(&mut agent, &id, &payload);
+            agent.cancel(call().id, None);
+            agent.lost();
+            let mut events = std::iter::from_fn(|| agent.next_event()).take(3);
+            let it = events.find_map(|event| match event {
+                Event::Cancelled(it) => Some(it),
+                Event::Progress(_) | Event::Ended(_) => None,
+            });
+            let it = it.expect("the cancel is answered");
+            assert_eq!(it.cancelled, payload["cancelled"] == true, "{payload}");
+            assert_eq!(it.error.map(|it| it.code).as_deref(), code, "{payload}");
+            assert_eq!(it.reason.filter(|_| code.is_none()), reason, "{payload}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_does_not_say_whether_it_is_retryable_is_as_its_code() {
+        let retryable = |body| AbpError::read(body).retryable;
+        assert!(retryable(json!({ "code": "TIMEOUT" })));
+        assert!(retryable(
+            json!({ "code": "RATE_LIMITED", "retryable": "yes" })
+        ));
+        assert!(!retryable(json!({ "code": "TIMEOUT", "retryable": false })));
+        assert!(!retryable(json!({ "code": "OPERATION_FAILED" })));
+        assert!(!retryable(json!({ "code": "OF_THE_APP" })));
+        assert!(retryable(
+            json!({ "code": "OF_THE_APP", "retryable": true })
+        ));
+    }
+}

@@ -1,0 +1,292 @@
+//! What the subcommands that talk to a gateway have in common: its HTTP interface, what went wrong,
+//! and how the process ends.
+
+use std::borrow::Cow;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use console::style;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::gateway_args::Access;
+use super::terminal::{one_line, print_json, printable, say};
+use crate::gateway::AbpError;
+use crate::http_client;
+use crate::wire::error_json;
+use caphost::call::{Code, Error};
+
+/// Past that an answer is no answer of a gateway, whatever it is configured to.
+pub(super) const MAX_ANSWER_BYTES: usize = 1 << 30;
+
+/// The exit status of a subcommand. Wrong usage is 2, which clap sees to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// 0: what was asked for has been done.
+    Done,
+    /// 1: it has not, or nobody knows.
+    Failed,
+    /// 130: the call was cancelled, and that is confirmed.
+    Cancelled,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Done => ExitCode::SUCCESS,
+            Exit::Failed => ExitCode::FAILURE,
+            Exit::Cancelled => ExitCode::from(130),
+        }
+    }
+}
+
+/// For a whole exchange. A cancel is answered when the app has, for which the gateway has a bound
+/// of its own; this one is for a gateway that has stopped answering.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A gateway, to ask something over HTTP.
+pub(super) struct Api<'a> {
+    access: &'a Access,
+    client: reqwest::Client,
+}
+
+impl<'a> Api<'a> {
+    pub fn new(access: &'a Access) -> Self {
+        let client = http_client::client(PATIENCE);
+        Api { access, client }
+    }
+
+    /// Gets a JSON document.
+    pub async fn get(&self, url: Url) -> Result<Value, Failure> {
+        self.ask(self.client.get(url)).await
+    }
+
+    /// Posts a JSON document, and gets one.
+    pub async fn post(&self, url: Url, body: &Value) -> Result<Value, Failure> {
+        self.ask(self.client.post(url).json(body)).await
+    }
+
+    async fn ask(&self, mut request: reqwest::RequestBuilder) -> Result<Value, Failure> {
+        if let Some(authorization) = self.access.authorization() {
+            request = request.header("authorization", authorization);
+        }
+        let unreachable = |error: reqwest::Error| Failure::unreachable(self.access, &error);
+        let mut response = request.send().await.map_err(unreachable)?;
+        let status = response.status();
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_ANSWER_BYTES {
+                return Err(Failure::no_gateway(self.access, "an endless answer"));
+            }
+        }
+        let document = serde_json::from_slice::<Value>(&body);
+        if status.is_success() {
+            return document.map_err(|_| Failure::no_gateway(self.access, "no JSON"));
+        }
+        let said = document.ok().map(|mut it| it["error"].take());
+        Err(Failure::refused(
+            self.access,
+            status,
+            said.filter(Value::is_object),
+        ))
+    }
+}
+
+impl Failure {
+    /// There is no connection to the gateway.
+    pub fn unreachable(access: &Access, error: &(dyn std::error::Error + 'static)) -> Self {
+        let cause = innermost(error);
+        let message = format!("cannot reach the gateway at {}: {cause}", access.shown());
+        Failure::new(Code::TRANSPORT_ERROR, message)
+            .hint("Is `caphost serve` running there? --gateway or CAPHOST_GATEWAY names another.")
+    }
+
+    /// What answers there is something else.
+    pub fn no_gateway(access: &Access, answer: &str) -> Self {
+        let message = format!("{} answers with {answer}: is it a gateway?", access.shown());
+        Failure::new(Code::TRANSPORT_ERROR, message)
+            .hint("--gateway or CAPHOST_GATEWAY names another.")
+    }
+
+    /// The gateway has answered with an HTTP error, and perhaps an `ABPError`.
+    pub fn refused(access: &Access, status: StatusCode, said: Option<Value>) -> Self {
+        match status {
+            StatusCode::UNAUTHORIZED => {
+                let message = if access.token.is_some() {
+                    "the gateway does not know this token"
+                } else {
+                    "the gateway wants a token"
+                };
+                Failure::new(Code::PERMISSION_DENIED, message)
+                    .hint("Give one of the role agent with CAPHOST_TOKEN or --token.")
+            }
+            _ if said.is_some() => Failure::from_body(said.unwrap_or_default()),
+            StatusCode::FORBIDDEN => {
+                let message = "the gateway does not allow that with this token";
+                Failure::new(Code::PERMISSION_DENIED, message)
+            }
+            status => Failure::no_gateway(access, &format!("status {status}")),
+        }
+    }
+}
+
+/// The error at the root of a chain says what happened; those around it say where.
+fn innermost<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a dyn std::error::Error {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost
+}
+
+/// An `ABPError`, the app's or one found here, and what may help.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Failure {
+    body: Value,
+    hints: Vec<String>,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Failure::from_body(error_json(&Error::<Value>::new(code, message)))
+    }
+
+    /// An error as it came. What is no `ABPError` is still an error.
+    pub fn from_body(body: Value) -> Self {
+        let body = if body.is_object() {
+            body
+        } else {
+            json!({ "code": Code::INTERNAL_ERROR.as_str(), "message": "An error that says nothing", "retryable": false })
+        };
+        let hints = Vec::new();
+        Failure { body, hints }
+    }
+
+    /// What was to be printed could not be.
+    pub fn unwritten(message: String) -> Self {
+        Failure::new(Code::TRANSPORT_ERROR, message)
+    }
+
+    /// The same in other words.
+    pub fn with_message(mut self, message: &str) -> Self {
+        self.body["message"] = message.into();
+        self
+    }
+
+    /// Adds a line that may help.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The `ABPError`.
+    pub fn body(&self) -> &Value {
+        &self.body
+    }
+
+    pub fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or("INTERNAL_ERROR")
+    }
+
+    /// What the gateway lists under that name in the details.
+    pub fn detail_list(&self, name: &str) -> Vec<String> {
+        texts(&self.body["details"][name])
+    }
+
+    /// Names the app or the gateway suggests instead.
+    pub fn alternatives(&self) -> Vec<String> {
+        texts(&self.body["alternatives"])
+    }
+
+    /// Lines for standard error: what did not work, why, and what may help.
+    pub fn explain(&self, what: &str) -> String {
+        let message = self.body["message"].as_str().unwrap_or("no reason given");
+        let mut lines = vec![format!(
+            "{} {} {}",
+            style(format!("{what}:")).for_stderr().red().bold(),
+            printable(message.trim_end()),
+            style(format!("({})", one_line(self.code())))
+                .for_stderr()
+                .dim(),
+        )];
+        let path = self.body["details"]["path"].as_str().unwrap_or_default();
+        if !path.is_empty() {
+            lines.push(format!("  at: {}", one_line(path)));
+        }
+        // The validator's other findings: the first is usually the message itself.
+        for found in self.detail_list("errors") {
+            if !message.contains(&found) {
+                lines.push(format!("  {}", one_line(&found)));
+            }
+        }
+        let alternatives = self.alternatives();
+        if !alternatives.is_empty() {
+            lines.push(format!(
+                "  did you mean: {}?",
+                one_line(&alternatives.join(", "))
+            ));
+        }
+        if let Some(after) = self.body["retryAfter"].as_f64() {
+            lines.push(format!("  try again in {:.1} s", after / 1_000.0));
+        }
+        lines.extend(
+            self.hints
+                .iter()
+                .map(|hint| format!("  {}", printable(hint))),
+        );
+        lines.join("\n")
+    }
+
+    /// Says it on standard error, and with `json` as `{ error }` on standard output.
+    pub fn report(&self, what: &str, json: bool) -> Exit {
+        say(&self.explain(what));
+        if json && let Err(message) = print_json(&json!({ "error": self.body })) {
+            say(&format!("caphost: {message}"));
+        }
+        Exit::Failed
+    }
+}
+
+impl From<AbpError> for Failure {
+    fn from(error: AbpError) -> Self {
+        let mut failure = Failure::from_body(error.body);
+        // What the app has left out.
+        failure.body["code"] = error.code.into();
+        failure.body["message"] = error.message.into();
+        failure
+    }
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    let texts = list.as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).map(String::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explanation_has_what_helps() {
+        let failure = Failure::from_body(json!({
+            "code": "INVALID_TYPE", "message": "Bad parameter options.page: no string", "retryable": false,
+            "details": { "path": "options.page", "errors": ["no string", "too\nlong\u{1b}"] },
+            "alternatives": ["export.pdf", 7], "retryAfter": 1500,
+        }));
+        let said = failure.hint("Ask the app.").explain("export.pfd");
+        let said = console::strip_ansi_codes(&said);
+        let expected = "export.pfd: Bad parameter options.page: no string (INVALID_TYPE)\n  at: options.page\n  too long\u{fffd}\n  did you mean: export.pdf?\n  try again in 1.5 s\n  Ask the app.";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn what_is_no_error_is_one_all_the_same() {
+        for body in [json!(null), json!("text"), json!({})] {
+            let failure = Failure::from_body(body);
+            assert_eq!(failure.code(), "INTERNAL_ERROR");
+            assert!(failure.explain("x").starts_with("x:"));
+        }
+    }
+}

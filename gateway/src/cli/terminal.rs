@@ -1,0 +1,195 @@
+//! What a person sees: text fit for a terminal, columns, and standard output that may fail.
+//!
+//! What an app says must not move the cursor, change colours or reorder the line it stands in.
+
+use std::borrow::Cow;
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+use console::{Term, measure_text_width};
+use serde_json::Value;
+
+/// Below that, wrapping helps nobody.
+const NARROWEST: usize = 20;
+
+/// The text without what a terminal would obey. Line breaks stay.
+pub(super) fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().all(|it| it == '\n' || !commands(it)) {
+        return Cow::Borrowed(text);
+    }
+    let harmless = |it| {
+        if it == '\n' || !commands(it) {
+            it
+        } else {
+            '\u{fffd}'
+        }
+    };
+    Cow::Owned(
+        text.replace("\r\n", "\n")
+            .replace('\t', " ")
+            .chars()
+            .map(harmless)
+            .collect(),
+    )
+}
+
+/// The text in one line.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    printable(&words.join(" ")).into_owned()
+}
+
+/// Pretty JSON. What a terminal would obey is escaped, so it says the same.
+pub(super) fn json(value: &Value) -> String {
+    // Only strings hold such characters, and in a string any character may be escaped.
+    let written = format!("{value:#}");
+    let mut text = String::with_capacity(written.len());
+    for it in written.chars() {
+        if it != '\n' && commands(it) {
+            text.push_str(&format!("\\u{:04x}", u32::from(it)));
+        } else {
+            text.push(it);
+        }
+    }
+    text
+}
+
+/// Controls, and what changes the direction of the text after it.
+fn commands(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Prints a line or several, all of them written when this returns.
+///
+/// A reader that has left, as `head` does, has what it wanted and is no error.
+pub(super) fn print(text: &str) -> Result<(), String> {
+    let mut out = stdout().lock();
+    let written = out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line or several on standard error. Where that is closed, nobody reads it.
+pub(super) fn say(text: &str) {
+    let _ = stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Prints a document for scripts.
+pub(super) fn print_json(document: &Value) -> Result<(), String> {
+    print(&json(document))
+}
+
+/// Rows as lines, their columns aligned. On a terminal the last column is wrapped below itself.
+pub(super) fn table(rows: &[Vec<String>]) -> String {
+    let terminal = Term::stdout();
+    let width = terminal.is_term().then(|| usize::from(terminal.size().1));
+    lay_out(rows, width)
+}
+
+fn lay_out(rows: &[Vec<String>], width: Option<usize>) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|it| measure_text_width(it)).max().unwrap_or(0)
+    };
+    let widths: Vec<_> = (0..columns.saturating_sub(1)).map(widest).collect();
+    let indent = widths.iter().map(|it| it + 2).sum::<usize>();
+    let room = width
+        .map(|width| width.saturating_sub(indent))
+        .filter(|room| *room >= NARROWEST);
+    let mut lines = Vec::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.push_str(&" ".repeat(width + 2 - measure_text_width(cell)));
+        }
+        let last = row.get(widths.len()).map_or("", |cell| cell);
+        let mut pieces = wrap(last, room).into_iter();
+        line.push_str(&pieces.next().unwrap_or_default());
+        lines.push(line.trim_end().to_string());
+        lines.extend(pieces.map(|piece| format!("{}{piece}", " ".repeat(indent))));
+    }
+    lines.join("\n")
+}
+
+/// Breaks between words; a word that is wider than the room keeps a line to itself.
+fn wrap(text: &str, room: Option<usize>) -> Vec<String> {
+    let Some(room) = room else {
+        return vec![text.to_string()];
+    };
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else {
+            continue;
+        };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if measure_text_width(line) + 1 + measure_text_width(word) <= room {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_an_app_says_reaches_the_terminal_as_a_command() {
+        assert_eq!(printable("plain é 漢\nline"), "plain é 漢\nline");
+        let nasty = "a\x1b[2Jb\u{9b}31mc\u{202e}d\r\n\te\x07";
+        let said = printable(nasty);
+        assert_eq!(said, "a\u{fffd}[2Jb\u{fffd}31mc\u{fffd}d\n e\u{fffd}");
+        assert_eq!(one_line("  two\n\n lines\t "), "two lines");
+    }
+
+    #[test]
+    fn json_says_the_same_in_harmless_characters() {
+        let value = json!({ "a\u{9b}": "x\x1b[2J\u{202e}é\n", "list": [1, null] });
+        let text = json(&value);
+        assert!(!text.chars().any(|it| it != '\n' && commands(it)), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
+
+    fn rows() -> Vec<Vec<String>> {
+        let row = |cells: [&str; 2]| cells.map(String::from).to_vec();
+        vec![
+            row(["a.b", "One two three four five six"]),
+            row(["long.name", ""]),
+            row(["漢字", "wide"]),
+        ]
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let expected = "a.b        One two three four five six\nlong.name\n漢字       wide";
+        assert_eq!(lay_out(&rows(), None), expected);
+    }
+
+    #[test]
+    fn the_last_column_is_wrapped_where_there_is_room() {
+        let wrapped = lay_out(&rows(), Some(32));
+        let indent = " ".repeat(11);
+        assert!(
+            wrapped.starts_with(&format!(
+                "a.b        One two three four\n{indent}five six\n"
+            )),
+            "{wrapped}"
+        );
+        assert_eq!(lay_out(&rows(), Some(20)), lay_out(&rows(), None));
+    }
+}

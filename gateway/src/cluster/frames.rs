@@ -1,0 +1,173 @@
+//! Frames over Redis: reading this worker's stream, and writing to those of the others.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use redis::aio::MultiplexedConnection;
+use redis::streams::{
+    StreamAddOptions, StreamId, StreamReadOptions, StreamReadReply, StreamTrimOptions,
+    StreamTrimStrategy, StreamTrimmingMode,
+};
+use redis::{AsyncCommands, Pipeline, RedisError, pipe};
+use tokio::time::timeout;
+
+use super::link::Frame;
+use super::member::Member;
+use super::node::BLOCK;
+use super::workers::WorkerId;
+
+/// Entries read at once.
+const ENTRIES: usize = 128;
+/// Entries, or bytes, read after which they are trimmed away.
+const TRIM_ENTRIES: usize = 256;
+const TRIM_BYTES: usize = 1 << 20;
+/// Entries a stream is kept to, about: what its worker has not read by then is sent again.
+const STREAM_ENTRIES: usize = 10_000;
+/// The longest that nothing is looked for: for as long an acknowledgement may wait for a frame to go
+/// with, so that nobody has to be woken for it.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// Reads until Redis fails.
+pub(super) async fn read(
+    member: &Member,
+    me: WorkerId,
+    connection: &mut MultiplexedConnection,
+) -> RedisError {
+    let streams = [member.node.stream(me)];
+    let options = StreamReadOptions::default()
+        .count(ENTRIES)
+        .block(BLOCK.as_millis() as usize);
+    // From the beginning, for its ids may have begun anew: what had come before is recognised.
+    let mut last = String::from("0");
+    let (mut entries, mut bytes) = (0, 0);
+    loop {
+        member.traffic.commands.add(1);
+        let reply = connection.xread_options(&streams, &[&last], &options).await;
+        let reply: Option<StreamReadReply> = match reply {
+            Ok(reply) => reply,
+            Err(error) => return error,
+        };
+        let idle = reply.is_none();
+        let streams = reply.into_iter().flat_map(|reply| reply.keys);
+        for entry in streams.flat_map(|stream| stream.ids) {
+            entries += 1;
+            last.clone_from(&entry.id);
+            bytes += take(member, entry);
+        }
+        // What has come goes on its way before more is asked for.
+        tokio::task::yield_now().await;
+        if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES || (idle && entries > 0) {
+            (entries, bytes) = (0, 0);
+            member.peers().read = Some(last.clone());
+            member.outgoing.notify_one();
+        }
+    }
+}
+
+/// Takes one entry of the stream. How many bytes it has.
+fn take(member: &Member, mut entry: StreamId) -> usize {
+    let worker = |field| entry.get::<String>(field)?.parse::<WorkerId>().ok();
+    if let Some(by) = worker("d") {
+        tracing::warn!(%by, "this worker was taken for dead: it joins anew");
+        member.forget_all();
+        return 0;
+    }
+    let (Some(from), Some(number), Some(ack)) = (worker("f"), entry.get("n"), entry.get("a"))
+    else {
+        return 0;
+    };
+    let body = match entry.map.remove("m") {
+        Some(redis::Value::BulkString(body)) => Bytes::from(body),
+        _ => Bytes::new(),
+    };
+    let bytes = body.len();
+    member.receive(from, Frame { number, ack, body });
+    bytes
+}
+
+/// Writes what there is to write until Redis fails.
+pub(super) async fn write(member: &Member, mut connection: MultiplexedConnection) -> RedisError {
+    loop {
+        let began = member.now();
+        let (commands, wait) = collect(member, began);
+        if commands.is_empty() {
+            let _ = timeout(wait, member.outgoing.notified()).await;
+            continue;
+        }
+        member.traffic.commands.add(commands.len());
+        if let Err(error) = commands.exec_async(&mut connection).await {
+            return error;
+        }
+        // Megabytes may have taken their time.
+        member.peers().written(began, member.now());
+    }
+}
+
+/// What is to be written now, or for how long nothing is.
+fn collect(member: &Member, now: f64) -> (Pipeline, Duration) {
+    let node = &member.node;
+    let mut commands = pipe();
+    let me = member.peers().me;
+    // Before the calls that begin them: if this worker dies, the others can tell what became of them.
+    if !member.write_changed(me, &mut commands) {
+        return (commands, Duration::ZERO);
+    }
+    // The others write only into a stream that is there.
+    let existing = || StreamAddOptions::default().nomkstream();
+    let most = StreamTrimStrategy::maxlen(StreamTrimmingMode::Approx, STREAM_ENTRIES);
+    let short = existing().trim(most);
+    let mut peers = member.peers();
+    let me = peers.me.to_string();
+    for (worker, frame) in peers.frames(now) {
+        member.traffic.frames_sent.add(1);
+        member.traffic.bytes_sent.add(frame.body.len());
+        let (number, ack) = (frame.number.to_string(), frame.ack.to_string());
+        let fields: [(&str, &[u8]); 4] = [
+            ("f", me.as_bytes()),
+            ("n", number.as_bytes()),
+            ("a", ack.as_bytes()),
+            ("m", &frame.body),
+        ];
+        let stream = node.stream(worker);
+        commands.xadd_options(stream, "*", &fields, &short).ignore();
+    }
+    for worker in std::mem::take(&mut peers.obituaries) {
+        let stream = node.stream(worker);
+        commands
+            .xadd_options(stream, "*", &[("d", &me)], &existing())
+            .ignore();
+    }
+    if let Some(read) = peers.read.take() {
+        let read = StreamTrimOptions::minid(StreamTrimmingMode::Exact, after(&read));
+        commands
+            .xtrim_options(node.stream(peers.me), &read)
+            .ignore();
+    }
+    let wait = match peers.deadline() {
+        Some(at) => {
+            Duration::from_secs_f64(((at - now) / 1_000.0).clamp(0.001, IDLE.as_secs_f64()))
+        }
+        None => IDLE,
+    };
+    (commands, wait)
+}
+
+/// The id that follows an entry's.
+fn after(id: &str) -> String {
+    let parts = id.split_once('-');
+    let parts = parts.and_then(|(time, count)| Some((time, count.parse::<u64>().ok()?)));
+    match parts {
+        Some((time, count)) => format!("{time}-{}", count.saturating_add(1)),
+        None => id.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_last_is_trimmed_as_well() {
+        assert_eq!(after("1795300000000-7"), "1795300000000-8");
+    }
+}

@@ -1,0 +1,116 @@
+//! This worker's lease, and those of the others.
+
+use std::sync::atomic::Ordering;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncCommands, RedisError, RedisResult, SetExpiry, SetOptions, pipe};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::member::Member;
+use super::membership::Census;
+use super::workers::WorkerId;
+
+/// How often a lease is renewed in its time.
+const RENEWALS: u32 = 6;
+/// Milliseconds after which nobody is looked for who has left runs behind: a day.
+const WORKERS_MS: i64 = 86_400_000;
+/// Milliseconds after which the stream of a worker that is gone vanishes: one minute.
+const STREAM_MS: i64 = 60_000;
+
+/// Renews the lease until Redis fails.
+pub(super) async fn keep(
+    member: &Member,
+    me: WorkerId,
+    mut connection: MultiplexedConnection,
+) -> RedisError {
+    let mut tick = interval(member.options.worker_lease / RENEWALS);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        if member.leaving.load(Ordering::Relaxed) {
+            continue;
+        }
+        if let Err(error) = renew(member, me, &mut connection).await {
+            return error;
+        }
+    }
+}
+
+/// Renews the lease, and looks who else has one.
+pub(super) async fn renew(
+    member: &Member,
+    me: WorkerId,
+    connection: &mut MultiplexedConnection,
+) -> RedisResult<()> {
+    let node = &member.node;
+    let (stream, workers) = (node.stream(me), node.workers());
+    let lease = member.options.worker_lease.as_millis() as u64;
+    let lease = SetOptions::default().with_expiration(SetExpiry::PX(lease));
+    let mut renewal = pipe();
+    let name = member.options.name();
+    renewal.set_options(node.lease(me), name, lease).ignore();
+    renewal.sadd(&workers, me.to_string()).ignore();
+    member.keep_runs(me, &mut renewal);
+    renewal.pexpire(&workers, WORKERS_MS).ignore();
+    renewal.pexpire(&stream, STREAM_MS).smembers(&workers);
+    let (kept, expires, members): (bool, bool, Vec<String>) =
+        renewal.query_async(connection).await?;
+    if !kept {
+        // There were none, or Redis has lost them.
+        member.write_all_again();
+    }
+    if !expires {
+        // The others write only into a stream that is there. Its first entry says nothing.
+        let mut make = pipe();
+        make.xadd(&stream, "*", &[("o", "")]).ignore();
+        make.pexpire(&stream, STREAM_MS).ignore();
+        make.exec_async(connection).await?;
+    }
+    member
+        .answered
+        .store(member.now() as u64, Ordering::Relaxed);
+    let members = members.iter().filter_map(|id| id.parse().ok());
+    let own = member.peers().names.clone();
+    let others: Vec<WorkerId> = members.filter(|id| !own.contains(id)).collect();
+    let mut alive = Vec::new();
+    if !others.is_empty() {
+        let leases: Vec<_> = others.iter().map(|id| node.lease(*id)).collect();
+        let leases: Vec<Option<String>> = connection.mget(&leases).await?;
+        let held = others.iter().zip(leases);
+        let held = held.filter(|(_, lease)| lease.is_some());
+        alive = held.map(|(id, _)| *id).collect();
+    }
+    let Census { new, gone, undead } = {
+        let mut peers = member.peers();
+        peers.membership.leases(&alive, member.now())
+    };
+    if !undead.is_empty() {
+        member.peers().obituaries.extend(undead);
+        member.outgoing.notify_one();
+    }
+    new.into_iter().for_each(|id| member.greet(id));
+    for id in gone {
+        tracing::warn!(worker = %id, "another worker has died");
+        member.traffic.workers_lost.add(1);
+        member.forget(id);
+    }
+    look_for_orphans(member, &others, &alive);
+    Ok(())
+}
+
+/// Finds out whose runs are to be taken over: of workers without a lease, whether or not anybody
+/// here has known them. Who is taken out of the set has been taken over.
+fn look_for_orphans(member: &Member, others: &[WorkerId], alive: &[WorkerId]) {
+    let now = member.now();
+    let mut peers = member.peers();
+    peers.orphans.retain(|id, _| others.contains(id));
+    let known: Vec<_> = peers.membership.others().collect();
+    let settled = peers.membership.is_settled(now);
+    for id in others.iter().filter(|id| !known.contains(id)) {
+        let due = settled && !alive.contains(id);
+        *peers.orphans.entry(*id).or_default() |= due;
+    }
+    if peers.orphans.values().any(|due| *due) {
+        member.orphaned.notify_one();
+    }
+}

@@ -1,0 +1,247 @@
+//! The Redis that has the keys, what they are called, and connections to it.
+//!
+//! | key | what it holds |
+//! |---|---|
+//! | `<prefix>:workers` | a set of the ids of workers |
+//! | `<prefix>:worker:<id>` | a string that expires: the worker's lease |
+//! | `<prefix>:to:<id>` | a stream: frames for that worker |
+//! | `<prefix>:runs:<id>` | a hash: that worker's runs as JSON, by their ids |
+//! | `<prefix>:adopts:<id>` | a string that expires: the worker that takes over the runs of one that is gone |
+//! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
+//! | `<prefix>:rap:<…>` | a string that expires: who has taken a RAP invocation, as JSON |
+//!
+//! Of a Redis Cluster one node has them all, as all keys of one prefix lie in one slot: whichever
+//! node is asked names it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::aio::{MultiplexedConnection, PubSub};
+use redis::{
+    AsyncCommands, AsyncConnectionConfig, Client, ConnectionAddr, RedisError, RedisResult,
+};
+use tokio::time::timeout;
+
+use super::workers::WorkerId;
+
+/// For a connection to be made, or a command to be answered.
+pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
+/// For which a read waits in Redis for something to come.
+pub(super) const BLOCK: Duration = Duration::from_secs(1);
+/// How often a node may name another before none is found.
+const REDIRECTS: usize = 5;
+
+/// Where the keys are, where else to ask for them, and what they begin with.
+#[derive(Debug)]
+pub(super) struct Node {
+    configured: Client,
+    found: Mutex<Found>,
+    prefix: String,
+}
+
+#[derive(Debug)]
+struct Found {
+    client: Client,
+    /// The nodes of the Redis Cluster, if it is one: the one that was configured may fail.
+    nodes: Vec<String>,
+}
+
+impl Node {
+    /// An error for what is no URL of Redis; nothing is connected yet.
+    pub fn new(url: &str, prefix: &str) -> Result<Self, String> {
+        crate::http_client::install_crypto();
+        let configured = Client::open(url).map_err(|error| error.to_string())?;
+        let found = Found {
+            client: configured.clone(),
+            nodes: Vec::new(),
+        };
+        Ok(Node {
+            configured,
+            found: Mutex::new(found),
+            // Everything of one cluster lies in one slot of a Redis Cluster.
+            prefix: format!("{{{prefix}}}"),
+        })
+    }
+
+    /// Where Redis is, without its password.
+    pub fn address(&self) -> String {
+        let client = self.client();
+        client.get_connection_info().addr().to_string()
+    }
+
+    pub fn workers(&self) -> String {
+        self.key("workers")
+    }
+
+    pub fn lease(&self, worker: WorkerId) -> String {
+        self.key(&format!("worker:{worker}"))
+    }
+
+    pub fn stream(&self, worker: WorkerId) -> String {
+        self.key(&format!("to:{worker}"))
+    }
+
+    pub fn runs(&self, worker: WorkerId) -> String {
+        self.key(&format!("runs:{worker}"))
+    }
+
+    pub fn adoption(&self, worker: WorkerId) -> String {
+        self.key(&format!("adopts:{worker}"))
+    }
+
+    /// The key of a fact, or of anything else.
+    pub fn key(&self, name: &str) -> String {
+        format!("{}:{name}", self.prefix)
+    }
+
+    /// Finds out which node has the keys: a connection to it, for commands that are answered at once.
+    pub async fn find(&self) -> RedisResult<MultiplexedConnection> {
+        let mut found = self.follow(self.configured.clone()).await;
+        let nodes = self.found().nodes.clone();
+        for node in &nodes {
+            if found.is_ok() {
+                break;
+            }
+            found = self.follow(self.at(node)?).await.or(found);
+        }
+        let (client, mut connection) = found?;
+        let mut nodes = redis::cmd("CLUSTER");
+        let nodes = nodes.arg("NODES").query_async::<String>(&mut connection);
+        // A Redis that is no Redis Cluster answers with an error.
+        let nodes = nodes.await.as_deref().map(addresses).unwrap_or_default();
+        *self.found() = Found { client, nodes };
+        Ok(connection)
+    }
+
+    /// Another connection for commands that are answered at once.
+    pub async fn connect(&self) -> RedisResult<MultiplexedConnection> {
+        connect(&self.client(), ANSWER).await
+    }
+
+    /// A connection for commands that may take `longer` than that.
+    pub async fn connect_for(&self, longer: Duration) -> RedisResult<MultiplexedConnection> {
+        connect(&self.client(), ANSWER + longer).await
+    }
+
+    /// A connection to listen on.
+    pub async fn listen(&self) -> RedisResult<PubSub> {
+        let client = self.client();
+        in_time(client.get_async_pubsub()).await
+    }
+
+    /// Asks a node, and whichever that one names.
+    async fn follow(&self, mut client: Client) -> RedisResult<(Client, MultiplexedConnection)> {
+        let mut redirects = 0;
+        loop {
+            let mut connection = connect(&client, ANSWER).await?;
+            let asked = connection.exists::<_, bool>(self.workers()).await;
+            let Err(error) = asked else {
+                return Ok((client, connection));
+            };
+            redirects += 1;
+            client = match error.redirect_node() {
+                Some((named, _)) if redirects <= REDIRECTS => self.at(named)?,
+                _ => return Err(error),
+            };
+        }
+    }
+
+    /// A client for the node with that address, with whatever else is configured.
+    fn at(&self, address: &str) -> RedisResult<Client> {
+        let configured = self.configured.get_connection_info();
+        let (host, port) = address.rsplit_once(':').unwrap_or((address, ""));
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let mut at = configured.addr().clone();
+        if let ConnectionAddr::Tcp(known, known_port)
+        | ConnectionAddr::TcpTls {
+            host: known,
+            port: known_port,
+            ..
+        } = &mut at
+        {
+            // A node that does not know its own name leaves it out.
+            if !host.is_empty() {
+                *known = host.into();
+            }
+            *known_port = port.parse().unwrap_or(*known_port);
+        }
+        Client::open(configured.clone().set_addr(at))
+    }
+
+    fn client(&self) -> Client {
+        self.found().client.clone()
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn connect(client: &Client, answer: Duration) -> RedisResult<MultiplexedConnection> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(ANSWER))
+        .set_response_timeout(Some(answer));
+    client
+        .get_multiplexed_async_connection_with_config(&config)
+        .await
+}
+
+/// Waits for an answer on a connection that has no timeout of its own.
+pub(super) async fn in_time<T>(answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+    let timed_out = || RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
+    let answered = timeout(ANSWER, answer).await;
+    answered.unwrap_or_else(|_| Err(timed_out()))
+}
+
+/// Where the nodes are, as far as they are there: `CLUSTER NODES` has a line of each, with
+/// `<address>:<port>@<bus port>,<host name>` in the second place and what is wrong with it in the third.
+fn addresses(nodes: &str) -> Vec<String> {
+    let read = |line: &str| {
+        let mut fields = line.split(' ').skip(1);
+        let (address, flags) = (fields.next()?, fields.next()?);
+        if flags
+            .split(',')
+            .any(|flag| matches!(flag, "fail" | "noaddr" | "handshake"))
+        {
+            return None;
+        }
+        let (address, rest) = address.split_once('@')?;
+        let (host, port) = address.rsplit_once(':')?;
+        let name = rest.split(',').nth(1).filter(|name| !name.is_empty());
+        Some(format!("{}:{port}", name.unwrap_or(host)))
+    };
+    nodes.lines().filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nodes_of_a_redis_cluster_are_read() {
+        let nodes = "07c3 127.0.0.1:30004@31004,,shard-id=6 slave e7d1 0 142 4 connected\n\
+            67ed 127.0.0.1:30002@31002,redis-2.example master - 0 142 2 connected 5461-10922\n\
+            292f 127.0.0.1:30003@31003 master,fail - 0 142 3 connected 10923-16383\n\
+            6ec2 :0@0 master,noaddr - 0 142 3 disconnected\n\
+            e7d1 ::1:30001@31001 myself,master - 0 0 1 connected 0-5460\n";
+        let expected = ["127.0.0.1:30004", "redis-2.example:30002", "::1:30001"];
+        assert_eq!(addresses(nodes), expected);
+        assert!(addresses("").is_empty());
+    }
+
+    #[test]
+    fn another_node_is_asked_as_the_configured_one() {
+        let node = Node::new("rediss://name:secret@one.example:1/2", "caphost").unwrap();
+        for (named, at) in [
+            ("10.0.0.2:7", "10.0.0.2:7"),
+            (":7", "one.example:7"),
+            ("::1:7", "::1:7"),
+        ] {
+            let client = node.at(named).unwrap();
+            let info = client.get_connection_info();
+            assert_eq!(info.addr().to_string(), at);
+            assert!(matches!(info.addr(), ConnectionAddr::TcpTls { .. }));
+            assert_eq!(info.redis_settings().username(), Some("name"));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! One connection after the other, for as long as the worker takes part.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use redis::RedisError;
+use tokio::time::sleep;
+
+use super::member::Member;
+use super::node::BLOCK;
+use super::{channel, frames, leases};
+
+/// Between attempts to connect.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Between looks at whether Redis has come back.
+const LOOK_MS: f64 = 50.0;
+
+/// Why a session with Redis ended.
+enum End {
+    /// Redis does not answer, or not as it should.
+    Lost(RedisError),
+    /// This worker has another id.
+    Reborn,
+}
+
+impl From<RedisError> for End {
+    fn from(error: RedisError) -> Self {
+        End::Lost(error)
+    }
+}
+
+/// Connects, and connects again, for ever.
+pub(super) async fn run(member: &Member) -> Infallible {
+    let mut told = false;
+    let alone = Alone(member);
+    loop {
+        let end = {
+            let mut session = pin!(session(member));
+            let mut given_up = pin!(give_up(member));
+            tokio::select! {
+                end = &mut session => end,
+                never = &mut given_up => match never {},
+            }
+        };
+        told &= !alone.now();
+        match end {
+            End::Reborn => continue,
+            End::Lost(error) if told => tracing::debug!(%error, "Redis"),
+            End::Lost(error) => {
+                told = true;
+                let address = member.node.address();
+                tracing::warn!(%error, address, "Redis does not answer: this worker goes on alone");
+            }
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Knows that this worker is alone when its session with Redis ends, however that ends.
+struct Alone<'a>(&'a Member);
+
+impl Alone<'_> {
+    /// Whether it was not before.
+    fn now(&self) -> bool {
+        let Alone(member) = self;
+        member.records.end();
+        member.command_by(None);
+        let was_connected = member.connected.swap(false, Ordering::Relaxed);
+        if was_connected {
+            member.here.reaches_others(false);
+        }
+        was_connected
+    }
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        self.now();
+    }
+}
+
+/// Gives the other workers up whenever Redis has been away for too long.
+async fn give_up(member: &Member) -> Infallible {
+    let patience = member.options.redis_patience.as_secs_f64() * 1_000.0;
+    loop {
+        let answered = member.answered.load(Ordering::Relaxed) as f64;
+        let left = answered + patience - member.now();
+        if left <= 0.0 && member.forget_all() {
+            tracing::warn!("Redis has not come back: apps on other workers are given up");
+        }
+        sleep(Duration::from_secs_f64(left.max(LOOK_MS) / 1_000.0)).await;
+    }
+}
+
+async fn session(member: &Member) -> End {
+    match attend(member).await {
+        Ok(never) => match never {},
+        Err(end) => end,
+    }
+}
+
+async fn attend(member: &Member) -> Result<Infallible, End> {
+    let node = &member.node;
+    let mut commands = node.find().await?;
+    // Frames may be megabytes. What waits to be answered must not wait behind them: a lease would
+    // run out meanwhile.
+    let (mut reads, writes, channel) = tokio::try_join!(
+        node.connect_for(BLOCK),
+        node.connect_for(member.options.redis_patience),
+        channel::subscribe(member)
+    )?;
+    let now = member.now();
+    let me = {
+        let mut peers = member.peers();
+        peers.membership.reconnected(now);
+        peers.send_again();
+        peers.take_part()
+    };
+    leases::renew(member, me, &mut commands).await?;
+    member.begin_records(me, &mut commands).await?;
+    member.tell_again(&mut commands).await?;
+    member.connected.store(true, Ordering::Relaxed);
+    member.traffic.connections.add(1);
+    member.here.reaches_others(true);
+    member.command_by(Some(commands.clone()));
+    member.tell_released(&mut commands).await?;
+    tracing::info!(worker = %me, address = node.address(), "connected to Redis");
+    tokio::select! {
+        end = frames::write(member, writes) => Err(end.into()),
+        end = frames::read(member, me, &mut reads) => Err(end.into()),
+        end = channel::listen(member, channel) => Err(end.into()),
+        end = channel::publish(member, commands.clone()) => Err(end.into()),
+        end = leases::keep(member, me, commands) => Err(end.into()),
+        never = member.adopt(me) => match never {},
+        () = member.reborn.notified() => Err(End::Reborn),
+    }
+}

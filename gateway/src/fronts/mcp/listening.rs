@@ -1,0 +1,228 @@
+//! Streams of what a client is told without having asked for it just now.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use super::session::Session;
+use super::tools;
+use crate::fronts::shares::Share;
+use crate::gateway::Hub;
+use crate::gateway::calls::CancelNotice;
+use crate::wire::json_rpc::{Id, cancel_notice, notification};
+
+/// Between two comments in a stream that has nothing to say.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Asks a proxy to pass on each event as it comes.
+const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+
+/// What comes one after the other.
+pub trait Source: Send + 'static {
+    /// The next message; nothing when none will come any more. Safe to drop and to call again.
+    fn next(&mut self) -> impl Future<Output = Option<String>> + Send;
+}
+
+/// A response of one message, or of none.
+pub fn whole(message: Option<&str>) -> Response {
+    let body = message.map(event).unwrap_or_default();
+    respond(Body::from(body))
+}
+
+/// A response that says `first`, and then what `source` has to say. Dropping it drops that, and gives
+/// its share of the open ones back.
+pub fn events(first: Option<String>, source: impl Source, share: Share) -> Response {
+    let start = (first, source, share);
+    let messages = stream::unfold(start, |(first, mut source, share)| async move {
+        let message = match first {
+            Some(first) => event(&first),
+            None => match timeout(KEEP_ALIVE, source.next()).await {
+                Ok(message) => event(&message?),
+                Err(_) => Bytes::from_static(b":\n\n"),
+            },
+        };
+        Some((
+            Ok::<_, std::convert::Infallible>(message),
+            (None, source, share),
+        ))
+    });
+    respond(Body::from_stream(messages))
+}
+
+fn respond(body: Body) -> Response {
+    let head = [
+        (CONTENT_TYPE, "text/event-stream"),
+        (CACHE_CONTROL, "no-cache"),
+        (UNBUFFERED, "no"),
+    ];
+    (StatusCode::OK, head, body).into_response()
+}
+
+/// No event has an id: nothing is kept for a client that comes back. No message has a line break.
+fn event(message: &str) -> Bytes {
+    ["data: ", message, "\n\n"].concat().into()
+}
+
+/// A stream of one session. Of several the newest is told what there is to tell.
+pub struct Listening {
+    session: Arc<Session>,
+    number: u64,
+    /// What is sent to this stream.
+    inbox: mpsc::Receiver<String>,
+    hub: Arc<Hub>,
+    offers: watch::Receiver<u64>,
+    /// Whether it hears of one app. Else of the only one, which there may not be yet.
+    is_for_one: bool,
+    cancels: broadcast::Receiver<CancelNotice>,
+}
+
+impl Listening {
+    /// Another stream, which begins with what the client was not told yet.
+    pub fn open(hub: &Arc<Hub>, session: &Arc<Session>) -> Self {
+        let (number, inbox) = session.listen();
+        let (app, mut offers) = offers(hub, session);
+        offers.mark_changed();
+        Listening {
+            is_for_one: app,
+            session: session.clone(),
+            number,
+            inbox,
+            hub: hub.clone(),
+            offers,
+            cancels: hub.cancellations(),
+        }
+    }
+
+    /// The reason is for those who may see the run.
+    fn told(&self, notice: &CancelNotice) -> String {
+        let may_see = notice.concerns(&self.session.caller.identity);
+        let reason = notice.reason.as_deref().filter(|_| may_see);
+        cancel_notice(&notice.request_id, reason).to_string()
+    }
+}
+
+impl Source for Listening {
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            tokio::select! {
+                message = self.inbox.recv() => return message,
+                Ok(()) = self.offers.changed() => {
+                    let app = self.session.app(&self.hub);
+                    if app.is_some() && !self.is_for_one {
+                        (self.is_for_one, self.offers) = offers(&self.hub, &self.session);
+                    }
+                    if self.session.is_news(self.number, tools::offered(&self.hub, app)) {
+                        return Some(tools_changed(None));
+                    }
+                }
+                notice = self.cancels.recv() => match notice {
+                    Ok(notice) if self.session.is_newest(self.number) => {
+                        return Some(self.told(&notice));
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(missed)) => {
+                        tracing::warn!(missed, "a session did not keep up with cancels");
+                    }
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+}
+
+/// What tells that the tools of a session may have changed, and whether they are those of one app.
+fn offers(hub: &Arc<Hub>, session: &Session) -> (bool, watch::Receiver<u64>) {
+    let app = session.app(hub);
+    (app.is_some(), hub.offers(app))
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.session.unlisten(self.number);
+    }
+}
+
+/// The stream of a subscription, which belongs to no session.
+pub struct Subscription {
+    id: Id,
+    hub: Arc<Hub>,
+    app: Option<Arc<str>>,
+    offers: watch::Receiver<u64>,
+    tools: u64,
+}
+
+impl Subscription {
+    /// To the tools of an app, by the request with that id.
+    pub fn new(hub: &Arc<Hub>, app: Option<Arc<str>>, id: Id) -> Self {
+        let mut offers = hub.offers(app.as_deref());
+        offers.mark_unchanged();
+        Subscription {
+            id,
+            tools: tools::offered(hub, app.as_deref()),
+            hub: hub.clone(),
+            offers,
+            app,
+        }
+    }
+
+    /// What a subscription begins with: which changes it will tell.
+    pub fn acknowledged(id: &Id, tools: bool) -> String {
+        let accepted = match tools {
+            true => json!({ "toolsListChanged": true }),
+            false => json!({}),
+        };
+        let params = json!({ "notifications": accepted, "_meta": subscribed(id) });
+        notification("notifications/subscriptions/acknowledged", &params).to_string()
+    }
+}
+
+impl Source for Subscription {
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            self.offers.changed().await.ok()?;
+            let tools = tools::offered(&self.hub, self.app.as_deref());
+            if std::mem::replace(&mut self.tools, tools) != tools {
+                return Some(tools_changed(Some(&self.id)));
+            }
+        }
+    }
+}
+
+/// What somebody else says.
+impl Source for mpsc::Receiver<String> {
+    async fn next(&mut self) -> Option<String> {
+        self.recv().await
+    }
+}
+
+/// A stream that has nothing to say.
+pub struct Silent;
+
+impl Source for Silent {
+    async fn next(&mut self) -> Option<String> {
+        std::future::pending().await
+    }
+}
+
+fn tools_changed(subscription: Option<&Id>) -> String {
+    let changed = match subscription {
+        Some(id) => notification(TOOLS_CHANGED, &json!({ "_meta": subscribed(id) })),
+        None => json!({ "jsonrpc": "2.0", "method": TOOLS_CHANGED }),
+    };
+    changed.to_string()
+}
+
+fn subscribed(id: &Id) -> Value {
+    json!({ "io.modelcontextprotocol/subscriptionId": id.value() })
+}

@@ -1,0 +1,494 @@
+//! One session of MCP, as the versions before 2026-07-28 have them: its calls in flight, and the
+//! streams that listen.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::request::ClientInfo;
+use crate::broker::runs::Dialect;
+use crate::fronts::shares::Holder;
+use crate::gateway::Hub;
+use crate::gateway::calls::{self, Canceller, Client};
+use crate::tokens::Identity;
+use crate::wire::clipped;
+use crate::wire::json_rpc::Id;
+
+/// Ids of requests that are over, kept to tell a cancel that comes too late from one that is early.
+const OVER: usize = 256;
+/// Cancels that wait for their request.
+const EARLY: usize = 64;
+/// Bytes of an id that is waited for: no request has a longer one, unless the limit was raised.
+const ID_BYTES: usize = 256;
+/// For a request to arrive after its cancel.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Characters of a client's name and version that are kept.
+const NAME_CHARS: usize = 256;
+/// Streams that listen. A client needs one; it may open the next before the last is known to be
+/// closed.
+const LISTENING: usize = 8;
+/// Messages that wait in one of them.
+const WAITING: usize = 64;
+
+/// What a cancel without a reason is for.
+const CANCELLED: &str = "The client cancelled the request";
+
+/// Who sends a request, and for which app.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+pub struct Caller {
+    /// Who.
+    pub identity: Identity,
+    /// The app id in the path, or the only one its token is for; the only app connected, if there
+    /// is neither.
+    pub app: Option<Arc<str>>,
+}
+
+/// One session.
+pub struct Session {
+    /// What it is called in lists and logs. Its `Mcp-Session-Id` lets in who knows it.
+    pub thread: Arc<str>,
+    /// Whose it is, and for which app.
+    pub caller: Caller,
+    /// Whose share of the sessions it counts towards.
+    pub holder: Holder,
+    /// The app it stays with, if its caller names none.
+    app: OnceLock<Arc<str>>,
+    /// Whether it has begun on another worker.
+    pub is_taken_up: bool,
+    /// What its client says it is called.
+    pub client: ClientInfo,
+    /// Cancelled when it is over.
+    pub ended: CancellationToken,
+    /// For other workers; none in a gateway that is alone.
+    pub record: OnceLock<Vec<u8>>,
+    idle: Duration,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Its way to the app, which is opened with the first call.
+    page: Option<calls::Session>,
+    /// The calls in flight, by the ids their client gave them.
+    calls: HashMap<Id, InFlight>,
+    /// The number of the last call, or stream.
+    last: u64,
+    overtaken: Overtaken,
+    /// The streams that listen, the newest last: it gets what there is to hear.
+    listening: VecDeque<(u64, mpsc::Sender<String>)>,
+    /// The tools as far as the client was told of them; nothing if that is not known.
+    tools: Option<u64>,
+    /// The client wants to hear messages of level `notice`.
+    hears_notices: bool,
+    used: Instant,
+}
+
+/// A call in flight.
+struct InFlight {
+    number: u64,
+    canceller: Canceller,
+    /// Dropped with the entry: nobody waits for the answer any more.
+    _awaited: oneshot::Sender<()>,
+}
+
+/// Why a request is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotTaken {
+    /// The session has ended.
+    Gone,
+    /// Its cancel came first: it is not answered.
+    Cancelled,
+    /// Its id is in use.
+    InFlight,
+}
+
+impl Session {
+    /// A new one.
+    pub fn new(
+        caller: Caller,
+        holder: Holder,
+        thread: Arc<str>,
+        client: ClientInfo,
+        idle: Duration,
+    ) -> Self {
+        let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
+        Session {
+            thread,
+            caller,
+            holder,
+            app: OnceLock::new(),
+            is_taken_up: false,
+            client: ClientInfo {
+                name: clip(client.name),
+                version: clip(client.version),
+            },
+            ended: CancellationToken::new(),
+            record: OnceLock::new(),
+            idle,
+            state: Mutex::new(State {
+                page: None,
+                calls: HashMap::new(),
+                last: 0,
+                overtaken: Overtaken::default(),
+                listening: VecDeque::new(),
+                tools: None,
+                hears_notices: true,
+                used: Instant::now(),
+            }),
+        }
+    }
+
+    /// From now on it stays with that app.
+    pub fn stay_with(&self, app: Arc<str>) {
+        let _ = self.app.set(app);
+    }
+
+    /// The app it is for: the one its caller names, or the first that was the only one connected. It
+    /// stays with that, whichever comes later.
+    pub fn app(&self, hub: &Hub) -> Option<&str> {
+        if let Some(app) = self.caller.app.as_ref().or(self.app.get()) {
+            return Some(app);
+        }
+        let only = hub.offer(None).ok()?;
+        Some(self.app.get_or_init(|| only.app.id.as_str().into()))
+    }
+
+    /// The client is about to find these tools.
+    pub fn finds(&self, tools: u64) {
+        self.state().tools = Some(tools);
+    }
+
+    /// The client has said that it is initialised. What it finds is known from here on, unless it has
+    /// begun on another worker.
+    pub fn initialized(&self, tools: impl FnOnce() -> u64) {
+        if !self.is_taken_up {
+            self.state().tools.get_or_insert_with(tools);
+        }
+    }
+
+    /// Takes a request that is answered at once.
+    pub fn take(&self, id: &Id) -> Result<(), NotTaken> {
+        let mut state = self.state();
+        self.may_take(&mut state, id)?;
+        state.overtaken.over(id.clone());
+        Ok(())
+    }
+
+    /// Takes a request that `make` makes a call of: its number, and what ends when nobody waits for
+    /// the answer any more.
+    pub fn begin<T>(
+        &self,
+        hub: &Arc<Hub>,
+        id: &Id,
+        make: impl FnOnce(&calls::Session) -> (T, Canceller),
+    ) -> Result<(u64, oneshot::Receiver<()>, T), NotTaken> {
+        let mut state = self.state();
+        self.may_take(&mut state, id)?;
+        let page = &mut state.page;
+        let (made, canceller) = make(page.get_or_insert_with(|| self.open(hub)));
+        let (awaited, given_up) = oneshot::channel();
+        state.last += 1;
+        let call = InFlight {
+            number: state.last,
+            canceller,
+            _awaited: awaited,
+        };
+        state.calls.insert(id.clone(), call);
+        Ok((state.last, given_up, made))
+    }
+
+    /// Nobody needs to know of that call any more. Whether it was still in flight.
+    pub fn over(&self, id: &Id, number: u64) -> bool {
+        let mut state = self.state();
+        state.used = Instant::now();
+        let is_known = state.calls.get(id).is_some_and(|it| it.number == number);
+        if is_known {
+            state.over(id);
+        }
+        is_known
+    }
+
+    /// The client cancels a request, which is not answered any more: its stream ends. A cancel that
+    /// has overtaken its request, which came on another connection and may be much larger, keeps
+    /// that from starting; one that comes after the end goes nowhere. Whether the request is or was
+    /// known here.
+    pub fn cancel(&self, id: &Id, reason: Option<String>) -> bool {
+        let mut state = self.state();
+        state.used = Instant::now();
+        match state.over(id) {
+            Some(call) => {
+                // On its way to the app at once; what comes of it is for the record only.
+                let reason = reason.unwrap_or_else(|| CANCELLED.into());
+                drop(call.canceller.cancel(Some(reason)));
+                true
+            }
+            None => !state.overtaken.cancelled(id),
+        }
+    }
+
+    /// Another stream that listens: its number, and what is sent to it.
+    pub fn listen(&self) -> (u64, mpsc::Receiver<String>) {
+        let mut state = self.state();
+        state.used = Instant::now();
+        let (sender, inbox) = mpsc::channel(WAITING);
+        state.last += 1;
+        let number = state.last;
+        if !self.ended.is_cancelled() {
+            state.listening.push_back((number, sender));
+        }
+        if state.listening.len() > LISTENING {
+            state.listening.pop_front();
+        }
+        (number, inbox)
+    }
+
+    /// A listening stream is closed.
+    pub fn unlisten(&self, number: u64) {
+        let mut state = self.state();
+        state.used = Instant::now();
+        state.listening.retain(|(it, _)| *it != number);
+    }
+
+    /// Whether that stream is the one that gets what there is to hear.
+    pub fn is_newest(&self, number: u64) -> bool {
+        let state = self.state();
+        state.listening.back().is_some_and(|(it, _)| *it == number)
+    }
+
+    /// Whether the client is to be told, in that stream, that the tools are `tools` now; it counts
+    /// as told then.
+    pub fn is_news(&self, number: u64, tools: u64) -> bool {
+        let mut state = self.state();
+        let is_newest = state.listening.back().is_some_and(|(it, _)| *it == number);
+        is_newest && state.tools.replace(tools) != Some(tools)
+    }
+
+    /// The client wants to hear messages of level `notice`, or not.
+    pub fn hear_notices(&self, hears: bool) {
+        self.state().hears_notices = hears;
+    }
+
+    /// Sends a log message of level `notice` to whoever listens.
+    pub fn notice(&self, message: impl FnOnce() -> String) {
+        let state = self.state();
+        let newest = state.listening.back().filter(|_| state.hears_notices);
+        // A client that leaves so many unread has no use for another.
+        if let Some((_, sender)) = newest {
+            let _ = sender.try_send(message());
+        }
+    }
+
+    /// Ends the session: what is in flight is cancelled, its streams end.
+    pub fn close(&self) {
+        self.ended.cancel();
+        let mut state = self.state();
+        for (_, call) in state.calls.drain() {
+            let reason = "The session has ended";
+            drop(call.canceller.cancel(Some(reason.into())));
+        }
+        state.listening.clear();
+        let page = state.page.take();
+        drop(state);
+        drop(page);
+    }
+
+    /// Whether it was used within that time, or is in use.
+    pub fn used_within(&self, time: Duration) -> bool {
+        self.expires() + time >= Instant::now() + self.idle
+    }
+
+    /// When it was last used, unless it is in use.
+    pub fn unused_since(&self) -> Option<Instant> {
+        let state = self.state();
+        let busy = !state.calls.is_empty() || !state.listening.is_empty();
+        (!busy).then_some(state.used)
+    }
+
+    /// When it ends unless it is used before.
+    pub fn expires(&self) -> Instant {
+        self.unused_since().unwrap_or_else(Instant::now) + self.idle
+    }
+
+    /// It was asked for.
+    pub fn touch(&self) {
+        self.state().used = Instant::now();
+    }
+
+    /// Its way to the app.
+    fn open(&self, hub: &Arc<Hub>) -> calls::Session {
+        hub.open(Client {
+            dialect: Dialect::Mcp,
+            owner: self.caller.identity.clone(),
+            app: self.app(hub).map(str::to_string),
+            name: self.client.name.clone(),
+            version: self.client.version.clone(),
+        })
+    }
+
+    fn may_take(&self, state: &mut State, id: &Id) -> Result<(), NotTaken> {
+        state.used = Instant::now();
+        if self.ended.is_cancelled() {
+            return Err(NotTaken::Gone);
+        }
+        if state.calls.contains_key(id) {
+            return Err(NotTaken::InFlight);
+        }
+        match state.overtaken.take(id) {
+            true => Err(NotTaken::Cancelled),
+            false => Ok(()),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn over(&mut self, id: &Id) -> Option<InFlight> {
+        let (id, call) = self.calls.remove_entry(id)?;
+        self.overtaken.over(id);
+        Some(call)
+    }
+}
+
+/// The cancels of one session that have overtaken their requests: each message is an HTTP request
+/// of its own, and a large one takes longer.
+#[derive(Debug, Default)]
+struct Overtaken {
+    over: VecDeque<Id>,
+    early: VecDeque<(Id, Instant)>,
+}
+
+impl Overtaken {
+    /// A request is over: its cancel comes too late from now on.
+    fn over(&mut self, id: Id) {
+        self.over.push_back(id);
+        if self.over.len() > OVER {
+            self.over.pop_front();
+        }
+    }
+
+    /// A cancel has come for a request that is not in flight. Whether that may be still to come.
+    fn cancelled(&mut self, id: &Id) -> bool {
+        let is_long = id.value().as_str().is_some_and(|id| id.len() > ID_BYTES);
+        if is_long || self.over.contains(id) {
+            return false;
+        }
+        self.early.push_back((id.clone(), Instant::now()));
+        if self.early.len() > EARLY {
+            self.early.pop_front();
+        }
+        true
+    }
+
+    /// A request has come. Whether its cancel was there before it; it is over then.
+    fn take(&mut self, id: &Id) -> bool {
+        self.early.retain(|(_, at)| at.elapsed() < PATIENCE);
+        let before = self.early.len();
+        self.early.retain(|(early, _)| early != id);
+        let overtaken = self.early.len() < before;
+        if overtaken {
+            self.over(id.clone());
+        }
+        overtaken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn id(id: serde_json::Value) -> Id {
+        Id::read(&id).unwrap()
+    }
+
+    #[test]
+    fn an_early_cancel_counts_once_and_a_late_one_never() {
+        let (one, text) = (id(json!(1)), id(json!("1")));
+        let mut overtaken = Overtaken::default();
+        overtaken.cancelled(&one);
+        assert!(!overtaken.take(&text), "another id");
+        assert!(overtaken.take(&one));
+        assert!(!overtaken.take(&one));
+        overtaken.cancelled(&one);
+        assert!(!overtaken.take(&one), "it is over");
+        overtaken.over(text.clone());
+        overtaken.cancelled(&text);
+        assert!(!overtaken.take(&text));
+    }
+
+    #[test]
+    fn what_never_comes_is_forgotten() {
+        let mut overtaken = Overtaken::default();
+        for number in 0..10_000 {
+            overtaken.cancelled(&id(json!(number)));
+            overtaken.over(id(json!(-number - 1)));
+        }
+        assert_eq!((overtaken.early.len(), overtaken.over.len()), (EARLY, OVER));
+        assert!(!overtaken.take(&id(json!(0))));
+        assert!(overtaken.take(&id(json!(9_999))));
+        let long = id("x".repeat(ID_BYTES + 1).into());
+        overtaken.cancelled(&long);
+        assert!(!overtaken.take(&long), "it is not kept");
+    }
+
+    fn session() -> Session {
+        let caller = Caller {
+            identity: Identity::anyone(),
+            app: None,
+        };
+        let holder = Holder::Token("a".into());
+        let client = ClientInfo {
+            name: "é".repeat(1 << 20),
+            version: "1".into(),
+        };
+        let idle = Duration::from_secs(60);
+        Session::new(caller, holder, "thread".into(), client, idle)
+    }
+
+    #[test]
+    fn a_long_name_is_clipped() {
+        assert_eq!(session().client.name, "é".repeat(NAME_CHARS));
+    }
+
+    #[tokio::test]
+    async fn the_newest_stream_hears_what_there_is() {
+        let session = session();
+        let (first, mut of_first) = session.listen();
+        let (second, mut of_second) = session.listen();
+        assert!(session.is_newest(second) && !session.is_newest(first));
+        assert!(!session.is_news(first, 1), "the newest tells");
+        assert!(session.is_news(second, 1) && !session.is_news(second, 1));
+        session.notice(|| "one".into());
+        assert_eq!(of_second.recv().await.as_deref(), Some("one"));
+        session.unlisten(second);
+        session.notice(|| "two".into());
+        assert_eq!(of_first.recv().await.as_deref(), Some("two"));
+        session.hear_notices(false);
+        session.notice(|| "three".into());
+        assert!(of_first.try_recv().is_err());
+        session.close();
+        assert_eq!(of_first.recv().await, None);
+        assert_eq!(session.take(&id(json!(1))), Err(NotTaken::Gone));
+    }
+
+    #[test]
+    fn only_so_many_streams_listen() {
+        let session = session();
+        let mut all: Vec<_> = (0..2 * LISTENING).map(|_| session.listen()).collect();
+        let closed = |inbox: &mut mpsc::Receiver<String>| {
+            inbox.try_recv() == Err(mpsc::error::TryRecvError::Disconnected)
+        };
+        let closed = all
+            .iter_mut()
+            .filter_map(|(_, inbox)| closed(inbox).then_some(()));
+        assert_eq!(closed.count(), LISTENING);
+    }
+}

@@ -1,0 +1,154 @@
+//! The app on the broker: its connection, which has no socket, and what it offers there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ToolServerApp;
+use crate::broker::{AppInfo, Event, PeerId, Seat};
+use crate::fronts::rap::runtime::toolset;
+use crate::fronts::rap::wire::Toolset;
+use crate::gateway::{Connected, Hub, Outbox, OutboxStep};
+use crate::tokens::Identity;
+use caphost::capability::{Descriptor, Ending};
+
+/// Toolsets have no version.
+const VERSION: &str = "0";
+
+/// An app's connection to the broker; dropping it leaves the broker.
+pub struct BrokerConnection {
+    hub: Arc<Hub>,
+    peer: PeerId,
+    outbox: Arc<Outbox>,
+    /// Counts as a connection while somebody has a clone: a gateway that stops waits for it, up to
+    /// its close timeout.
+    pub keep: Arc<Connected>,
+}
+
+impl BrokerConnection {
+    /// Joins the broker.
+    pub fn join(hub: &Arc<Hub>) -> Self {
+        let (peer, outbox, connected) = hub.join(|peer| Event::AppJoined {
+            peer,
+            identity: Some(Identity::anyone()),
+            seat: Seat::Own,
+        });
+        BrokerConnection {
+            hub: hub.clone(),
+            peer,
+            outbox,
+            keep: Arc::new(connected),
+        }
+    }
+
+    /// Waits for what comes next.
+    pub async fn next(&self) -> OutboxStep {
+        let step = self.outbox.next().await;
+        self.taken(step)
+    }
+
+    /// What comes next, if it is there already.
+    pub fn queued(&self) -> Option<OutboxStep> {
+        self.outbox.pop().map(|step| self.taken(step))
+    }
+
+    fn taken(&self, step: OutboxStep) -> OutboxStep {
+        if let OutboxStep::Message(_, cost) = step
+            && self.outbox.written(cost)
+        {
+            self.hub.relieved(self.peer, &self.outbox);
+        }
+        step
+    }
+
+    /// Sends a message, to the agent named or from the app itself.
+    pub fn send(&self, agent: Option<&str>, kind: &str, id: Option<&Value>, payload: Value) {
+        let timestamp = self.hub.now().unix_ms;
+        let mut envelope = json!({ "type": kind, "timestamp": timestamp });
+        if let Some(agent) = agent {
+            envelope["agent"] = agent.into();
+        }
+        if let Some(id) = id {
+            envelope["id"] = id.clone();
+        }
+        envelope["payload"] = payload;
+        self.hub.receive(self.peer, &envelope.to_string(), None);
+    }
+}
+
+impl Drop for BrokerConnection {
+    fn drop(&mut self) {
+        self.hub.handle(Event::Gone { peer: self.peer });
+    }
+}
+
+impl ToolServerApp<'_> {
+    /// Registers the app.
+    pub(super) fn register(&mut self, found: &Toolset) {
+        let hub = &self.parts.hub;
+        let here = hub.offers_here();
+        let elsewhere = hub.apps();
+        let id = toolset::app_id(&found.name, |id| {
+            // Other workers may have the same tool server, which is the same app.
+            let is_other = |app: &AppInfo| app.name != found.name || app.version != VERSION;
+            here.iter().any(|(_, offer)| offer.app.id == id)
+                || elsewhere.iter().any(|app| app.id == id && is_other(app))
+        });
+        self.app = json!({ "id": id, "name": found.name, "version": VERSION });
+        if let Some(description) = &found.description {
+            self.app["description"] = description.as_str().into();
+        }
+        let payload = json!({ "app": self.app, "capabilities": self.listed() });
+        self.broker
+            .send(None, "app/register", Some(&json!("register")), payload);
+        tracing::info!(app = id, server = ?self.parts.client.server, "tool server joined");
+    }
+
+    /// Takes over the tools, and says whether any has changed. Calls of tools that are gone still
+    /// run. Agents are told of the changes when calls are started.
+    pub(super) fn adopt(&mut self, found: &Toolset) -> bool {
+        self.endpoint = Some(found.endpoint.clone());
+        let capabilities = toolset::capabilities(found);
+        let differs = |(name, document): &(&String, &Value), from: &BTreeMap<String, Value>| {
+            from.get(*name) != Some(*document)
+        };
+        let gone = self.capabilities.iter();
+        let gone = gone.filter(|it| differs(it, &capabilities));
+        let come = capabilities.iter();
+        let come = come.filter(|it| differs(it, &self.capabilities));
+        let mut changed = false;
+        for (name, _) in gone {
+            self.state.unregister(name);
+            changed = true;
+        }
+        for (name, document) in come {
+            let descriptor = Descriptor {
+                name: name.as_str().into(),
+                concurrency: None,
+                available: true,
+                // Never waited for: a stop is settled at once, as no tool server confirms one.
+                ending: Ending::Told { grace: 1_000.0 },
+                checked: false,
+                document: document.clone(),
+            };
+            self.state.register(descriptor, ());
+            changed = true;
+        }
+        self.capabilities = capabilities;
+        changed
+    }
+
+    /// The toolset has changed.
+    pub(super) fn update(&mut self, found: &Toolset) {
+        if self.adopt(found) {
+            let payload = json!({ "capabilities": self.listed() });
+            self.broker.send(None, "app/update", None, payload);
+        }
+    }
+
+    /// The capabilities as an app registers them.
+    fn listed(&self) -> Vec<&Value> {
+        self.capabilities.values().collect()
+    }
+}

@@ -1,0 +1,225 @@
+//! Requests to the tool server: which app they are for, and what is in them.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::StatusCode;
+use axum::http::header::{HOST, HeaderMap, HeaderName};
+use axum::http::request::Parts;
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use url::{Url, form_urlencoded};
+
+use crate::fronts::media_type::content_type;
+use crate::fronts::refusal::Refusal;
+use crate::wire::mended_bytes;
+use caphost::call::{Code, Error};
+
+/// The scheme by which the client reached a proxy in front of us.
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+/// How many characters are said about a bad body.
+const MESSAGE_CHARS: usize = 300;
+
+/// Where a request went to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// The app wanted. Without one the only app is meant.
+    pub app: Option<String>,
+    /// Whether the app is named in the path.
+    in_path: bool,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Target {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let in_path = match RawPathParams::from_request_parts(parts, state).await {
+            Ok(params) => {
+                let app = params.iter().find(|(name, _)| *name == "app");
+                app.map(|(_, app)| app.to_string())
+            }
+            Err(RawPathParamsRejection::MissingPathParams(_)) => None,
+            Err(error) => return Err(Refusal::invalid(error.body_text())),
+        };
+        if in_path.is_some() {
+            return Ok(Target {
+                app: in_path,
+                in_path: true,
+            });
+        }
+        let query = parts.uri.query().unwrap_or_default().as_bytes();
+        let app = form_urlencoded::parse(query).find(|(name, _)| name == "app");
+        // `?app=` alone asks for none in particular.
+        let app = app
+            .map(|(_, app)| app.into_owned())
+            .filter(|app| !app.is_empty());
+        Ok(Target {
+            app,
+            in_path: false,
+        })
+    }
+}
+
+impl Target {
+    /// The URL of the endpoint, as the sender of a request with these headers reaches it.
+    pub(super) fn endpoint(&self, headers: &HeaderMap, secure: bool) -> Option<Url> {
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let forwarded =
+            text(FORWARDED_PROTO).map(|value| value.split(',').next().unwrap_or_default().trim());
+        let scheme = match forwarded {
+            Some(proto) if proto.eq_ignore_ascii_case("https") => "https",
+            Some(proto) if proto.eq_ignore_ascii_case("http") => "http",
+            _ if secure => "https",
+            _ => "http",
+        };
+        let mut url = Url::parse(&format!("{scheme}://{}/", text(HOST)?)).ok()?;
+        match &self.app {
+            Some(app) if self.in_path => {
+                url.path_segments_mut()
+                    .ok()?
+                    .clear()
+                    .extend(["rap", app, "invoke"]);
+            }
+            app => {
+                url.set_path("/invoke");
+                if let Some(app) = app {
+                    url.query_pairs_mut().append_pair("app", app);
+                }
+            }
+        }
+        Some(url)
+    }
+}
+
+/// Reads a JSON object of at most `limit` bytes.
+pub(super) async fn read_json<T: DeserializeOwned>(
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+) -> Result<T, Refusal> {
+    parse(&read(headers, body, limit).await?)
+}
+
+/// Reads a body of at most `limit` bytes whose `Content-Type` is JSON.
+pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
+    if content_type(headers) != "application/json" {
+        let message = "The body must be JSON: `Content-Type: application/json`";
+        let error = Error::new(Code::INVALID_TYPE, message);
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
+    }
+    to_bytes(body, limit).await.map_err(|error| {
+        // It is too long, or the connection broke and nobody reads the answer.
+        tracing::debug!(%error, "body");
+        let error = Error::invalid_params(format!("The body has more than {limit} bytes"));
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
+    })
+}
+
+/// Reads a JSON object.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    // Serde would read an array as the members in order.
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first.is_some_and(|byte| *byte != b'{') {
+        return Err(Refusal::invalid("The body must be a JSON object"));
+    }
+    serde_json::from_slice(&mended_bytes(bytes)).map_err(|error| {
+        // The message may quote what was sent.
+        let what: String = error.to_string().chars().take(MESSAGE_CHARS).collect();
+        Refusal::invalid(format!("Bad body: {what}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::header::CONTENT_TYPE;
+    use axum::http::{HeaderValue, Request};
+    use axum::response::IntoResponse;
+    use serde_json::{Map, Value};
+
+    use super::*;
+
+    async fn target(uri: &str) -> Target {
+        let (mut parts, ()) = Request::get(uri).body(()).unwrap().into_parts();
+        Target::from_request_parts(&mut parts, &()).await.unwrap()
+    }
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pair = |(name, value): &(&'static str, &'static str)| {
+            (HeaderName::from_static(name), value.parse().unwrap())
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    #[tokio::test]
+    async fn an_app_named_in_the_query_stays_there() {
+        let host = headers(&[("host", "127.0.0.1:8787")]);
+        let url = |target: Target| target.endpoint(&host, false).unwrap().to_string();
+        assert_eq!(url(target("/x").await), "http://127.0.0.1:8787/invoke");
+        assert_eq!(url(target("/x?app=").await), "http://127.0.0.1:8787/invoke");
+        assert_eq!(
+            url(target("/x?token=secret&app=a%20%2Fb").await),
+            "http://127.0.0.1:8787/invoke?app=a+%2Fb"
+        );
+    }
+
+    #[test]
+    fn an_app_named_in_the_path_stays_there() {
+        let named = |app: &str| Target {
+            app: Some(app.into()),
+            in_path: true,
+        };
+        let host = headers(&[("host", "a.example")]);
+        let url = named("a/b ü").endpoint(&host, true).unwrap();
+        assert_eq!(url.as_str(), "https://a.example/rap/a%2Fb%20%C3%BC/invoke");
+    }
+
+    #[tokio::test]
+    async fn the_scheme_is_how_the_client_reached_the_first_of_us() {
+        let any = target("/x").await;
+        let scheme = |proto: &'static str, secure| {
+            let headers = headers(&[("host", "a"), ("x-forwarded-proto", proto)]);
+            any.endpoint(&headers, secure).unwrap().scheme().to_string()
+        };
+        assert_eq!(scheme("https, http", false), "https");
+        assert_eq!(scheme("http", true), "http");
+        assert_eq!(scheme("gopher", true), "https");
+        assert!(any.endpoint(&HeaderMap::new(), false).is_none());
+    }
+
+    async fn status(kind: Option<&'static str>, body: impl Into<Body>) -> u16 {
+        let mut headers = HeaderMap::new();
+        if let Some(kind) = kind {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        }
+        match read_json::<Map<String, Value>>(&headers, body.into(), 10).await {
+            Ok(_) => 200,
+            Err(refusal) => refusal.into_response().status().as_u16(),
+        }
+    }
+
+    #[tokio::test]
+    async fn only_json_objects_of_bounded_size_are_read() {
+        let json = Some("application/json");
+        assert_eq!(status(json, "{\"a\":1}").await, 200);
+        assert_eq!(
+            status(Some("Application/JSON; charset=utf-8"), " {}").await,
+            200
+        );
+        for bad in ["", "{", "[]", "null", "\"{}\"", "{}{}", "{\"a\":\u{1}}"] {
+            assert_eq!(status(json, bad).await, 400, "{bad}");
+        }
+        assert_eq!(
+            status(json, vec![b'{', b'"', 0xff, b'"', b':', b'1', b'}']).await,
+            400
+        );
+        assert_eq!(status(json, "{\"a\":12345}").await, 413);
+        for bad in [
+            None,
+            Some("text/plain"),
+            Some("application/jsonp"),
+            Some(""),
+        ] {
+            assert_eq!(status(bad, "{}").await, 415, "{bad:?}");
+        }
+    }
+}

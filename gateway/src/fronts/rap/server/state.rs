@@ -1,0 +1,120 @@
+//! What all requests to the tool server share.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+
+use super::calls::Calls;
+use super::claims::Claims;
+use super::delivery::Delivery;
+use super::options::Options;
+use super::request::Target;
+use super::room::Room;
+use super::toolset::Catalogue;
+use crate::broker::runs::Dialect;
+use crate::fronts::auth::authenticate;
+use crate::fronts::rap::egress::Egress;
+use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::refusal::Refusal;
+use crate::fronts::shared_sessions::SharedSessions;
+use crate::gateway::Hub;
+use crate::tokens::{Identity, Role};
+
+/// What all requests share.
+pub(super) struct RapServer {
+    pub hub: Arc<Hub>,
+    pub options: Options,
+    /// Whether the gateway itself speaks TLS.
+    pub secure: bool,
+    pub catalogue: Catalogue,
+    pub sessions: Arc<SharedSessions>,
+    pub calls: Arc<Calls>,
+    pub claims: Claims,
+    pub delivery: Delivery,
+    /// Where results may go.
+    pub egress: Arc<Egress>,
+    /// Invocations whose results are not delivered yet.
+    pub pending: Room,
+    /// The bytes of those invocations.
+    pub invoked_bytes: Room,
+    /// The bytes of their results.
+    pub pending_bytes: Room,
+    pub cancels: RateLimiter,
+    pub closures: RateLimiter,
+}
+
+impl RapServer {
+    pub(super) fn new(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> Self {
+        let limiter = || {
+            RateLimiter::with_burst(
+                options.notifications_per_second,
+                options.notifications_burst,
+            )
+        };
+        // Without tokens all callers are one.
+        let alone = hub.tokens.is_empty();
+        let bytes = || match alone {
+            true => Room::new(options.max_pending_bytes),
+            false => Room::shared(
+                options.max_pending_bytes,
+                options.max_pending_bytes_per_token,
+            ),
+        };
+        let pending = match alone {
+            true => Room::new(options.max_pending),
+            false => Room::shared(options.max_pending, options.max_pending_per_token),
+        };
+        let allow = options.callback_allow.clone();
+        let egress = Arc::new(Egress::new(allow, loopback && alone));
+        let sessions = SharedSessions::new(
+            hub.clone(),
+            Dialect::Rap,
+            "caphost RAP",
+            options.thread_idle,
+            options.max_threads,
+        );
+        RapServer {
+            secure,
+            catalogue: Catalogue::default(),
+            sessions: Arc::new(sessions),
+            calls: Arc::default(),
+            claims: Claims::new(hub.clone(), options.call_timeout),
+            delivery: Delivery::new(
+                egress.clone().client(options.callback_timeout),
+                options.callback_retry_for,
+                hub.metrics.clone(),
+            ),
+            egress,
+            pending,
+            invoked_bytes: bytes(),
+            pending_bytes: bytes(),
+            cancels: limiter(),
+            closures: limiter(),
+            hub,
+            options,
+        }
+    }
+
+    /// Who asks, and for which app: the one that the target names, else the one that the token is
+    /// for.
+    pub(super) fn admit(
+        &self,
+        target: Target,
+        headers: &HeaderMap,
+        query: Option<&str>,
+    ) -> Result<(Identity, Option<String>), Refusal> {
+        let caller = authenticate(&self.hub, Role::Agent, headers, query).map_err(|denied| {
+            let missing = "A valid token of role agent is needed";
+            Refusal::denied(denied, missing, "That token is not of role agent")
+        })?;
+        let app = target
+            .app
+            .or_else(|| caller.app.as_deref().map(str::to_string));
+        if let Some(app) = app.as_deref().filter(|app| !caller.may_reach(app)) {
+            return Err(Refusal::forbidden(format!(
+                "That token may not reach the app {app:?}"
+            )));
+        }
+        Ok((caller, app))
+    }
+}

@@ -1,0 +1,187 @@
+//! The messages: toolset, invocation, callbacks, notifications.
+//!
+//! What is read ignores members it does not know, and takes `null` for a member that is missing.
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::names::Identifier;
+
+/// Where a toolset is found, under a tool server's base URL.
+pub const TOOLSET_PATH: &str = "/.well-known/rap-toolset";
+
+/// A tool server's manifest.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Toolset {
+    /// 1 to 128 characters.
+    pub name: String,
+    /// For people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where invocations go.
+    #[serde(with = "http_url")]
+    pub endpoint: Url,
+    /// What can be called.
+    pub tools: Vec<Tool>,
+}
+
+/// One tool of a [`Toolset`].
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// See [`is_tool_name`](crate::fronts::rap::names::is_tool_name).
+    pub name: String,
+    /// For the model that chooses a tool.
+    pub description: Option<String>,
+    /// A JSON Schema of [`Invocation::arguments`].
+    pub input_schema: Map<String, Value>,
+}
+
+/// `POST <endpoint>`: a tool is called. Answered 200 at once; the result goes to `callback_url`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Invocation {
+    /// The tool's name.
+    pub operation: String,
+    /// Its parameters.
+    pub arguments: Option<Map<String, Value>>,
+    /// The tool call.
+    pub id: Identifier,
+    /// A second id, given by the model's provider: it is echoed and has no other meaning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// Where the result goes. Its form has no meaning here.
+    #[serde(with = "http_url")]
+    pub callback_url: Url,
+    /// The thread.
+    pub group_id: Identifier,
+    /// The threads above it, the root first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_ancestors: Option<Vec<Identifier>>,
+    /// The person on whose behalf the tool is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+}
+
+/// Where a tool server takes a [`CancelToolCall`], under its base URL.
+pub const CANCEL_TOOL_CALL_PATH: &str = "/cancel_tool_call";
+/// Where a tool server takes a [`CloseThread`], under its base URL.
+pub const CLOSE_THREAD_PATH: &str = "/close_thread";
+
+/// `POST {base}/cancel_tool_call`, best effort: never retried, its answer never read.
+///
+/// It goes to every tool server, so a server reads its ids as [`AnyServersId`].
+///
+/// [`AnyServersId`]: crate::fronts::rap::names::AnyServersId
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CancelToolCall<Id = Identifier> {
+    /// See [`Invocation::group_id`].
+    pub thread_id: Id,
+    /// See [`Invocation::id`].
+    pub tool_call_id: Id,
+}
+
+/// `POST {base}/close_thread`, best effort like [`CancelToolCall`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CloseThread<Id = Identifier> {
+    /// See [`Invocation::group_id`].
+    pub thread_id: Id,
+}
+
+/// How the text of a failed call's result begins: there is no other sign of an error.
+pub const ERROR_PREFIX: &str = "Error: ";
+
+/// `POST <callback_url>`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Callback {
+    /// The end of an invocation; exactly one each.
+    ToolResult(ToolResult),
+    /// News of a subscription that an invocation has begun.
+    SubscriptionEvent(SubscriptionEvent),
+}
+
+/// The result of an invocation: `text` or `content`. Where both are there, `content` counts.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct ToolResult {
+    /// The thread.
+    pub group_id: Identifier,
+    /// The tool call.
+    pub id: Identifier,
+    /// See [`Invocation::call_id`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// An error begins with [`ERROR_PREFIX`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Several parts, or others than text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Vec<ContentItem>>,
+    /// Whether the tool goes on, and sends events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscription: Option<bool>,
+}
+
+/// One part of a [`ToolResult`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ContentItem {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A picture.
+    #[serde(rename_all = "camelCase")]
+    Image {
+        /// Base64.
+        data: String,
+        /// Such as `image/png`.
+        media_type: String,
+    },
+    /// A type that is not known here.
+    #[serde(other, skip_serializing)]
+    Unknown,
+}
+
+/// One event of a subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct SubscriptionEvent {
+    /// The thread.
+    pub group_id: Identifier,
+    /// The tool call that subscribed.
+    pub tool_call_id: Identifier,
+    /// What has happened.
+    pub text: String,
+    /// Whether the order of events is of no importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub associative: Option<bool>,
+    /// Whether it is the last.
+    #[serde(rename = "final", skip_serializing_if = "Option::is_none")]
+    pub is_final: Option<bool>,
+}
+
+/// An absolute `http:` or `https:` URL.
+mod http_url {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+    use url::Url;
+
+    pub fn serialize<S: Serializer>(url: &Url, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(url.as_str())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match Url::parse(&text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+            Ok(_) => Err(de::Error::custom("expected an http or https URL")),
+            Err(error) => Err(de::Error::custom(format_args!(
+                "not an absolute URL: {error}"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `/api/runs`: the runs as JSON, and their cancels, for the command line and the page. The shapes
+//! are in docs/protocol.md, "The runs API".
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Map, Value, json};
+
+use super::list::{self, RunJson};
+use crate::broker::runs::{ID_CHARS, REASON_CHARS};
+use crate::fronts::auth::authenticate;
+use crate::fronts::refusal::{Refusal, found};
+use crate::gateway::{Hub, Placed};
+use crate::tokens::{Identity, Role};
+use crate::wire::{mended_bytes, stops};
+
+/// Bytes of a request's body, 64 KiB.
+const BODY_BYTES: usize = 64 << 10;
+
+/// The routes.
+pub fn routes(hub: Arc<Hub>) -> Router {
+    Router::new()
+        .route("/api/runs", get(list_all))
+        .route("/api/runs/{id}", get(one))
+        .route("/api/runs/{id}/cancel", post(cancel))
+        .method_not_allowed_fallback(async || Refusal::method("There is no such method here"))
+        .with_state(hub)
+}
+
+/// Who asks. Agents see their own runs, admins those of all.
+fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
+    let needed = "A valid token of role agent or admin is needed";
+    authenticate(hub, Role::Agent, headers, uri.query())
+        .map_err(|denied| Refusal::denied(denied, needed, needed))
+}
+
+/// An id in the path.
+type Named = Result<Path<String>, PathRejection>;
+
+/// `GET /api/runs`
+async fn list_all(
+    State(hub): State<Arc<Hub>>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, Refusal> {
+    let viewer = viewer(&hub, &headers, &uri)?;
+    let limit = list::limit(uri.query())?;
+    let listed = hub.list(&viewer, limit).await;
+    Ok(list::respond(&listed, &viewer, &headers))
+}
+
+/// `GET /api/runs/{id}`
+async fn one(
+    State(hub): State<Arc<Hub>>,
+    id: Named,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, Refusal> {
+    let viewer = viewer(&hub, &headers, &uri)?;
+    let placed = find(&hub, id, &viewer).await?;
+    Ok(Json(RunJson::from(&placed.run)).into_response())
+}
+
+/// `POST /api/runs/{id}/cancel`
+async fn cancel(
+    State(hub): State<Arc<Hub>>,
+    id: Named,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let viewer = viewer(&hub, &headers, &uri)?;
+    let body = to_bytes(body, BODY_BYTES).await;
+    let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
+    let reason = reason(&body)?;
+    let placed = find(&hub, id, &viewer).await?;
+    let run = &placed.run;
+    if !run.state.is_over() {
+        hub.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
+    }
+    let confirmation = hub.cancel_at_home(&placed, reason, &viewer).await;
+    tracing::info!(run = %run.id, by = %viewer.name, cancelled = confirmation.cancelled, "cancel");
+    let mut answer = json!({ "runId": run.id.to_string(), "cancelled": confirmation.cancelled });
+    if let Some(reason) = confirmation.reason {
+        answer["reason"] = reason.into();
+    }
+    if let Some(error) = confirmation.error {
+        answer["error"] = error.body;
+    }
+    if let Some(stop) = confirmation.stop {
+        answer["stop"] = stop.as_str().into();
+    }
+    if let Some(ended) = confirmation.ended {
+        answer["ended"] = stops::ended_json(ended);
+    }
+    Ok(Json(answer).into_response())
+}
+
+/// The reason in a body, which may be empty.
+pub(super) fn reason(body: &[u8]) -> Result<Option<String>, Refusal> {
+    if body.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let mut body: Map<String, Value> = serde_json::from_slice(&mended_bytes(body))
+        .map_err(|error| Refusal::invalid_at("", format!("The body is no JSON object: {error}")))?;
+    match body.remove("reason") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(reason)) if reason.chars().count() <= REASON_CHARS => Ok(Some(reason)),
+        Some(_) => {
+            let message = format!("A reason is a string of at most {REASON_CHARS} characters");
+            Err(Refusal::invalid_at("reason", message))
+        }
+    }
+}
+
+/// The run that an id means: a run id, or a dialect's own that only one run has.
+async fn find(hub: &Hub, id: Named, viewer: &Identity) -> Result<Box<Placed>, Refusal> {
+    // What is not UTF-8 is no id.
+    let Ok(Path(id)) = id else {
+        return Err(Refusal::no_run());
+    };
+    if id.chars().count() > ID_CHARS {
+        let message = format!("An id has at most {ID_CHARS} characters");
+        return Err(Refusal::invalid_at("id", message));
+    }
+    found(hub.seek(&id, viewer).await)
+}

@@ -1,0 +1,156 @@
+//! Shares of a bound: of what there is so much of, nobody takes everything.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::gateway::Hub;
+use crate::tokens::Identity;
+
+/// Whose share something counts towards.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Holder {
+    /// That of a token, by its name.
+    Token(Arc<str>),
+    /// That of a network, where there are no tokens.
+    Network(IpAddr),
+}
+
+impl Holder {
+    /// Of what `owner` asks for from that address.
+    pub(crate) fn of(hub: &Hub, owner: &Identity, address: IpAddr) -> Self {
+        match hub.tokens.is_empty() {
+            true => Holder::Network(network(address)),
+            false => Holder::Token(owner.name.clone()),
+        }
+    }
+}
+
+/// What one party owns: an IPv4 address, or the /64 network of an IPv6 address.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => {
+            let prefix = v6.to_bits() & !u128::from(u64::MAX);
+            Ipv6Addr::from_bits(prefix).into()
+        }
+        v4 => v4,
+    }
+}
+
+/// A bound, and who has how much of it.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    max: usize,
+    /// Of one holder.
+    share: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    by: HashMap<Holder, usize>,
+}
+
+/// One of what there is, for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Share {
+    of: Arc<Shares>,
+    holder: Holder,
+}
+
+/// Why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// All are taken.
+    All(usize),
+    /// The holder has its share.
+    Share(usize),
+}
+
+impl Shares {
+    /// None is taken of `max`, of which one holder may have `share`.
+    pub(crate) fn new(max: usize, share: usize) -> Arc<Self> {
+        Arc::new(Shares {
+            max,
+            share,
+            taken: Mutex::default(),
+        })
+    }
+
+    /// Takes one.
+    pub(crate) fn take(self: &Arc<Self>, holder: &Holder) -> Result<Share, Full> {
+        let mut taken = self.taken();
+        if taken.all >= self.max {
+            return Err(Full::All(self.max));
+        }
+        let held = taken.by.entry(holder.clone()).or_default();
+        if *held >= self.share {
+            return Err(Full::Share(self.share));
+        }
+        *held += 1;
+        taken.all += 1;
+        Ok(Share {
+            of: self.clone(),
+            holder: holder.clone(),
+        })
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut taken = self.of.taken();
+        taken.all -= 1;
+        if let Some(held) = taken.by.get_mut(&self.holder) {
+            *held -= 1;
+            if *held == 0 {
+                taken.by.remove(&self.holder);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(name: &str) -> Holder {
+        Holder::Token(name.into())
+    }
+
+    #[test]
+    fn nobody_has_more_than_a_share_and_all_together_no_more_than_there_is() {
+        let shares = Shares::new(3, 2);
+        let (a, b) = (token("a"), token("b"));
+        let first = shares.take(&a).unwrap();
+        let _second = shares.take(&a).unwrap();
+        assert_eq!(shares.take(&a).unwrap_err(), Full::Share(2));
+        let _third = shares.take(&b).unwrap();
+        assert_eq!(shares.take(&b).unwrap_err(), Full::All(3));
+        drop(first);
+        assert!(shares.take(&a).is_ok());
+    }
+
+    #[test]
+    fn holders_that_have_nothing_are_forgotten() {
+        let shares = Shares::new(3, 2);
+        for number in 0..1_000 {
+            drop(shares.take(&token(&number.to_string())));
+        }
+        let taken = shares.taken();
+        assert_eq!((taken.all, taken.by.len()), (0, 0));
+    }
+
+    #[test]
+    fn an_ipv6_network_counts_as_one() {
+        let network = |text: &str| network(text.parse().unwrap()).to_string();
+        assert_eq!(network("2001:db8::1:2:3:4"), "2001:db8::");
+        assert_eq!(network("2001:db8:0:1::9"), "2001:db8:0:1::");
+        assert_eq!(network("10.1.2.3"), "10.1.2.3");
+        assert_eq!(network("::ffff:10.1.2.3"), "10.1.2.3");
+    }
+}

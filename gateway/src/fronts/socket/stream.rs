@@ -1,0 +1,372 @@
+//! What is noted of a connection while it is read and written: signs of life of a peer that is busy
+//! taking what it is sent, what it has sent of a message that is not finished, and for how long it has
+//! not read its answer.
+//!
+//! A peer that is busy answers no ping before it has read what was sent ahead of it, and what it says
+//! itself may not be read meanwhile. But a write that had to wait for room only gets through once the
+//! peer's system has taken some of what was written before.
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::ws::WebSocket;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::bounds::Budget;
+
+/// Of a message that is not finished, so much is nobody's concern.
+const FREE: usize = 64 << 10;
+
+/// How long the rest of a larger one may take to come.
+pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
+
+/// A connection, as those know it who serve it.
+#[derive(Clone, Debug)]
+pub struct Watch(Arc<Noted>);
+
+#[derive(Debug)]
+struct Noted {
+    /// When the other end was last seen to take something.
+    taken: Mutex<Instant>,
+    /// Whether it is a WebSocket by now, whose peers have bounds of their own.
+    is_socket: AtomicBool,
+    /// The largest message of a WebSocket that is read.
+    most: AtomicUsize,
+    /// Bytes read since the last message was finished, and how many of them the budget knows.
+    unfinished: AtomicUsize,
+    charged: AtomicUsize,
+    /// Since when the budget knows of any.
+    since: Mutex<Instant>,
+    budget: Arc<Budget>,
+}
+
+/// Why no more of a message is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Excess {
+    /// It is larger than that.
+    Message(usize),
+    /// There are too many unfinished messages on all connections together.
+    Budget,
+    /// It takes too long to come.
+    Late,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Excess::Message(most) => write!(f, "A message may have at most {most} bytes here"),
+            Excess::Budget => f.write_str("Too many large messages are under way"),
+            Excess::Late => f.write_str("The rest of a message did not come in time"),
+        }
+    }
+}
+
+impl std::error::Error for Excess {}
+
+impl Watch {
+    /// A connection that is just opened. What it leaves unfinished counts towards `budget`.
+    pub(crate) fn new(budget: Arc<Budget>) -> Self {
+        Watch(Arc::new(Noted {
+            taken: Mutex::new(Instant::now()),
+            is_socket: AtomicBool::new(false),
+            most: AtomicUsize::new(usize::MAX),
+            unfinished: AtomicUsize::new(0),
+            charged: AtomicUsize::new(0),
+            since: Mutex::new(Instant::now()),
+            budget,
+        }))
+    }
+
+    /// When the other end was last seen to take something; until it is, when the connection was
+    /// opened.
+    pub(crate) fn last_taken(&self) -> Instant {
+        *self.taken()
+    }
+
+    /// It is a WebSocket from now on, whose messages have at most so many bytes.
+    pub(crate) fn is_socket(&self, most: usize) {
+        self.0.is_socket.store(true, Relaxed);
+        self.allow(most);
+    }
+
+    /// Messages have at most so many bytes from now on.
+    pub(crate) fn allow(&self, most: usize) {
+        self.0.most.store(most, Relaxed);
+    }
+
+    /// A message is finished.
+    pub(crate) fn finished(&self) {
+        self.0.unfinished.store(0, Relaxed);
+        self.0.give_back();
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Instant> {
+        locked(&self.0.taken)
+    }
+
+    /// Whether more may be read.
+    fn has_room(&self) -> Result<(), Excess> {
+        let most = self.0.most.load(Relaxed);
+        // Some of it may be of the message after.
+        if self.0.unfinished.load(Relaxed) > most.saturating_add(FREE) {
+            return Err(Excess::Message(most));
+        }
+        if self.0.charged.load(Relaxed) > 0 && locked(&self.0.since).elapsed() > UNFINISHED_TIME {
+            return Err(Excess::Late);
+        }
+        Ok(())
+    }
+
+    /// So many bytes were read.
+    fn received(&self, bytes: usize) -> Result<(), Excess> {
+        let noted = &*self.0;
+        if !noted.is_socket.load(Relaxed) {
+            return Ok(());
+        }
+        // There is one reader.
+        let unfinished = noted.unfinished.load(Relaxed) + bytes;
+        noted.unfinished.store(unfinished, Relaxed);
+        let charged = noted.charged.load(Relaxed);
+        if unfinished > charged + FREE {
+            if !noted.budget.take(unfinished - charged) {
+                return Err(Excess::Budget);
+            }
+            if charged == 0 {
+                *locked(&noted.since) = Instant::now();
+            }
+            noted.charged.store(unfinished, Relaxed);
+        }
+        self.has_room()
+    }
+}
+
+fn locked(instant: &Mutex<Instant>) -> MutexGuard<'_, Instant> {
+    instant.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Noted {
+    fn give_back(&self) {
+        let charged = self.charged.load(Relaxed);
+        if charged > 0 {
+            self.charged.store(0, Relaxed);
+            self.budget.give(charged);
+        }
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+/// A WebSocket, and the connection it is on.
+pub struct Socket {
+    pub(crate) socket: WebSocket,
+    pub(crate) watch: Watch,
+}
+
+/// A connection that is watched.
+#[derive(Debug)]
+pub(crate) struct Watched<S> {
+    stream: S,
+    watch: Watch,
+    /// How long an answer may wait to be read.
+    patience: Duration,
+    /// When that is over, if something waits.
+    unread: Option<Pin<Box<Sleep>>>,
+    /// Whether the last write had to wait.
+    write_waits: bool,
+    /// Whether the last flush had to wait.
+    flush_waits: bool,
+}
+
+impl<S> Watched<S> {
+    pub(crate) fn new(stream: S, watch: Watch, patience: Duration) -> Self {
+        Watched {
+            stream,
+            watch,
+            patience,
+            unread: None,
+            write_waits: false,
+            flush_waits: false,
+        }
+    }
+
+    /// Notes a sign of life when something that had to wait gets through, and gives up what waits for
+    /// too long.
+    fn note<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        polled: Poll<io::Result<T>>,
+        waits: fn(&mut Self) -> &mut bool,
+    ) -> Poll<io::Result<T>> {
+        let waited = std::mem::replace(waits(self), polled.is_pending());
+        if polled.is_ready() {
+            if waited && matches!(polled, Poll::Ready(Ok(_))) {
+                *self.watch.taken() = Instant::now();
+            }
+            if !self.write_waits && !self.flush_waits {
+                self.unread = None;
+            }
+            return polled;
+        }
+        if self.watch.0.is_socket.load(Relaxed) {
+            return Poll::Pending;
+        }
+        let patience = self.patience;
+        let unread = self.unread.get_or_insert_with(|| Box::pin(sleep(patience)));
+        unread.as_mut().poll(context).map(|()| {
+            let error = "the client does not read its answer";
+            Err(io::Error::new(io::ErrorKind::TimedOut, error))
+        })
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let it = &mut *self;
+        it.watch.has_room().map_err(io::Error::other)?;
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut it.stream).poll_read(context, buffer);
+        let bytes = buffer.filled().len() - before;
+        it.watch.received(bytes).map_err(io::Error::other)?;
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(context, polled, |it| &mut it.write_waits)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.note(context, polled, |it| &mut it.write_waits)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// It waits with TLS only, which accepts more than it can pass on.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_flush(context);
+        self.note(context, polled, |it| &mut it.flush_waits)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    fn budget(bytes: usize) -> Arc<Budget> {
+        Arc::new(Budget::new(bytes))
+    }
+
+    #[tokio::test]
+    async fn only_a_write_that_had_to_wait_is_a_sign_of_life() {
+        let (near, mut far) = duplex(100);
+        let watch = Watch::new(budget(0));
+        let opened = watch.last_taken();
+        let mut near = Watched::new(near, watch.clone(), PATIENCE);
+        near.write_all(&[0; 100]).await.unwrap();
+        near.flush().await.unwrap();
+        assert_eq!(watch.last_taken(), opened, "what has room may go to nobody");
+        assert!(near.write_all(&[0; 40]).now_or_never().is_none());
+        assert_eq!(watch.last_taken(), opened, "it waits still");
+        far.read_exact(&mut [0; 90]).await.unwrap();
+        near.write_all(&[0; 40]).await.unwrap();
+        let taken = watch.last_taken();
+        assert!(taken > opened);
+        near.write_all(&[0; 50]).await.unwrap();
+        assert_eq!(watch.last_taken(), taken, "there was room again");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_nobody_reads_is_given_up() {
+        let patience = Duration::from_millis(200);
+        let (near, mut far) = duplex(100);
+        let mut near = Watched::new(near, Watch::new(budget(0)), patience);
+        let began = Instant::now();
+        let reading = async {
+            sleep(patience / 2).await;
+            far.read_exact(&mut [0; 10]).await.unwrap();
+        };
+        let bytes = [0; 200];
+        let (written, ()) = tokio::join!(near.write_all(&bytes), reading);
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        // From the last progress on.
+        assert!(began.elapsed() >= patience / 2 + patience);
+    }
+
+    #[tokio::test]
+    async fn unfinished_messages_are_bounded_each_and_together() {
+        let all = budget(3 * FREE);
+        let open = |most| {
+            let (near, far) = duplex(1 << 20);
+            let watch = Watch::new(all.clone());
+            watch.is_socket(most);
+            let stream = Watched::new(near, watch.clone(), PATIENCE);
+            (stream, far, watch)
+        };
+        let excess = |error: io::Error| *error.get_ref().unwrap().downcast_ref::<Excess>().unwrap();
+        let mut taken = vec![0; 2 * FREE];
+        let (mut one, mut far, watch) = open(FREE);
+        far.write_all(&vec![0; 3 * FREE]).await.unwrap();
+        one.read_exact(&mut taken).await.unwrap();
+        let error = one.read_u8().await.unwrap_err();
+        assert_eq!(excess(error), Excess::Message(FREE));
+        let (mut two, mut far, _watch) = open(usize::MAX);
+        far.write_all(&vec![0; 3 * FREE]).await.unwrap();
+        let error = two.read_exact(&mut taken).await.unwrap_err();
+        assert_eq!(excess(error), Excess::Budget);
+        watch.finished();
+        let (mut three, mut far, _watch) = open(usize::MAX);
+        far.write_all(&vec![0; 3 * FREE]).await.unwrap();
+        three.read_exact(&mut taken).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_message_that_drips_is_not_waited_for() {
+        let (near, mut far) = duplex(1 << 20);
+        let watch = Watch::new(budget(1 << 20));
+        watch.is_socket(1 << 20);
+        let mut near = Watched::new(near, watch.clone(), PATIENCE);
+        far.write_all(&vec![0; 3 * FREE]).await.unwrap();
+        near.read_exact(&mut vec![0; 2 * FREE]).await.unwrap();
+        *locked(&watch.0.since) -= UNFINISHED_TIME;
+        let error = near.read_u8().await.unwrap_err();
+        assert_eq!(error.to_string(), Excess::Late.to_string());
+        watch.finished();
+        near.read_u8().await.unwrap();
+    }
+}

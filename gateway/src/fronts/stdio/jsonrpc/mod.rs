@@ -1,0 +1,242 @@
+//! `caphost stdio`: JSON-RPC between a stream of bytes and the gateway's WebSocket.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::{Instant, interval_at, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error as Ws, Message};
+use tokio_util::codec::FramedRead;
+
+use super::codec::{Broken, Codec, Frame};
+use super::{CHUNK_BYTES, MESSAGE_BYTES, Output, lock};
+use crate::wire::json_rpc::{
+    Id, Message as Rpc, code, failed, method, notification, read, refused,
+};
+use crate::wire::mended;
+use caphost::call::{Code, Error};
+
+/// For the gateway to take leave once the input has ended.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The bounds of a bridge.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Bytes in one message of the peer, 256 MiB.
+    pub message_bytes: usize,
+    /// Between two pings to the gateway, 15 s.
+    pub ping_interval: Duration,
+    /// Without a sign of life after which the gateway counts as gone, 40 s.
+    pub dead_peer_timeout: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            message_bytes: MESSAGE_BYTES,
+            ping_interval: Duration::from_secs(15),
+            dead_peer_timeout: Duration::from_secs(40),
+        }
+    }
+}
+
+/// Why a bridge ended, unless the peer wanted it to.
+pub type Ended = Result<(), String>;
+
+struct Bridge<W, S> {
+    output: Output<W>,
+    sink: AsyncMutex<SplitSink<WebSocketStream<S>, Message>>,
+    pending: Mutex<Pending>,
+    bounds: Bounds,
+}
+
+/// Carries messages until one side ends. Whoever still waits for an answer then gets an error: the
+/// gateway has cancelled the call, or cannot be asked.
+pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    socket: WebSocketStream<S>,
+    bounds: Bounds,
+) -> Ended {
+    let (sink, mut stream) = socket.split();
+    let codec = Codec::detecting(bounds.message_bytes);
+    let bridge = Bridge {
+        output: Output::new(output, codec.clone()),
+        sink: AsyncMutex::new(sink),
+        pending: Mutex::default(),
+        bounds,
+    };
+    let ended = {
+        let down = bridge.down(&mut stream);
+        tokio::pin!(down);
+        tokio::select! {
+            ended = &mut down => ended,
+            ended = bridge.up(FramedRead::with_capacity(input, codec, CHUNK_BYTES)) => {
+                bridge.take_leave().await;
+                // What was answered before it read that is still to be passed on.
+                let _ = timeout(FAREWELL, &mut down).await;
+                ended
+            }
+            never = bridge.ping() => never,
+        }
+    };
+    bridge.settle(&ended).await;
+    bridge.output.finish().await;
+    ended
+}
+
+impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
+    /// From the peer to the gateway, until the input ends or cannot be understood any more.
+    async fn up(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> Ended {
+        while let Some(frame) = input.next().await {
+            match frame {
+                Ok(frame) => self.pass_on(frame).await?,
+                Err(Broken::Io(error)) => return Err(format!("cannot read the input: {error}")),
+                Err(Broken::Lost(what)) => {
+                    self.refuse(code::PARSE_ERROR, what.clone()).await?;
+                    return Err(format!("the input cannot be understood: {what}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn pass_on(&self, frame: Frame) -> Ended {
+        match frame {
+            Frame::Message(text) => {
+                self.pending().sent(&text);
+                // That the gateway is gone is learnt from reading.
+                let _ = self.send(Message::text(text)).await;
+                Ok(())
+            }
+            Frame::TooLarge(bytes) => {
+                let max = self.bounds.message_bytes;
+                let message = format!("The message has {bytes} bytes; at most {max} are accepted");
+                self.refuse(code::INVALID_REQUEST, message).await
+            }
+            Frame::NotText => {
+                let message = "The message is not UTF-8".to_string();
+                self.refuse(code::PARSE_ERROR, message).await
+            }
+        }
+    }
+
+    /// From the gateway to the peer, until the gateway closes or is gone.
+    async fn down(&self, stream: &mut SplitStream<WebSocketStream<S>>) -> Ended {
+        let dead = self.bounds.dead_peer_timeout;
+        loop {
+            let Ok(next) = timeout(dead, stream.next()).await else {
+                return Err(format!("no sign of life from the gateway for {dead:?}"));
+            };
+            match next {
+                Some(Ok(Message::Text(text))) => {
+                    self.pending().received(&text);
+                    if self.output.say(&text).await.is_err() {
+                        // Nobody reads: the peer has left without a word.
+                        return Ok(());
+                    }
+                }
+                Some(Ok(Message::Close(Some(frame)))) if frame.code != CloseCode::Normal => {
+                    let code = u16::from(frame.code);
+                    return Err(format!("the gateway has closed: {code} {}", frame.reason));
+                }
+                None | Some(Ok(Message::Close(_)) | Err(Ws::ConnectionClosed)) => return Ok(()),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(format!("the gateway is gone: {error}")),
+            }
+        }
+    }
+
+    /// Makes a gateway that lives say so. Never ends.
+    async fn ping(&self) -> Ended {
+        let every = self.bounds.ping_interval;
+        let mut ping = interval_at(Instant::now() + every, every);
+        loop {
+            ping.tick().await;
+            let _ = self.send(Message::Ping(Default::default())).await;
+        }
+    }
+
+    /// Asks the gateway to close after what it has read so far.
+    async fn take_leave(&self) {
+        let exit = notification(method::EXIT, &Value::Object(Default::default()));
+        let _ = timeout(FAREWELL, self.send(Message::text(exit.to_string()))).await;
+    }
+
+    /// Answers what still waits.
+    async fn settle(&self, ended: &Ended) {
+        let why = match ended {
+            Ok(()) => "The connection to the gateway is closed",
+            Err(_) => "The connection to the gateway is lost: the outcome is unknown",
+        };
+        let lost = self.pending().settle(why);
+        for answer in lost {
+            if self.output.say(&answer).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn refuse(&self, code: i32, message: String) -> Ended {
+        let answer = refused(&Value::Null, code, &Error::<Value>::invalid_params(message));
+        let said = self.output.say(&answer.to_string()).await;
+        said.map_err(|error| format!("cannot write the output: {error}"))
+    }
+
+    async fn send(&self, message: Message) -> Result<(), Ws> {
+        self.sink.lock().await.send(message).await
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        lock(&self.pending)
+    }
+}
+
+/// Requests that wait for an answer, so that none waits for ever when the gateway is gone: the ids
+/// passed on, and how often each was used.
+#[derive(Debug, Default)]
+struct Pending(HashMap<Id, usize>);
+
+impl Pending {
+    /// A message goes to the gateway.
+    pub fn sent(&mut self, message: &str) {
+        // What is malformed is answered, too, if it has an id.
+        if let Ok(Rpc::Request { id, .. } | Rpc::Invalid { id: Some(id), .. }) =
+            read(&mended(message))
+        {
+            *self.0.entry(id).or_default() += 1;
+        }
+    }
+
+    /// A message has come from the gateway.
+    pub fn received(&mut self, message: &str) {
+        let Ok(Rpc::Response(Some(id))) = read(message) else {
+            return;
+        };
+        if let Some(count) = self.0.get_mut(&id) {
+            *count -= 1;
+            if *count == 0 {
+                self.0.remove(&id);
+            }
+        }
+    }
+
+    /// The answers to all that still wait, which are no longer pending then.
+    pub fn settle(&mut self, why: &str) -> Vec<String> {
+        let error = Error::<Value>::new(Code::DISCONNECTED, why.to_string());
+        let lost = std::mem::take(&mut self.0).into_iter();
+        let answer = |id: Id| failed(id.value(), &error).to_string();
+        lost.flat_map(|(id, count)| std::iter::repeat_n(answer(id), count))
+            .collect()
+    }
+}

@@ -1,0 +1,315 @@
+//! Apps and agents of other workers, as peers of the broker here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::task::AbortHandle;
+
+use super::Elsewhere;
+use crate::broker::runs::Dialect;
+use crate::broker::{CapabilityInfo, Event, Offer, PeerId, Profile, Seat, Wanted};
+use crate::cluster::WorkerId;
+use crate::cluster::message::{AppKey, Message, Parcel};
+use crate::gateway::STOPPING;
+use crate::gateway::hub::{Connected, Hub};
+use crate::gateway::outbox::{Outbox, Step};
+use crate::tokens::Identity;
+use crate::wire::{Incoming, for_log};
+
+/// What the broker says to an app it does not take begins so.
+const REFUSED: &str = r#"{"type":"app/refused""#;
+/// What it says of a change that does not fit what it knows begins so: changes have the id 1.
+const MISFIT: &str = r#"{"type":"error","id":1,"#;
+
+/// An agent, by its app and its name there.
+type Key = (AppKey, String);
+
+/// A peer that stands for an app or an agent.
+#[derive(Debug)]
+pub(super) struct Proxy {
+    pub peer: PeerId,
+    pub forwarder: AbortHandle,
+}
+
+impl Proxy {
+    /// It leaves the broker: whom it stood for is gone.
+    pub fn leave(self, hub: &Hub) {
+        self.forwarder.abort();
+        hub.handle(Event::Gone { peer: self.peer });
+    }
+}
+
+impl Elsewhere {
+    /// Sends what is queued for `peer` to `worker`, each message as `parcel` makes it, until the
+    /// broker closes it. `closed` is called then.
+    pub(super) fn forward(
+        &self,
+        worker: WorkerId,
+        (peer, outbox, connected): (PeerId, Arc<Outbox>, Connected),
+        parcel: impl Fn(String) -> Option<Parcel> + Send + 'static,
+        closed: impl FnOnce(&Elsewhere) + Send + 'static,
+    ) -> AbortHandle {
+        let elsewhere = self.shared();
+        let forwarding = tokio::spawn(async move {
+            let _connected = connected;
+            while let Step::Message(message, cost) = outbox.next().await {
+                if let Some(parcel) = parcel(message.into_text()) {
+                    elsewhere.workers.send_in_turn(worker, &parcel).await;
+                }
+                if outbox.written(cost) {
+                    elsewhere.hub.relieved(peer, &outbox);
+                }
+            }
+            closed(&elsewhere);
+        });
+        forwarding.abort_handle()
+    }
+}
+
+/// Apps of other workers.
+impl Elsewhere {
+    /// A worker holds an app, or it offers something else now.
+    pub(super) fn app_offers(&self, worker: WorkerId, app: AppKey, offer: &Offer) {
+        let (peer, kind) = match self.app_peer(worker, app) {
+            Some(peer) => (peer, "app/update"),
+            None => (self.join_app(worker, app), "app/register"),
+        };
+        let Ok(offer) = serde_json::to_string(offer) else {
+            return;
+        };
+        // Its schemas stay the text they are.
+        let message = format!(r#"{{"type":"{kind}","id":0,"timestamp":0,"payload":{offer}}}"#);
+        self.hub.receive(peer, &message, None);
+    }
+
+    /// An app there has changed what it offers.
+    pub(super) fn app_changed(
+        &self,
+        worker: WorkerId,
+        app: AppKey,
+        added: &[CapabilityInfo],
+        removed: &[String],
+    ) {
+        let Some(peer) = self.app_peer(worker, app) else {
+            // It was refused: as it is now it may be taken.
+            return self.send(worker, Message::TellApp { app });
+        };
+        let (Ok(added), Ok(removed)) =
+            (serde_json::to_string(added), serde_json::to_string(removed))
+        else {
+            return;
+        };
+        let message = format!(
+            r#"{{"type":"app/update","id":1,"timestamp":0,"payload":{{"added":{added},"removed":{removed}}}}}"#
+        );
+        self.hub.receive(peer, &message, None);
+    }
+
+    fn join_app(&self, worker: WorkerId, app: AppKey) -> PeerId {
+        let joined = self.hub.join(|peer| Event::AppJoined {
+            peer,
+            // Its worker has seen its token.
+            identity: Some(Identity::anyone()),
+            seat: Seat::Elsewhere,
+        });
+        let peer = joined.0;
+        let parcel = move |message: String| {
+            if message.starts_with(REFUSED) {
+                let message = for_log(&message);
+                tracing::warn!(%worker, app, message, "an app of another worker is refused");
+            }
+            if message.starts_with(MISFIT) {
+                return Some(Message::TellApp { app }.into());
+            }
+            to_app(app, message)
+        };
+        // If it offers something else it may be taken.
+        let closed = move |elsewhere: &Elsewhere| {
+            elsewhere.of(worker, |other| {
+                let is_it = other.apps.get(&app).is_some_and(|it| it.peer == peer);
+                is_it.then(|| other.apps.remove(&app))
+            });
+        };
+        let mut others = self.others();
+        let forwarder = self.forward(worker, joined, parcel, closed);
+        if let Some(other) = others.all.get_mut(&worker) {
+            other.apps.insert(app, Proxy { peer, forwarder });
+        }
+        peer
+    }
+
+    /// An app there has gone.
+    pub(super) fn app_gone(&self, worker: WorkerId, app: AppKey) {
+        if let Some(proxy) = self.of(worker, |other| other.apps.remove(&app)) {
+            proxy.leave(&self.hub);
+        }
+    }
+
+    /// An app there says something to an agent of ours.
+    pub(super) fn app_said(&self, worker: WorkerId, app: AppKey, agent: String, text: &Bytes) {
+        let Some(peer) = self.app_peer(worker, app) else {
+            return;
+        };
+        let Ok(message) = std::str::from_utf8(text) else {
+            return;
+        };
+        let limits = &self.hub.limits;
+        let incoming = Incoming::new(message, Some(text), limits);
+        let event = match incoming.envelope(limits) {
+            Ok(mut envelope) => {
+                envelope.agent = Some(agent.into());
+                Event::received(peer, Ok(envelope))
+            }
+            Err(mut refusal) => {
+                refusal.subject.agent = Some(agent);
+                Event::Refused { peer, refusal }
+            }
+        };
+        self.hub.handle(event);
+    }
+
+    /// An app there does not serve an agent of ours any more.
+    pub(super) fn app_lost_agent(&self, worker: WorkerId, app: AppKey, agent: String) {
+        if let Some(peer) = self.app_peer(worker, app) {
+            self.hub.handle(Event::AgentLost { app: peer, agent });
+        }
+    }
+
+    /// A worker is about to leave: what is in flight on its apps is cancelled.
+    pub(super) fn cancel_on_apps_of(&self, worker: WorkerId) {
+        let apps = self.of(worker, |other| {
+            let apps = other.apps.values().map(|proxy| proxy.peer);
+            Some(apps.collect::<Vec<_>>())
+        });
+        let apps = apps.unwrap_or_default().into_iter();
+        for run in apps.flat_map(|app| self.hub.runs_on(app)) {
+            let hub = self.hub.clone();
+            tokio::spawn(async move {
+                let reason = Some(STOPPING.into());
+                hub.cancel(run, reason, &Identity::gateway()).await;
+            });
+        }
+    }
+
+    fn app_peer(&self, worker: WorkerId, app: AppKey) -> Option<PeerId> {
+        self.of(worker, |other| Some(other.apps.get(&app)?.peer))
+    }
+}
+
+/// Agents of other workers, on apps of this one.
+impl Elsewhere {
+    /// An agent there says something to its app here.
+    pub(super) fn agent_said(&self, worker: WorkerId, key: Key, text: &Bytes) {
+        let Ok(message) = std::str::from_utf8(text) else {
+            return;
+        };
+        let known = self.of(worker, |other| Some(other.agents.get(&key)?.peer));
+        let peer = known.unwrap_or_else(|| self.join_agent(worker, key));
+        self.hub.receive(peer, message, Some(text));
+    }
+
+    fn join_agent(&self, worker: WorkerId, key: Key) -> PeerId {
+        let joined = self.hub.join(|peer| Event::AgentJoined {
+            peer,
+            app: Wanted::Peer(PeerId(key.0)),
+            profile: Profile {
+                // Whose it is and what it speaks, its own worker knows: it keeps its runs.
+                dialect: Dialect::Abp,
+                owner: Identity::anyone(),
+                seat: Seat::Elsewhere,
+            },
+        });
+        let peer = joined.0;
+        let (app, agent) = key.clone();
+        let parcel = move |message: String| {
+            let agent = agent.clone();
+            Some(Parcel {
+                message: Message::ToAgent { app, agent },
+                text: message.into(),
+            })
+        };
+        let ended = key.clone();
+        let closed = move |elsewhere: &Elsewhere| {
+            elsewhere.of(worker, |other| other.agents.remove(&ended));
+            let (app, agent) = ended;
+            elsewhere.send(worker, Message::AgentLost { app, agent });
+            elsewhere.departed.notify_waiters();
+        };
+        // Entered before it can end.
+        let mut others = self.others();
+        let forwarder = self.forward(worker, joined, parcel, closed);
+        if let Some(other) = others.all.get_mut(&worker) {
+            other.agents.insert(key, Proxy { peer, forwarder });
+        }
+        peer
+    }
+
+    /// An agent there has gone.
+    pub(super) fn agent_gone(&self, worker: WorkerId, key: &Key) {
+        if let Some(proxy) = self.of(worker, |other| other.agents.remove(key)) {
+            proxy.leave(&self.hub);
+            self.departed.notify_waiters();
+        }
+    }
+
+    /// Whether agents there are on that app here.
+    pub(super) fn serves_others(&self, app: AppKey) -> bool {
+        let others = self.others();
+        let mut agents = others.all.values().flat_map(|other| other.agents.keys());
+        agents.any(|(of, _)| *of == app)
+    }
+}
+
+/// A message of the broker to an app, as it goes to the worker that has it.
+fn to_app(app: AppKey, message: String) -> Option<Parcel> {
+    // What it says to the app itself, such as `app/registered`, is of no interest there.
+    let (kind, agent) = head(&message)?;
+    let agent = agent.to_string();
+    if kind == "agent/closed" {
+        return Some(Message::AgentGone { app, agent }.into());
+    }
+    Some(Parcel {
+        message: Message::ToApp { app, agent },
+        text: message.into(),
+    })
+}
+
+/// The type and the agent of a message that the broker has written. Up to the agent there is nothing
+/// in it but what the broker itself has chosen.
+fn head(message: &str) -> Option<(&str, &str)> {
+    let (kind, rest) = message.strip_prefix(r#"{"type":""#)?.split_once('"')?;
+    let (head, rest) = rest.split_once(r#""agent":""#)?;
+    if head.contains(r#""payload""#) {
+        return None;
+    }
+    Some((kind, rest.split_once('"')?.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_the_broker_says_whose_it_is() {
+        for (message, whose) in [
+            (
+                r#"{"type":"capabilities/call","id":"g7","agent":"a3","timestamp":1,"payload":{}}"#,
+                Some(("capabilities/call", "a3")),
+            ),
+            (
+                r#"{"type":"agent/closed","agent":"a3","timestamp":1,"payload":{}}"#,
+                Some(("agent/closed", "a3")),
+            ),
+            (
+                r#"{"type":"error","id":0,"timestamp":1,"payload":{"agent":"a3"}}"#,
+                None,
+            ),
+            (
+                r#"{"type":"app/registered","id":0,"timestamp":1,"payload":{}}"#,
+                None,
+            ),
+        ] {
+            assert_eq!(head(message), whose, "{message}");
+        }
+    }
+}

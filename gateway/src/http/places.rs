@@ -1,0 +1,263 @@
+//! How many connections there are, and which is let go when there are too many.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::Notify;
+
+/// Between two lines of the log on the same.
+const SELDOM: Duration = Duration::from_secs(10);
+
+/// The connections that speak HTTP: those that have become WebSockets are counted elsewhere.
+///
+/// When there are too many, of one address or of all, one makes room that waits for a request: one that
+/// never sent any, if there is one, and of those the oldest.
+#[derive(Debug)]
+pub(crate) struct Places {
+    most: usize,
+    most_of_one: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    last: u64,
+    /// In the order they came.
+    all: BTreeMap<u64, Arc<Occupant>>,
+    of_address: HashMap<IpAddr, usize>,
+}
+
+#[derive(Debug)]
+struct Occupant {
+    address: IpAddr,
+    /// Requests that are not answered.
+    busy: AtomicUsize,
+    /// Whether it has sent a request.
+    asked: AtomicBool,
+    let_go: Notify,
+}
+
+/// A connection's place, which is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    places: Arc<Places>,
+    number: u64,
+    occupant: Arc<Occupant>,
+}
+
+impl Places {
+    pub fn new(most: usize, most_of_one: usize) -> Arc<Self> {
+        Arc::new(Places {
+            most,
+            most_of_one,
+            taken: Mutex::default(),
+        })
+    }
+
+    /// Takes a place for a connection from that address or network. None if all others are busy.
+    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let mut taken = self.taken();
+        let is_full = if taken.of_address.get(&address) >= Some(&self.most_of_one) {
+            !taken.let_one_go(Some(address))
+        } else {
+            taken.all.len() >= self.most && !taken.let_one_go(None)
+        };
+        if is_full {
+            return None;
+        }
+        let occupant = Arc::new(Occupant {
+            address,
+            busy: AtomicUsize::new(0),
+            asked: AtomicBool::new(false),
+            let_go: Notify::new(),
+        });
+        taken.last += 1;
+        let number = taken.last;
+        taken.all.insert(number, occupant.clone());
+        *taken.of_address.entry(address).or_default() += 1;
+        drop(taken);
+        Some(Place {
+            places: self.clone(),
+            number,
+            occupant,
+        })
+    }
+
+    /// Lets one connection go that waits for a request.
+    pub fn let_one_go(&self) {
+        self.taken().let_one_go(None);
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    /// Of that address, or of all. Whether there was one.
+    fn let_one_go(&mut self, of: Option<IpAddr>) -> bool {
+        let mut idle = None;
+        for (number, it) in &self.all {
+            if of.is_some_and(|of| of != it.address) || it.busy.load(Relaxed) > 0 {
+                continue;
+            }
+            if !it.asked.load(Relaxed) {
+                idle = Some(*number);
+                break;
+            }
+            idle = idle.or(Some(*number));
+        }
+        let gone = idle.and_then(|number| self.remove(number));
+        gone.is_some_and(|gone| {
+            gone.let_go.notify_one();
+            true
+        })
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Arc<Occupant>> {
+        let gone = self.all.remove(&number)?;
+        if let Some(count) = self.of_address.get_mut(&gone.address) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_address.remove(&gone.address);
+            }
+        }
+        Some(gone)
+    }
+}
+
+impl Place {
+    /// Waits until the connection has to make room.
+    pub async fn let_go(&self) {
+        self.occupant.let_go.notified().await;
+    }
+
+    /// Whether a request has come on the connection.
+    pub fn was_asked(&self) -> bool {
+        self.occupant.asked.load(Relaxed)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.taken().remove(self.number);
+    }
+}
+
+/// Answers a request: until all of the answer is sent, the connection does not make room.
+pub(crate) fn while_answered<E, F: Future<Output = Result<Response, E>>>(
+    place: &Place,
+    answer: F,
+) -> impl Future<Output = Result<Response, E>> + use<E, F> {
+    let occupant = place.occupant.clone();
+    occupant.asked.store(true, Relaxed);
+    occupant.busy.fetch_add(1, Relaxed);
+    let busy = Busy(occupant);
+    async move {
+        let response = answer.await?;
+        Ok(response.map(|body| Body::new(Answer { body, _busy: busy })))
+    }
+}
+
+/// Counts a request until it is dropped.
+#[derive(Debug)]
+struct Busy(Arc<Occupant>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.busy.fetch_sub(1, Relaxed);
+    }
+}
+
+/// The body of an answer.
+struct Answer {
+    body: Body,
+    _busy: Busy,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Says of something that goes on when it is to be logged again.
+#[derive(Debug)]
+pub(crate) struct Seldom(Mutex<Option<Instant>>);
+
+impl Seldom {
+    pub const fn new() -> Self {
+        Seldom(Mutex::new(None))
+    }
+
+    pub fn is_due(&self) -> bool {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = last.is_none_or(|last| last.elapsed() >= SELDOM);
+        if is_due {
+            *last = Some(Instant::now());
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn address(last: u8) -> IpAddr {
+        [10, 0, 0, last].into()
+    }
+
+    #[test]
+    fn one_that_never_asked_makes_room_before_one_that_has() {
+        let places = Places::new(3, 2);
+        let enter = |last| places.enter(address(last));
+        let gone = |place: &Place| place.let_go().now_or_never().is_some();
+        let (asked, silent) = (enter(1).unwrap(), enter(1).unwrap());
+        asked.occupant.asked.store(true, Relaxed);
+        let next = enter(1).unwrap();
+        assert!(gone(&silent) && !gone(&asked) && !gone(&next));
+        next.occupant.busy.store(1, Relaxed);
+        let last = enter(1).unwrap();
+        assert!(gone(&asked) && !gone(&next));
+        last.occupant.busy.store(1, Relaxed);
+        assert!(enter(1).is_none(), "both are busy");
+        // Another address has its own.
+        let other = enter(2).unwrap();
+        let another = enter(3).unwrap();
+        assert!(gone(&other) && !gone(&another));
+        drop((asked, silent, next, last, other, another));
+        let taken = places.taken();
+        assert!(taken.all.is_empty() && taken.of_address.is_empty());
+    }
+
+    #[test]
+    fn what_goes_on_is_logged_once() {
+        let seldom = Seldom::new();
+        assert!(seldom.is_due() && !seldom.is_due());
+    }
+}

@@ -1,0 +1,111 @@
+//! Descriptors of open files, of which every connection needs one: as many as the bounds allow, or
+//! bounds that fit what the system allows.
+
+use crate::http::HttpLimits;
+use crate::limits::Limits;
+
+/// Descriptors for anything but connections of clients: files, Redis, tool servers, callbacks.
+const OTHERS: u64 = 256;
+
+/// Raises the soft limit of this process as far as the bounds want and the hard limit allows, and
+/// lowers the bounds to what there is.
+pub(super) fn fit(limits: &mut Limits, http_limits: &mut HttpLimits) {
+    let wanted = bounds(limits, http_limits)
+        .iter()
+        .map(|it| **it as u64)
+        .sum::<u64>()
+        + OTHERS;
+    if let Some(allowed) = raise(wanted) {
+        lower(limits, http_limits, wanted, allowed);
+    }
+}
+
+/// The bounds of connections.
+fn bounds<'a>(limits: &'a mut Limits, http_limits: &'a mut HttpLimits) -> [&'a mut usize; 4] {
+    [
+        &mut http_limits.connections,
+        &mut limits.sessions,
+        &mut limits.apps,
+        &mut limits.unregistered_apps,
+    ]
+}
+
+fn lower(limits: &mut Limits, http_limits: &mut HttpLimits, wanted: u64, allowed: u64) {
+    if allowed >= wanted {
+        return;
+    }
+    let others = OTHERS.min(allowed / 4);
+    let part = (allowed - others) as f64 / (wanted - OTHERS) as f64;
+    for bound in bounds(limits, http_limits) {
+        *bound = ((*bound as f64 * part) as usize).max(1);
+    }
+    let of_one = &mut http_limits.connections_per_address;
+    *of_one = (*of_one).min((http_limits.connections / 2).max(1));
+    tracing::warn!(
+        open_files = allowed,
+        wanted,
+        max_http_connections = http_limits.connections,
+        max_http_connections_per_address = http_limits.connections_per_address,
+        max_sessions = limits.sessions,
+        max_apps = limits.apps,
+        "the system allows too few open files: the bounds of connections are lowered"
+    );
+}
+
+/// How many descriptors there may be now, where that can be known.
+#[cfg(unix)]
+fn raise(wanted: u64) -> Option<u64> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let soft = limit.current?;
+    let most = limit.maximum.unwrap_or(u64::MAX);
+    if soft >= wanted || soft >= most {
+        return Some(soft);
+    }
+    let raised = wanted.min(most);
+    limit.current = Some(raised);
+    match setrlimit(Resource::Nofile, limit) {
+        Ok(()) => {
+            tracing::info!(from = soft, to = raised, "raised the limit of open files");
+            Some(raised)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "cannot raise the limit of open files");
+            Some(soft)
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn raise(_: u64) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_lowered_in_proportion() {
+        let (mut limits, mut http_limits) = (Limits::default(), HttpLimits::default());
+        let before = (limits.clone(), http_limits.clone());
+        lower(&mut limits, &mut http_limits, 10_000, 10_000);
+        assert_eq!((&limits, &http_limits), (&before.0, &before.1));
+        let wanted = bounds(&mut limits, &mut http_limits);
+        let wanted = wanted.iter().map(|it| **it as u64).sum::<u64>() + OTHERS;
+        lower(&mut limits, &mut http_limits, wanted, 1_024);
+        let lowered = bounds(&mut limits, &mut http_limits).map(|it| *it);
+        assert!(lowered.iter().sum::<usize>() as u64 + OTHERS <= 1_024);
+        assert!(lowered.iter().all(|it| *it > 10));
+        assert_eq!(
+            http_limits.connections_per_address,
+            http_limits.connections / 2
+        );
+        lower(&mut limits, &mut http_limits, wanted, 3);
+        assert!(
+            bounds(&mut limits, &mut http_limits)
+                .iter()
+                .all(|it| **it == 1)
+        );
+    }
+}

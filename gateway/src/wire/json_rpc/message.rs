@@ -1,0 +1,367 @@
+//! Reading messages, and the ids of requests.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+
+use serde::de::IgnoredAny;
+use serde_json::{Number, Value};
+
+use crate::wire::{check, members, text_of};
+
+/// How much of a message that cannot be read is searched for its id.
+const PEEK_BYTES: usize = 64 << 10;
+
+/// A request's id. `1` and `1.0` are the same, `1` and `"1"` are not; `0`, `""` and `null` are ids
+/// like others.
+#[derive(Clone, Debug)]
+pub struct Id(Value);
+
+impl Id {
+    /// `None` if that cannot be one.
+    pub fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(_) | Value::Number(_) | Value::Null => Some(Id(value.clone())),
+            _ => None,
+        }
+    }
+
+    fn of(json: &[u8]) -> Option<Self> {
+        let is_plain = !matches!(json.first()?, b'{' | b'[' | b't' | b'f');
+        is_plain.then(|| serde_json::from_slice(json).ok().map(Id))?
+    }
+
+    /// The id as it came, which the answer must carry.
+    pub fn value(&self) -> &Value {
+        &self.0
+    }
+
+    /// As the cancellation API knows it.
+    pub fn plain(&self) -> String {
+        match &self.0 {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    fn key(&self) -> (Option<u64>, Option<&str>) {
+        // Adding zero turns the negative one into the other.
+        let bits = |number: &Number| (number.as_f64().unwrap_or_default() + 0.0).to_bits();
+        (self.0.as_number().map(bits), self.0.as_str())
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Id {}
+
+impl Hash for Id {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+/// A message read. Parameters are JSON, an object or an array; `null` counts as absent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message<'a> {
+    /// It wants an answer.
+    Request {
+        /// What the answer must carry.
+        id: Id,
+        /// What is asked for.
+        method: Cow<'a, str>,
+        /// With what.
+        params: Option<&'a str>,
+    },
+    /// It wants none, and must get none.
+    Notification {
+        /// What it tells.
+        method: Cow<'a, str>,
+        /// With what.
+        params: Option<&'a str>,
+    },
+    /// The answer to a request of ours; without an id if the peer could not read that.
+    Response(Option<Id>),
+    /// Several messages at once, which is not supported.
+    Batch,
+    /// None of these.
+    Invalid {
+        /// Its id, where it could be read.
+        id: Option<Id>,
+        /// What is wrong.
+        fault: Fault,
+    },
+}
+
+/// Why a message is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is no object.
+    NoObject,
+    /// `jsonrpc` is not `"2.0"`.
+    Version,
+    /// There is no method, or it is no string.
+    Method,
+    /// The id is neither a string, nor a number, nor `null`.
+    Id,
+    /// The parameters are neither an object nor an array.
+    Params,
+}
+
+impl Fault {
+    /// What the peer is told.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Fault::NoObject => "A message is an object",
+            Fault::Version => "A message has jsonrpc: \"2.0\"",
+            Fault::Method => "A request has a method, which is a string",
+            Fault::Id => "An id is a string, a number or null",
+            Fault::Params => "Parameters are an object or an array",
+        }
+    }
+}
+
+/// A text that not every reader can read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// Whether it is JSON all the same.
+    pub is_json: bool,
+    /// Its id, if that stands near its beginning.
+    pub id: Option<Id>,
+    /// Why.
+    pub error: serde_json::Error,
+}
+
+impl Unreadable {
+    fn new(text: &str, error: serde_json::Error) -> Self {
+        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let mut id = None;
+        if is_json {
+            let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
+            members(head, |key, value| {
+                if key == "id" {
+                    id = Id::of(value);
+                }
+            });
+        }
+        Unreadable { is_json, id, error }
+    }
+}
+
+/// Reads one message, whose text was [mended](crate::wire::mended). What has a result or an error and
+/// no method is taken for a response however malformed it is: an error is never answered with an
+/// error.
+pub fn read(text: &str) -> Result<Message<'_>, Unreadable> {
+    if let Err(error) = check(text) {
+        return Err(Unreadable::new(text, error));
+    }
+    match text.trim_ascii_start().as_bytes().first() {
+        Some(b'{') => Ok(Fields::of(text).message()),
+        Some(b'[') => Ok(Message::Batch),
+        _ => Ok(invalid(None, Fault::NoObject)),
+    }
+}
+
+/// What is looked at of a message, as JSON.
+#[derive(Default)]
+struct Fields<'a> {
+    jsonrpc: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    method: Option<&'a [u8]>,
+    params: Option<&'a [u8]>,
+    is_answer: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut fields = Fields::default();
+        members(text.as_bytes(), |key, value| match key {
+            "jsonrpc" => fields.jsonrpc = Some(value),
+            "id" => fields.id = Some(value),
+            "method" => fields.method = Some(value),
+            "params" => fields.params = Some(value),
+            "result" | "error" => fields.is_answer = true,
+            _ => {}
+        });
+        fields
+    }
+
+    fn message(self) -> Message<'a> {
+        let id = self.id.and_then(Id::of);
+        if self.method.is_none() && self.is_answer {
+            return Message::Response(id);
+        }
+        let version = self.jsonrpc.and_then(text_of);
+        if version.is_none_or(|version| version != "2.0") {
+            return invalid(id, Fault::Version);
+        }
+        let Some(method) = self.method.and_then(text_of) else {
+            return invalid(id, Fault::Method);
+        };
+        if self.id.is_some() && id.is_none() {
+            return invalid(None, Fault::Id);
+        }
+        let params = match self.params {
+            None | Some(b"null") => None,
+            Some(params @ [b'{' | b'[', ..]) => std::str::from_utf8(params).ok(),
+            Some(_) => return invalid(id, Fault::Params),
+        };
+        match id {
+            Some(id) => Message::Request { id, method, params },
+            None => Message::Notification { method, params },
+        }
+    }
+}
+
+fn invalid(id: Option<Id>, fault: Fault) -> Message<'static> {
+    Message::Invalid { id, fault }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn id(id: Value) -> Id {
+        Id::read(&id).unwrap()
+    }
+
+    #[test]
+    fn ids_are_the_same_only_as_json_values() {
+        let ids = [
+            json!(0),
+            json!(1),
+            json!("0"),
+            json!("1"),
+            json!(""),
+            json!(null),
+            json!("null"),
+            json!(1.5),
+            json!(-1),
+        ];
+        for (at, one) in ids.iter().enumerate() {
+            for (other_at, other) in ids.iter().enumerate() {
+                let same = id(one.clone()) == id(other.clone());
+                assert_eq!(same, at == other_at, "{one} and {other}");
+            }
+        }
+        assert_eq!(id(json!(1)), id(json!(1.0)));
+        assert_eq!(id(json!(0)), id(json!(-0.0)));
+    }
+
+    #[test]
+    fn an_id_is_given_back_as_it_came() {
+        for id in [json!(9_007_199_254_740_993_u64), json!(2.0), json!(null)] {
+            let read = Id::of(id.to_string().as_bytes()).unwrap();
+            assert_eq!(read.value().to_string(), id.to_string());
+        }
+    }
+
+    #[test]
+    fn what_is_no_id() {
+        for id in [json!(true), json!([]), json!({})] {
+            assert_eq!(Id::read(&id), None, "{id}");
+            assert_eq!(Id::of(id.to_string().as_bytes()), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn requests_and_notifications_differ_by_the_id() {
+        for it in [json!(0), json!(""), json!(null), json!(1.5), json!("a")] {
+            let message = json!({ "jsonrpc": "2.0", "id": it, "method": "m", "params": [1] });
+            let expected = Message::Request {
+                id: id(it),
+                method: "m".into(),
+                params: Some("[1]"),
+            };
+            assert_eq!(read(&message.to_string()).unwrap(), expected);
+        }
+        let expected = Message::Notification {
+            method: "m".into(),
+            params: None,
+        };
+        let message = r#"{ "jsonrpc": "2.0", "method": "m", "params": null }"#;
+        assert_eq!(read(message).unwrap(), expected);
+    }
+
+    #[test]
+    fn responses_are_known_by_what_they_carry() {
+        let result = r#"{ "jsonrpc": "2.0", "id": 0, "result": null }"#;
+        let expected = Message::Response(Some(id(json!(0))));
+        assert_eq!(read(result).unwrap(), expected);
+        for broken in [
+            json!({ "id": null, "error": { "code": -32700, "message": "" } }),
+            json!({ "jsonrpc": "1.0", "error": null }),
+            json!({ "id": true, "error": 7, "result": 8 }),
+        ] {
+            let broken = broken.to_string();
+            assert!(matches!(read(&broken), Ok(Message::Response(_))));
+        }
+    }
+
+    #[test]
+    fn what_is_no_message() {
+        let known = Some(id(json!(7)));
+        for (message, expected_id, expected) in [
+            (json!("x"), None, Fault::NoObject),
+            (json!(null), None, Fault::NoObject),
+            (json!({}), None, Fault::Version),
+            (
+                json!({ "id": 7, "method": "m" }),
+                known.clone(),
+                Fault::Version,
+            ),
+            (
+                json!({ "jsonrpc": 2.0, "id": 7, "method": "m" }),
+                known.clone(),
+                Fault::Version,
+            ),
+            (
+                json!({ "jsonrpc": "2.0", "id": 7 }),
+                known.clone(),
+                Fault::Method,
+            ),
+            (
+                json!({ "jsonrpc": "2.0", "id": 7, "method": 1, "result": 2 }),
+                known.clone(),
+                Fault::Method,
+            ),
+            (
+                json!({ "jsonrpc": "2.0", "id": {}, "method": "m" }),
+                None,
+                Fault::Id,
+            ),
+            (
+                json!({ "jsonrpc": "2.0", "id": 7, "method": "m", "params": "p" }),
+                known,
+                Fault::Params,
+            ),
+        ] {
+            let message = message.to_string();
+            let Ok(Message::Invalid { id, fault }) = read(&message) else {
+                panic!("{message}")
+            };
+            assert_eq!((id, fault), (expected_id, expected), "{message}");
+        }
+        for batch in ["[]", r#" [{ "jsonrpc": "2.0", "method": "m" }]"#] {
+            assert_eq!(read(batch).unwrap(), Message::Batch);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_from_what_is_no_json() {
+        let deep = format!(r#"{{"id":7,"a":{}{}}}"#, "[".repeat(500), "]".repeat(500));
+        for text in [&*deep, r#"{"id":7,"a":1e999}"#] {
+            let unreadable = read(text).unwrap_err();
+            assert!(unreadable.is_json, "{text}");
+            assert_eq!(unreadable.id, Some(id(json!(7))));
+        }
+        for text in ["", "{", "\u{0}", r#"{"id":7"#] {
+            let unreadable = read(text).unwrap_err();
+            assert!(!unreadable.is_json && unreadable.id.is_none(), "{text}");
+        }
+    }
+}

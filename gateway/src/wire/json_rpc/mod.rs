@@ -1,0 +1,49 @@
+//! JSON-RPC 2.0, as MCP and the agents of editors and language tools speak it.
+//!
+//! One file each for reading messages and their ids, for cancels and who answers what was cancelled,
+//! and for writing.
+
+mod cancel;
+mod message;
+#[cfg(test)]
+mod vectors;
+mod write;
+
+pub use cancel::{Cancel, read_cancel};
+pub use message::{Fault, Id, Message, read};
+pub use write::{
+    RpcError, cancel_notice, cancelled, ended, failed, notification, progress, refused, rpc_code,
+    success,
+};
+
+/// Methods every peer may use, ours, and those of the protocols our peers come from.
+pub mod method {
+    #![allow(missing_docs)]
+    pub const INITIALIZE: &str = "initialize";
+    pub const SHUTDOWN: &str = "shutdown";
+    pub const EXIT: &str = "exit";
+    /// Ours: `{}` to `{ capabilities: [Capability] }`.
+    pub const LIST: &str = "_capabilities/list";
+    /// Ours: `{ capability, params?, options? }` to `{ data, metadata? }`.
+    pub const CALL: &str = "_capabilities/call";
+    /// Ours: `{ requestId, callId, success, after }`.
+    pub const ENDED: &str = "_capabilities/ended";
+    /// `{ token, value }`
+    pub const PROGRESS: &str = "$/progress";
+}
+
+/// Codes of JSON-RPC errors.
+pub mod code {
+    #![allow(missing_docs)]
+    pub const PARSE_ERROR: i32 = -32700;
+    pub const INVALID_REQUEST: i32 = -32600;
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    pub const INVALID_PARAMS: i32 = -32602;
+    pub const INTERNAL_ERROR: i32 = -32603;
+    /// An error of the app's or the gateway's: `data.code` says which.
+    pub const FAILED: i32 = -32000;
+    /// What servers of MCP commonly answer when something is not found.
+    pub const NOT_FOUND: i32 = -32001;
+    /// LSP and ACP: the request was cancelled.
+    pub const CANCELLED: i32 = -32800;
+}

@@ -1,0 +1,135 @@
+//! The vectors of `tests/conformance/jsonrpc`, which the page's half in JavaScript passes too.
+
+use serde_json::{Value as Json, json};
+
+use super::cancel::{Cancellation, DIALECTS, Dialect, Settles};
+use super::*;
+use caphost::call::Stop;
+
+fn file(text: &str) -> Json {
+    serde_json::from_str(text).unwrap()
+}
+
+fn each(list: &Json) -> impl Iterator<Item = &Json> {
+    let list = list.as_array().unwrap();
+    assert!(!list.is_empty());
+    list.iter()
+}
+
+const POLICY: &str = include_str!("../../../../tests/conformance/jsonrpc/policy.json");
+const MESSAGES: &str = include_str!("../../../../tests/conformance/jsonrpc/messages.json");
+const ERRORS: &str = include_str!("../../../../tests/conformance/jsonrpc/errors.json");
+
+#[test]
+fn the_reply_policy() {
+    let name = |dialect| match dialect {
+        Dialect::AcpDraft => "ACP draft",
+        Dialect::AcpV1 => "ACP v1",
+        Dialect::Lsp => "LSP 3.17",
+        Dialect::Mcp2025 => "MCP 2025-11-25",
+        Dialect::Mcp2026 => "MCP 2026-07-28",
+    };
+    let settles = |settles| match settles {
+        Settles::OnAnswer => "on the answer",
+        Settles::AtOnce => "at once",
+    };
+    let row = |way: &Cancellation| {
+        json!({
+            "dialect": name(way.dialect), "method": way.method, "id": way.id,
+            "reason": way.reason.is_some(), "answered": way.answered,
+            "settles": settles(way.settles),
+        })
+    };
+    let rows: Vec<_> = DIALECTS.iter().map(row).collect();
+    assert_eq!(Json::from(rows), file(POLICY)["dialects"]);
+}
+
+#[test]
+fn cancels() {
+    for vector in each(&file(POLICY)["cancels"]) {
+        let params = Some(&vector["params"]).filter(|it| !it.is_null());
+        let params = params.map(Json::to_string);
+        let got = read_cancel(vector["method"].as_str().unwrap(), params.as_deref());
+        let got = got.map(|cancel| {
+            let mut got = json!({ "id": cancel.id.value(), "answered": cancel.answered });
+            if let Some(reason) = cancel.reason {
+                got["reason"] = reason.into();
+            }
+            got
+        });
+        assert_eq!(json!(got), vector["gives"], "{vector}");
+    }
+}
+
+#[test]
+fn ids() {
+    let ids = &file(POLICY)["ids"];
+    let key = |id: &Json| Id::read(id);
+    for (at, one) in each(&ids["different"]).enumerate() {
+        for (other_at, other) in each(&ids["different"]).enumerate() {
+            assert_eq!(key(one) == key(other), at == other_at, "{one} {other}");
+        }
+    }
+    for pair in each(&ids["same"]) {
+        assert_eq!(key(&pair[0]), key(&pair[1]));
+    }
+    for none in each(&ids["none"]) {
+        assert_eq!(key(none), None);
+    }
+}
+
+#[test]
+fn messages() {
+    for vector in each(&file(MESSAGES)) {
+        let value = |id: Option<Id>| id.map_or(Json::Null, |id| id.value().clone());
+        let with_params = |mut reads: Json, params: Option<&str>| {
+            if let Some(params) = params {
+                reads["params"] = file(params);
+            }
+            reads
+        };
+        let message = vector["message"].to_string();
+        let got = match read(&message).unwrap() {
+            Message::Request { id, method, params } => with_params(
+                json!({ "kind": "request", "id": id.value(), "method": method }),
+                params,
+            ),
+            Message::Notification { method, params } => {
+                with_params(json!({ "kind": "notification", "method": method }), params)
+            }
+            Message::Response(id) => {
+                // What it answers with is nobody's to read here.
+                let mut reads = vector["reads"].clone();
+                reads["kind"] = "response".into();
+                reads["id"] = value(id);
+                reads
+            }
+            Message::Batch => json!({ "kind": "batch" }),
+            Message::Invalid { id, fault } => {
+                json!({ "kind": "invalid", "id": value(id), "fault": fault.as_str() })
+            }
+        };
+        assert_eq!(got, vector["reads"], "{vector}");
+    }
+}
+
+#[test]
+fn errors() {
+    let errors = file(ERRORS);
+    for (abp, code) in errors["codes"].as_object().unwrap() {
+        assert_eq!(json!(rpc_code(abp)), *code, "{abp}");
+    }
+    for vector in each(&errors["errors"]) {
+        let error = &vector["error"];
+        let code = rpc_code(error["code"].as_str().unwrap());
+        let answer = RpcError::of_abp(code, error).answer(&Json::Null);
+        assert_eq!(answer["error"], vector["gives"]);
+    }
+    for vector in each(&errors["cancelled"]) {
+        let id = Id::read(&vector["id"]).unwrap();
+        let capability = vector["capability"].as_str().unwrap();
+        let stop = Stop::of_peer(vector["stop"].as_str());
+        let written = cancelled(&id, capability, stop);
+        assert_eq!(written["error"], vector["gives"]);
+    }
+}

@@ -1,0 +1,572 @@
+//! Attacks, bounded in time and count, and a healthy client beside each.
+
+use std::time::{Duration, Instant};
+
+use caphost_gateway::{Config, HttpLimits, Limits, Tokens};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::process::Command;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+
+use crate::binary::{caphost, output, port_of, serve};
+use crate::request::bearer;
+use crate::support::*;
+
+const MIB: usize = 1 << 20;
+
+fn tokens(texts: &[&str]) -> Tokens {
+    Tokens::new(texts.iter().map(|text| text.parse().unwrap()).collect())
+}
+
+/// A connection that has sent this much of a request, and no more.
+async fn half(port: u16, request: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+/// The status of `GET path`; none if the connection is closed instead.
+async fn status(port: u16, path: &str) -> Option<u16> {
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    let mut stream = half(port, &request).await;
+    let mut answer = Vec::new();
+    let _ = soon("an answer", stream.read_to_end(&mut answer)).await;
+    str::from_utf8(answer.get(9..12)?).ok()?.parse().ok()
+}
+
+/// Bytes of memory of a process.
+fn memory(pid: u32) -> usize {
+    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
+    let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4_096
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sockets_that_never_register_take_no_place_of_an_app() {
+    let gateway = Gateway::with(Config {
+        tokens: tokens(&["app=app-secret", "agent=agent-secret"]),
+        limits: Limits {
+            apps: 3,
+            unregistered_apps_per_address: 20,
+            ..Limits::default()
+        },
+        ..config()
+    })
+    .await;
+    let mut strangers = Vec::new();
+    for _ in 0..200 {
+        strangers.push(gateway.peer("/abp/app").await);
+    }
+    // With a token at once, or with the registration.
+    let mut app = gateway.peer("/abp/app?token=app-secret").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let mut late = gateway.peer("/abp/app").await;
+    let mut message = register("late");
+    message["payload"]["token"] = "app-secret".into();
+    late.send(message).await;
+    assert_eq!(late.next().await["type"], "app/registered");
+    let mut agent = gateway.peer("/abp?token=agent-secret&app=demo").await;
+    agent.initialize(&mut app).await;
+    agent.call_through(&mut app).await;
+    // The oldest of the strangers have made room.
+    for stranger in strangers.iter_mut().take(170) {
+        assert_eq!(stranger.closed().await, 1013);
+    }
+    assert_eq!(gateway.hub.peers().1, 2 + 20 - 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stranger_sends_no_more_than_a_registration() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut agent) = gateway.session().await;
+    let mut stranger = gateway.peer("/abp/app").await;
+    // Never finished, whatever its length is said to be.
+    let mut head = vec![0x81, 0x80 | 127];
+    head.extend_from_slice(&(249_u64 * MIB as u64 / 2).to_be_bytes());
+    head.extend_from_slice(&[0; 4]);
+    let stream = match stranger.socket.get_mut() {
+        tokio_tungstenite::MaybeTlsStream::Plain(stream) => stream,
+        _ => panic!("TLS"),
+    };
+    stream.write_all(&head).await.unwrap();
+    stream.write_all(&vec![b' '; MIB + 100_000]).await.unwrap();
+    assert_eq!(stranger.closed().await, 1009);
+    agent.call_through(&mut app).await;
+    // In one message or in fragments.
+    let mut stranger = gateway.peer("/abp/app").await;
+    let mut code = OpCode::Data(Data::Text);
+    for _ in 0..12 {
+        let fragment = Frame::message(vec![b' '; 100_000], code, false);
+        let _ = stranger.socket.send(Message::Frame(fragment)).await;
+        code = OpCode::Data(Data::Continue);
+    }
+    assert_eq!(stranger.closed().await, 1009);
+    agent.call_through(&mut app).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_registration_and_an_update_have_at_most_a_mebibyte() {
+    let gateway = Gateway::start().await;
+    let with = |bytes: usize, mut message: Value| {
+        message["payload"]["capabilities"] =
+            json!([{ "name": "a.b", "description": "d".repeat(bytes) }]);
+        message
+    };
+    let mut app = gateway.peer("/abp/app").await;
+    app.send(with(MIB + 1_000, register("large"))).await;
+    let refused = app.next().await;
+    assert_eq!(
+        refused["payload"]["error"]["details"]["limit"],
+        "registrationBytes"
+    );
+    let mut app = gateway.peer("/abp/app").await;
+    app.send(with(MIB - 1_000, register("fits"))).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    app.send(with(MIB + 1_000, request("app/update", "u", json!({}))))
+        .await;
+    let refused = app.next().await;
+    assert_eq!(
+        refused["payload"]["error"]["details"]["limit"],
+        "registrationBytes"
+    );
+    // What it says as an app may be longer.
+    let mut agent = gateway.agent().await;
+    agent.initialize(&mut app).await;
+    agent.send(call("1", "c")).await;
+    let called = app.next().await;
+    let done = json!({ "success": true, "data": "x".repeat(3 * MIB) });
+    app.send(answer(&called, "capabilities/call-result", done))
+        .await;
+    assert_eq!(agent.next().await["payload"]["success"], true);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unfinished_messages_of_all_sockets_have_one_budget() {
+    let gateway = Gateway::limited(Limits {
+        unfinished_bytes: 2 * MIB,
+        ..Limits::default()
+    })
+    .await;
+    let (mut app, mut agent) = gateway.session().await;
+    let mut closed = 0;
+    let mut attackers = Vec::new();
+    for _ in 0..4 {
+        let mut attacker = gateway.agent().await;
+        for part in 0..10 {
+            let code = [OpCode::Data(Data::Text), OpCode::Data(Data::Continue)];
+            let code = code[usize::from(part > 0)];
+            let fragment = Frame::message(vec![b' '; 100_000], code, false);
+            if attacker
+                .socket
+                .send(Message::Frame(fragment))
+                .await
+                .is_err()
+            {
+                break;
+            }
+        }
+        attackers.push(attacker);
+        agent.call_through(&mut app).await;
+    }
+    for attacker in &mut attackers {
+        let next = tokio::time::timeout(Duration::from_secs(1), attacker.socket.next()).await;
+        if let Ok(Some(Ok(Message::Close(Some(frame))))) = next {
+            assert_eq!(u16::from(frame.code), 1013);
+            closed += 1;
+        }
+    }
+    assert_eq!(closed, 2, "two of four have a mebibyte each");
+    drop(attackers);
+    // What they held is there for others.
+    let done = async {
+        loop {
+            let mut another = gateway.agent().await;
+            another.text(" ".repeat(MIB)).await;
+            if let Some(Ok(Message::Text(_))) = another.socket.next().await {
+                break;
+            }
+        }
+    };
+    soon("room for another", done).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pings_and_garbage_wait_past_a_rate() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut agent) = gateway.session().await;
+    let began = Instant::now();
+    let mut floods = Vec::new();
+    for flood in [
+        Message::text("garbage"),
+        Message::Ping("p".into()),
+        Message::binary("b"),
+    ] {
+        let attacker = gateway.agent().await;
+        floods.push(tokio::spawn(async move {
+            let (mut sink, mut stream) = attacker.socket.split();
+            let sending = async { while sink.send(flood.clone()).await.is_ok() {} };
+            let counting = async {
+                let (mut count, mut told) = (0, Instant::now());
+                while let Ok(Some(Ok(_))) =
+                    tokio::time::timeout(Duration::from_secs(5), stream.next()).await
+                {
+                    count += 1;
+                    if told.elapsed() > Duration::from_millis(1) && began.elapsed().as_secs() >= 3 {
+                        break;
+                    }
+                    told = Instant::now();
+                }
+                count
+            };
+            tokio::select! {
+                count = counting => count,
+                () = sending => 0,
+            }
+        }));
+    }
+    let mut slowest = Duration::ZERO;
+    while began.elapsed() < Duration::from_secs(3) {
+        let called = Instant::now();
+        agent.call_through(&mut app).await;
+        slowest = slowest.max(called.elapsed());
+    }
+    for flood in floods {
+        let count = soon("the end of the flood", flood).await.unwrap();
+        // A second's worth at once, and a thousand in each second.
+        let most = 1_000.0 + 1_100.0 * began.elapsed().as_secs_f64();
+        assert!(f64::from(count) <= most, "{count} in {:?}", began.elapsed());
+        assert!(count >= 1_000, "{count}");
+    }
+    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_requests_make_room_for_whole_ones_and_are_closed() {
+    let gateway = Gateway::with(Config {
+        http_limits: HttpLimits {
+            connections_per_address: 20,
+            head_timeout: Duration::from_secs(2),
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let port = gateway.address.port();
+    let (mut app, mut agent) = gateway.session().await;
+    let mut halves = Vec::new();
+    for _ in 0..100 {
+        halves.push(half(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1").await);
+        if halves.len() % 10 == 0 {
+            assert_eq!(status(port, "/").await, Some(200));
+        }
+    }
+    agent.call_through(&mut app).await;
+    for mut stream in halves {
+        let mut rest = Vec::new();
+        let _ = soon("the end", stream.read_to_end(&mut rest)).await;
+        assert!(rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
+    }
+}
+
+/// The binary in a shell with that limit of open files: both limits, or with `S` the soft one.
+#[cfg(unix)]
+fn with_open_files(kind: &str, limit: u32) -> Command {
+    let binary = caphost(&[]).as_std().get_program().to_owned();
+    let script = format!("ulimit -{kind}n {limit} && exec \"$0\" serve --port 0 --log info");
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(binary).kill_on_drop(true);
+    shell
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_half_requests_than_descriptors_keep_nobody_out() {
+    let (mut child, ready) = serve(with_open_files("", 200)).await;
+    let port = port_of(&ready);
+    let mut halves = Vec::new();
+    for _ in 0..400 {
+        halves.push(half(port, "GET / HTTP/1.1\r\n").await);
+    }
+    for _ in 0..20 {
+        assert_eq!(status(port, "/healthz").await, Some(200));
+    }
+    drop(halves);
+    child.kill().await.unwrap();
+    let mut said = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).await.unwrap();
+    assert!(
+        said.contains("the bounds of connections are lowered"),
+        "{said}"
+    );
+
+    let (mut child, _) = serve(with_open_files("S", 300)).await;
+    child.kill().await.unwrap();
+    let mut said = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).await.unwrap();
+    assert!(said.contains("raised the limit of open files"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unread_answers_take_little_memory() {
+    let folder = std::env::temp_dir().join(format!("caphost-unread-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("large"), vec![b'x'; 16 * MIB]).unwrap();
+    let www = folder.to_str().unwrap();
+    let (mut child, ready) = serve(caphost(&["serve", "--port", "0", "--www", www])).await;
+    let (port, pid) = (port_of(&ready), child.id().unwrap());
+    assert_eq!(status(port, "/large").await, Some(200));
+    let before = memory(pid);
+    let request = format!("GET /large HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    let mut unread = Vec::new();
+    for _ in 0..400 {
+        unread.push(half(port, &request).await);
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let grown = memory(pid).saturating_sub(before);
+    // A quarter of a megabyte each: what is built for debugging has large futures.
+    assert!(grown < 100 * MIB, "{} MiB", grown / MIB);
+    assert_eq!(status(port, "/healthz").await, Some(200));
+    child.kill().await.unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_is_not_read_is_given_up() {
+    let folder = std::env::temp_dir().join(format!("caphost-given-up-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("large"), vec![b'x'; 32 * MIB]).unwrap();
+    let gateway = Gateway::with(Config {
+        www: folder.clone(),
+        http_limits: HttpLimits {
+            write_timeout: Duration::from_millis(500),
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let request = format!("GET /large HTTP/1.1\r\nHost: {}\r\n\r\n", gateway.address);
+    let mut unread = half(gateway.address.port(), &request).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut answer = Vec::new();
+    let _ = soon("its end", unread.read_to_end(&mut answer)).await;
+    assert!(answer.len() < 32 * MIB, "{}", answer.len());
+    // Whoever reads it, if slowly, has all of it.
+    let mut slow = half(gateway.address.port(), &request).await;
+    let mut buffer = vec![0; 4 * MIB];
+    let (mut read, mut last) = (0, 1);
+    while last > 0 && read < 32 * MIB {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        last = soon("a part", slow.read(&mut buffer)).await.unwrap();
+        read += last;
+    }
+    assert!(read >= 32 * MIB, "{read}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_strangers_write_makes_no_long_log() {
+    let rate = "--max-http-requests-per-second";
+    let arguments = ["serve", "--port", "0", "--log", "info", rate, "20"];
+    let (mut child, ready) = serve(caphost(&arguments)).await;
+    let port = port_of(&ready);
+    let long = "x".repeat(20_000);
+    let mut statuses = Vec::new();
+    for _ in 0..60 {
+        for (host, origin) in [
+            (&*long, ""),
+            ("127.0.0.1", "Origin: http://evil.example\r\n"),
+        ] {
+            let request = format!(
+                "POST /mcp/{long} HTTP/1.1\r\nHost: {host}\r\n{origin}Connection: close\r\n\r\n"
+            );
+            let mut stream = half(port, &request[..request.len().min(30_000)]).await;
+            if request.len() > 30_000 {
+                stream.write_all(&request.as_bytes()[30_000..]).await.ok();
+            }
+            let mut answer = Vec::new();
+            let _ = soon("an answer", stream.read_to_end(&mut answer)).await;
+            let answer = String::from_utf8_lossy(&answer).into_owned();
+            assert!(answer.len() < 2_000, "{}", answer.len());
+            statuses.push(answer.get(9..12).unwrap_or_default().to_string());
+        }
+    }
+    assert!(statuses.iter().any(|it| it == "429"), "{statuses:?}");
+    assert_eq!(status(port, "/healthz").await, Some(200));
+    child.kill().await.unwrap();
+    let mut said = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).await.unwrap();
+    assert!(said.lines().all(|line| line.len() < 1_000), "{said}");
+    assert!(said.len() < 60_000, "{}", said.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn health_is_told_while_its_address_is_flooded() {
+    let gateway = Gateway::with(Config {
+        http_limits: HttpLimits {
+            requests_per_second: 30.0,
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let mut refused = 0;
+    for _ in 0..20 {
+        for _ in 0..5 {
+            refused += u32::from(gateway.get("/", "").await.status == 429);
+        }
+        assert_eq!(gateway.get("/healthz", "").await.status, 200);
+    }
+    assert!(refused > 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_are_not_framed_by_others() {
+    let gateway = Gateway::start().await;
+    for path in ["/", "/caphost/index.js", "/readyz"] {
+        let answer = gateway.get(path, "").await;
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.ends_with("; frame-ancestors 'self'"), "{policy}");
+        assert_eq!(answer.header("x-frame-options"), Some("sameorigin"));
+    }
+    let ancestors = [
+        "serve",
+        "--port",
+        "0",
+        "--frame-ancestors",
+        "https://a.example",
+    ];
+    let (mut child, ready) = serve(caphost(&ancestors)).await;
+    let mut stream = half(
+        port_of(&ready),
+        &format!(
+            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n",
+            port_of(&ready)
+        ),
+    )
+    .await;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let answer = answer.to_lowercase();
+    assert!(
+        answer.contains("frame-ancestors https://a.example\r\n"),
+        "{answer}"
+    );
+    assert!(!answer.contains("x-frame-options"), "{answer}");
+    child.kill().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_that_can_be_guessed_are_for_loopback_only() {
+    let short = "app@shop=0123456789abcde";
+    let host = [
+        "serve", "--port", "0", "--host", "0.0.0.0", "--token", short,
+    ];
+    let output = output(&host).await;
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("at least 16 characters") && !said.contains("0123"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let (mut child, _) = serve(caphost(&["serve", "--port", "0", "--token", short])).await;
+    child.kill().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_token_does_not_take_all_sockets() {
+    let gateway = Gateway::with(Config {
+        tokens: tokens(&["agent=a", "agent=b", "app=c", "app=d"]),
+        limits: Limits {
+            sessions_per_token: 2,
+            apps_per_token: 2,
+            ..Limits::default()
+        },
+        ..config()
+    })
+    .await;
+    {
+        let path = "/abp";
+        let open =
+            async |token: &str| Peer::open(gateway.request(&format!("{path}?token={token}"))).await;
+        let mut taken = [open("a").await.unwrap(), open("a").await.unwrap()];
+        let refused = gateway.upgrade_refused(path, "a").await;
+        assert_eq!(refused, 429, "{path}");
+        open("b").await.unwrap();
+        // Once one has gone there is room for another.
+        taken[0].socket.close(None).await.unwrap();
+        taken[0].closed().await;
+        let room = async {
+            while open("a").await.is_err() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        soon("room", room).await;
+    }
+    let mut apps = Vec::new();
+    for (token, id, answered) in [
+        ("c", "1", "app/registered"),
+        ("c", "2", "app/registered"),
+        ("c", "3", "error"),
+        ("d", "4", "app/registered"),
+    ] {
+        // Whether the token comes with the connection or with the registration.
+        let mut app = if id == "2" {
+            gateway.peer("/abp/app").await
+        } else {
+            gateway.peer(&format!("/abp/app?token={token}")).await
+        };
+        let mut message = register(id);
+        if id == "2" {
+            message["payload"]["token"] = token.into();
+        }
+        app.send(message).await;
+        assert_eq!(app.next().await["type"], answered, "{id}");
+        apps.push(app);
+    }
+}
+
+impl Gateway {
+    /// The status of an upgrade that must be refused.
+    async fn upgrade_refused(&self, path: &str, token: &str) -> u16 {
+        let url = format!("ws://{}{path}?token={token}", self.address);
+        let request = url.into_client_request().unwrap();
+        match Peer::open(request).await {
+            Err(tokio_tungstenite::tungstenite::Error::Http(response)) => {
+                response.status().as_u16()
+            }
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("it was opened"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_stops_is_not_waited_for() {
+    let gateway = Gateway::start().await;
+    let head = format!(
+        "POST /cancellation/cancel HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+         Content-Length: 100\r\n\r\n{{",
+        gateway.address
+    );
+    let began = Instant::now();
+    let mut stopped = half(gateway.address.port(), &head).await;
+    assert_eq!(gateway.get("/", &bearer("none")).await.status, 200);
+    let mut start = [0; 12];
+    soon("an answer", stopped.read_exact(&mut start))
+        .await
+        .unwrap();
+    assert_eq!(&start, b"HTTP/1.1 408");
+    assert!(began.elapsed() < Duration::from_secs(28));
+}
