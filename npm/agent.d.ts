@@ -1,15 +1,20 @@
+import type { Call, CallArguments, DataOf, NameOf } from './capabilities.js';
 import type {
-  ABPResponse,
   AgentInfo,
   AppInfo,
   CancelResponse,
+  CapHostError,
+  Capability,
   CapabilitySummary,
-  Envelope,
   Features,
+  Messenger,
   ProgressInfo,
+  Stop,
 } from './types.js';
 
+export type * from './capabilities.js';
 export type * from './types.js';
+export { CapHostError } from './types.js';
 
 export interface CallOptions {
   /** Cancels the call. If it has fired already, nothing is sent. */
@@ -28,8 +33,12 @@ export interface CallOptions {
   transfer?: readonly object[] | true | undefined;
 }
 
-/** A session of an agent on an app. */
-export class Agent {
+/**
+ * A session of an agent on an app.
+ *
+ * @typeParam Caps what the app offers, as a map of names to functions; `any` if that is not known
+ */
+export class Agent<Caps = any> {
   private constructor();
   /** Null once the session is over. */
   readonly sessionId: string | null;
@@ -50,7 +59,22 @@ export class Agent {
    * Parameters are read when this is called, and sent in the next microtask, so that a call aborted
    * in the same tick is never sent.
    */
-  call<Data = any>(capability: string, params?: object, options?: CallOptions): Promise<ABPResponse<Data>>;
+  readonly call: Call<Caps, CallOptions>;
+
+  /**
+   * Calls a capability, and gives its data. Rejects with a CapHostError if the call has failed, and
+   * with a CallAbortError if it was cancelled.
+   */
+  readonly invoke: Invoke<Caps>;
+
+  /** Starts a call whose progress is wanted. It is an async iterable of that. */
+  readonly start: Start<Caps>;
+
+  /** What the app offers, with descriptions and schemas. Rejects with a CapHostError where the app does not say. */
+  listCapabilities(): Promise<Capability[]>;
+
+  /** A capability of the app, with its description and schemas; null where there is none of that name. */
+  describeCapability(name: string): Promise<Capability | null>;
 
   /**
    * Cancels a call of this session, and tells what came of it. Never rejects.
@@ -61,6 +85,47 @@ export class Agent {
 
   /** Ends the session. The app cancels what is in flight; resolves when all of that has settled. */
   shutdown(params?: { reason?: string }): Promise<void>;
+
+  /** Shuts the session down, at the end of the block that has it by `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** `invoke`, without and with a map of capabilities. */
+export type Invoke<Caps> = 0 extends 1 & Caps
+  ? <Data = any>(capability: string, params?: object, options?: CallOptions) => Promise<Data>
+  : <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>) => Promise<DataOf<Caps, Name>>;
+
+/** `start`, without and with a map of capabilities. */
+export type Start<Caps> = 0 extends 1 & Caps
+  ? <Data = any>(capability: string, params?: object, options?: CallOptions) => RunningCall<Data>
+  : <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>) => RunningCall<DataOf<Caps, Name>>;
+
+/**
+ * A call under way.
+ *
+ * As an async iterable it gives the newest progress until the call has ended; a reader that is slower
+ * than the app misses what was told in between. It then throws what `result` rejects with, if it does.
+ * To leave the loop leaves the call running.
+ */
+export interface RunningCall<Data = any> extends AsyncIterable<ProgressInfo> {
+  readonly callId: string;
+  /** As `invoke` gives it. */
+  readonly result: Promise<Data>;
+  cancel(reason?: string | Error): Promise<CancelResponse>;
+}
+
+/** What `invoke` rejects with when its call was cancelled. Its name is `AbortError`. */
+export interface CallAbortError extends DOMException {
+  readonly name: 'AbortError';
+  readonly callId: string;
+  /** How far the stop was seen. */
+  readonly stop: Stop;
+  /**
+   * That of the caller's signal, if it has fired: what `abort` was given, or the TimeoutError of
+   * `AbortSignal.timeout`. Else undefined: the `timeout` of the call has passed, or somebody else has
+   * cancelled it.
+   */
+  readonly reason: unknown;
 }
 
 export interface ConnectOptions {
@@ -96,12 +161,8 @@ export interface LivenessOptions {
   liveness?: number | undefined;
 }
 
-/** An error of a `connect…` function. */
-export interface ConnectError extends Error {
-  /** `TIMEOUT`, `DISCONNECTED`, `INVALID_PARAMS`, or the code of the app's refusal. */
-  code: string;
-  retryable: boolean;
-}
+/** An error of a `connect…` function. Its `code` is `TIMEOUT`, `DISCONNECTED`, `INVALID_PARAMS`, or that of the app's refusal. */
+export type ConnectError = CapHostError;
 
 export interface WindowOptions extends ConnectOptions, LivenessOptions {
   /**
@@ -116,10 +177,10 @@ export interface WindowOptions extends ConnectOptions, LivenessOptions {
  *
  * @param win such as `iframe.contentWindow`
  */
-export function connectWindow(
+export function connectWindow<Caps = any>(
   win: { readonly closed: boolean; postMessage(message: any, options?: any): void },
   options?: WindowOptions,
-): Promise<Agent>;
+): Promise<Agent<Caps>>;
 
 /** A MessagePort, a Worker, the inside of a worker, or an extension's port. */
 export interface PortLike {
@@ -127,19 +188,17 @@ export interface PortLike {
 }
 
 /** Connects to an app behind a port. The port stays the caller's, to be closed or used again. */
-export function connectPort(port: PortLike, options?: ConnectOptions & LivenessOptions): Promise<Agent>;
+export function connectPort<Caps = any>(port: PortLike, options?: ConnectOptions & LivenessOptions): Promise<Agent<Caps>>;
 
-/** A transport of one's own, for envelopes. */
-export interface Messenger {
-  /** Throws when the envelope cannot be sent. Once the peer is gone, what is posted is dropped. */
-  post(envelope: Envelope, transfer?: any[]): void;
-  /** Called once, when the session is over. */
-  close(): void;
-  /** Set by the agent: to be called with each envelope that arrives. */
-  onmessage?: ((envelope: any) => void) | undefined;
-  /** Set by the agent: to be called when the peer is gone. */
-  onclose?: ((error?: Error) => void) | undefined;
-}
+/**
+ * Connects to an app over a transport of one's own. Its other end is for `host.accept`.
+ *
+ * @param messenger or a function that makes one, called when it can be listened to
+ */
+export function connect<Caps = any>(
+  messenger: Messenger | (() => Messenger | Promise<Messenger>),
+  options?: ConnectOptions & LivenessOptions,
+): Promise<Agent<Caps>>;
 
 export interface WebSocketOptions extends ConnectOptions, LivenessOptions {
   /** A bearer token of the gateway. */
@@ -155,4 +214,4 @@ export interface WebSocketOptions extends ConnectOptions, LivenessOptions {
  *
  * @param url such as `wss://gateway.example/abp?app=my-app`
  */
-export function connectWebSocket(url: string | URL, options?: WebSocketOptions): Promise<Agent>;
+export function connectWebSocket<Caps = any>(url: string | URL, options?: WebSocketOptions): Promise<Agent<Caps>>;

@@ -3,6 +3,7 @@
  */
 import { lifeOfAgent } from '../src/web/js/life/of-agent.js';
 import { abpError } from '../src/web/js/errors.js';
+import { problemWithMessenger } from '../src/web/js/messenger.js';
 import { open, problemWithOptions } from '../src/web/js/open.js';
 import { newId } from '../src/web/js/platform.js';
 import { portMessenger } from '../src/web/js/port.js';
@@ -11,27 +12,34 @@ import { windowMessenger } from '../src/web/js/window.js';
 import { load } from './wasm.js';
 
 export { Agent } from '../src/web/js/agent.js';
+export { CapHostError } from '../src/web/js/errors.js';
 
 /** Where nothing tells that the peer is gone. */
 const LIVENESS = 30_000;
 
+/** @typedef {import('../src/web/js/messenger.js').Messenger} Messenger */
+
 /**
- * Connects over a messenger, which is made last: when the module is there, and it can be listened to.
+ * Connects over a messenger. A function that makes one is called last: when the module is there, and
+ * it can be listened to.
  *
- * @param {() => import('../src/web/js/messenger.js').Messenger | Promise<import('../src/web/js/messenger.js').Messenger>} messenger
- * @param {import('../src/web/js/open.js').OpenOptions} options
+ * @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger
+ * @param {import('../src/web/js/open.js').OpenOptions} [options]
  */
-export async function connect(messenger, options) {
+export async function connect(messenger, options = {}) {
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError('INVALID_PARAMS', unfit);
   const { AgentHandle } = await load();
-  return open(AgentHandle, await messenger(), options);
+  const made = typeof messenger === 'function' ? await messenger() : messenger;
+  const odd = problemWithMessenger(made);
+  if (odd) throw abpError('INVALID_PARAMS', odd);
+  return open(AgentHandle, made, options);
 }
 
 /**
  * Connects to where nothing tells that the peer is gone: both sides give signs of life.
  *
- * @param {() => import('../src/web/js/messenger.js').Messenger} messenger
+ * @param {() => Messenger} messenger
  * @param {import('../src/web/js/open.js').OpenOptions} options
  */
 async function connectNearby(messenger, options) {
@@ -45,6 +53,8 @@ async function connectNearby(messenger, options) {
  * @param {import('../src/web/js/open.js').OpenOptions & { origin?: string }} [options]
  */
 export async function connectWindow(win, options = {}) {
+  if (!globalThis.document) throw abpError('NOT_SUPPORTED', 'connectWindow works in a page, and there is none here. Without one, use connectPort, connectWebSocket or connect');
+  if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', `connectWindow takes a window, such as iframe.contentWindow, and was given ${win === null ? 'null' : typeof win}`);
   return connectNearby(() => windowMessenger(win, options.origin ?? location.origin), options);
 }
 
@@ -58,10 +68,10 @@ export async function connectPort(port, options = {}) {
 
 /**
  * @param {string | URL} url
- * @param {import('../src/web/js/open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: import('../src/web/js/messenger.js').Messenger }} [options]
+ * @param {import('../src/web/js/open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: Messenger }} [options]
  */
 export async function connectWebSocket(url, options = {}) {
   const { token, transport } = options;
-  const Socket = transport ? undefined : (options.WebSocket ?? (await defaultSocket()));
+  const Socket = transport ? undefined : (options.WebSocket ?? defaultSocket());
   return connect(() => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
 }

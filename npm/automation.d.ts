@@ -1,6 +1,7 @@
 import type { Agent, ConnectOptions } from './agent.js';
 
 export type * from './agent.js';
+export { CapHostError } from './types.js';
 
 /** What is used of a page of Puppeteer or Playwright. */
 export interface AutomatedPage {
@@ -9,6 +10,18 @@ export interface AutomatedPage {
   exposeFunction(name: string, callback: (...given: any[]) => any): Promise<any>;
   on(event: any, listener: any): any;
   off(event: any, listener: any): any;
+}
+
+export interface AttachOptions extends ConnectOptions {
+  /**
+   * What is done when a cancelled call holds the page's thread, so that the page cannot answer: its job
+   * is ended (Chromium, through DevTools), and the call says `metadata.stop: 'terminated'`. Only a job
+   * that the host has marked as that call's is ever ended. `after`: how many milliseconds the page has
+   * to answer before, 100 unless told otherwise. From the first call on, the page has a debugger for it,
+   * with which WebAssembly runs about a third as fast. `false`: nothing is ended, and there is no
+   * debugger. Default false.
+   */
+  terminate?: boolean | { after?: number | undefined } | undefined;
 }
 
 /**
@@ -23,4 +36,4 @@ export interface AutomatedPage {
  * The promise rejects with an Error that has a `code`: `TIMEOUT`, `DISCONNECTED`,
  * `ALREADY_INITIALIZED`, or whatever the app refuses with.
  */
-export function attach(page: AutomatedPage, options?: ConnectOptions): Promise<Agent>;
+export function attach<Caps = any>(page: AutomatedPage, options?: AttachOptions): Promise<Agent<Caps>>;

@@ -2,12 +2,21 @@
  * Agents for pages that Puppeteer or Playwright drives.
  */
 import { PageMessenger } from '../src/web/js/automation/page-messenger.js';
+import { abpError } from '../src/web/js/errors.js';
+import { isAmount } from '../src/web/js/read.js';
 import { connect } from './agent.js';
+
+export { CapHostError } from '../src/web/js/errors.js';
 
 /**
  * @param {any} page of Puppeteer or Playwright
- * @param {import('../src/web/js/open.js').OpenOptions} [options]
+ * @param {import('../src/web/js/open.js').OpenOptions & { terminate?: boolean | { after?: number } }} [options]
  */
 export async function attach(page, options = {}) {
-  return connect(() => new PageMessenger(page), options);
+  const { terminate } = options;
+  const after = Object(terminate).after;
+  if (terminate !== undefined && typeof terminate !== 'boolean' && !isAmount(after)) {
+    throw abpError('INVALID_PARAMS', 'terminate must be true, false, or { after }, a number of milliseconds');
+  }
+  return connect(() => new PageMessenger(page, terminate), options);
 }

@@ -1,3 +1,4 @@
+import type { Call, DataOf, DataOfSchema, NameOf, ParamsOf, ParamsOfSchema, Schema } from './capabilities.js';
 import type {
   ABPError,
   ABPResponse,
@@ -6,15 +7,16 @@ import type {
   CallEnded,
   CancelResponse,
   Capability,
-  InitializeParams,
-  InitializeResult,
+  ChildCallOptions,
   Manifest,
+  Messenger,
   ProgressInfo,
   Requirement,
-  SupportInfo,
 } from './types.js';
 
+export type * from './capabilities.js';
 export type * from './types.js';
+export { CapHostError } from './types.js';
 
 export interface HostOptions {
   /**
@@ -52,20 +54,22 @@ export interface HostOptions {
 }
 
 /** What an agent is told of a capability, and how many calls of it may run at once. */
-export interface CapabilityOptions {
+export interface CapabilityOptions<Input extends Schema = Schema, Output extends Schema = Schema> {
   description?: string | undefined;
   /**
    * JSON Schema (2020-12) of the parameters, which are checked before the handler runs. One that makes
-   * no sense is refused; while the validator is still being loaded, its calls fail with OPERATION_FAILED
-   * instead.
+   * no sense is refused. A reference that leads nowhere is found by the validator; while that is still
+   * being loaded, the calls fail with OPERATION_FAILED instead.
    */
-  inputSchema?: object | boolean | undefined;
+  inputSchema?: Input | undefined;
   /** JSON Schema of the data, for agents to read. */
-  outputSchema?: object | boolean | undefined;
+  outputSchema?: Output | undefined;
   /** Calls that may run at once, from 1; the others wait and can be cancelled meanwhile. Default: any number. */
   concurrency?: number | undefined;
   /** Milliseconds that its handler is given to end once it was told to stop. Default: the host's. */
   settleGrace?: number | undefined;
+  /** Take the place of a capability of the same name, whose calls that were accepted before still run. */
+  replace?: boolean | undefined;
   /** Default true. */
   available?: boolean | undefined;
   requirements?: Requirement[] | undefined;
@@ -77,7 +81,7 @@ export interface CapabilityOptions {
 }
 
 /** What a handler is given for one call. Its methods need no `this`. */
-export interface CallContext {
+export interface CallContext<Caps = any> {
   /** Unique in the agent's session. */
   readonly callId: string;
   /** Fires when the call is cancelled; its reason is an AbortError with the agent's text. */
@@ -87,7 +91,7 @@ export interface CallContext {
   /**
    * Calls another capability of this host as a child: it is cancelled with this call. Never rejects.
    */
-  call<Data = any>(capability: string, params?: object, options?: ChildCallOptions): Promise<ABPResponse<Data>>;
+  readonly call: Call<Caps, ChildCallOptions>;
   /**
    * Asks the agent. The question is withdrawn when the call is cancelled.
    *
@@ -96,12 +100,41 @@ export interface CallContext {
   elicit<Data = any>(request: object): Promise<ABPResponse<Data>>;
 }
 
-export interface ChildCallOptions {
-  /** Cancels the child alone. */
-  signal?: AbortSignal | undefined;
-  /** Milliseconds. */
-  timeout?: number | undefined;
-  callId?: string | undefined;
+/**
+ * What a handler in a worker is given for one call. Its functions need no `this`. Progress is passed
+ * on once in a frame, the latest each time.
+ */
+export interface WorkerContext extends CallContext {
+  /**
+   * Whether the call is to stop; whoever is told so shall end. Where the page is cross-origin
+   * isolated it costs some nanoseconds and is true at once, also for a handler that computes without
+   * awaiting. Elsewhere it is true once the handler has let the worker's event loop turn.
+   */
+  cancelled(): boolean;
+  /** Has these be moved with the data rather than copied, such as the ArrayBuffers in it. */
+  transfer(...objects: Transferable[]): void;
+}
+
+/** The default export of a worker's module. It may compute for as long as it likes without awaiting. */
+export type WorkerHandler<Params = any, Data = unknown> = (params: Params, context: WorkerContext) => Data | Promise<Data>;
+
+export interface WorkerOptions {
+  /**
+   * Milliseconds that the handler is given to end once it was told to stop; then its worker is
+   * terminated. Default: the host's. The proof of its end may take 2.5 s more.
+   */
+  settleGrace?: number | undefined;
+  /** Workers of the module that are kept, and, unless the description says otherwise, calls that may run at once. Default 2. */
+  pool?: number | undefined;
+  /** Whether one worker more is kept in reserve, so that no call waits for one to start. Default true. */
+  warm?: boolean | undefined;
+  /**
+   * `module`: the handler is the default export. `classic`: a script that sets the global `handler`.
+   * `wasm`: the glue of `wasm-bindgen --target web`, whose Rust serves the capability. Default `module`.
+   */
+  type?: 'module' | 'classic' | 'wasm' | undefined;
+  /** Where `worker.js` of this package is, for a bundler that does not follow `new URL(…, import.meta.url)`. */
+  script?: string | URL | undefined;
 }
 
 /**
@@ -113,7 +146,21 @@ export interface ChildCallOptions {
  * cancelled, and `returned` when it settles in time. One that never asks, makes no call and puts no
  * question, and that returns within the settle grace, has completed all the same.
  */
-export type Handler<Params = any, Data = unknown> = (params: Params, context: CallContext) => Data | Promise<Data>;
+export type Handler<Params = any, Data = unknown, Caps = any> = (params: Params, context: CallContext<Caps>) => Data | Promise<Data>;
+
+/** `register`, with its names, parameters and data from a map. */
+interface TypedRegister<Caps> {
+  <Name extends NameOf<Caps>>(name: Name, options: CapabilityOptions | undefined, handler: Handler<ParamsOf<Caps, Name>, DataOf<Caps, Name>, Caps>): () => boolean;
+}
+
+/** `register` without a map: parameters and data are those of the schemas, if these have types. */
+interface UntypedRegister {
+  <Input extends Schema = object, Output extends Schema = object>(
+    name: string,
+    options: CapabilityOptions<Input, Output> | undefined,
+    handler: Handler<ParamsOfSchema<Input>, DataOfSchema<Output>>,
+  ): () => boolean;
+}
 
 /**
  * Everything that happens on a host, in order; that capabilities have changed is said once for all
@@ -132,6 +179,8 @@ export type HostEvent =
   /** `resumed`: the connection before was lost, and its agents and their calls go on over this one. */
   | { type: 'gateway'; time: number; state: 'connected'; url: string; resumed?: true }
   | { type: 'gateway'; time: number; state: 'refused'; url: string; error?: ABPError }
+  /** It is connected still, and new sessions go to another connection that has registered the same app id. */
+  | { type: 'gateway'; time: number; state: 'superseded'; url: string }
   /** Capabilities were registered or unregistered: once for all of a turn of the event loop. */
   | { type: 'capabilities'; time: number };
 
@@ -179,22 +228,37 @@ export interface GatewayOptions {
   WebSocket?: (new (url: string) => any) | undefined;
 }
 
-/** A page's, or worker's, capabilities and the sessions of the agents that call them. */
-export interface Host {
+/**
+ * A page's, or worker's, capabilities and the sessions of the agents that call them.
+ *
+ * @typeParam Caps what it offers, as a map of names to functions; `any` for whatever is registered
+ */
+export interface Host<Caps = any> {
   readonly app: AppInfo;
 
   /**
    * Offers a capability.
    *
+   * @returns takes this capability away again; false when it is gone already
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or the description makes no sense
    */
-  register<Params = any, Data = unknown>(
+  readonly register: 0 extends 1 & Caps ? UntypedRegister : TypedRegister<Caps>;
+  /**
+   * Offers a capability that runs in dedicated workers: it may compute without ever awaiting, and a
+   * call of it that will not stop is ended, which its `stop: 'terminated'` says once it is proven.
+   *
+   * @param module the URL of the module whose default export is the handler; relative to the page
+   * @returns takes this capability away again; false when it is gone already
+   * @throws an Error with the code INVALID_PARAMS: the name is taken, or something makes no sense
+   */
+  registerWorker(
     name: string,
     options: CapabilityOptions | undefined,
-    handler: Handler<Params, Data>,
-  ): void;
+    module: string | URL,
+    worker?: WorkerOptions,
+  ): () => boolean;
   /** Takes a capability away; calls accepted before still run. False when there is none. */
-  unregister(name: string): boolean;
+  unregister(name: NameOf<Caps>): boolean;
 
   /**
    * Puts `abp` on the window, or on another object. With `webmcp` the capabilities are tools of the
@@ -204,15 +268,30 @@ export interface Host {
   /**
    * Serves agents that post messages to this window, from these origins. Default: the page's own.
    * They speak ABP or JSON-RPC 2.0 (MCP, also in the envelope of `@mcp-b/transports`; ACP or LSP style).
+   * Agents of `'null'`, the origin of sandboxes, are heard only over a MessagePort that comes with
+   * their `initialize`, as those of this package bring it. An origin that is not heard is told of once in the console.
+   *
+   * @param options `replace`: instead of the host that serves them so far
+   * @returns stops it, and ends their sessions
+   * @throws an Error with the code INVALID_PARAMS: one is no origin, or they are served already
    */
-  acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined }): void;
+  acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined; replace?: boolean | undefined }): () => void;
   /**
    * Serves an agent behind a MessagePort, a Worker, the inside of a worker, or an extension's port. It
    * speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may open another session.
    *
+   * @param options `replace`: instead of the host that serves it so far
    * @returns lets go of the port: ends its session, cancels what is in flight, and leaves the port to its owner
+   * @throws an Error with the code INVALID_PARAMS: it is no port, or it is served already
    */
-  acceptPort(port: { postMessage(message: any, transfer?: any): void }): () => void;
+  acceptPort(port: { postMessage(message: any, transfer?: any): void }, options?: { replace?: boolean | undefined }): () => void;
+  /**
+   * Serves an agent behind a transport of one's own. Its other end is for `connect` of `caphost/agent`.
+   * After a shutdown the agent may open another session over it.
+   *
+   * @returns ends its session, cancels what is in flight, and closes the messenger
+   */
+  accept(messenger: Messenger): () => void;
   /**
    * Connects to a gateway, and again whenever the connection is lost. See the `gateway` events.
    *
@@ -223,6 +302,8 @@ export interface Host {
   connectGateway(url: string | URL, options?: GatewayOptions): void;
   /** Ends every session: what is in flight is cancelled and answered. */
   close(): void;
+  /** Closes the host, at the end of the block that has it by `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 
   /** The ABP manifest of what is registered, as served at `/abp.json`. */
   manifest(): Manifest;
@@ -242,28 +323,4 @@ export interface Host {
  *
  * @throws an Error with the code INVALID_PARAMS for options that make no sense
  */
-export function createHost(options: HostOptions): Promise<Host>;
-
-/** `window.abp`. */
-export interface Abp {
-  readonly protocolVersion: '0.1';
-  readonly app: AppInfo;
-  readonly initialized: boolean;
-  readonly sessionId: string | null;
-  initialize(params: InitializeParams): Promise<InitializeResult>;
-  shutdown(params?: { reason?: string }): Promise<void>;
-  /** Never rejects. Parameters are copied when this is called: what has passed the schema is what the handler gets. */
-  call<Data = any>(
-    capability: string,
-    params?: object,
-    options?: ChildCallOptions & { progressToken?: string | number },
-  ): Promise<ABPResponse<Data>>;
-  cancel(callId: string, reason?: string): Promise<CancelResponse>;
-  cancel(call: { callId: string; reason?: string }): Promise<CancelResponse>;
-  listCapabilities(): Promise<Capability[]>;
-  describeCapability(name: string): Promise<Capability | null>;
-  supports(name: string): Promise<SupportInfo>;
-  notify(event: string, data?: unknown): void;
-  notifyProgress(info: ProgressInfo): void;
-  elicit<Data = any>(request: object): Promise<ABPResponse<Data>>;
-}
+export function createHost<Caps = any>(options: HostOptions): Promise<Host<Caps>>;

@@ -6,6 +6,8 @@ import { abpError, invalid, thrown } from '../src/web/js/errors.js';
 import { guard } from '../src/web/js/guard.js';
 import { load } from './wasm.js';
 
+export { CapHostError } from '../src/web/js/errors.js';
+
 /**
  * Makes a host.
  *

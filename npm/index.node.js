@@ -1,3 +1,4 @@
 import './wasm.node.js';
+import './socket.node.js';
 
 export * from './index.js';

@@ -1,4 +1,5 @@
 /** What the Agentic Browser Protocol, version 0.1, calls things. */
+/// <reference lib="esnext.disposable" />
 
 /** The error codes of the protocol; an app may have more of its own. */
 export type ABPErrorCode =
@@ -52,6 +53,22 @@ export type ABPErrorCode =
   // End of the codes.
   | never;
 
+/** An error that was thrown or that a promise has rejected with: the fields of an ABPError. */
+export class CapHostError extends Error {
+  constructor(error: ABPError);
+  readonly name: 'CapHostError';
+  /** What a program decides on. */
+  readonly code: ABPErrorCode | (string & {});
+  /** Whether repeating the same request may succeed. */
+  readonly retryable: boolean;
+  /** Anything else: for bad parameters, `{ path }` of what is wrong. */
+  readonly details?: any;
+  /** Milliseconds to wait before the request is repeated. */
+  readonly retryAfter?: number;
+  /** Names of capabilities that may serve instead. */
+  readonly alternatives?: string[];
+}
+
 export interface ABPError {
   /** What a program decides on. */
   code: ABPErrorCode | (string & {});
@@ -68,23 +85,49 @@ export interface ABPError {
 }
 
 /**
- * How a call ended. Exactly one of three: `success: true` with `data`; `success: false` with
- * `error`; or `success: false` with `cancelled: true`, which is only ever said of a fact.
+ * How a call ended: one of three. `if (response.success)` leaves `data`, `if (response.cancelled)`
+ * leaves `metadata.stop`, and what remains has an `error`.
  */
-export interface ABPResponse<Data = any> {
-  success: boolean;
+export type ABPResponse<Data = any> = SuccessResponse<Data> | CancelledResponse | FailedResponse;
+
+/** The call has completed. */
+export interface SuccessResponse<Data = any> {
+  success: true;
   /** What the capability returned. */
-  data?: Data;
-  error?: ABPError;
-  /** The call was cancelled: by a cancel, its signal, its timeout, or by itself. */
-  cancelled?: boolean;
-  metadata?: {
-    /** How far the stop was seen; in every response that says `cancelled: true`. */
-    stop?: Stop;
-    /** Milliseconds the call took in the app. */
-    duration?: number;
-    cached?: boolean;
-  };
+  data: Data;
+  error?: undefined;
+  cancelled?: false | undefined;
+  metadata?: ResponseMetadata;
+}
+
+/** The call was cancelled: by a cancel, its signal, its timeout, or by itself. Only ever said of a fact. */
+export interface CancelledResponse {
+  success: false;
+  data?: undefined;
+  error?: undefined;
+  cancelled: true;
+  metadata: ResponseMetadata & { stop: Stop };
+}
+
+/** The call has failed, or nobody knows its outcome: see the `code`. */
+export interface FailedResponse {
+  success: false;
+  data?: undefined;
+  error: ABPError;
+  cancelled?: false | undefined;
+  metadata?: ResponseMetadata;
+}
+
+export interface ResponseMetadata {
+  /** How far the stop was seen; in every response that says `cancelled: true`. */
+  stop?: Stop;
+  /** What has stopped it, of a call that ran in a worker. */
+  step?: StopStep;
+  /** Milliseconds from the first cancel to the end of such a call. */
+  took?: number;
+  /** Milliseconds the call took in the app. */
+  duration?: number;
+  cached?: boolean;
 }
 
 /**
@@ -100,6 +143,15 @@ export interface ABPResponse<Data = any> {
  */
 export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
 
+/**
+ * The last step that was taken to stop a handler in a worker.
+ *
+ * - `signal`: its signal has fired, or it was dropped, when the message came.
+ * - `flag`: it has looked at `cancelled()`, or at a `checkpoint` in Rust, whose flag stands in shared memory.
+ * - `terminate`: the worker was terminated. Together with `stop: 'terminated'` a Web Lock that it held is the proof.
+ */
+export type StopStep = 'signal' | 'flag' | 'terminate';
+
 /** How the handler of an abandoned call has ended. */
 export interface LateEnd {
   /** Whether it returned data rather than failed. The data was discarded. */
@@ -114,21 +166,35 @@ export interface CallEnded extends LateEnd {
 }
 
 /** What came of a cancel. It never contradicts the call's own response. */
-export interface CancelResponse {
+export type CancelResponse = ConfirmedCancel | RefusedCancel;
+
+/** The call was cancelled, and its response says so too. */
+export interface ConfirmedCancel {
   callId: string;
-  /** True if and only if the call's response says `cancelled: true`. */
-  cancelled: boolean;
+  cancelled: true;
+  reason?: undefined;
+  error?: undefined;
+  metadata: {
+    /** How far the stop was seen, as the call's response says too. */
+    stop: Stop;
+    /** What has stopped it, of a call that ran in a worker, as the call's response says too. */
+    step?: StopStep;
+    /** Milliseconds from the first cancel to the end of such a call. */
+    took?: number;
+    /** How the handler of an abandoned call has ended since. */
+    ended?: LateEnd;
+  };
+}
+
+/** The call was not cancelled, or nobody knows. */
+export interface RefusedCancel {
+  callId: string;
+  cancelled: false;
   /** Why not: `Operation not found`, `Operation already completed`, `No confirmation from the app`. */
   reason?: string;
   /** Set where the cancel itself failed. */
   error?: ABPError;
-  /** Of a call that was cancelled. */
-  metadata?: {
-    /** How far the stop was seen, as the call's response says too. */
-    stop: Stop;
-    /** How the handler of an abandoned call has ended since. */
-    ended?: LateEnd;
-  };
+  metadata?: undefined;
 }
 
 export interface ProgressInfo {
@@ -252,4 +318,57 @@ export interface Envelope {
   /** Unix milliseconds. */
   timestamp: number;
   payload: any;
+}
+
+/** A transport of one's own, for envelopes. What arrives before `onmessage` is set has to be kept, or is lost. */
+export interface Messenger {
+  /** Throws when the envelope cannot be sent. Once the peer is gone, what is posted is dropped. */
+  post(envelope: Envelope, transfer?: any[]): void;
+  /** Called once, when the session is over. */
+  close(): void;
+  /** Set by the agent or the host: to be called with each envelope that arrives. */
+  onmessage?: ((envelope: any) => void) | undefined;
+  /** Set by the agent or the host: to be called once, when the peer is gone. */
+  onclose?: ((error?: Error) => void) | undefined;
+  /** What is posted may be lost while the peer is still starting: `initialize` is repeated until it is answered. */
+  readonly forgetful?: boolean | undefined;
+}
+
+export interface ChildCallOptions {
+  /** Cancels the child alone. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds. */
+  timeout?: number | undefined;
+  callId?: string | undefined;
+}
+
+/** `window.abp`. */
+export interface Abp {
+  readonly protocolVersion: '0.1';
+  readonly app: AppInfo;
+  readonly initialized: boolean;
+  readonly sessionId: string | null;
+  initialize(params: InitializeParams): Promise<InitializeResult>;
+  shutdown(params?: { reason?: string }): Promise<void>;
+  /** Never rejects. Parameters are copied when this is called: what has passed the schema is what the handler gets. */
+  call<Data = any>(
+    capability: string,
+    params?: object,
+    options?: ChildCallOptions & { progressToken?: string | number },
+  ): Promise<ABPResponse<Data>>;
+  cancel(callId: string, reason?: string): Promise<CancelResponse>;
+  cancel(call: { callId: string; reason?: string }): Promise<CancelResponse>;
+  listCapabilities(): Promise<Capability[]>;
+  describeCapability(name: string): Promise<Capability | null>;
+  supports(name: string): Promise<SupportInfo>;
+  notify(event: string, data?: unknown): void;
+  notifyProgress(info: ProgressInfo): void;
+  elicit<Data = any>(request: object): Promise<ABPResponse<Data>>;
+}
+
+declare global {
+  interface Window {
+    /** The app's capabilities, once it has called `host.expose()`. */
+    readonly abp?: Abp;
+  }
 }

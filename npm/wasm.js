@@ -1,15 +1,10 @@
 /**
- * Loads the wasm module, once for all entry points of the package.
- *
- * `#wasm` is what wasm-bindgen wrote for the crate. The build puts the one copy of it, and the one
- * copy of `caphost_bg.wasm`, beside the entry points, so a URL relative to this module finds it.
+ * Fetches the wasm module. The build puts the one copy of `caphost_bg.wasm` beside the entry points,
+ * so a URL relative to this module finds it.
  */
-import { AgentHandle, HostHandle, imports, newHost, start } from '#wasm';
+import { abpError, text } from '../src/web/js/errors.js';
+import { instance } from './instance.js';
 
-/** What the crate exports, once the module is there. By name: a bundler leaves out the rest. */
-const exports = { AgentHandle, HostHandle, newHost };
-
-/** @typedef {typeof exports} Exports */
 /** @typedef {URL | BufferSource} Source where the bytes are, or the bytes */
 
 /**
@@ -26,9 +21,6 @@ let early = 'document' in globalThis || 'WorkerGlobalScope' in globalThis
 /** @type {() => Source | Promise<Source>} */
 let source = beside;
 
-/** @type {Promise<Exports> | undefined} */
-let loading;
-
 /**
  * Says where to get the module from, for a platform whose `fetch` cannot. Has no effect once it is loaded.
  *
@@ -39,40 +31,39 @@ export function loadFrom(from) {
   early = undefined;
 }
 
-/**
- * The crate's exports. A failed load is tried again by the next caller.
- *
- * @returns {Promise<Exports>}
- */
-export function load() {
-  loading ??= instantiate().catch((error) => {
-    loading = undefined;
-    throw error;
-  });
-  return loading;
-}
+/** The crate's exports. */
+export const load = () => instance(bytes);
 
-async function instantiate() {
+/** @returns {Promise<BufferSource>} */
+async function bytes() {
   const fetched = await early;
   // Once: the bytes are not kept.
   early = undefined;
-  const { instance } = await WebAssembly.instantiate(fetched ?? (await bytesOf(await source())), imports());
-  start(instance);
-  return exports;
+  const from = fetched ?? (await source());
+  return from instanceof URL ? read(from) : from;
 }
 
 function beside() {
   return new URL('./caphost_bg.wasm', import.meta.url);
 }
 
-/** @param {Source} from */
-async function bytesOf(from) {
-  return from instanceof URL ? read(from) : from;
-}
-
 /** @param {URL} url */
 async function read(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
-  return response.arrayBuffer();
+  let why;
+  try {
+    const response = await fetch(url);
+    const bytes = await response.arrayBuffer();
+    if (response.ok && new DataView(bytes).getUint32(0) === MAGIC) return bytes;
+    why = response.ok ? 'what is there is something else' : `${response.status} ${response.statusText}`.trim();
+  } catch (error) {
+    why = text(error);
+  }
+  throw abpError('INTERNAL_ERROR', `The wasm of caphost is not at ${url}: ${why}. ${REMEDY}`);
 }
+
+/** What a wasm module begins with. */
+const MAGIC = 0x0061736d;
+
+const REMEDY =
+  "A bundler may have moved the JavaScript without it. Vite 5 to 7: set optimizeDeps: { exclude: ['caphost'] }. " +
+  "esbuild and others: import from 'caphost/inline', which has it inside.";

@@ -24,4 +24,4 @@ pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 #[cfg(target_arch = "wasm32")]
-pub use web::{App, CallContext, Capability, Error, Host, Progress};
+pub use web::{App, CallContext, Capability, Error, Host, Progress, WorkerModule, worker};

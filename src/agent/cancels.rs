@@ -124,7 +124,9 @@ impl<P: Clone> AgentState<P> {
         match self.ledger.standing(call) {
             Standing::Ended(End::Unknown) => Some(CancelOutcome::unconfirmed()),
             Standing::Ended(_) => Some(match self.ledger.answer(call) {
-                CancelAnswer::Cancelled { stop, ended } => CancelOutcome::confirmed(stop, ended),
+                CancelAnswer::Cancelled { stop, ended, .. } => {
+                    CancelOutcome::confirmed(stop, ended)
+                }
                 answer => CancelOutcome::refused(answer.reason().unwrap_or_default()),
             }),
             Standing::InFlight(_) | Standing::Unknown => None,

@@ -17,7 +17,7 @@ macro_rules! codes {
             $(#[doc = $doc] pub const $name: Code = Code(Cow::Borrowed(stringify!($name)));)*
 
             /// Every code, whether it is retryable, and what it means: what JavaScript, the types
-            /// and the README say is made of this.
+            /// and the page on errors say is made of this.
             #[cfg(test)]
             const TABLE: &[(&str, bool, &str)] = &[$((stringify!($name), $retryable, $doc)),*];
 

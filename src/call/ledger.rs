@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::id::Digest;
 use super::recent::Recent;
-use super::{CallId, CallKey, LateEnd, Stop};
+use super::{CallId, CallKey, LateEnd, Stop, StoppedBy};
 
 /// Where a callId stands in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub enum CancelAnswer {
         stop: Stop,
         /// How the handler has ended since, if the call was [`Stop::Abandoned`].
         ended: Option<LateEnd>,
+        /// What has stopped it, as the response says too, if that is known.
+        by: Option<StoppedBy>,
     },
     /// The call ended otherwise.
     AlreadyCompleted,
@@ -50,7 +52,11 @@ pub enum CancelAnswer {
 impl CancelAnswer {
     /// The confirmation of a stop that was seen so far.
     pub fn cancelled(stop: Stop) -> Self {
-        CancelAnswer::Cancelled { stop, ended: None }
+        CancelAnswer::Cancelled {
+            stop,
+            ended: None,
+            by: None,
+        }
     }
 
     /// Why the cancel failed; `None` when it did not.
@@ -127,6 +133,7 @@ impl Ledger {
             Some(End::Cancelled(stop)) => CancelAnswer::Cancelled {
                 stop,
                 ended: self.ended.late(id),
+                by: self.ended.by(id),
             },
             Some(End::Completed | End::Unknown | End::Undecided) => CancelAnswer::AlreadyCompleted,
             None => CancelAnswer::NotFound,
@@ -136,6 +143,11 @@ impl Ledger {
     /// The handler of a call that was abandoned has ended. Nothing comes of it for any other call.
     pub fn ended_late(&mut self, id: &(impl Digest + ?Sized), end: LateEnd) {
         self.ended.ended_late(id, end);
+    }
+
+    /// What has stopped a call that is remembered as cancelled.
+    pub fn stopped_by(&mut self, id: &(impl Digest + ?Sized), by: StoppedBy) {
+        self.ended.stopped_by(id, by);
     }
 
     /// How many calls are in flight.
@@ -227,7 +239,14 @@ mod tests {
         }
         let stop = Stop::Abandoned;
         let ended = Some(end);
-        assert_eq!(ledger.answer("a"), CancelAnswer::Cancelled { stop, ended });
+        assert_eq!(
+            ledger.answer("a"),
+            CancelAnswer::Cancelled {
+                stop,
+                ended,
+                by: None
+            }
+        );
         assert_eq!(ledger.answer("b"), CancelAnswer::cancelled(Stop::Dropped));
         assert_eq!(ledger.answer("c"), CancelAnswer::NotFound);
         ledger.enter(&id("c"), 1);

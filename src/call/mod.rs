@@ -15,7 +15,7 @@ pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
 pub use ledger::{CancelAnswer, End, Ledger, Standing};
 pub use outcome::{Outcome, Response};
 pub use queue::Queue;
-pub use stop::{LateEnd, Stop};
+pub use stop::{LateEnd, Step, Stop, StoppedBy};
 
 /// Milliseconds since an origin of the shell's choosing that never goes back: `performance.now()`
 /// in a browser, time since start in the gateway.

@@ -1,6 +1,6 @@
 //! How a call ended.
 
-use super::{Error, Millis, Stop};
+use super::{Error, Millis, Stop, StoppedBy};
 
 /// The one end of a call. The first event that ends it decides; nothing changes it later.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct Response<P> {
     pub outcome: Outcome<P>,
     /// Milliseconds from acceptance to the end; `None` for a call that was refused.
     pub duration: Option<Millis>,
+    /// What has stopped it, if it was stopped and that is known.
+    pub by: Option<StoppedBy>,
 }
 
 impl<P> Response<P> {
@@ -45,6 +47,7 @@ impl<P> Response<P> {
         Response {
             outcome: Outcome::Failed(error),
             duration: None,
+            by: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::Digest;
-use super::{End, LateEnd, Stop};
+use super::{End, LateEnd, Stop, StoppedBy};
 
 /// Digests of callIds, and the order in which they came. A call takes at most 60 bytes, and what is
 /// held grows with the calls.
@@ -19,8 +19,16 @@ pub(super) struct Recent {
     ended: FxHashSet<Entry>,
     /// The oldest first.
     order: VecDeque<Entry>,
-    /// How the handlers of abandoned calls have ended since, by their digests.
-    late: FxHashMap<u64, LateEnd>,
+    /// What is known only of some cancelled calls, by their digests.
+    more: FxHashMap<u64, More>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct More {
+    /// How the handler of an abandoned call has ended since.
+    late: Option<LateEnd>,
+    /// What has stopped it.
+    by: Option<StoppedBy>,
 }
 
 /// A digest, whose lowest bits say how the call ended. Entries of one digest are equal.
@@ -65,7 +73,7 @@ impl Recent {
             capacity,
             ended: FxHashSet::default(),
             order: VecDeque::new(),
-            late: FxHashMap::default(),
+            more: FxHashMap::default(),
         }
     }
 
@@ -81,13 +89,26 @@ impl Recent {
 
     /// How the handler of an abandoned call has ended since.
     pub fn late(&self, id: &(impl Digest + ?Sized)) -> Option<LateEnd> {
-        self.late.get(&(id.digest() & !END)).copied()
+        self.more.get(&(id.digest() & !END))?.late
+    }
+
+    /// What has stopped a call, if that is known.
+    pub fn by(&self, id: &(impl Digest + ?Sized)) -> Option<StoppedBy> {
+        self.more.get(&(id.digest() & !END))?.by
+    }
+
+    /// Remembers what has stopped a call that is remembered as cancelled.
+    pub fn stopped_by(&mut self, id: &(impl Digest + ?Sized), by: StoppedBy) {
+        if matches!(self.get(id), Some(End::Cancelled(_))) {
+            self.more.entry(id.digest() & !END).or_default().by = Some(by);
+        }
     }
 
     /// Remembers how the handler of a call ended that is remembered as abandoned.
     pub fn ended_late(&mut self, id: &(impl Digest + ?Sized), end: LateEnd) {
         if self.get(id) == Some(End::Cancelled(Stop::Abandoned)) {
-            self.late.entry(id.digest() & !END).or_insert(end);
+            let more = self.more.entry(id.digest() & !END).or_default();
+            more.late.get_or_insert(end);
         }
     }
 
@@ -98,7 +119,7 @@ impl Recent {
         }
         let entry = Entry((id.digest() & !END) | bits_of(end));
         if self.ended.replace(entry).is_some() {
-            self.late.remove(&entry.digest());
+            self.more.remove(&entry.digest());
             return;
         }
         self.order.push_back(entry);
@@ -106,7 +127,7 @@ impl Recent {
             && let Some(oldest) = self.order.pop_front()
         {
             self.ended.remove(&oldest);
-            self.late.remove(&oldest.digest());
+            self.more.remove(&oldest.digest());
         }
     }
 
@@ -114,7 +135,7 @@ impl Recent {
     pub fn shrink(&mut self) {
         self.ended.shrink_to_fit();
         self.order.shrink_to_fit();
-        self.late.shrink_to_fit();
+        self.more.shrink_to_fit();
     }
 }
 

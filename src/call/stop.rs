@@ -50,6 +50,43 @@ impl Stop {
     }
 }
 
+/// What has reached a handler that runs where it can be ended from outside, such as in a worker.
+///
+/// In order: each is tried where the one before it has not been enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// It has taken its signal.
+    Signal,
+    /// It has looked at the flag in shared memory, which needs no turn of its event loop.
+    Flag,
+    /// What ran it was ended.
+    Terminate,
+}
+
+impl Step {
+    /// All of them, in order.
+    pub const ALL: [Step; 3] = [Step::Signal, Step::Flag, Step::Terminate];
+
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Step::Signal => "signal",
+            Step::Flag => "flag",
+            Step::Terminate => "terminate",
+        }
+    }
+}
+
+/// What has stopped a handler that runs where it can be ended from outside: `metadata.step` and
+/// `metadata.took`, beside [`Stop`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoppedBy {
+    /// The last step that was taken.
+    pub step: Step,
+    /// Milliseconds from the first cancel to the end of the call.
+    pub took: Millis,
+}
+
 /// How a handler ended after its call had been answered as [`Stop::Abandoned`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LateEnd {

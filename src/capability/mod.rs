@@ -3,5 +3,5 @@
 mod registry;
 mod task;
 
-pub use registry::{Descriptor, Registered, Registry};
+pub use registry::{Descriptor, Ending, Registered, Registry};
 pub use task::Task;

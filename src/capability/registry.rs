@@ -5,6 +5,26 @@ use std::rc::Rc;
 
 use crate::call::{Millis, Queue};
 
+/// How a handler comes to its end once its call is to stop, and how long that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ending {
+    /// A stop ends it at once, as it does a Rust future.
+    AtOnce,
+    /// It can only be told. What has not ended after the grace is abandoned.
+    Told {
+        /// How long it is waited for.
+        grace: Millis,
+    },
+    /// It runs where it can be ended from outside, such as in a worker. What was told and has not
+    /// ended after the grace is ended so, and is abandoned only if no proof of that comes in time.
+    Forced {
+        /// How long it is waited for before it is ended.
+        grace: Millis,
+        /// How long the proof is waited for after that.
+        proof: Millis,
+    },
+}
+
 /// What the core must know of a capability. The full ABP descriptor is `document`, which it only
 /// passes on.
 #[derive(Clone, Debug)]
@@ -15,9 +35,8 @@ pub struct Descriptor<P> {
     pub concurrency: Option<usize>,
     /// Whether it can be used right now.
     pub available: bool,
-    /// How long a handler that was told to stop is given to end, before its call counts as
-    /// abandoned. `None` where a stop ends it at once, as it does a Rust future.
-    pub settle_grace: Option<Millis>,
+    /// How its handler comes to its end when its call is to stop.
+    pub ending: Ending,
     /// Whether parameters must pass the shell's check before a call is queued.
     pub checked: bool,
     /// The `Capability` object of ABP 0.1.

@@ -90,6 +90,15 @@ pub enum Action<P, H> {
         /// Text for logs and the handler, never for decisions.
         reason: Option<Rc<str>>,
     },
+    /// End from outside what runs the handler, which was told and has not ended, then report with
+    /// [`super::HostState::stopped`] what is proven of that: [`crate::call::Stop::Terminated`], or
+    /// [`crate::call::Stop::Abandoned`] where nothing can be. Only of [`Ending::Forced`].
+    ///
+    /// [`Ending::Forced`]: crate::capability::Ending::Forced
+    Terminate {
+        /// The call.
+        key: CallKey,
+    },
     /// Give a call's response to whoever waits for it.
     Respond {
         /// The call.

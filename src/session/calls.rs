@@ -55,6 +55,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             response: Response {
                 outcome,
                 duration: None,
+                by: None,
             },
         });
         key

@@ -140,6 +140,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let response = Response {
             outcome,
             duration: None,
+            by: None,
         };
         self.actions.push_back(Action::Elicited { key, response });
     }

@@ -72,7 +72,7 @@ pub(super) struct Call<P, H> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeadlineOf {
     Call(CallKey),
-    /// The time its handler has to end.
+    /// The time its handler has to end, or the proof of its end to come.
     Settle(CallKey),
     Elicitation(ElicitationKey),
 }
@@ -194,7 +194,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         while let Some(key) = self.deadlines.pop_expired(now) {
             match key {
                 DeadlineOf::Call(key) => self.cancel_tree(key, None, now),
-                DeadlineOf::Settle(key) => self.grace_is_over(key, now),
+                DeadlineOf::Settle(key) => self.time_is_over(key, now),
                 DeadlineOf::Elicitation(key) => self.elicitation_timed_out(key),
             }
         }

@@ -2,13 +2,16 @@
 //!
 //! A handler whose stop takes effect at once, such as a dropped future, and one that has not begun,
 //! end here and now. One that can only be told is given its settle grace to end; its call stays in
-//! flight until then, and everybody who cancels it meanwhile waits for the one outcome.
+//! flight until then, and everybody who cancels it meanwhile waits for the one outcome. One that can
+//! be ended from outside is so after its grace, and stays in flight until that is proven, or until
+//! the time for the proof is over.
 
 use std::rc::Rc;
 
 use super::state::{DeadlineOf, Phase};
 use super::{CancelKey, ConnectionId, HostState};
-use crate::call::{CallKey, Error, Millis, Outcome, Stop};
+use crate::call::{CallKey, Error, Millis, Outcome, Step, Stop, StoppedBy};
+use crate::capability::Ending;
 use crate::session::Action;
 
 /// What is known of a call that is being stopped.
@@ -22,6 +25,10 @@ pub(super) struct Stopping {
     pub own: Option<Stop>,
     /// The weakest of the calls below it that were stopped with it.
     pub below: Option<Stop>,
+    /// When it was told.
+    since: Millis,
+    /// What has reached its handler, if that can be ended from outside.
+    step: Option<Step>,
 }
 
 /// Who waits for the outcome of a cancel.
@@ -72,12 +79,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             return;
         }
         let began = call.phase == Phase::Running;
-        let grace = call.capability.descriptor.settle_grace;
-        let own = match grace {
-            _ if !began => Some(Stop::NeverStarted),
-            None => Some(Stop::Dropped),
-            Some(grace) if grace <= 0.0 => Some(Stop::Abandoned),
-            Some(_) => None,
+        let (own, grace) = match call.capability.descriptor.ending {
+            _ if !began => (Some(Stop::NeverStarted), 0.0),
+            // It was ended before it could be told.
+            _ if call.stopping.own.is_some() => (call.stopping.own, 0.0),
+            Ending::AtOnce => (Some(Stop::Dropped), 0.0),
+            Ending::Told { grace } if grace <= 0.0 => (Some(Stop::Abandoned), 0.0),
+            Ending::Told { grace } | Ending::Forced { grace, .. } => (None, grace),
         };
         let questions = std::mem::take(&mut call.elicitations);
         self.stop_waiting(key);
@@ -87,7 +95,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 reason: reason.cloned(),
                 told: !questions.is_empty(),
                 own,
-                below: None,
+                since: now,
+                ..Stopping::default()
             };
             if own.is_none() {
                 call.deadlines += 1;
@@ -100,8 +109,17 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         for question in questions {
             self.withdraw(question);
         }
-        if let (None, Some(grace)) = (own, grace) {
+        if own.is_none() {
             self.deadlines.insert(now + grace, DeadlineOf::Settle(key));
+        }
+    }
+
+    /// A handler that is told to stop, and that can be ended from outside, knows of it by now.
+    pub fn reached(&mut self, key: CallKey, step: Step) {
+        let call = self.calls.get_mut(&key);
+        if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
+            call.stopping.told = true;
+            call.stopping.step = Some(step);
         }
     }
 
@@ -130,10 +148,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// The shell knows, now that it was told to stop a handler, how far that is seen to.
     pub fn stopped(&mut self, key: CallKey, stop: Stop, now: Millis) {
-        let call = self.calls.get_mut(&key);
-        let Some(call) = call.filter(|it| it.phase == Phase::Stopping) else {
+        let Some(call) = self.calls.get_mut(&key) else {
+            // It was ended, but the proof of that has come too late.
+            if self.is_abandoned(key) && stop != Stop::Abandoned {
+                self.settle_late(key, false, now);
+            }
             return;
         };
+        if call.phase != Phase::Stopping {
+            return;
+        }
         call.stopping.own.get_or_insert(stop);
         if stop == Stop::Abandoned {
             self.grace_is_over(key, now);
@@ -142,12 +166,27 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
+    /// What ran a handler was ended from outside, for certain: it goes no further, and never
+    /// settles. Its call is cancelled, unless that is under way.
+    pub fn terminated(&mut self, key: CallKey, reason: &Rc<str>, now: Millis) {
+        let Some(call) = self.calls.get_mut(&key) else {
+            return self.settle_late(key, false, now);
+        };
+        match call.phase {
+            Phase::Running => {
+                call.stopping.own = Some(Stop::Terminated);
+                self.cancel_tree(key, Some(reason), now);
+            }
+            _ => self.stopped(key, Stop::Terminated, now),
+        }
+    }
+
     /// A handler has stopped by itself: what it started is stopped with it.
     pub(super) fn stopped_itself(&mut self, key: CallKey, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
-        let ended_at_once = call.capability.descriptor.settle_grace.is_none();
+        let ended_at_once = call.capability.descriptor.ending == Ending::AtOnce;
         let children = call.children.clone();
         call.phase = Phase::Stopping;
         call.stopping = Stopping {
@@ -157,6 +196,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             } else {
                 Stop::Returned
             }),
+            since: now,
             ..Stopping::default()
         };
         for child in children {
@@ -180,8 +220,59 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         Some(call.stopping.below.map_or(own, |below| below.max(own)))
     }
 
+    /// The time that was given is over: for the handler to end, or for the proof of its end.
+    pub(super) fn time_is_over(&mut self, key: CallKey, now: Millis) {
+        if let Some(proof) = self.force(key) {
+            self.deadlines.insert(now + proof, DeadlineOf::Settle(key));
+        } else if !self.waits_for_proofs(key) {
+            self.grace_is_over(key, now);
+        }
+    }
+
+    /// Has a handler ended from outside that has not ended by itself: how long the proof is waited
+    /// for. Once, and only where that can be done.
+    fn force(&mut self, key: CallKey) -> Option<Millis> {
+        let call = self.calls.get_mut(&key)?;
+        let stopping = &mut call.stopping;
+        let forced = stopping.own.is_some() || stopping.step == Some(Step::Terminate);
+        let Ending::Forced { proof, .. } = call.capability.descriptor.ending else {
+            return None;
+        };
+        if call.phase != Phase::Stopping || forced {
+            return None;
+        }
+        (stopping.told, stopping.step) = (true, Some(Step::Terminate));
+        call.deadlines += 1;
+        self.actions.push_back(Action::Terminate { key });
+        Some(proof)
+    }
+
+    /// Whether the handler of a call has ended, and all that is waited for below it either has as
+    /// well or will be ended from outside: that takes longer than its own grace, but not for ever.
+    fn waits_for_proofs(&self, key: CallKey) -> bool {
+        let mut parts = self.leaves_first(key).into_iter();
+        parts.all(|part| {
+            let call = &self.calls[&part];
+            let forced = matches!(call.capability.descriptor.ending, Ending::Forced { .. });
+            call.stopping.own.is_some() || (forced && part != key)
+        })
+    }
+
+    /// What has stopped a call, if its handler can be ended from outside and was reached.
+    pub(super) fn stopped_by(&self, key: CallKey, now: Millis) -> Option<StoppedBy> {
+        let Stopping {
+            step, since, own, ..
+        } = self.calls.get(&key)?.stopping;
+        let took = (now - since).max(0.0);
+        // Whatever was tried: there was nothing to stop.
+        let step = step.filter(|_| own != Some(Stop::NeverStarted));
+        Some(StoppedBy { step: step?, took })
+    }
+
     /// A handler has been given all the time it gets: what was not seen to end by now is abandoned.
+    /// It is ended all the same, if it can be.
     pub(super) fn grace_is_over(&mut self, key: CallKey, now: Millis) {
+        self.force(key);
         let call = self.calls.get(&key);
         if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
             let own = call.stopping.own.unwrap_or(Stop::Abandoned);

@@ -1,8 +1,9 @@
 use super::*;
 use crate::call::{CallId, CallKey, CancelAnswer, Code, Error, LateEnd, Outcome, Response, Stop};
-use crate::capability::Descriptor;
+use crate::capability::{Descriptor, Ending};
 
 mod changes;
+mod forced;
 mod slots;
 mod stopping;
 
@@ -11,20 +12,28 @@ type Step = Action<u32, &'static str>;
 
 fn host() -> (Host, ConnectionId) {
     let mut host = Host::new(Limits::default());
-    for (name, concurrency, settle_grace) in [
-        ("work", None, None),
-        ("single", Some(1), None),
-        ("checked", None, None),
-        ("script", None, Some(50.0)),
-        ("one-script", Some(1), Some(50.0)),
-        ("other-script", Some(1), Some(50.0)),
-        ("hasty", None, Some(0.0)),
+    let told = |grace| Ending::Told { grace };
+    let forced = |grace| Ending::Forced {
+        grace,
+        proof: 2_500.0,
+    };
+    for (name, concurrency, ending) in [
+        ("work", None, Ending::AtOnce),
+        ("single", Some(1), Ending::AtOnce),
+        ("checked", None, Ending::AtOnce),
+        ("script", None, told(50.0)),
+        ("one-script", Some(1), told(50.0)),
+        ("other-script", Some(1), told(50.0)),
+        ("hasty", None, told(0.0)),
+        ("worker", None, forced(50.0)),
+        ("one-worker", Some(1), forced(50.0)),
+        ("hasty-worker", None, forced(0.0)),
     ] {
         let descriptor = Descriptor {
             name: name.into(),
             concurrency,
             available: true,
-            settle_grace,
+            ending,
             checked: name == "checked",
             document: 0,
         };
@@ -400,6 +409,7 @@ fn a_question_is_withdrawn_when_its_call_is_cancelled() {
     let cancelled = Response {
         outcome: Outcome::Cancelled(Stop::Abandoned),
         duration: None,
+        by: None,
     };
     assert!(steps.contains(&Action::Elicited {
         key: question,
@@ -458,7 +468,7 @@ fn evicted_calls_are_not_found() {
         name: "work".into(),
         concurrency: None,
         available: true,
-        settle_grace: None,
+        ending: Ending::AtOnce,
         checked: false,
         document: 0,
     };
@@ -488,7 +498,7 @@ fn every_limit_refuses_with_rate_limited() {
         name: "work".into(),
         concurrency: None,
         available: true,
-        settle_grace: None,
+        ending: Ending::AtOnce,
         checked: false,
         document: 0,
     };

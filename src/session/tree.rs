@@ -48,6 +48,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions,
     /// answers those who cancelled it and then the one who made it. The call that made it, if any.
     fn finish_one(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) -> Option<CallKey> {
+        let by = self.stopped_by(key, now);
         let mut call = self.calls.remove(&key)?;
         let runs = matches!(call.stopping.own, None | Some(Stop::Abandoned));
         let (outcome, stop) = match outcome {
@@ -63,6 +64,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .filter(|session| Rc::ptr_eq(&session.id, &call.session))
         {
             session.ledger.end(&call.id, end);
+            if let Some(by) = by {
+                session.ledger.stopped_by(&call.id, by);
+            }
         }
         self.counters.cancelled += u64::from(stop.is_some());
         self.free_slot(&call);
@@ -81,7 +85,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 self.ended_below(Some(parent), now);
             }
         }
-        let answer = stop.map_or(CancelAnswer::AlreadyCompleted, CancelAnswer::cancelled);
+        let by = by.filter(|_| stop.is_some());
+        let answer = stop.map_or(CancelAnswer::AlreadyCompleted, |stop| {
+            let ended = None;
+            CancelAnswer::Cancelled { stop, ended, by }
+        });
         for asker in std::mem::take(&mut call.askers) {
             self.confirm(&call, asker, answer);
         }
@@ -89,6 +97,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let response = Response {
             outcome,
             duration: Some((now - call.accepted).max(0.0)),
+            by,
         };
         if self.watched {
             let state = CallState::Ended(response.clone(), reason.filter(|_| stop.is_some()));

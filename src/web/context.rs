@@ -14,6 +14,7 @@ use super::executor::Stopped;
 use super::inner::{Inner, State};
 use super::object::{get, object, put};
 use super::sys::{self, now};
+use super::worker::{self, WorkerCall};
 use crate::call::{CallId, Code, Millis, Outcome, Response};
 use crate::session::CallRequest;
 
@@ -24,10 +25,20 @@ use crate::session::CallRequest;
 /// and [`CallContext::checkpoint`] lets a cancel in during a long computation.
 #[derive(Clone)]
 pub struct CallContext {
-    pub(super) host: Rc<Inner>,
-    pub(super) key: u32,
+    pub(super) place: Place,
     pub(super) id: CallId,
-    pub(super) stopped: Stopped,
+}
+
+/// Where a handler runs.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// Beside its host.
+    Page {
+        host: Rc<Inner>,
+        key: u32,
+        stopped: Stopped,
+    },
+    Worker(WorkerCall),
 }
 
 impl CallContext {
@@ -38,30 +49,51 @@ impl CallContext {
 
     /// Gives the event loop its turn if about 8 ms have passed since it last had it, and costs
     /// next to nothing otherwise. Put one into every loop that may run long: a cancel that arrives
-    /// meanwhile is honoured here.
+    /// meanwhile is honoured here. In a worker of a page that is cross-origin isolated it is so at
+    /// every checkpoint, whether the event loop has its turn or not.
     pub async fn checkpoint(&self) {
-        super::checkpoint::checkpoint().await;
+        match &self.place {
+            Place::Page { .. } => super::checkpoint::checkpoint().await,
+            Place::Worker(call) => worker::checkpoint(call).await,
+        }
     }
 
-    /// Reports progress to the agent, if it wants any.
+    /// Whether the call is to stop, for a function that computes without awaiting. In a worker of
+    /// a page that is cross-origin isolated this is so at once, elsewhere only after the event loop
+    /// has had its turn. A function that is told so ends with [`Error::cancelled`].
+    pub fn cancelled(&self) -> bool {
+        match &self.place {
+            Place::Page { stopped, .. } => stopped.get().is_some(),
+            Place::Worker(call) => call.cancelled(),
+        }
+    }
+
+    /// Reports progress to the agent, if it wants any. In a worker, once in a frame.
     pub fn progress(&self, progress: Progress) {
-        self.host.with(|state| state.progress(self.key, progress.0));
+        match &self.place {
+            Place::Page { host, key, .. } => host.with(|state| state.progress(*key, progress.0)),
+            Place::Worker(call) => call.progress(&progress.0),
+        }
     }
 
     /// A signal that fires when the call is cancelled, for `fetch` and its like. Of a call that was
     /// cancelled before, it has fired.
     pub fn signal(&self) -> Result<AbortSignal, Error> {
-        let calls = &self.host.rust_calls;
-        if let Some(existing) = calls.controllers.borrow().get(&self.key) {
+        let (host, key, stopped) = match &self.place {
+            Place::Page { host, key, stopped } => (host, *key, stopped),
+            Place::Worker(call) => return Ok(call.signal()),
+        };
+        let calls = &host.rust_calls;
+        if let Some(existing) = calls.controllers.borrow().get(&key) {
             return Ok(existing.signal());
         }
         let failed = |_| Error::new(Code::BROWSER_ERROR, "There is no AbortController");
         let controller = AbortController::new().map_err(failed)?;
         let signal = controller.signal();
-        if let Some(reason) = self.stopped.get() {
+        if let Some(reason) = stopped.get() {
             sys::abort_with(&controller, reason.as_deref());
-        } else if self.host.state.borrow().is_in_flight(self.key) {
-            calls.controllers.borrow_mut().insert(self.key, controller);
+        } else if host.state.borrow().is_in_flight(key) {
+            calls.controllers.borrow_mut().insert(key, controller);
         }
         Ok(signal)
     }
@@ -74,73 +106,80 @@ impl CallContext {
         params: &impl Serialize,
         timeout: Option<Millis>,
     ) -> Result<T, Error> {
-        let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-        let params = params
-            .serialize(&serializer)
-            .map_err(|error| Error::invalid_params(error.to_string()))?;
-        let id = CallId::random();
-        let given = object();
-        put(&given, "callId", id.as_str());
-        put(&given, "params", params);
-        let request = CallRequest {
-            id,
-            capability: capability.into(),
-            params: given,
-            timeout,
-            token: None,
+        let params = written(params)?;
+        let data = match &self.place {
+            Place::Page { host, key, .. } => {
+                let id = CallId::random();
+                let given = object();
+                put(&given, "callId", id.as_str());
+                put(&given, "params", params);
+                let request = CallRequest {
+                    id,
+                    capability: capability.into(),
+                    params: given,
+                    timeout,
+                    token: None,
+                };
+                let ask = |state: &mut State| state.call_from(*key, request, now());
+                await_response(host, cancel_child, ask).await?
+            }
+            Place::Worker(call) => worker::call(call, capability, &params, timeout).await?,
         };
-        let data = self
-            .await_response(cancel_child, |state| {
-                state.call_from(self.key, request, now())
-            })
-            .await?;
-        serde_wasm_bindgen::from_value(data)
-            .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
+        read(data)
     }
 
     /// Asks the agent, and waits for its answer's `data`. The question is withdrawn when the call
-    /// is cancelled, or the future dropped.
+    /// is cancelled, or, in the page, the future dropped.
     pub async fn elicit<T: DeserializeOwned>(&self, request: &impl Serialize) -> Result<T, Error> {
-        let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-        let request = request
-            .serialize(&serializer)
-            .map_err(|error| Error::invalid_params(error.to_string()))?;
-        let timeout = get(&request, "timeout").as_f64();
-        let data = self
-            .await_response(State::withdraw, |state| {
-                state.elicit(self.key, request, timeout, now())
-            })
-            .await?;
-        serde_wasm_bindgen::from_value(data)
-            .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
-    }
-
-    async fn await_response(
-        &self,
-        take_back: fn(&mut State, u32),
-        ask: impl FnOnce(&mut State) -> u32,
-    ) -> Result<JsValue, Error> {
-        let (sender, receiver) = oneshot::channel::<Response<JsValue>>();
-        let key = ask(&mut self.host.state.borrow_mut());
-        let waiting = &self.host.rust_calls.waiting;
-        waiting.borrow_mut().insert(key, sender);
-        let _asked = Asked {
-            host: &self.host,
-            key,
-            take_back,
+        let request = written(request)?;
+        let data = match &self.place {
+            Place::Page { host, key, .. } => {
+                let timeout = get(&request, "timeout").as_f64();
+                let ask = |state: &mut State| state.elicit(*key, request, timeout, now());
+                await_response(host, State::withdraw, ask).await?
+            }
+            Place::Worker(call) => worker::elicit(call, &request).await?,
         };
-        self.host.drive();
-        let response = receiver.await.map_err(|_| Error::cancelled())?;
-        match response.outcome {
-            Outcome::Completed(data) => Ok(data),
-            Outcome::Failed(error) => Err(error),
-            // A child that was cancelled by itself has not stopped its parent: it is an error of
-            // the operation, which the parent may take or leave.
-            Outcome::Cancelled(_) => Err(Error::new(
-                Code::OPERATION_FAILED,
-                "The call this one waited for was cancelled",
-            )),
-        }
+        read(data)
+    }
+}
+
+fn written(value: &impl Serialize) -> Result<JsValue, Error> {
+    let serializer = serde_wasm_bindgen::Serializer::json_compatible();
+    value
+        .serialize(&serializer)
+        .map_err(|error| Error::invalid_params(error.to_string()))
+}
+
+fn read<T: DeserializeOwned>(data: JsValue) -> Result<T, Error> {
+    serde_wasm_bindgen::from_value(data)
+        .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
+}
+
+async fn await_response(
+    host: &Inner,
+    take_back: fn(&mut State, u32),
+    ask: impl FnOnce(&mut State) -> u32,
+) -> Result<JsValue, Error> {
+    let (sender, receiver) = oneshot::channel::<Response<JsValue>>();
+    let key = ask(&mut host.state.borrow_mut());
+    host.rust_calls.waiting.borrow_mut().insert(key, sender);
+    let _asked = Asked {
+        host,
+        key,
+        take_back,
+    };
+    host.drive();
+    let response = receiver.await.map_err(|_| Error::cancelled())?;
+    match response.outcome {
+        Outcome::Completed(data) => Ok(data),
+        Outcome::Failed(error) => Err(error),
+        // A child that was cancelled by itself has not stopped its parent: it is an error of
+        // the operation, which the parent may take or leave.
+        Outcome::Cancelled(_) => Err(Error::new(
+            Code::OPERATION_FAILED,
+            "The call this one waited for was cancelled",
+        )),
     }
 }
 

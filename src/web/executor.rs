@@ -14,10 +14,10 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures::channel::oneshot;
 use rustc_hash::FxHashMap;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::AbortController;
 
-use super::context::CallContext;
+use super::context::{CallContext, Place};
 use super::handle::HOSTS;
 use super::{Error, inspect, sys};
 use crate::call::{CallId, Response};
@@ -32,6 +32,8 @@ pub(super) type Stopped = Rc<OnceCell<Option<String>>>;
 
 struct Running {
     task: Task<Outcome>,
+    /// What its call was made with.
+    given: JsValue,
     stopped: Stopped,
     waker: Waker,
     scheduled: Cell<bool>,
@@ -87,26 +89,32 @@ impl RustCalls {
     }
 
     /// Starts a call's future: its first poll is here and now.
-    pub fn start(&self, key: u32, id: CallId, handler: &RustHandler, params: JsValue) {
+    pub fn start(&self, key: u32, id: CallId, handler: &RustHandler, given: JsValue) {
         let Some(host) = HOSTS.get(self.host) else {
             return;
         };
         let stopped = Stopped::default();
         let context = CallContext {
-            host: host.clone(),
-            key,
+            place: Place::Page {
+                host: host.clone(),
+                key,
+                stopped: stopped.clone(),
+            },
             id,
-            stopped: stopped.clone(),
         };
         // What a handler does before it gives its future is no poll, and may have it stopped.
+        let params = given.unchecked_ref::<sys::Given>().params();
         host.dropping.update(|count| count + 1);
+        host.running.enter(key, &given);
         let future = handler(params, context);
+        host.running.leave();
         host.dropping.update(|count| count - 1);
         if !host.state.borrow().is_in_flight(key) {
             return;
         }
         let running = Running {
             task: Task::new(future),
+            given,
             stopped,
             waker: Waker::from(Arc::new(WakeUp {
                 host: self.host,
@@ -124,11 +132,14 @@ impl RustCalls {
         let Some(running) = self.tasks.borrow().get(&key).cloned() else {
             return;
         };
+        let Some(host) = HOSTS.get(self.host) else {
+            return;
+        };
         running.scheduled.set(false);
+        host.running.enter(key, &running.given);
         let polled = running.task.poll(&mut Context::from_waker(&running.waker));
-        if running.dropped_later.get()
-            && let Some(host) = HOSTS.get(self.host)
-        {
+        host.running.leave();
+        if running.dropped_later.get() {
             host.dropping.update(|count| count - 1);
             return host.drive();
         }
@@ -136,7 +147,7 @@ impl RustCalls {
             return;
         };
         self.tasks.borrow_mut().remove(&key);
-        if let (Some(result), Some(host)) = (output, HOSTS.get(self.host)) {
+        if let Some(result) = output {
             let limits = *host.state.borrow().limits();
             let result = result.and_then(|data| inspect::data(data, &limits));
             host.with(|state| state.settle(key, result, true, sys::now()));
@@ -159,6 +170,19 @@ impl RustCalls {
             running.dropped_later.set(!dropped);
         }
         dropped
+    }
+
+    /// The job in which a call was being polled was ended from outside: its future is out of
+    /// reach. The polls that others had asked for are asked for again.
+    pub fn lost(&self, key: u32) {
+        self.tasks.borrow_mut().remove(&key);
+        if let Some(host) = HOSTS.get(self.host) {
+            for (key, running) in self.tasks.borrow().iter() {
+                if running.scheduled.get() {
+                    host.shell.schedule(*key);
+                }
+            }
+        }
     }
 
     /// A call is over.

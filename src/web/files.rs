@@ -14,6 +14,7 @@ macro_rules! ship {
 
 ship! {
     acceptMessages from "/src/web/js/accept-messages.js";
+    acceptMessenger from "/src/web/js/accept-messenger.js";
     acceptPort from "/src/web/js/accept-port.js";
     RETRYABLE from "/src/web/js/codes.js";
     Connection from "/src/web/js/connection.js";
@@ -35,18 +36,32 @@ ship! {
     DIALECTS from "/src/web/js/json-rpc/policy.js";
     done from "/src/web/js/json-rpc/result.js";
     tool from "/src/web/js/json-rpc/tools.js";
-    compile from "/src/web/js/json-schema.js";
     toText from "/src/web/js/json.js";
     LifeOfAgents from "/src/web/js/life/of-agents.js";
     holdLock from "/src/web/js/life/signs.js";
+    problemWithMessenger from "/src/web/js/messenger.js";
     get from "/src/web/js/read.js";
     receive from "/src/web/js/receive.js";
     Requests from "/src/web/js/requests.js";
+    Checker from "/src/web/js/schema/check.js";
+    compile from "/src/web/js/schema/compile.js";
+    examine from "/src/web/js/schema/examine.js";
+    formats from "/src/web/js/schema/formats.js";
+    LinearPattern from "/src/web/js/schema/linear.js";
+    resolve from "/src/web/js/schema/references.js";
+    askWorker from "/src/web/js/schema/pattern-worker.js";
+    Patterns from "/src/web/js/schema/patterns.js";
     announcing from "/src/web/js/short.js";
     underSignal from "/src/web/js/signal.js";
     snapshot from "/src/web/js/snapshot.js";
+    defaultSocket from "/src/web/js/socket.js";
+    SchemaChecks from "/src/web/js/standard-schema.js";
     Timer from "/src/web/js/timer.js";
     transferables from "/src/web/js/transfer.js";
     Validators from "/src/web/js/validators.js";
     exposeTools from "/src/web/js/webmcp/expose-tools.js";
+    inWorker from "/src/web/js/workers/serve.js";
+    Thread from "/src/web/js/workers/thread.js";
+    worker from "/src/web/js/workers/worker.js";
+    Workers from "/src/web/js/workers/workers.js";
 }

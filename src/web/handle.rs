@@ -10,7 +10,8 @@ use super::inner::{Handler, Inner, State};
 use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
 use super::{Error, object};
-use crate::call::{Code, Millis};
+use crate::call::{Code, Millis, Step, Stop};
+use crate::capability::Ending;
 
 /// A host, from JavaScript's side. Everything survives being called back into.
 ///
@@ -55,18 +56,24 @@ impl Drop for Work {
 #[wasm_bindgen]
 impl HostHandle {
     /// False when the name is taken. Of the options only those are looked at that agents are not
-    /// told of; a handler that is told to stop is given so many milliseconds to end, unless they
-    /// say otherwise.
+    /// told of; a handler that is told to stop is given `grace` milliseconds to end, unless they
+    /// say otherwise. `proof` is how long it is waited for until it is proven that one was ended
+    /// from outside; NaN where that cannot be done.
     pub fn register(
         host: u32,
         name: &str,
         options: &JsValue,
-        settle_grace: Millis,
+        grace: Millis,
+        proof: Millis,
         document: JsValue,
         handler: JsValue,
     ) -> bool {
         Work::of(host).is_some_and(|host| {
-            let descriptor = object::descriptor(name, options, document, Some(settle_grace));
+            let ending = match proof.is_nan() {
+                true => Ending::Told { grace },
+                false => Ending::Forced { grace, proof },
+            };
+            let descriptor = object::descriptor(name, options, document, ending);
             host.state().register(descriptor, Handler::Js(handler))
         })
     }
@@ -146,6 +153,17 @@ impl HostHandle {
         }
     }
 
+    /// The job in which a handler ran was ended from outside. The microtasks that waited are lost
+    /// with it, and so is what waited for the end of a poll.
+    pub fn terminated(host: u32, key: u32) {
+        if let Some(host) = Work::of(host) {
+            host.0.rust_calls.lost(key);
+            host.0.dropping.set(0);
+            let reason = "The job of the call was ended".into();
+            host.state().terminated(key, &reason, now());
+        }
+    }
+
     /// Polls a Rust capability's future.
     pub fn poll(host: u32, key: u32) {
         if let Some(host) = HOSTS.get(host) {
@@ -174,6 +192,21 @@ impl HostHandle {
         if let Some(host) = Work::of(host) {
             host.state()
                 .settle(key, Err(Error::cancelled()), true, now());
+        }
+    }
+
+    /// A handler that runs in a worker has taken this step of its stop, by its place in
+    /// [`Step::ALL`].
+    pub fn reached(host: u32, key: u32, step: u32) {
+        if let (Some(host), Some(step)) = (Work::of(host), Step::ALL.get(step as usize)) {
+            host.state().reached(key, *step);
+        }
+    }
+
+    /// A handler that runs in a worker was seen to stop so far, by its place in [`Stop::ALL`].
+    pub fn stopped(host: u32, key: u32, stop: u32) {
+        if let (Some(host), Some(stop)) = (Work::of(host), Stop::ALL.get(stop as usize)) {
+            host.state().stopped(key, *stop, now());
         }
     }
 

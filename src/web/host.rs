@@ -15,7 +15,8 @@ use super::handle::HOSTS;
 use super::inner::{Handler, Inner};
 use super::object::{self, get, object, put};
 use super::{Error, HostHandle, sys};
-use crate::call::Code;
+use crate::call::{Code, Millis};
+use crate::capability::Ending;
 use crate::session::Limits;
 
 /// A page's host: capabilities registered by Rust, reached over every transport of the browser.
@@ -23,6 +24,53 @@ use crate::session::Limits;
 /// Cheap to clone; all clones are one host, which lives until [`Host::close`] or the page's end.
 #[derive(Clone)]
 pub struct Host(pub(super) Rc<Inner>);
+
+/// A module of the app's that workers load, and how many of them there are.
+#[derive(Clone, Debug)]
+pub struct WorkerModule {
+    url: String,
+    options: JsValue,
+}
+
+impl WorkerModule {
+    /// `url` is that of the glue of `wasm-bindgen --target web`, relative to the page.
+    pub fn new(url: &str) -> Self {
+        let options = object();
+        put(&options, "type", "wasm");
+        WorkerModule {
+            url: url.into(),
+            options,
+        }
+    }
+
+    /// How many workers are kept, and, unless the capability says otherwise, how many calls may run
+    /// at once. 2 unless told otherwise.
+    pub fn pool(self, workers: u32) -> Self {
+        self.with("pool", workers)
+    }
+
+    /// Whether one worker more is kept in reserve, so that no call waits for one to start. It is
+    /// unless told otherwise.
+    pub fn warm(self, yes: bool) -> Self {
+        self.with("warm", yes)
+    }
+
+    /// Milliseconds that a call is given to end before its worker is terminated. 50 unless told
+    /// otherwise.
+    pub fn settle_grace(self, grace: Millis) -> Self {
+        self.with("settleGrace", grace)
+    }
+
+    /// Where `worker.js` of this package is: for a bundler that does not keep it beside the glue.
+    pub fn script(self, url: &str) -> Self {
+        self.with("script", url)
+    }
+
+    fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
+        put(&self.options, key, value);
+        self
+    }
+}
 
 impl Host {
     /// A host with the default [`Limits`].
@@ -76,7 +124,7 @@ impl Host {
         }
         let document = sys::describe(&name, &options);
         // Dropping its future ends it.
-        let descriptor = object::descriptor(&name, &options, document.clone(), None);
+        let descriptor = object::descriptor(&name, &options, document.clone(), Ending::AtOnce);
         let handler = Handler::Rust(Rc::new(run));
         if !self.0.with(|state| state.register(descriptor, handler)) {
             let message = format!("\"{name}\" is registered already");
@@ -84,6 +132,26 @@ impl Host {
         }
         self.0.shell.capabilities().added(&document);
         Ok(())
+    }
+
+    /// Offers a capability that runs in dedicated workers, each of which loads a module of the
+    /// app's and runs what that serves with [`crate::worker`]. It may compute without ever
+    /// awaiting: a call that will not stop ends with its worker, and the proof of that is waited
+    /// for.
+    ///
+    /// # Errors
+    /// [`Code::INVALID_PARAMS`] when the name is taken or the description makes no sense.
+    pub fn register_worker(
+        &self,
+        capability: Capability,
+        module: &WorkerModule,
+    ) -> Result<(), Error> {
+        let name = capability.name.clone();
+        let options = capability.into_options()?;
+        self.0
+            .js
+            .register_worker(&name, &options, &module.url, &module.options)
+            .map_err(|error| object::error(&error))
     }
 
     /// Takes a capability away; calls accepted before still run. False when there is none.

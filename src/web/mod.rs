@@ -22,12 +22,13 @@ mod object;
 mod perform;
 mod receive;
 mod sys;
+pub mod worker;
 
 pub use agent::AgentHandle;
 pub use builder::{App, Capability, Progress};
 pub use context::CallContext;
 pub use handle::HostHandle;
-pub use host::Host;
+pub use host::{Host, WorkerModule};
 pub use sys::JsHost;
 
 /// The error of a capability, its details a JavaScript value.

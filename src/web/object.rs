@@ -4,8 +4,7 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Error, some};
-use crate::call::Millis;
-use crate::capability::Descriptor;
+use crate::capability::{Descriptor, Ending};
 use crate::session::Limits;
 
 pub(super) fn object() -> JsValue {
@@ -42,20 +41,24 @@ pub(super) fn error(object: &JsValue) -> Error {
     error
 }
 
-/// A capability whose options have been checked. `settle_grace` is for one that does not say its
-/// own; `None` for one that ends at once.
+/// A capability whose options have been checked. A grace that these name goes before that of
+/// `ending`.
 pub(super) fn descriptor(
     name: &str,
     options: &JsValue,
     document: JsValue,
-    settle_grace: Option<Millis>,
+    mut ending: Ending,
 ) -> Descriptor<JsValue> {
-    let own = get(options, "settleGrace").as_f64();
+    if let (Ending::Told { grace } | Ending::Forced { grace, .. }, Some(own)) =
+        (&mut ending, get(options, "settleGrace").as_f64())
+    {
+        *grace = own;
+    }
     Descriptor {
         name: name.into(),
         concurrency: get(options, "concurrency").as_f64().map(|it| it as usize),
         available: get(options, "available") != false,
-        settle_grace: settle_grace.map(|grace| own.unwrap_or(grace)),
+        ending,
         checked: !get(options, "inputSchema").is_undefined(),
         document,
     }

@@ -1,11 +1,11 @@
 //! Does what the core asks for.
 
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 
 use super::inner::{Handler, Inner};
 use super::sys;
 use super::{Error, object};
-use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response, Stop};
+use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response, Stop, StoppedBy};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 
 /// The event that tells an agent that the handler of its abandoned call has ended; its data is
@@ -64,7 +64,6 @@ impl Inner {
             } => match handler {
                 Handler::Js(handler) => self.running.start(key, &handler, &params),
                 Handler::Rust(handler) => {
-                    let params = params.unchecked_ref::<sys::Given>().params();
                     self.rust_calls.start(key, id, &handler, params);
                 }
             },
@@ -75,6 +74,7 @@ impl Inner {
                 }
                 self.running.stop(key, reason.as_deref());
             }
+            Action::Terminate { key } => self.running.terminate(key),
             Action::Respond { key, to, response } => {
                 self.rust_calls.ended(key);
                 match to {
@@ -137,15 +137,16 @@ impl Inner {
     }
 
     fn respond(&self, key: u32, to: u32, id: &JsValue, response: Response<JsValue>) {
-        let (state, value) = told(response.outcome);
         let duration = or_nan(response.duration);
+        let (state, value) = told(response);
         self.shell.respond(key, to, id, state, &value, duration);
     }
 
     /// Gives a response to the handler that waits for it, a Rust one or a JavaScript one.
     fn hand_over(&self, key: u32, response: Response<JsValue>) {
-        if let Some(response) = self.rust_calls.hand_over(key, response) {
-            self.respond(key, PARENT, &JsValue::UNDEFINED, response);
+        match self.rust_calls.hand_over(key, response) {
+            Some(response) => self.respond(key, PARENT, &JsValue::UNDEFINED, response),
+            None => self.running.forget(key),
         }
     }
 
@@ -190,7 +191,7 @@ impl Inner {
             CallState::Running => self.timeline.running(&call),
             CallState::Ended(response, reason) => {
                 let duration = or_nan(response.duration);
-                let (state, value) = told(response.outcome);
+                let (state, value) = told(response);
                 self.timeline
                     .over(&call, state, &value, duration, reason.as_deref());
             }
@@ -207,6 +208,17 @@ pub(super) fn word(stop: Stop) -> JsValue {
     WORDS.with(|words| words[stop as usize].clone())
 }
 
+/// The same, and what has stopped it, if that is known: `{ stop, step, took }`.
+fn seen(stop: Stop, by: Option<StoppedBy>) -> JsValue {
+    let word = word(stop);
+    let Some(by) = by else { return word };
+    let metadata = object::object();
+    object::put(&metadata, "stop", word);
+    object::put(&metadata, "step", by.step.as_str());
+    object::put(&metadata, "took", by.took);
+    metadata
+}
+
 /// What names a call on the timeline.
 fn named(session: &str, id: &CallId) -> JsValue {
     let call = object::object();
@@ -216,11 +228,11 @@ fn named(session: &str, id: &CallId) -> JsValue {
 }
 
 /// How a call ended, and its data, its error, or how far its stop was seen.
-fn told(outcome: Outcome<JsValue>) -> (u32, JsValue) {
-    match outcome {
+fn told(response: Response<JsValue>) -> (u32, JsValue) {
+    match response.outcome {
         Outcome::Completed(data) => (state::COMPLETED, data),
         Outcome::Failed(failure) => (state::FAILED, error(&failure)),
-        Outcome::Cancelled(stop) => (state::CANCELLED, word(stop)),
+        Outcome::Cancelled(stop) => (state::CANCELLED, seen(stop, response.by)),
     }
 }
 
@@ -239,9 +251,9 @@ pub(super) fn error(error: &Error) -> JsValue {
 /// A `CancelResponse`. `given` is the callId as it was asked for.
 fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
     match answer {
-        Ok(CancelAnswer::Cancelled { stop, ended }) => {
+        Ok(CancelAnswer::Cancelled { stop, ended, by }) => {
             let ended = ended.map(|end| sys::late_end(end.success, end.after));
-            sys::cancel_confirmation(given, &word(stop), &or_undefined(ended))
+            sys::cancel_confirmation(given, &seen(stop, by), &or_undefined(ended))
         }
         Ok(answer) => sys::cancel_response(given, answer.reason(), &JsValue::UNDEFINED),
         Err(failure) => sys::cancel_response(given, None, &error(&failure)),

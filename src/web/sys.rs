@@ -86,9 +86,18 @@ extern "C" {
     pub(super) fn start(this: &Running, key: u32, handler: &JsValue, given: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn stop(this: &Running, key: u32, reason: Option<&str>);
+    /// What runs a handler is to be ended: it has not ended by itself.
+    #[wasm_bindgen(method)]
+    pub(super) fn terminate(this: &Running, key: u32);
     /// A call is over, and nobody waits for it.
     #[wasm_bindgen(method)]
     pub(super) fn forget(this: &Running, key: u32);
+    /// The Rust handler of a call has the thread from now on.
+    #[wasm_bindgen(method)]
+    pub(super) fn enter(this: &Running, key: u32, given: &JsValue);
+    /// The Rust handler that had it last has it no more.
+    #[wasm_bindgen(method)]
+    pub(super) fn leave(this: &Running);
 }
 
 #[wasm_bindgen(module = "/src/web/js/asks.js")]
@@ -165,6 +174,15 @@ extern "C" {
     /// Serves agents that post messages to this window; `options` says from which origins.
     #[wasm_bindgen(method, js_name = acceptMessages)]
     pub fn accept_messages(this: &JsHost, options: &JsValue);
+    /// Offers a capability that runs in workers.
+    #[wasm_bindgen(method, catch, js_name = registerWorker)]
+    pub(super) fn register_worker(
+        this: &JsHost,
+        name: &str,
+        description: &JsValue,
+        module: &str,
+        options: &JsValue,
+    ) -> Result<(), JsValue>;
     /// Serves an agent behind a port or a worker.
     #[wasm_bindgen(method, js_name = acceptPort)]
     pub fn accept_port(this: &JsHost, port: &JsValue);

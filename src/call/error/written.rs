@@ -1,4 +1,4 @@
-//! Holds what JavaScript, the types and the README say of codes to the table of them.
+//! Holds what JavaScript, the types and the page on errors say of codes to the table of them.
 
 use std::fmt::Write;
 use std::fs;
@@ -31,7 +31,7 @@ const PLACES: [Place; 4] = [
         types,
     ),
     (
-        "README.md",
+        "docs/reference/errors.md",
         "<!-- codes: written by a test -->\n",
         "<!-- end of the codes -->\n",
         page,

@@ -7,7 +7,7 @@ fn register(host: &mut Host, name: &str) {
         name: name.into(),
         concurrency: None,
         available: true,
-        settle_grace: None,
+        ending: Ending::AtOnce,
         checked: false,
         document: 0,
     };
@@ -130,11 +130,11 @@ fn an_agent_that_joins_in_between_has_each_name_once_in_its_list_or_told() {
     let steps = now(&mut host);
     let before = [vec!["before"], vec!["work"], vec![]];
     assert_eq!(told(&steps), [(first, before)]);
-    // It has come to that: seven, one less, one more.
+    // It has come to that: ten, one less, one more.
     assert!(steps.iter().any(|step| matches!(
         step,
         Action::Answer { to, answer: Answer::Initialized(Ok(opened)), .. }
-            if *to == second && opened.capabilities.len() == 7
+            if *to == second && opened.capabilities.len() == 10
     )));
     let after = [vec!["after"], vec!["before"], vec![]];
     assert_eq!(

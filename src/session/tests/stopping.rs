@@ -1,8 +1,10 @@
 //! How far a stop was seen, of handlers that can only be told.
 
+use std::rc::Rc;
+
 use super::*;
 
-fn answers(steps: &[Step]) -> Vec<CancelAnswer> {
+pub(super) fn answers(steps: &[Step]) -> Vec<CancelAnswer> {
     let answer = |step: &Step| match step {
         Action::Answer {
             answer: Answer::Cancelled(_, result),
@@ -13,12 +15,12 @@ fn answers(steps: &[Step]) -> Vec<CancelAnswer> {
     steps.iter().filter_map(answer).collect()
 }
 
-fn ask(host: &mut Host, agent: ConnectionId, id: &str, now: f64) -> Vec<Step> {
+pub(super) fn ask(host: &mut Host, agent: ConnectionId, id: &str, now: f64) -> Vec<Step> {
     host.cancel(agent, Some(8), 0, id, None, now);
     drain(host)
 }
 
-fn ended(steps: &[Step]) -> Vec<(&str, LateEnd)> {
+pub(super) fn ended(steps: &[Step]) -> Vec<(&str, LateEnd)> {
     let end = |step: &'_ Step| match step {
         Action::CallEnded { id, end, .. } => Some((id.as_str().to_string(), *end)),
         _ => None,
@@ -31,6 +33,7 @@ fn ended(steps: &[Step]) -> Vec<(&str, LateEnd)> {
 const ABANDONED: CancelAnswer = CancelAnswer::Cancelled {
     stop: Stop::Abandoned,
     ended: None,
+    by: None,
 };
 
 fn returned() -> CancelAnswer {
@@ -112,6 +115,7 @@ fn a_handler_that_does_not_end_within_the_grace_is_abandoned_and_its_end_reporte
     let again = CancelAnswer::Cancelled {
         stop: Stop::Abandoned,
         ended: Some(end),
+        by: None,
     };
     assert_eq!(answers(&ask(&mut host, agent, "a", 300.0)), [again]);
 }
@@ -454,4 +458,59 @@ fn a_long_chain_of_calls_is_ended_without_a_long_stack() {
         let ends = if capability == "hasty" { 9_001 } else { 0 };
         assert_eq!(host.counters().ended_late, ends);
     }
+}
+
+#[test]
+fn a_handler_whose_job_was_ended_is_terminated_whether_it_was_told_or_not() {
+    let reason = Rc::from("ended");
+    // A script that can only be told, and a future that ends at once.
+    for capability in ["script", "work"] {
+        let (mut host, agent) = host();
+        let key = start(&mut host, agent, "a", capability);
+        host.terminated(key, &reason, 5.0);
+        let steps = drain(&mut host);
+        assert!(matches!(
+            steps[..],
+            [Action::Stop { .. }, Action::Respond { .. }]
+        ));
+        let outcome = Outcome::Cancelled(Stop::Terminated);
+        assert_eq!(responses(&steps), [(key, outcome)]);
+        let later = ask(&mut host, agent, "a", 6.0);
+        let confirmed = CancelAnswer::cancelled(Stop::Terminated);
+        assert_eq!(answers(&later), [confirmed]);
+        assert_eq!((host.in_flight(), host.next_deadline()), (0, None));
+        // Once, and what is said of it later changes nothing.
+        host.terminated(key, &reason, 7.0);
+        assert!(drain(&mut host).is_empty());
+    }
+}
+
+#[test]
+fn a_cancel_that_waits_for_a_handler_is_answered_when_its_job_is_ended() {
+    let (mut host, agent) = host();
+    let key = start(&mut host, agent, "a", "script");
+    ask(&mut host, agent, "a", 1.0);
+    host.terminated(key, &Rc::from("ended"), 5.0);
+    let steps = drain(&mut host);
+    let confirmed = CancelAnswer::cancelled(Stop::Terminated);
+    assert_eq!(answers(&steps), [confirmed]);
+    assert_eq!((host.in_flight(), host.next_deadline()), (0, None));
+}
+
+#[test]
+fn a_call_whose_job_was_ended_is_worth_what_its_weakest_child_is() {
+    let (mut host, agent) = host();
+    let parent = start(&mut host, agent, "parent", "script");
+    let child = host.call_from(parent, request("child", "script"), 0.0);
+    host.run_ready();
+    drain(&mut host);
+    host.terminated(parent, &Rc::from("ended"), 5.0);
+    assert!(responses(&drain(&mut host)).is_empty());
+    host.handle_timeout(55.0);
+    let steps = drain(&mut host);
+    let abandoned = Outcome::Cancelled(Stop::Abandoned);
+    assert_eq!(
+        responses(&steps),
+        [(child, abandoned.clone()), (parent, abandoned)]
+    );
 }

@@ -3,12 +3,14 @@
  *
  * An agent of ours offers a MessagePort with its `initialize`; it is answered there, and no other
  * script of either page hears more. A plain ABP agent is answered where it asked, and so is one that
- * speaks JSON-RPC.
+ * speaks JSON-RPC. An opaque origin, that of a sandbox, has no name to answer to: whatever document is
+ * in that window by then would get it. Its agents are heard over ports of their own only.
  */
-import { acceptPort } from './accept-port.js';
+import { SERVED, acceptPort } from './accept-port.js';
 import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError } from './errors.js';
 import { TYPES } from './from-agent.js';
+import { MAX_NAME, originOf } from './read.js';
 import { transferables } from './transfer.js';
 
 /** How often to look whether an agent's window is still there: nothing announces its end. */
@@ -16,6 +18,15 @@ const LOOK_EVERY = 500;
 
 /** Of one window; a page with more agents than that gives them ports. */
 const MAX_CHANNELS = 64;
+
+/** Of one window. A port whose agent is gone without a word is held until that window is gone. */
+const MAX_PORTS = 1024;
+
+/** So many origins that are not heard are told of. */
+const MAX_TOLD = 32;
+
+/** Stops the host that hears this window. @type {(() => void) | undefined} */
+let stopServing;
 
 /**
  * @typedef {object} Peer
@@ -26,13 +37,18 @@ const MAX_CHANNELS = 64;
 
 /**
  * @param {import('./shell.js').Shell} shell
- * @param {{ allowedOrigins?: string[] }} options
+ * @param {{ allowedOrigins?: string[], replace?: boolean }} options `replace`: instead of another host
+ * @param {() => void} stopped
  * @returns {() => void} stops it
  */
-export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
-  if (!Array.isArray(allowedOrigins) || !allowedOrigins.every((it) => typeof it === 'string')) {
-    throw abpError('INVALID_PARAMS', 'allowedOrigins is an array of origins');
+export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace }, stopped) {
+  const allowedOrigins = originsOf(given);
+  if (stopServing && !replace) {
+    throw abpError('INVALID_PARAMS', `This window ${SERVED}`);
   }
+  stopServing?.();
+  /** Those that were told of. @type {Set<string>} */
+  const told = new Set();
   /** @type {Map<any, Peer>} */
   const peers = new Map();
   /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -45,11 +61,13 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
     // Another document in the same window is another agent, and the one before is gone.
     if (known && known.origin !== origin) forget(source);
     // Silence for a wrong origin, for ourselves, and for what is not meant for us.
-    if (!allowedOrigins.includes(origin) || !source || !(isForUs(data) || isJsonRpc(data))) return;
+    if (!source || !(isForUs(data) || isJsonRpc(data))) return;
+    if (!allowedOrigins.includes(origin)) return tell(origin, `it is not in allowedOrigins: ${allowedOrigins}`);
+    if (origin === 'null' && !(data.type === 'initialize' && ports[0])) return tell(origin, 'it needs a MessagePort');
     const peer = known?.origin === origin ? known : greet(source, origin);
     if (data.type === 'initialize' && ports[0]) {
       // Asked again because the answer was slow: it is on its way on the first port.
-      if (!peer.ports.has(data.id)) adopt(ports[0], data, peer);
+      if (!peer.ports.has(data.id) && peer.ports.size < MAX_PORTS && String(data.id).length <= MAX_NAME) adopt(ports[0], data, peer);
       return;
     }
     // An agent that invents more channels than that is not heard on them.
@@ -60,13 +78,25 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
   };
 
   /**
+   * An app that has forgotten an origin would look for it long.
+   *
+   * @param {string} origin
+   * @param {string} why
+   */
+  const tell = (origin, why) => {
+    if (told.has(origin) || told.size >= MAX_TOLD) return;
+    told.add(origin);
+    console.warn(`caphost: ignored a message from ${origin}: ${why}`);
+  };
+
+  /**
    * @param {any} source
    * @param {string} origin
    */
   const connect = (source, origin) => {
     const connection = new Connection(shell, (envelope) => {
       const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
-      source.postMessage(envelope, { targetOrigin: nameOf(origin), transfer });
+      source.postMessage(envelope, { targetOrigin: origin, transfer });
     });
     return connection;
   };
@@ -91,7 +121,7 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
     const { id } = initialize;
     const hold = (/** @type {() => void} */ close, /** @type {boolean} */ held) =>
       void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
-    acceptPort(shell, port, hold, initialize);
+    acceptPort(shell, port, hold, { initialize });
   };
 
   /** @param {any} source */
@@ -138,8 +168,8 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
    * @param {string} channel
    */
   const announce = (target, origin, channel) => {
-    if (!allowedOrigins.includes(/** @type {string} */ (origin))) return;
-    target.postMessage({ channel, type: 'mcp', direction: 'server-to-client', payload: 'mcp-server-ready' }, nameOf(origin));
+    if (origin === undefined || origin === 'null' || !allowedOrigins.includes(origin)) return;
+    target.postMessage({ channel, type: 'mcp', direction: 'server-to-client', payload: 'mcp-server-ready' }, origin);
   };
 
   addEventListener('message', onMessage);
@@ -147,17 +177,31 @@ export function acceptMessages(shell, { allowedOrigins = ownOrigin() }) {
   addEventListener('pagehide', onHide);
   announce(globalThis, location.origin, 'mcp-default');
   announce(parent, location.ancestorOrigins?.[0], 'mcp-iframe');
-  return () => {
+  const stop = () => {
+    if (stopServing === stop) stopServing = undefined;
     removeEventListener('message', onMessage);
     removeEventListener('messageerror', onLost);
     removeEventListener('pagehide', onHide);
     onHide();
     clearInterval(looking);
+    stopped();
   };
+  stopServing = stop;
+  return stop;
 }
 
-/** An opaque origin has no name to post to. @param {any} origin */
-const nameOf = (origin) => (origin === 'null' ? '*' : origin);
+/**
+ * @param {unknown} given
+ * @returns {string[]} as the browser writes them
+ */
+function originsOf(given) {
+  if (!Array.isArray(given)) throw abpError('INVALID_PARAMS', 'allowedOrigins must be an array of origins');
+  return given.map((it) => {
+    const origin = it === 'null' ? it : typeof it === 'string' ? originOf(it) : undefined;
+    if (origin === undefined) throw abpError('INVALID_PARAMS', `allowedOrigins: not an origin: ${it}`);
+    return origin;
+  });
+}
 
 /** An opaque origin names nobody: every sandbox has it. */
 const ownOrigin = () => [globalThis.location.origin].filter((origin) => origin !== 'null');

@@ -5,20 +5,33 @@
  * gone it is garbage, whether the browser tells of that end or not.
  */
 import { Connection, UNREADABLE } from './connection.js';
+import { abpError } from './errors.js';
 import { asJson } from './json.js';
-import { longCall, shortResult, takesShort } from './short.js';
+import { foretold, longCall, nextOf, shortResult, takesShort } from './short.js';
 import { transferables } from './transfer.js';
+
+/** Two hosts would run each call twice. */
+export const SERVED = 'has a host already: stop that one first, or pass { replace: true }';
+
+/** Of the ports that a host hears: what has it let go of one. @type {WeakMap<object, () => void>} */
+const taken = new WeakMap();
 
 /**
  * @param {import('./shell.js').Shell} shell
  * @param {any} port
  * @param {(close: () => void, held: boolean) => void} hold told what closes the port, and whether
  *   there is something to be closed
- * @param {any} [initialize] that brought the port, which is closed with the session then
+ * @param {{ replace?: boolean, initialize?: any }} [options] `replace`: instead of another host;
+ *   `initialize`: that brought the port, which is closed with the session then
  * @returns {() => void} lets go of the port, and leaves it open
  */
-export function acceptPort(shell, port, hold, initialize) {
-  const extension = typeof port.onMessage?.addListener === 'function';
+export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
+  const extension = typeof port?.onMessage?.addListener === 'function';
+  if (!extension && typeof port?.addEventListener !== 'function') throw abpError('INVALID_PARAMS', 'acceptPort(port): port must be a MessagePort or a Worker');
+  if (taken.has(port) && !replace) {
+    throw abpError('INVALID_PARAMS', `This port ${SERVED}`);
+  }
+  taken.get(port)?.();
   /** @type {Connection | undefined} */
   let connection;
   /** The agent has said that it takes short messages. It may still send them when its session is over. */
@@ -28,6 +41,8 @@ export function acceptPort(shell, port, hold, initialize) {
     /** @type {Connection} */
     const made = new Connection(shell, (envelope) => {
       if (extension) return port.postMessage(asJson(envelope));
+      const before = made.short && foretold(envelope);
+      if (before) port.postMessage(before);
       const moved = transferables(envelope.payload, made.wantsTransfer(envelope));
       const message = made.short ? shortResult(envelope) : envelope;
       return moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
@@ -48,6 +63,7 @@ export function acceptPort(shell, port, hold, initialize) {
     connection = undefined;
   };
   const release = () => {
+    if (taken.get(port) === release) taken.delete(port);
     if (extension) {
       port.onMessage.removeListener(hear);
       port.onDisconnect?.removeListener(gone);
@@ -80,8 +96,9 @@ export function acceptPort(shell, port, hold, initialize) {
     connection?.leave();
     return part();
   };
-  /** A message was lost, and nobody can tell which: the agent has to begin anew. */
+  /** A message could not be read. If nobody can tell which, the agent has to begin anew. */
   const onLost = () => {
+    if (next && connection) return connection.lost(next);
     connection?.giveUp(UNREADABLE);
     onHide();
   };
@@ -91,11 +108,15 @@ export function acceptPort(shell, port, hold, initialize) {
     if (!extension && message?.type === 'initialize' && takesShort(message.payload)) short = connection.short = true;
     connection.hear(message);
   };
+  /** What comes next. @type {import('./messenger.js').Envelope | undefined} */
+  let next;
   /** @param {{ data: any }} event */
   const onMessage = ({ data }) => {
-    hear(short ? longCall(data) : data);
+    next = short ? nextOf(data) : undefined;
+    if (!next) hear(short ? longCall(data) : data);
   };
 
+  taken.set(port, release);
   if (extension) {
     port.onMessage.addListener(hear);
     port.onDisconnect?.addListener(gone);

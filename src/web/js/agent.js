@@ -6,9 +6,11 @@ import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, EL
 import { BAD_CALL_ID, failure, problem, report, text } from './errors.js';
 import { receiveFromApp } from './from-app.js';
 import { Guard, guarded, oneWay } from './guard.js';
+import { Caller } from './invoke.js';
+import { Listing } from './listing.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
-import { MAX_NAME, MILLISECONDS, getA, isAmount } from './read.js';
+import { MAX_NAME, getA, isAmount } from './read.js';
 import { reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
@@ -31,7 +33,7 @@ const SIGN_OF_LIFE = 2000;
 const unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
 const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
 
-export class Agent {
+export class Agent extends Caller {
   #rust;
   #number;
   #guard = new Guard(() => this.#lost());
@@ -43,11 +45,15 @@ export class Agent {
   #messenger;
   #options;
   #questions;
+  #listing;
   /** @type {(how: string) => void} */
   #close = () => {};
 
   /** What Rust calls. None of these throws. */
   #shell = {
+    /** What the message that is being read says of a stop, beside how far it was seen. @type {object | undefined} */
+    by: undefined,
+
     /** @param {number} key */
     sendCall: (key) => {
       const pending = this.#pending.get(key);
@@ -76,10 +82,10 @@ export class Agent {
     fail: (key, error) => this.#shell.settle(key, { success: false, error }),
 
     /** @param {number} key @param {string} stop how far it was seen */
-    stopped: (key, stop) => this.#shell.settle(key, cancelled(stop)),
+    stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
 
     /** @param {number} key @param {string} stop @param {object} [ended] */
-    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, stop, ended)),
+    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
 
     /** @param {number} key @param {string} [reason] @param {object} [error] */
     refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, error)),
@@ -101,6 +107,7 @@ export class Agent {
    * @param {import('./open.js').OpenOptions} options
    */
   constructor(handle, messenger, session, options) {
+    super();
     this.#rust = guarded(handle);
     const { grace = 5000, liveness = Infinity } = options;
     this.#number = this.#rust.open(grace, liveness, session.life !== undefined);
@@ -109,6 +116,7 @@ export class Agent {
     this.#messenger = messenger;
     this.#options = options;
     this.#questions = new Questions(messenger, options.onElicitation);
+    this.#listing = new Listing(messenger, grace);
     /** @type {string | null} */
     this.sessionId = session.sessionId;
     this.app = session.app;
@@ -199,6 +207,16 @@ export class Agent {
     });
   }
 
+  /** @returns {Promise<any[]>} the Capability objects of what the app offers */
+  listCapabilities() {
+    return this.#listing.ask(this.app.id, this.capabilities);
+  }
+
+  /** @param {string} name @returns {Promise<any>} its Capability object; null where there is none */
+  async describeCapability(name) {
+    return (await this.listCapabilities()).find((it) => it.name === name) ?? null;
+  }
+
   /**
    * Ends the session: the app cancels what is in flight and answers it.
    *
@@ -227,6 +245,7 @@ export class Agent {
   /** @param {any} envelope */
   #receive(envelope) {
     receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
+    this.#listing.take(envelope);
     if (envelope?.type === 'elicitation/request') this.#questions.ask(envelope.id, envelope.payload);
     else if (envelope?.type === 'notification') this.#notified(getA('string', envelope.payload, 'event'), envelope.payload?.data);
   }
@@ -237,9 +256,8 @@ export class Agent {
     if (event === 'notifications/host/closed') return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {
-      const names = (/** @type {unknown} */ list) => (Array.isArray(list) ? list : []);
-      const come = [...names(data?.added), ...names(data?.changed)];
-      const gone = new Set([...come, ...names(data?.removed)]);
+      const come = [...listOf(data?.added), ...listOf(data?.changed)];
+      const gone = new Set([...come, ...listOf(data?.removed)]);
       const kept = this.capabilities.filter(({ name }) => !gone.has(name));
       this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
     }
@@ -257,6 +275,7 @@ export class Agent {
     globalThis.removeEventListener?.('pagehide', this.#leave);
     this.sessionId = null;
     this.#questions.close();
+    this.#listing.close();
     report(() => this.#messenger.close());
     this.#close(how);
   }
@@ -274,8 +293,14 @@ export class Agent {
   }
 }
 
+/** More names than any app has: an array of a few bytes may be very long. */
+const MAX_LISTED = 65_536;
+
+/** @param {unknown} list of an app's @returns {any[]} */
+const listOf = (list) => (Array.isArray(list) && list.length <= MAX_LISTED ? list : []);
+
 /** @param {unknown} list what an app says it is @returns {any[]} */
-const named = (list) => (Array.isArray(list) ? list.filter((it) => typeof it?.name === 'string') : []);
+const named = (list) => listOf(list).filter((it) => typeof it?.name === 'string');
 
 /** @param {unknown} callId @param {{ message: string }} error */
 const refusal = (callId, error) => cancelResponse(callId, error.message, error);
@@ -289,12 +314,12 @@ const refusal = (callId, error) => cancelResponse(callId, error.message, error);
  * @returns {string | undefined}
  */
 function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
-  if (typeof capability !== 'string') return 'Bad capability: it is the name of one';
-  if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'Bad params: parameters are an object';
-  if (callId !== undefined && typeof callId !== 'string') return 'Bad callId: it is a string';
-  if (timeout !== undefined && !isAmount(timeout)) return `Bad timeout: ${MILLISECONDS}`;
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'Bad signal: it is an AbortSignal';
-  if (onProgress !== undefined && typeof onProgress !== 'function') return 'Bad onProgress: it is a function';
-  if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'Bad transfer: it is an array';
+  if (typeof capability !== 'string') return 'capability must be the name of one';
+  if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'params must be an object';
+  if (callId !== undefined && typeof callId !== 'string') return 'callId must be a string';
+  if (timeout !== undefined && !isAmount(timeout)) return 'timeout must be a number of milliseconds, not negative';
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'signal must be an AbortSignal';
+  if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function';
+  if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'transfer must be an array';
   return undefined;
 }

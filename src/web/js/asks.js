@@ -50,6 +50,9 @@ export class Asks {
           if (unfit) return failure('INVALID_PARAMS', `The call cannot be made: what it is given ${unfit}`);
           // What passes the schema is what the handler gets.
           call.params = copied(call.params);
+          const from = this.#shell.running.given(parent);
+          call.by = from?.by ?? 0;
+          if (from) call.within = [from.callId, ...(from.within ?? [])];
         } catch (error) {
           if (error instanceof Refusal) return { success: false, error: error.error };
           return failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);

@@ -1,7 +1,7 @@
 /**
  * The capabilities of a host, for those who list them.
  */
-import { Validators } from './validators.js';
+import { SchemaChecks } from './standard-schema.js';
 
 /** @import { Shell } from './shell.js' */
 
@@ -15,7 +15,7 @@ export class Capabilities {
   /** @param {Shell} shell */
   constructor(shell) {
     this.#shell = shell;
-    this.validators = new Validators((key, verdict) => {
+    this.validators = new SchemaChecks((key, verdict) => {
       if (verdict) shell.fail(key, true, verdict);
       else shell.rust.checked(shell.number, key);
     });
@@ -41,9 +41,12 @@ export class Capabilities {
     return { name, description, inputSchema, outputSchema };
   }
 
-  /** @param {any} document the Capability object of one registered from JavaScript or from Rust */
-  added({ name, inputSchema }) {
-    this.validators.set(name, inputSchema);
+  /**
+   * @param {any} document the Capability object of one registered from JavaScript or from Rust
+   * @param {import('./standard-schema.js').Standard} [standard] what checks its parameters instead of the schema in there
+   */
+  added({ name, inputSchema }, standard) {
+    this.validators.set(name, inputSchema, standard);
     this.#changed();
   }
 

@@ -103,6 +103,13 @@ export class Connection {
     if (envelope.type === 'error' && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
   }
 
+  /** A message could not be read, of which the agent has said what it would be. @param {Envelope} envelope */
+  lost({ type, id }) {
+    const lost = failure('TRANSPORT_ERROR', UNREADABLE);
+    if (type === 'elicitation/response') this.answer(id, lost);
+    else this.#trySend({ type: 'capabilities/call-result', id, timestamp: Date.now(), payload: lost });
+  }
+
   /**
    * The answer to a question.
    *

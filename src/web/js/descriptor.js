@@ -2,6 +2,8 @@
  * What an app says of itself and of its capabilities.
  */
 import { MAX_NAME, isAmount, isObject } from './read.js';
+import { examine } from './schema/examine.js';
+import { senseless } from './validators.js';
 
 /**
  * @param {any} app
@@ -9,7 +11,7 @@ import { MAX_NAME, isAmount, isObject } from './read.js';
  */
 export function problemWithApp(app) {
   const bad = ['id', 'name', 'version'].find((field) => !isName(app?.[field]));
-  return bad && `app.${bad} is a string of 1 to 256 characters`;
+  return bad && `app.${bad} must be a string of 1 to 256 characters`;
 }
 
 /**
@@ -18,21 +20,24 @@ export function problemWithApp(app) {
  * @returns {string | undefined} what is wrong with them
  */
 export function problemWithCapability(name, options) {
-  if (!isName(name)) return "A capability's name has 1 to 256 characters";
-  if (!isObject(options)) return `${name}: the description is an object`;
+  if (!isName(name)) return 'register(name, options, handler): name must have 1 to 256 characters';
+  if (!isObject(options)) return `register(${JSON.stringify(name)}, options, handler): options must be an object`;
   const { concurrency } = options;
   if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
-    return `${name}: concurrency is a whole number from 1`;
+    return `${name}: concurrency must be a whole number from 1`;
   }
   if (!isGrace(options.settleGrace)) return `${name}: ${GRACE}`;
-  const bad = ['inputSchema', 'outputSchema'].find((key) => {
-    const schema = options[key];
-    return schema !== undefined && typeof schema !== 'boolean' && !isObject(schema);
-  });
-  return bad && `${name}: ${bad} is a JSON Schema`;
+  const { inputSchema, outputSchema } = options;
+  if (outputSchema !== undefined && typeof outputSchema !== 'boolean' && !isObject(outputSchema)) return `${name}: outputSchema must be a JSON Schema`;
+  try {
+    if (inputSchema !== undefined) examine(inputSchema);
+  } catch (error) {
+    return senseless(String(name), error);
+  }
+  return undefined;
 }
 
-const GRACE = 'settleGrace is a number of milliseconds, finite and not negative';
+const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';
 
 /** @param {unknown} grace */
 const isGrace = (grace) => grace === undefined || (isAmount(grace) && grace < Infinity);
@@ -81,7 +86,7 @@ export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxSessions', 'maxReques
 export function problemWithOptions(options) {
   const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !isAmount(options[name]));
   const sends = options?.cancelUndeclared;
-  if (bad) return `${bad} is a number, not negative`;
-  if (sends !== undefined && typeof sends !== 'boolean') return 'cancelUndeclared is true or false';
+  if (bad) return `${bad} must be a number, not negative`;
+  if (sends !== undefined && typeof sends !== 'boolean') return 'cancelUndeclared must be true or false';
   return problemWithApp(options?.app) ?? (isGrace(options.settleGrace) ? undefined : GRACE);
 }

@@ -14,11 +14,19 @@ export const ELICITATION_WITHDRAWN = 'notifications/elicitation/withdrawn';
 export const CALL_ENDED = 'notifications/call/ended';
 
 /**
+ * What is said of a stop.
+ *
+ * @param {any} stop how far it was seen: `never-started`, `dropped`, `returned`, `terminated` or
+ *   `abandoned`; or that with what has stopped it, `{ stop, step, took }`
+ */
+const metadataOf = (stop) => (typeof stop === 'string' ? { stop } : { ...stop, took: rounded(stop.took) });
+
+/**
  * A cancelled response says nothing but that, and how far the stop was seen.
  *
- * @param {unknown} stop `never-started`, `dropped`, `returned`, `terminated` or `abandoned`
+ * @param {unknown} stop
  */
-export const cancelled = (stop) => ({ success: false, cancelled: true, metadata: { stop } });
+export const cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
 
 /**
  * How the handler of an abandoned call has ended.
@@ -77,13 +85,13 @@ const rounded = (milliseconds) => Math.round(milliseconds * 1000) / 1000;
  * A CancelResponse of a call that was cancelled.
  *
  * @param {unknown} callId as it was asked for
- * @param {string} stop how far the stop was seen
+ * @param {unknown} stop
  * @param {object} [ended] how the handler of an abandoned call has ended since
  */
 export const cancelConfirmation = (callId, stop, ended) => ({
   callId,
   cancelled: true,
-  metadata: { stop, ...(ended && { ended }) },
+  metadata: { ...metadataOf(stop), ...(ended && { ended }) },
 });
 
 /**
@@ -145,5 +153,6 @@ export function refusal(type, callId, error) {
   else if (typeof callId !== 'number') callId = null;
   if (type === 'initialize') return [`${type}-result`, { error }];
   if (type === 'capabilities/cancel') return [`${type}-result`, cancelResponse(callId, error.message, error)];
+  if (type === 'capabilities/list') return [`${type}-result`, { error }];
   return [type === 'capabilities/call' ? `${type}-result` : 'error', { success: false, error }];
 }

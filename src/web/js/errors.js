@@ -34,13 +34,24 @@ export class Refusal {
   }
 }
 
+/** An error that is thrown, or that a promise rejects with: it has the fields of an ABPError. */
+export class CapHostError extends Error {
+  /** @param {AbpError} error */
+  constructor(error) {
+    super(error.message);
+    this.name = 'CapHostError';
+    this.code = error.code;
+    this.retryable = error.retryable;
+    Object.assign(this, error);
+  }
+}
+
 /**
  * An error to throw.
  *
  * @param {AbpError} error
- * @returns {Error & AbpError}
  */
-export const thrown = (error) => Object.assign(new Error(error.message), error);
+export const thrown = (error) => new CapHostError(error);
 
 /**
  * @param {string} code

@@ -20,6 +20,8 @@ import { reasonOf } from './signal.js';
  * @property {number} timeout milliseconds; infinite for none
  * @property {unknown} token of its progress, if the agent gave one
  * @property {boolean} transfer the data of the response is moved rather than copied
+ * @property {number} by the connection of the agent that made it, or has made the call that made it
+ * @property {string[]} [within] the callIds of the calls that have made it, the nearest first
  */
 
 const TEXT = 'it is a string';
@@ -40,7 +42,7 @@ export function readEnvelope(envelope) {
 }
 
 /** What an agent may send. */
-export const TYPES = new Set(['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'elicitation/response']);
+export const TYPES = new Set(['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'capabilities/list', 'elicitation/response']);
 
 /** @param {string} type that is none of those */
 export const unknownType = (type) => new Refusal(problem('NOT_IMPLEMENTED', `There is no message type "${clipped(type)}"`));
@@ -85,7 +87,7 @@ export function readCall(payload) {
   if (token !== undefined && !isName(token)) throw bad('options.progressToken', TEXT);
   if (!isObject(params)) throw bad('params', 'parameters are an object');
   if (capability.length > MAX_NAME) throw new Refusal(problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`));
-  return { callId: callId === undefined ? newId() : callIdOf(callId), capability, params, timeout, token, transfer: transfer === true };
+  return { callId: callId === undefined ? newId() : callIdOf(callId), capability, params, timeout, token, transfer: transfer === true, by: 0 };
 }
 
 /** @type {any} */

@@ -55,7 +55,7 @@ function callResult(rust, agent, shell, key, payload) {
   const cancelled = get(payload, 'cancelled') === true;
   // One that succeeded was not cancelled, whatever else it says.
   if (response?.success) return rust.called(agent, shell, key, cancelled ? { ...payload, cancelled: false } : response);
-  if (cancelled) return rust.stopped(agent, shell, key, response, stopOf(get(payload, 'metadata')));
+  if (cancelled) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response, stop));
   const undecided = response !== undefined && OPEN.includes(get(get(payload, 'error'), 'code'));
   return undecided ? rust.undecided(agent, shell, key, response) : rust.called(agent, shell, key, response);
 }
@@ -67,9 +67,8 @@ function callResult(rust, agent, shell, key, payload) {
  */
 function cancelResult(rust, agent, shell, key, payload) {
   if (get(payload, 'cancelled') === true) {
-    const metadata = get(payload, 'metadata');
-    const { success, after } = readEnd(get(metadata, 'ended'));
-    return rust.confirmed(agent, shell, key, stopOf(metadata), success, after);
+    const { success, after } = readEnd(get(get(payload, 'metadata'), 'ended'));
+    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, stop, success, after));
   }
   const error = get(payload, 'error');
   const lost = NO_SESSION.includes(get(error, 'code'));
@@ -90,5 +89,19 @@ function keyOf(id) {
   return Number.isInteger(key) && key > 0 && key < 2 ** 32 ? key : 0;
 }
 
-/** @param {unknown} metadata @returns {string | undefined} how far a stop was seen; Rust knows the words */
-const stopOf = (metadata) => getA('string', metadata, 'stop')?.slice(0, 32);
+/**
+ * Hands on how far a stop was seen. What else is said of it, of a call in a worker, is no affair of
+ * Rust's: it goes with what this settles.
+ *
+ * @param {{ by?: object }} shell
+ * @param {any} payload
+ * @param {(stop: string | undefined) => unknown} settle Rust knows the words
+ */
+function seen(shell, payload, settle) {
+  const metadata = get(payload, 'metadata');
+  const [stop, step] = ['stop', 'step'].map((name) => getA('string', metadata, name)?.slice(0, 32));
+  const took = getA('number', metadata, 'took');
+  if (step !== undefined && took !== undefined) shell.by = { stop, step, took };
+  settle(stop);
+  shell.by = undefined;
+}

@@ -33,6 +33,11 @@ export const guard = (work) => (...args) => {
   }
 };
 
+/** The job whose frames were counted was ended from outside: nothing of it is on the stack. */
+export function unwound() {
+  depth = 0;
+}
+
 /** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
 const known = new WeakMap();
 

@@ -2,15 +2,20 @@
  * A page's host: the public interface. The rules are in Rust.
  */
 import { acceptMessages } from './accept-messages.js';
+import { acceptMessenger } from './accept-messenger.js';
 import { acceptPort } from './accept-port.js';
 import { Connection } from './connection.js';
 import { describe, problemWithCapability } from './descriptor.js';
-import { invalid, problem, text, thrown } from './errors.js';
+import { abpError, invalid, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
-import { newId } from './platform.js';
+import { asyncDispose, newId } from './platform.js';
+import { problemWithMessenger } from './messenger.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
+import { defaultSocket } from './socket.js';
+import { withJsonSchemas } from './standard-schema.js';
+import { transferables } from './transfer.js';
 
 /** @import { Context } from './running.js' */
 /** @import { Shell } from './shell.js' */
@@ -18,6 +23,8 @@ import { underSignal } from './signal.js';
 export class Host {
   /** @type {Set<() => void>} */
   #closers = new Set();
+  /** @type {Promise<import('./workers/workers.js').Workers> | undefined} */
+  #workers;
 
   /** @param {Shell} shell */
   constructor(shell) {
@@ -28,13 +35,43 @@ export class Host {
    * @param {string} name
    * @param {any} description
    * @param {(params: any, context: Context) => unknown} handler
+   * @returns {() => boolean} takes it away again; false when it is gone already
    */
   register(name, description, handler) {
+    refuseIf(typeof handler !== 'function' && `register(${JSON.stringify(name)}, options, handler): handler must be a function`);
+    return this.#register(name, description ?? {}, handler);
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} description
+   * @param {string | URL} module has the handler
+   * @param {any} [options]
+   * @returns {() => boolean} takes it away again; false when it is gone already
+   */
+  registerWorker(name, description, module, { settleGrace, pool = 2, warm = true, type = 'module', script } = {}) {
+    refuseIf(!(Number.isInteger(pool) && pool > 0) && `${name}: pool is a whole number from 1`);
+    const spec = { url: resolved(module), type, pool, warm, script: script && resolved(script) };
+    // Whoever has no workers does not load what they take.
+    const loading = () => (this.#workers ??= import('./workers/workers.js').then(({ Workers }) => new Workers(this.shell, KIT)));
+    const run = (/** @type {any} */ params, /** @type {Context} */ context) => loading().then((it) => it.run(spec, name, params, context));
+    const given = { concurrency: pool, settleGrace, ...description };
+    const unregister = this.#register(name, given, run, PROOF);
+    if (warm) void loading().then((it) => it.warm(spec), () => {});
+    return unregister;
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} description
+   * @param {(params: any, context: Context) => unknown} handler
+   * @param {number} [proof] milliseconds in which the end of what runs the handler is to be proven, where it can be ended
+   */
+  #register(name, description, handler, proof = NaN) {
     this.#ensureOpen();
     const { shell } = this;
-    const options = description ?? {};
+    const { options, standard } = withJsonSchemas(name, description);
     refuseIf(problemWithCapability(name, options));
-    refuseIf(typeof handler !== 'function' && `${name}: the handler is a function`);
     /** @type {any} */
     let document;
     try {
@@ -42,10 +79,13 @@ export class Host {
     } catch (error) {
       refuseIf(`${name}: the description is no JSON: ${text(error)}`);
     }
-    refuseIf(shell.capabilities.validators.problemWith(document));
-    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, document, handler);
+    refuseIf(standard ? undefined : shell.capabilities.validators.problemWith(document));
+    if (options.replace) this.unregister(name);
+    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, proof, document, handler);
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));
-    shell.capabilities.added(document);
+    shell.capabilities.added(document, standard);
+    // Another of that name is not its own.
+    return () => shell.capabilities.find(name) === document && this.unregister(name);
   }
 
   /** @param {string} name */
@@ -79,19 +119,36 @@ export class Host {
     this.#closers.add(() => void exposed.then((close) => close?.()));
   }
 
-  /** @param {{ allowedOrigins?: string[] }} [options] */
+  /**
+   * @param {{ allowedOrigins?: string[], replace?: boolean }} [options]
+   * @returns {() => void} stops it
+   */
   acceptMessages(options = {}) {
     this.#ensureOpen();
-    this.#closers.add(acceptMessages(this.shell, options));
+    if (!globalThis.location) throw abpError('NOT_SUPPORTED', 'acceptMessages works in a page, and there is none here. Without one, use acceptPort, accept or connectGateway');
+    const stop = acceptMessages(this.shell, options, () => void this.#closers.delete(stop));
+    this.#closers.add(stop);
+    return stop;
   }
 
   /**
    * @param {any} port a MessagePort, a Worker, the inside of a worker, or an extension's port
+   * @param {{ replace?: boolean }} [options]
    * @returns {() => void} lets go of it
    */
-  acceptPort(port) {
+  acceptPort(port, options = {}) {
     this.#ensureOpen();
-    return acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close));
+    return acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
+  }
+
+  /**
+   * @param {any} messenger a transport of the app's own
+   * @returns {() => void} ends its session, and closes it
+   */
+  accept(messenger) {
+    this.#ensureOpen();
+    refuseIf(problemWithMessenger(messenger));
+    return acceptMessenger(this.shell, messenger, (close, held) => void this.#closers[held ? 'add' : 'delete'](close));
   }
 
   /**
@@ -101,9 +158,10 @@ export class Host {
   connectGateway(url, options = {}) {
     this.#ensureOpen();
     const to = String(url);
+    const Socket = options.WebSocket ?? defaultSocket();
     let socket;
     try {
-      socket = new (options.WebSocket ?? WebSocket)(to);
+      socket = new Socket(to);
     } catch (error) {
       throw thrown(invalid(`Cannot connect to ${to}: ${text(error)}`));
     }
@@ -114,7 +172,7 @@ export class Host {
     import('./gateway/link.js').then(
       ({ GatewayLink }) => {
         if (this.shell.closed) return;
-        ({ close } = new GatewayLink(this.shell, to, options, socket, { Connection, fromText, toText }));
+        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, toText }));
       },
       (error) => {
         socket.close(1000);
@@ -183,12 +241,32 @@ export class Host {
     shell.rust.giveUp(shell.number, 0);
     for (const close of [...this.#closers]) close();
     this.#closers.clear();
+    void this.#workers?.then((it) => it.close(), () => {});
     shell.disarm();
     shell.rust.release(shell.number);
   }
 
+  async [asyncDispose]() {
+    this.close();
+  }
+
   #ensureOpen() {
     refuseIf(this.shell.closed && 'The host is closed');
+  }
+}
+
+/** Handed to what is loaded on demand. */
+const KIT = { abpError, newId, text, transferables };
+
+/** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end one that computes. */
+const PROOF = 2500;
+
+/** @param {string | URL} url @returns {string} as the page means it */
+function resolved(url) {
+  try {
+    return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
+  } catch {
+    throw thrown(invalid(`${url} is no URL`));
   }
 }
 

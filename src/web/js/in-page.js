@@ -6,6 +6,7 @@ import { failure, text, thrown } from './errors.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
 import { Requests } from './requests.js';
+import { callsWithThread, hasThread, settleTerminated } from './running.js';
 import { reasonText, underSignal } from './signal.js';
 
 /**
@@ -19,8 +20,22 @@ export function exposeAbp(shell, target) {
   /** @type {Requests['request']} */
   const request = (...args) => requests.request(...args);
 
-  /** @type {import('../../../npm/index.js').Abp} */
+  /** @type {import('../../../npm/index.js').Abp & Record<symbol, object>} */
   const abp = {
+    // For automation: whether the code of a call has the thread, or had it when its job was ended; and whose it is.
+    [Symbol.for('caphost.thread')]: {
+      get calls() {
+        return callsWithThread(shell, connection.number);
+      },
+      get held() {
+        return hasThread();
+      },
+      /** In a task of its own there is nothing else on the stack; what waits for it is not lost with any other. */
+      settled: () => new Promise((resolve) => setTimeout(() => {
+        settleTerminated();
+        resolve(undefined);
+      })),
+    },
     protocolVersion: '0.1',
     app: shell.app,
     get sessionId() {

@@ -16,7 +16,7 @@ const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
 export function problemWithOptions(options) {
   const bad = TIMES.find((name) => options[name] !== undefined && !isAmount(options[name]));
-  return bad && `${bad} is a number of milliseconds, not negative`;
+  return bad && `${bad} must be a number of milliseconds, not negative`;
 }
 
 /**

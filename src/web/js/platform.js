@@ -6,6 +6,9 @@ import { guard } from './guard.js';
 // Held, because to look it up costs a browser more than to read it.
 const clock = performance;
 
+/** `await using` closes what has this. Browsers without it have bundlers that use this name for it. @type {typeof Symbol.asyncDispose} */
+export const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+
 /** Milliseconds that never go back. */
 export const now = () => clock.now();
 

@@ -1,9 +1,9 @@
 /**
  * A MessagePort, a Worker, the inside of a worker, or an extension's port.
  */
-import { abpError } from './errors.js';
+import { abpError, failure } from './errors.js';
 import { asJson } from './json.js';
-import { announcing, longResult, shortCall, takesShort } from './short.js';
+import { announcing, foretold, longResult, nextOf, shortCall, takesShort } from './short.js';
 
 /**
  * @param {any} port
@@ -22,6 +22,8 @@ export function portMessenger(port, ours = false, short = false) {
    */
   const post = (envelope, transfer) => {
     const message = envelope.type === 'initialize' ? announcing(envelope) : short ? shortCall(envelope) : envelope;
+    const before = short && foretold(envelope);
+    if (before) port.postMessage(before);
     if (transfer && transfer.length > 0) port.postMessage(message, transfer);
     else port.postMessage(message);
   };
@@ -42,9 +44,21 @@ export function portMessenger(port, ours = false, short = false) {
   /** @param {any} message */
   const receive = (message) => {
     if (message?.type === 'initialize-result') short = takesShort(message.payload);
-    messenger.onmessage?.(short ? longResult(message) : message);
+    next = short ? nextOf(message) : undefined;
+    if (!next) messenger.onmessage?.(short ? longResult(message) : message);
   };
   const gone = () => messenger.onclose?.();
+  /** What comes next. @type {import('./messenger.js').Envelope | undefined} */
+  let next;
+  /** A message could not be read. If nobody can tell which, the session is over. */
+  const lost = () => {
+    if (!next) return gone();
+    const payload = failure('TRANSPORT_ERROR', 'The message of the app could not be read');
+    const { type, id } = next;
+    next = undefined;
+    if (type === 'elicitation/request') return post({ type: 'elicitation/response', id, timestamp: 0, payload });
+    return messenger.onmessage?.({ type, id, timestamp: 0, payload });
+  };
 
   if (extension) {
     listen(port.onMessage, receive);
@@ -53,12 +67,11 @@ export function portMessenger(port, ours = false, short = false) {
     const { signal } = stop;
     port.addEventListener('message', (/** @type {MessageEvent} */ event) => receive(event.data), { signal });
     port.addEventListener('close', gone, { signal });
-    // An answer was lost, and nobody can tell which.
-    port.addEventListener('messageerror', gone, { signal });
+    port.addEventListener('messageerror', lost, { signal });
     port.start?.();
   } else {
     on('message', receive);
-    on('messageerror', gone);
+    on('messageerror', lost);
     on('exit', gone);
   }
   return messenger;

@@ -42,6 +42,17 @@ export function getA(type, value, key) {
 /** An id or a name has no more characters than this, and what is longer is not copied into the memory of Rust. */
 export const MAX_NAME = 256;
 
+/** @param {string} text a URL @returns {string | undefined} its origin; undefined for what has none that can be told from others */
+export function originOf(text) {
+  try {
+    const { origin } = new URL(text);
+    // A star stands for nothing here, and would match nothing.
+    return origin === 'null' || /[*%]/.test(origin) ? undefined : origin;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Of milliseconds and limits. NaN is not equal to or above anything. @param {unknown} value @returns {value is number} */
 export const isAmount = (value) => typeof value === 'number' && value >= 0;
 

@@ -44,6 +44,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       check(connection, envelope);
       // Nothing has copied it yet: what passes the schema is what the handler gets.
       if (connection.local) call.params = copyOf(call.params);
+      call.by = number;
       connection.expect(id, type, call.callId, call.transfer);
       const unfit = aborted
         ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason)
@@ -71,6 +72,11 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       connection.expect(id, type);
       rust.shutdown(shell.number, number, id, reasonOf(get(payload, 'reason')));
       break;
+    case 'capabilities/list': {
+      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
+      shell.post(number, 'capabilities/list-result', id, { capabilities: shell.capabilities.documents() });
+      break;
+    }
     case 'elicitation/response':
       check(connection, envelope);
       answer(connection, questionOf(id), payload);

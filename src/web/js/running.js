@@ -1,12 +1,46 @@
 /**
  * The JavaScript handlers of a host that run, and what each is given.
  */
+import { unwound } from './guard.js';
 import { inspect } from './inspect.js';
 import { abortWith } from './platform.js';
+import { getA } from './read.js';
 
 /** @import { Shell } from './shell.js' */
 
-/** @typedef {{ callId: string, params: any }} Given what a call was made with, which Rust hands back as it is */
+/**
+ * What a call was made with, which Rust hands back as it is: by the agent of a connection, or by
+ * another call, whose ids are then in `within`, the nearest first.
+ *
+ * @typedef {{ callId: string, params: any, by?: number, within?: string[] }} Given
+ */
+
+/**
+ * Whose code has the thread, as long as it does not give it back: the nearest first. It says so
+ * even while the thread is held. Were the job ended from outside, no line after it would run, so it
+ * would still stand here when another begins.
+ *
+ * @type {{ shell: Shell, key: number, given: Given, outer: any } | undefined}
+ */
+let mark;
+
+/** @param {Shell} shell @param {number} by a connection @returns {string[]} the callIds of its agent's call that has the thread, if one has it */
+export const callsWithThread = (shell, by) => (mark?.shell === shell && mark.given.by === by ? [mark.given.callId, ...(mark.given.within ?? [])] : []);
+
+/** Whether the code of a call has the thread, or had it when its job was ended. */
+export const hasThread = () => mark !== undefined;
+
+/** To be called at the beginning of a job: the calls whose jobs were ended from outside are over. */
+export function settleTerminated() {
+  if (!mark) return;
+  unwound();
+  for (let ended = /** @type {typeof mark | undefined} */ (mark); ended; ended = ended.outer) {
+    mark = undefined;
+    ended.shell.terminated(ended.key);
+  }
+}
+
+/** @typedef {{ stop: (reason?: string) => void, terminate: () => void }} Ender of a handler that runs in a worker */
 
 export class Running {
   /** By the keys of their calls. @type {Map<number, Context>} */
@@ -28,16 +62,46 @@ export class Running {
    * @param {Given} given
    */
   start(key, handler, given) {
-    const context = new Context(this.#shell, key, given.callId);
+    const context = new Context(this.#shell, key, given);
     this.#contexts.set(key, context);
+    const outer = mark;
+    this.enter(key, given);
+    /** @type {any} */
+    let result;
+    let thenable = false;
+    /** @type {{ error: unknown } | undefined} */
+    let thrown;
     try {
-      const result = handler(given.params, context);
-      if (isThenable(result)) {
-        Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
-      } else this.#settle(key, context, result);
+      result = handler(given.params, context);
+      thenable = isThenable(result);
     } catch (error) {
-      this.#fail(key, context, error);
+      thrown = { error };
     }
+    mark = outer;
+    if (thrown) this.#fail(key, context, thrown.error);
+    else if (thenable) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
+    else this.#settle(key, context, result);
+  }
+
+  /**
+   * The handler of a call has the thread from now on.
+   *
+   * @param {number} key
+   * @param {Given} given
+   */
+  enter(key, given) {
+    mark = { shell: this.#shell, key, given, outer: mark };
+  }
+
+  /** The handler that had it last has it no more. */
+  leave() {
+    mark = mark?.outer;
+  }
+
+  /** What a call was made with, whose JavaScript handler runs. @param {number} key */
+  given(key) {
+    const context = this.#contexts.get(key);
+    return context && Context.givenTo(context);
   }
 
   /**
@@ -48,8 +112,10 @@ export class Running {
   #fail(key, context, error) {
     const { rust, number } = this.#shell;
     // Nobody waits for the error of a handler that was told to stop. That it has ended still counts.
-    if (context.stopped) rust.rejected(number, key);
-    else this.#shell.fail(key, false, error);
+    if (context.stopped) return rust.rejected(number, key);
+    // One with a code is an answer. Of any other the agent is told the message, and the app the rest.
+    if (getA('string', error, 'code') === undefined) console.error('caphost: a handler has failed:', error);
+    return this.#shell.fail(key, false, error);
   }
 
   /**
@@ -72,8 +138,14 @@ export class Running {
    */
   stop(key, reason) {
     const context = this.#contexts.get(key);
-    this.#contexts.delete(key);
+    // One that can be ended may have to be.
+    if (!context?.ender) this.#contexts.delete(key);
     context?.stop(reason);
+  }
+
+  /** What runs a handler is to be ended. @param {number} key */
+  terminate(key) {
+    this.#contexts.get(key)?.ender?.terminate();
   }
 
   /** @param {number} key of a call that is over */
@@ -83,7 +155,10 @@ export class Running {
 
   /** @param {string} reason why all are told to stop */
   stopAll(reason) {
-    for (const context of this.#contexts.values()) context.stop(reason);
+    for (const context of this.#contexts.values()) {
+      context.stop(reason);
+      context.ender?.terminate();
+    }
     this.#contexts.clear();
   }
 }
@@ -95,17 +170,25 @@ export class Context {
   /** @type {{ reason?: string } | undefined} */
   #stopped;
   #shell;
-  #key;
+  /** What ends the handler, if it runs in a worker. @type {Ender | undefined} */
+  ender;
+  #given;
+
+  /** No member: it is no business of the handler's. @param {Context} context */
+  static givenTo(context) {
+    return context.#given;
+  }
 
   /**
    * @param {Shell} shell
    * @param {number} key
-   * @param {string} callId
+   * @param {Given} given
    */
-  constructor(shell, key, callId) {
+  constructor(shell, key, given) {
     this.#shell = shell;
-    this.#key = key;
-    this.callId = callId;
+    this.key = key;
+    this.#given = given;
+    this.callId = given.callId;
   }
 
   /** Whether the handler has taken its signal, and so knows of a cancel. */
@@ -135,7 +218,7 @@ export class Context {
     return (/** @type {object} */ info) => {
       if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
       const copy = { ...info };
-      this.#shell.rust.progress(this.#shell.number, this.#key, copy);
+      this.#shell.rust.progress(this.#shell.number, this.key, copy);
     };
   }
 
@@ -149,13 +232,13 @@ export class Context {
      */
     return (capability, params = {}, options) => {
       const { signal, ...rest } = options ?? {};
-      return this.#shell.asks.call(this.#key, { capability, params, options: rest }, signal);
+      return this.#shell.asks.call(this.key, { capability, params, options: rest }, signal);
     };
   }
 
   /** Asks the agent; gives the promise of an ABPResponse. */
   get elicit() {
-    return (/** @type {object} */ request) => this.#shell.asks.agent(request, this.#shell.rust.elicit, this.#key);
+    return (/** @type {object} */ request) => this.#shell.asks.agent(request, this.#shell.rust.elicit, this.key);
   }
 
   /**
@@ -166,6 +249,7 @@ export class Context {
   stop(reason) {
     this.#stopped = { reason };
     if (this.#controller) abortWith(this.#controller, reason);
+    this.ender?.stop(reason);
   }
 }
 

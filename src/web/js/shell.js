@@ -9,13 +9,16 @@ import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { newId, soon } from './platform.js';
 import { failureOf } from './read.js';
-import { Running } from './running.js';
+import { Running, settleTerminated } from './running.js';
 import { SHORT } from './short.js';
 import { Timeline } from './timeline.js';
 import { Timer } from './timer.js';
 
 /** @import { Connection } from './connection.js' */
 /** @import { Given } from './running.js' */
+
+/** Milliseconds in which the answers to those who waited for the end of a job are gone. */
+const ANSWERED = 250;
 
 export class Shell {
   /** @type {Map<number, Connection>} */
@@ -27,6 +30,8 @@ export class Shell {
   asks = new Asks(this);
   timeline = new Timeline();
   closed = false;
+  /** Nothing is started now. */
+  later = false;
   /** Milliseconds in which an agent that is gone is noticed, while its calls are in flight. */
   liveness = 30_000;
   /** Milliseconds that a handler is given to end once it was told to stop. */
@@ -35,7 +40,10 @@ export class Shell {
   cancelUndeclared = false;
   /** @type {LifeOfAgents | undefined} */
   #life;
-  #timer = new Timer(() => this.rust.tick(this.number));
+  #timer = new Timer(() => {
+    settleTerminated();
+    this.rust.tick(this.number);
+  });
   #runReady = () => void this.rust.runReady(this.number);
 
   /**
@@ -57,7 +65,21 @@ export class Shell {
   }
 
   wake() {
-    soon(this.#runReady);
+    if (!this.later) soon(this.#runReady);
+  }
+
+  /**
+   * The job in which a handler ran was ended from outside, and with it what waited to run after it.
+   * What would start now starts in a task of its own: it may hold the thread as well, and the answers
+   * are to be gone by then.
+   *
+   * @param {number} key
+   */
+  terminated(key) {
+    this.later = true;
+    this.rust.terminated(this.number, key);
+    this.later = false;
+    setTimeout(this.#runReady, ANSWERED);
   }
 
   /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
@@ -76,7 +98,7 @@ export class Shell {
    * @param {Given} given
    */
   check(key, name, given) {
-    this.capabilities.validators.check(key, name, given.params);
+    this.capabilities.validators.check(key, name, given.params, given);
   }
 
   /**
@@ -226,7 +248,7 @@ export class Shell {
 }
 
 // The rest is called by JavaScript, or runs nothing but its own file.
-const others = ['constructor', 'arm', 'disarm', 'fail', 'post', 'emit', 'add', 'delete', 'watched'];
+const others = ['constructor', 'arm', 'disarm', 'fail', 'post', 'terminated', 'emit', 'add', 'delete', 'watched'];
 for (const { prototype } of [Shell, Timeline]) {
   oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
 }

@@ -8,6 +8,9 @@
  * |---|---|
  * | a call | `[1, id, capability, params, callId, timeout?, flags?]` |
  * | the response of a call that has completed | `[2, id, data, duration]` |
+ * | what the next message is, if it may be one that cannot be deserialised | `[3, type, id]` |
+ *
+ * Of a message that could not be, nobody can tell what it was, unless that was said before.
  *
  * The id of a call is a number here, and that of its response is the same: text would have to be
  * hashed on both sides.
@@ -16,14 +19,17 @@
  * with the app.
  */
 
+import { isSimple } from './inspect.js';
+
 /** @import { Envelope } from './messenger.js' */
 
 /** As `short` in the payloads of `initialize` and its answer: the version of these forms. */
-export const SHORT = 1;
+export const SHORT = 2;
 
 /** What stands first. */
 const CALL = 1;
 const RESULT = 2;
+const NEXT = 3;
 
 /** Flags of a call: it wants progress under its callId, and its data moved. */
 const PROGRESS = 1;
@@ -34,6 +40,20 @@ export const announcing = (initialize) => ({ ...initialize, payload: { ...initia
 
 /** @param {any} payload of an `initialize` or its answer */
 export const takesShort = (payload) => payload?.short === SHORT;
+
+/**
+ * What is to be said before an envelope. Small data of plain JSON needs nothing.
+ *
+ * @param {any} envelope
+ * @returns {unknown[] | undefined}
+ */
+export const foretold = ({ type, id, payload }) => (isSimple(payload) ? undefined : [NEXT, type, id]);
+
+/** @param {unknown} message @returns {Envelope | undefined} the next message without its payload, if that is what it says */
+export function nextOf(message) {
+  if (!Array.isArray(message) || message[0] !== NEXT || message.length !== 3) return undefined;
+  return { type: message[1], id: message[2], timestamp: 0, payload: {} };
+}
 
 /**
  * @param {Envelope} envelope an agent's

@@ -17,7 +17,7 @@ import { failure, report } from './errors.js';
 export function underSignal(signal, abort, call) {
   if (signal == null) return call();
   if (typeof signal.addEventListener !== 'function') {
-    return Promise.resolve(failure('INVALID_PARAMS', 'Bad options.signal: it is an AbortSignal'));
+    return Promise.resolve(failure('INVALID_PARAMS', 'signal must be an AbortSignal'));
   }
   if (signal.aborted) return call({ reason: reasonText(signal.reason) });
   const onAbort = () => abort(reasonText(signal.reason));

@@ -18,6 +18,7 @@ export function socketMessenger(socket) {
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
+    list: (app) => manifestOf(socket.url, app),
     onmessage: undefined,
     onclose: undefined,
     post(envelope) {
@@ -39,14 +40,35 @@ export function socketMessenger(socket) {
     if (envelope !== undefined) messenger.onmessage?.(envelope);
   });
   socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason }) => {
-    messenger.onclose?.(abpError('DISCONNECTED', `The connection was closed (${code}${reason ? `: ${reason}` : ''})`));
+    const how = opened ? 'was closed' : 'failed: nobody answered there, or the gateway refused it';
+    messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${shown(socket.url)} ${how} (${code}${reason ? `: ${reason}` : ''})`));
   });
   socket.addEventListener('error', () => {
     // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
     // the page's Content-Security-Policy in Chromium. Once it is open, one follows and tells more.
-    if (!opened) messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${socket.url} failed`));
+    if (!opened) messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${shown(socket.url)} failed`));
   });
   return messenger;
+}
+
+/**
+ * What a gateway says of an app that is connected to it.
+ *
+ * @param {string} url of the gateway's WebSocket
+ * @param {string} app its id
+ * @returns {Promise<any>}
+ */
+async function manifestOf(url, app) {
+  const page = new URL('abp.json', url);
+  page.protocol = page.protocol.replace('ws', 'http');
+  page.searchParams.set('app', app);
+  try {
+    const response = await fetch(page);
+    if (response.ok) return (await response.json()).capabilities;
+    throw new Error(`it answers ${response.status}`);
+  } catch (error) {
+    throw abpError('NOT_SUPPORTED', `The gateway does not list the capabilities at ${page}: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /** @type {() => any} */
@@ -57,8 +79,18 @@ export function socketFrom(from) {
   source = from;
 }
 
-/** @returns {any} the platform's constructor, or a promise of it; undefined where there is none */
-export const defaultSocket = () => source();
+/**
+ * @returns {any} the platform's constructor
+ * @throws {Error} where there is none
+ */
+export function defaultSocket() {
+  const Socket = source();
+  if (!Socket) throw abpError('NOT_SUPPORTED', 'There is no WebSocket here: install `ws`, or pass the option `WebSocket`');
+  return Socket;
+}
+
+/** A URL as an error may say it: without the token it may have. @param {unknown} url */
+const shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, '$1…');
 
 /**
  * @param {string | URL} url of a gateway, such as `ws://127.0.0.1:8787/abp?app=my-app`
@@ -66,7 +98,6 @@ export const defaultSocket = () => source();
  * @param {any} Socket
  */
 export function openSocket(url, token, Socket) {
-  if (!Socket) throw abpError('NOT_SUPPORTED', 'There is no WebSocket here: install `ws`, or pass the option `WebSocket`');
   try {
     // A browser cannot set headers: the secret goes as a subprotocol beside the one that is chosen.
     return new Socket(String(url), token === undefined ? [] : ['abp', `caphost.token.${token}`]);

@@ -2,21 +2,23 @@
  * Checks parameters against JSON Schemas. The validator is loaded when the first schema that needs
  * one is registered; until it is there, calls wait, and can be cancelled meanwhile.
  */
+import { invalid, problem, text } from './errors.js';
+import { examine } from './schema/examine.js';
 
 /**
  * @typedef {{ code: string, message: string, details?: unknown }} Verdict
- * @typedef {(params: unknown) => Verdict | null} Check
+ * @typedef {(params: unknown) => Verdict | null | Promise<Verdict | null>} Check
  * @typedef {{ name: string, schema: any, check?: Check }} Entry
  */
-import { invalid, problem, text } from './errors.js';
 
 /** @type {Promise<void> | undefined} */
 let loading;
-/** Throws for a schema that makes no sense. @type {((schema: any) => Check) | undefined} */
+/** Throws for a reference that leads nowhere. @type {typeof import('./schema/compile.js').compile | undefined} */
 let compile;
 
+/** A failed load is tried again by the next who needs it. */
 function load() {
-  loading ??= import('./json-schema.js').then(
+  loading ??= import('./schema/compile.js').then(
     (module) => {
       ({ compile } = module);
     },
@@ -39,26 +41,26 @@ export class Validators {
 
   /**
    * @param {string} name
-   * @param {any} schema
+   * @param {any} schema that makes sense
    */
   set(name, schema) {
     const entry = { name, schema };
     // Parameters are an object anyway.
     if (JSON.stringify(schema) === '{"type":"object"}') this.#byName.delete(name);
     else this.#byName.set(name, entry);
-    // A failed load is tried again by the first call.
     if (this.#byName.has(name)) this.#compile(entry).catch(() => {});
   }
 
   /**
-   * What can be known of a schema before it is registered: nothing while the validator is not there.
+   * What can be known of references before a schema is registered: nothing while the validator is
+   * not there.
    *
    * @param {{ name: string, inputSchema: any }} document
    * @returns {string | undefined}
    */
   problemWith({ name, inputSchema }) {
     try {
-      compile?.(inputSchema);
+      compile?.(inputSchema, examine);
     } catch (error) {
       return senseless(name, error);
     }
@@ -71,7 +73,7 @@ export class Validators {
   }
 
   /**
-   * Reports the verdict: at once, or when the validator is there.
+   * Reports the verdict: at once, or when it is known.
    *
    * @param {number} key
    * @param {string} name
@@ -80,11 +82,8 @@ export class Validators {
   check(key, name, params) {
     const entry = this.#byName.get(name);
     if (!entry) return this.report(key, null);
-    if (entry.check) return this.report(key, run(entry.check, params));
-    return void this.#compile(entry).then(
-      (check) => this.report(key, run(check, params)),
-      () => this.report(key, problem('INTERNAL_ERROR', 'The schema validator could not be loaded')),
-    );
+    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check) => run(check, params), () => NO_VALIDATOR);
+    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
   }
 
   /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
@@ -94,10 +93,14 @@ export class Validators {
   }
 }
 
+const NO_VALIDATOR = problem('INTERNAL_ERROR', 'The schema validator could not be loaded');
+
 /** @param {Entry} entry @returns {Check} */
 function checkOf({ name, schema }) {
   try {
-    return /** @type {NonNullable<typeof compile>} */ (compile)(schema);
+    const { check, warnings } = /** @type {NonNullable<typeof compile>} */ (compile)(schema, examine);
+    for (const warning of warnings) console.warn(`caphost: ${name}: inputSchema: ${warning}`);
+    return check;
   } catch (error) {
     const broken = problem('OPERATION_FAILED', senseless(name, error));
     // It was registered before this could be known.
@@ -107,17 +110,21 @@ function checkOf({ name, schema }) {
 }
 
 /** @param {string} name @param {unknown} error */
-const senseless = (name, error) => `${name}: inputSchema makes no sense: ${text(error)}`;
+export const senseless = (name, error) => `${name}: inputSchema makes no sense: ${text(error)}`;
 
 /**
  * @param {Check} check
  * @param {unknown} params
- * @returns {Verdict | null}
+ * @returns {ReturnType<Check>}
  */
 function run(check, params) {
   try {
-    return check(params);
+    const verdict = check(params);
+    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
   } catch (error) {
-    return invalid(`The parameters cannot be checked: ${error}`);
+    return unreadable(error);
   }
 }
+
+/** @param {unknown} error */
+const unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);

@@ -3,10 +3,11 @@
  *
  * Each `initialize` brings a MessagePort. A host of ours answers there, and that port is the
  * connection from then on. A plain ABP host answers with a window message, and window messages of
- * that window and origin are the connection.
+ * that window and origin are the connection; one of an opaque origin, which has no name, is not heard.
  */
 import { abpError } from './errors.js';
 import { portMessenger } from './port.js';
+import { originOf } from './read.js';
 import { announcing, takesShort } from './short.js';
 
 /** How often to look whether the window is still there: nothing announces its end. */
@@ -18,9 +19,11 @@ const LOOK_EVERY = 300;
  * @returns {import('./messenger.js').Messenger}
  */
 export function windowMessenger(win, origin) {
-  let target = origin === '*' ? '*' : originOf(origin);
+  const named = origin === '*' ? '*' : originOf(origin);
+  if (named === undefined) throw abpError('INVALID_PARAMS', `Not an origin: ${origin}`);
+  let target = named;
   /** Whom to listen to. */
-  let expected = target;
+  let expected = named;
   const stop = new AbortController();
   const { signal } = stop;
   /** @type {MessagePort[]} */
@@ -86,11 +89,11 @@ export function windowMessenger(win, origin) {
     if (port || source !== win || (expected !== '*' && from !== expected)) return;
     if (!plain) {
       if (opening === undefined || data?.id !== opening || !isAnswer(data)) return;
+      // An opaque origin has no name to post to: whatever is in that window by then would hear it.
+      if (from === 'null') return;
       plain = true;
       retract();
-      expected = from;
-      // An opaque origin has no name to post to.
-      if (from !== 'null') target = from;
+      expected = target = from;
       watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
     }
     messenger.onmessage?.(data);
@@ -102,17 +105,6 @@ export function windowMessenger(win, origin) {
 
 /** @param {any} envelope */
 const isAnswer = ({ type }) => type === 'initialize-result' || type === 'error';
-
-/** @param {string} origin */
-function originOf(origin) {
-  try {
-    const { origin: exact } = new URL(origin);
-    if (exact !== 'null') return exact;
-  } catch {
-    // Told below.
-  }
-  throw abpError('INVALID_PARAMS', `Not an origin: ${origin}`);
-}
 
 /**
  * A frame that loads has, or may have, another document than before.

@@ -28,6 +28,14 @@ export const loadingState = () => document.readyState;
  * what is asked for.
  */
 export const makeDesk = () => {
+  /**
+   * If the code of a call has the thread now, then a debugger has paused it, and nothing may be done
+   * in the middle of it; or it was ended, and the host has to know before it does anything else.
+   */
+  const settle = () => {
+    const thread = /** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')];
+    return thread?.held ? thread.settled() : undefined;
+  };
   const answerTo = async (/** @type {string} */ text) => {
     const { token, binaries, message, ...plain } = JSON.parse(text);
     const fromBase64 = (/** @type {string} */ base64) => {
@@ -41,11 +49,21 @@ export const makeDesk = () => {
       return view ? bytes : bytes.buffer;
     };
     const { type, payload } = binaries ? JSON.parse(message, revive) : plain;
+    const settling = settle();
+    if (settling) {
+      await settling;
+      // The cancels first: what is called now may hold the thread as well.
+      if (plain.type === 'capabilities/call' || message) await new Promise((resolve) => setTimeout(resolve, 250));
+    }
     const { abp } = /** @type {any} */ (window);
     if (!abp) return undefined;
     try {
       if (type === 'initialize') return await abp.initialize(payload);
       if (type === 'capabilities/call') return await abp.call(payload.capability, payload.params, payload.options);
+      if (type === 'capabilities/list') {
+        if (typeof abp.listCapabilities === 'function') return { capabilities: await abp.listCapabilities() };
+        throw Object.assign(new Error('The app does not list its capabilities'), { code: 'NOT_SUPPORTED' });
+      }
       if (type === 'shutdown') return (await abp.shutdown(payload)) ?? {};
       const { callId, reason } = payload;
       if (typeof abp.cancel !== 'function') {
@@ -60,7 +78,7 @@ export const makeDesk = () => {
       const message = String(thrown?.message ?? thrown);
       const error = { code: typeof code === 'string' ? code : 'OPERATION_FAILED', message, details, retryable: typeof retryable === 'boolean' ? retryable : undefined };
       if (type === 'capabilities/call') return { success: false, error };
-      return type === 'initialize' ? { error } : { callId: payload.callId, cancelled: false, reason: message, error };
+      return type === 'initialize' || type === 'capabilities/list' ? { error } : { callId: payload.callId, cancelled: false, reason: message, error };
     }
   };
 
@@ -123,9 +141,32 @@ export const makeDesk = () => {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
-  const desk = { slow: new Map(), next: 0, leave: () => {}, perform };
+  /** The microtasks that waited were lost with a job that was ended: whatever they would have said is asked for again. */
+  const recover = async () => {
+    await settle();
+    for (const giveUp of waiting) giveUp();
+    waiting.clear();
+  };
+
+  const desk = { slow: new Map(), next: 0, leave: () => {}, perform, recover };
   return desk;
 };
+
+/** The callIds of the call whose code has the thread, and of those that have made it. Read where that code stands still. */
+export const whoHasThread = () => {
+  for (const it of /** @type {any[]} */ ([globalThis, globalThis.parent, globalThis.top])) {
+    try {
+      const thread = it.abp?.[Symbol.for('caphost.thread')];
+      if (thread) return thread.calls;
+    } catch {
+      // A window of another origin.
+    }
+  }
+  return undefined;
+};
+
+/** @param {any} desk */
+export const recover = (desk) => desk.recover();
 
 /**
  * Resolves with true when the document is left, with false to be asked again.

@@ -4,8 +4,10 @@
  */
 import { abpError, problem } from '../errors.js';
 import { toBase64 } from '../json.js';
+import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
 import { loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
+import { Thread } from './thread.js';
 import { ToolsMessenger } from './tools-messenger.js';
 
 /**
@@ -30,6 +32,8 @@ import { ToolsMessenger } from './tools-messenger.js';
 const RETRY = 50;
 /** How long a document has to show that it is still there. */
 const SIGN_OF_LIFE = 5000;
+/** How long a page has to answer a cancel before it is looked at whether its thread is held. */
+const TERMINATE_AFTER = 100;
 /** How long the answer of a cancelled call waits for that of its cancel, at most. */
 const OVERTAKEN = 1000;
 
@@ -52,9 +56,17 @@ export class PageMessenger {
   #calls = new Set();
   /** The last of a call's cancels that has no answer yet. @type {Map<unknown, Promise<unknown>>} */
   #cancels = new Map();
+  /** Milliseconds; infinite for never. */
+  #terminateAfter;
+  /** Opened with the first call. @type {Promise<Thread | undefined> | undefined} */
+  #thread;
 
-  /** @param {Page} page */
-  constructor(page) {
+  /**
+   * @param {Page} page
+   * @param {boolean | { after?: number }} [terminate] whether the job of a call that holds the thread may be ended
+   */
+  constructor(page, terminate = false) {
+    this.#terminateAfter = terminate === false ? Infinity : (Object(terminate).after ?? TERMINATE_AFTER);
     if (typeof page?.evaluate !== 'function' || typeof page.evaluateHandle !== 'function') {
       throw abpError('INVALID_PARAMS', 'That is no page of Puppeteer or Playwright');
     }
@@ -79,6 +91,7 @@ export class PageMessenger {
     if (type === 'initialize') void this.#connect(envelope, text);
     else if (type === 'shutdown') void this.#shutDown(id, text);
     else if (type === 'capabilities/cancel') this.#cancel(id, payload, text);
+    else if (type === LIST) void this.#request(`${LIST}-result`, id, text);
     else this.#call(id, payload, text);
     return undefined;
   }
@@ -91,6 +104,7 @@ export class PageMessenger {
     for (const answer of this.questions.values()) answer(undefined);
     this.questions.clear();
     this.#tools?.close();
+    void this.#thread?.then((thread) => thread?.close());
     this.#leave(this.#desk);
   }
 
@@ -164,6 +178,7 @@ export class PageMessenger {
    * @param {string} text
    */
   #call(id, { options }, text) {
+    if (this.#terminateAfter < Infinity) this.#thread ??= Thread.open(this.#page);
     const answered = this.#request('capabilities/call-result', id, text, async ({ cancelled }) => {
       // Each evaluation has an answer of its own, and this one may overtake that of the cancel.
       const cancel = cancelled === true ? this.#cancels.get(options?.callId) : undefined;
@@ -174,6 +189,8 @@ export class PageMessenger {
       clearTimeout(timer);
     });
     this.#calls.add(answered);
+    // The host cancels it by itself, if its thread is free.
+    if (options?.timeout < Infinity) this.#free(options.callId, answered, options.timeout);
     void answered.then(() => this.#calls.delete(answered));
   }
 
@@ -185,9 +202,27 @@ export class PageMessenger {
   #cancel(id, { callId }, text) {
     const answered = this.#request('capabilities/cancel-result', id, text);
     this.#cancels.set(callId, answered);
+    this.#free(callId, answered, 0);
     void answered.then(() => {
       if (this.#cancels.get(callId) === answered) this.#cancels.delete(callId);
     });
+  }
+
+  /**
+   * Sees to it that the page can answer.
+   *
+   * @param {string} callId
+   * @param {Promise<void>} answered
+   * @param {number} later milliseconds until it should
+   */
+  #free(callId, answered, later) {
+    const desk = this.#desk;
+    if (!desk || !this.#thread) return;
+    const timer = setTimeout(async () => {
+      const thread = await this.#thread;
+      await thread?.free(callId, answered, desk, this.#terminateAfter);
+    }, Math.min(later, 0x7fffffff));
+    void answered.then(() => clearTimeout(timer));
   }
 
   /**
@@ -201,6 +236,8 @@ export class PageMessenger {
     const desk = this.#desk;
     if (!desk) return;
     try {
+      // A debugger can only be made ready while the page's thread is free.
+      if (this.#thread) await this.#thread;
       const payload = await this.#perform(desk, text);
       // Without `window.abp` there is no app any more.
       if (payload === undefined) return this.#gone();

@@ -7,6 +7,7 @@
  */
 import { CAPABILITIES_CHANGED, cancelConfirmation, cancelResponse, cancelled } from '../envelope.js';
 import { abpError, failure, problem } from '../errors.js';
+import { LIST } from '../listing.js';
 import { newId } from '../platform.js';
 
 /** callIds remembered, so that none is used twice and a late cancel is answered truthfully. */
@@ -37,6 +38,8 @@ export class ToolsMessenger {
   onclose = undefined;
   /** @type {Map<string, string>} the tools: their names, and the frames they are in */
   #tools = new Map();
+  /** @type {Map<string, any>} the same, as the browser describes them */
+  #described = new Map();
   /** @type {Map<string, Call>} by callId */
   #calls = new Map();
   /** @type {Map<string, Call>} by the browser's name for them */
@@ -87,6 +90,7 @@ export class ToolsMessenger {
     if (type === 'initialize') this.#answer('initialize-result', id, this.#session());
     else if (type === 'capabilities/call') void this.#call(id, payload);
     else if (type === 'capabilities/cancel') this.#cancel(id, payload);
+    else if (type === LIST) this.#answer(`${LIST}-result`, id, { capabilities: [...this.#tools.keys()].map((name) => this.#described.get(name)) });
     else if (type === 'shutdown') {
       this.#leaving = id ?? null;
       this.#cancelAll();
@@ -118,9 +122,15 @@ export class ToolsMessenger {
   #changed(added, removed) {
     // Of two frames that have a tool of the same name, the one that had it first has it.
     const gone = removed.filter(({ name, frameId }) => this.#tools.get(name) === frameId);
-    for (const { name } of gone) this.#tools.delete(name);
+    for (const { name } of gone) {
+      this.#tools.delete(name);
+      this.#described.delete(name);
+    }
     const come = added.filter(({ name }) => !this.#tools.has(name));
-    for (const { name, frameId } of come) this.#tools.set(name, frameId);
+    for (const { name, frameId, description = '', inputSchema } of come) {
+      this.#tools.set(name, frameId);
+      this.#described.set(name, { name, description, ...(inputSchema && { inputSchema }) });
+    }
     if (!this.#open || come.length + gone.length === 0) return;
     const names = (/** @type {any[]} */ tools) => tools.map(({ name }) => name);
     this.#say('notification', { event: CAPABILITIES_CHANGED, data: { added: names(come), removed: names(gone) } });
@@ -239,9 +249,9 @@ const answerTo = (callId, stop, reason) => (stop ? cancelConfirmation(callId, st
 
 /**
  * @param {any} page
- * @returns {Promise<DevTools | undefined>} undefined where the browser has none, or knows no tools
+ * @returns {Promise<DevTools | undefined>} undefined where the browser has none
  */
-async function openDevTools(page) {
+export async function openDevTools(page) {
   /** @type {DevTools | undefined} */
   let session;
   try {

@@ -254,7 +254,9 @@ export class GatewayLink {
 
   /** @param {any} envelope */
   #receive({ agent, ...envelope }) {
-    if (typeof agent !== 'string' || envelope.type === 'error') {
+    if (envelope.type === 'app/superseded') {
+      this.#state('superseded');
+    } else if (typeof agent !== 'string' || envelope.type === 'error') {
       if (envelope.id === UPDATE) this.#offer.refused();
       console.warn('caphost: the gateway says', envelope);
     } else if (envelope.type === 'agent/closed') {

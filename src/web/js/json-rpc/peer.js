@@ -99,6 +99,10 @@ export class Peer {
 
   /** @param {unknown} raw */
   take(raw) {
+    const { size } = this.shell;
+    const text = typeof raw === 'string' ? raw : /** @type {any} */ (raw)?.payload;
+    // Before it is parsed: it would be many times as large.
+    if (typeof text === 'string' && text.length > size) return this.#refuseMessage(null, `The message is larger than ${size} characters`);
     const { message, unreadable } = this.frames.unwrap(raw);
     if (unreadable) return this.refuse(null, 'INVALID_PARAMS', unreadable, PARSE_ERROR);
     if (message === undefined) return undefined;

@@ -1,0 +1,44 @@
+/**
+ * The one instance of the wasm module, for all entry points of the package.
+ *
+ * `#wasm` is what wasm-bindgen wrote for the crate.
+ */
+import { abpError, text } from '../src/web/js/errors.js';
+import { AgentHandle, HostHandle, imports, newHost, start } from '#wasm';
+
+/** What the crate exports, once the module is there. By name: a bundler leaves out the rest. */
+const exports = { AgentHandle, HostHandle, newHost };
+
+/** @typedef {typeof exports} Exports */
+
+/** @type {Promise<Exports> | undefined} */
+let loading;
+
+/**
+ * The crate's exports. A failed load is tried again by the next caller.
+ *
+ * @param {() => Promise<BufferSource>} bytes of the module
+ * @returns {Promise<Exports>}
+ */
+export function instance(bytes) {
+  loading ??= instantiate(bytes).catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+/** @param {() => Promise<BufferSource>} bytes */
+async function instantiate(bytes) {
+  const module = await bytes();
+  const { instance } = await WebAssembly.instantiate(module, imports()).catch(explain);
+  start(instance);
+  return exports;
+}
+
+/** @param {unknown} error @returns {never} */
+function explain(error) {
+  // Some browsers ask for more than is needed.
+  if (!/Content Security|CSP|unsafe-eval/i.test(text(error))) throw error;
+  throw abpError('NOT_SUPPORTED', `The Content-Security-Policy of this page forbids WebAssembly: add 'wasm-unsafe-eval' to its script-src. ${text(error)}`);
+}

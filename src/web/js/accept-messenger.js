@@ -1,0 +1,45 @@
+/**
+ * Agents behind a transport of the app's own.
+ */
+import { Connection } from './connection.js';
+import { transferables } from './transfer.js';
+
+/**
+ * @param {import('./shell.js').Shell} shell
+ * @param {Pick<import('./messenger.js').Messenger, 'post' | 'close' | 'onmessage' | 'onclose'>} messenger
+ * @param {(close: () => void, held: boolean) => void} hold told what closes it, and whether there is something to be closed
+ * @returns {() => void} ends the session, and closes the messenger
+ */
+export function acceptMessenger(shell, messenger, hold) {
+  /** @type {Connection | undefined} */
+  let connection;
+
+  const connect = () => {
+    /** @type {Connection} */
+    const made = new Connection(shell, (envelope) => messenger.post(/** @type {any} */ (envelope), transferables(envelope.payload, made.wantsTransfer(envelope))));
+    made.onover = part;
+    return made;
+  };
+  /** The session is over, and there may be another. */
+  const part = () => {
+    connection?.close();
+    connection = undefined;
+  };
+  const release = () => {
+    messenger.onmessage = messenger.onclose = undefined;
+    part();
+    hold(close, false);
+  };
+  const close = () => {
+    connection?.leave();
+    release();
+    messenger.close();
+  };
+  messenger.onmessage = (message) => {
+    connection ??= connect();
+    connection.hear(message);
+  };
+  messenger.onclose = release;
+  hold(close, true);
+  return close;
+}

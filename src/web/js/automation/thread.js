@@ -1,0 +1,132 @@
+/**
+ * Ends the job that holds a page's thread, when that is a call's which was cancelled and the page
+ * cannot answer because of it. By the browser's DevTools (Chromium, from Puppeteer and Playwright).
+ *
+ * Whose job it is, is read while it stands still: the debugger pauses it wherever it is, be it a loop,
+ * a regular expression or WebAssembly. If the host has marked it as that call's, it is ended when it
+ * would go on; any other goes on as if nothing had been. A debugger can only be made ready while the
+ * thread is free, so it is before the first call.
+ */
+import { recover, whoHasThread } from './in-page.js';
+import { openDevTools } from './tools-messenger.js';
+
+/** @import { DevTools } from './tools-messenger.js' */
+
+/** Milliseconds until the page is looked at again. */
+const AGAIN = 250;
+/** Milliseconds for the debugger to get hold of a job: a native function gives no chance to. */
+const PAUSE = 1000;
+
+/** @param {number} time */
+const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
+
+/**
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {number} time
+ * @returns {Promise<T | undefined>} undefined when it takes longer, or fails
+ */
+async function within(promise, time) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, time)));
+  const result = await Promise.race([promise.catch(() => undefined), late]);
+  clearTimeout(timer);
+  return /** @type {T | undefined} */ (result);
+}
+
+export class Thread {
+  /** @type {((paused: any) => void) | undefined} */
+  #onpaused;
+  /** One at a time. @type {Promise<unknown>} */
+  #turn = Promise.resolve();
+  #closed = false;
+
+  /** @param {DevTools} devTools */
+  constructor(devTools) {
+    this.devTools = devTools;
+    devTools.on('Debugger.paused', (event) => {
+      if (this.#onpaused) this.#onpaused(event);
+      // A `debugger` statement of the page's, or a pause that came too late.
+      else this.#send('Debugger.resume').catch(() => {});
+    });
+  }
+
+  /**
+   * @param {any} page of Puppeteer or Playwright
+   * @returns {Promise<Thread | undefined>} undefined where there is no such debugger
+   */
+  static async open(page) {
+    const devTools = await openDevTools(page);
+    if (!devTools) return undefined;
+    const thread = new Thread(devTools);
+    try {
+      await devTools.send('Debugger.enable', { maxScriptsCacheSize: 1 });
+      return thread;
+    } catch {
+      thread.close();
+      return undefined;
+    }
+  }
+
+  close() {
+    this.#closed = true;
+    this.devTools.detach().catch(() => {});
+  }
+
+  /**
+   * Sees to it that a call that was cancelled gives the thread back.
+   *
+   * @param {string} callId
+   * @param {Promise<unknown>} answered settles when the page has answered
+   * @param {{ evaluate: (work: any) => Promise<any> }} desk in the page
+   * @param {number} after milliseconds that it is given
+   */
+  async free(callId, answered, desk, after) {
+    let waits = true;
+    void answered.then(() => (waits = false));
+    for (let pause = after; waits && !this.#closed; pause = AGAIN) {
+      // Whatever the host waits for, a page whose thread is free answers this.
+      const free = await within(desk.evaluate(() => true), pause);
+      if (!waits || this.#closed) return;
+      if (free) await Promise.race([answered, sleep(pause)]);
+      else if (await this.#end(callId)) {
+        await desk.evaluate(recover).catch(() => {});
+        return;
+      }
+    }
+  }
+
+  /** @param {string} callId @returns {Promise<boolean>} whether the job was that call's, and was ended */
+  #end(callId) {
+    const done = this.#turn.then(() => this.#endNow(callId)).catch(() => false);
+    this.#turn = done;
+    return done;
+  }
+
+  /** @param {string} callId */
+  async #endNow(callId) {
+    /** @type {Promise<any>} */
+    const pausing = new Promise((resolve) => (this.#onpaused = resolve));
+    this.#send('Debugger.pause').catch(() => {});
+    const paused = await within(pausing, PAUSE);
+    this.#onpaused = undefined;
+    if (!paused) return false;
+    const calls = await this.#whoHasThread(paused.callFrames).catch(() => undefined);
+    const terminateOnResume = Array.isArray(calls) && calls.includes(callId);
+    await this.#send('Debugger.resume', { terminateOnResume });
+    return terminateOnResume;
+  }
+
+  /** @param {{ callFrameId: string }[]} frames the first is the innermost @returns {Promise<string[] | undefined>} */
+  async #whoHasThread(frames) {
+    const callFrameId = frames.at(-1)?.callFrameId;
+    const evaluated = await within(this.#send('Debugger.evaluateOnCallFrame', { callFrameId, expression: `(${whoHasThread})()`, silent: true, returnByValue: true }), PAUSE);
+    return evaluated?.result?.value;
+  }
+
+  /** @param {string} method @param {object} [params] @returns {Promise<any>} */
+  async #send(method, params) {
+    return this.devTools.send(method, params);
+  }
+}

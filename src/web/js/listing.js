@@ -1,0 +1,88 @@
+/**
+ * An agent's questions for what an app offers.
+ */
+import { abpError } from './errors.js';
+
+/** @import { Messenger } from './messenger.js' */
+
+/** What an agent sends, and a host answers with `…-result`. */
+export const LIST = 'capabilities/list';
+
+/** What is not said of a capability. */
+const UNSAID = { description: '', inputSchema: { type: 'object' }, outputSchema: {}, available: true, requirements: [], features: {} };
+
+export class Listing {
+  /** @type {Map<string, { resolve: (list: any) => void, reject: (error: Error) => void }>} */
+  #waiting = new Map();
+  #asked = 0;
+  #closed = false;
+  #messenger;
+  #grace;
+
+  /**
+   * @param {Messenger} messenger
+   * @param {number} grace milliseconds the app has to answer
+   */
+  constructor(messenger, grace) {
+    this.#messenger = messenger;
+    this.#grace = grace;
+  }
+
+  /**
+   * @param {string} app its id
+   * @param {any[]} known what the session says of each capability
+   * @returns {Promise<any[]>} the Capability objects of the app
+   */
+  async ask(app, known) {
+    if (this.#closed) throw GONE();
+    // The gateway passes on calls, and has another place for this.
+    const list = await (this.#messenger.list?.(app) ?? this.#request());
+    if (!Array.isArray(list) || !list.every((it) => typeof it?.name === 'string')) throw abpError('TRANSPORT_ERROR', NO_LIST);
+    return list.map((it) => ({ ...UNSAID, ...known.find(({ name }) => name === it.name), ...it }));
+  }
+
+  /** @returns {Promise<any>} */
+  #request() {
+    this.#asked += 1;
+    // No number: those are the keys of calls and cancels.
+    const id = `list-${this.#asked}`;
+    return new Promise((resolve, reject) => {
+      const late = () => this.#settle(id, ({ reject }) => reject(abpError('TIMEOUT', `The app has not listed its capabilities within ${this.#grace} ms`)));
+      const timer = this.#grace < 0x7fffffff ? setTimeout(late, this.#grace) : undefined;
+      const end = (/** @type {(value: any) => void} */ settle) => (/** @type {any} */ value) => {
+        clearTimeout(timer);
+        settle(value);
+      };
+      this.#waiting.set(id, { resolve: end(resolve), reject: end(reject) });
+      this.#messenger.post({ type: LIST, id, timestamp: Date.now(), payload: {} });
+    });
+  }
+
+  /** @param {string} id @param {(waiting: { resolve: (list: any) => void, reject: (error: Error) => void }) => void} how */
+  #settle(id, how) {
+    const waiting = this.#waiting.get(id);
+    if (this.#waiting.delete(id) && waiting) how(waiting);
+  }
+
+  /** @param {any} envelope that may be an answer */
+  take(envelope) {
+    const { id, type, payload } = envelope ?? {};
+    if (!this.#waiting.has(id)) return;
+    const { code } = payload?.error ?? {};
+    this.#settle(id, ({ resolve, reject }) => {
+      if (type === `${LIST}-result` && code === undefined) resolve(payload?.capabilities);
+      else if (typeof code === 'string') reject(Object.assign(abpError(code, String(payload.error.message)), payload.error));
+      else reject(abpError('TRANSPORT_ERROR', NO_LIST));
+    });
+  }
+
+  /** The session is over. */
+  close() {
+    this.#closed = true;
+    for (const id of [...this.#waiting.keys()]) this.#settle(id, ({ reject }) => reject(GONE()));
+  }
+}
+
+const NO_LIST = 'The app has answered with something that is no list of capabilities';
+
+const GONE = () => abpError('DISCONNECTED', 'The session is over');

@@ -1,0 +1,456 @@
+/**
+ * Checks a value against a JSON Schema (2020-12, and what older drafts write otherwise), by
+ * interpreting it: no content security policy forbids that.
+ *
+ * Whatever the value is, the time is at most proportional to its size, times that of the schema:
+ * a value is checked against a schema that is referred to once only, equal items are found by their
+ * fingerprints, patterns do not backtrack, and after so many errors the rest is not looked at.
+ */
+import { formats } from './formats.js';
+
+/** @import { References } from './references.js' */
+/** @import { Patterns } from './patterns.js' */
+
+/** So many errors are told. */
+export const MOST_ERRORS = 16;
+
+/**
+ * @typedef {{ path: (string | number)[], keyword: string, message: string }} Problem
+ * @typedef {{ properties: Set<string>, items: Set<number> }} Seen what has been looked at of a value
+ */
+
+/** What there is to do for a schema, so that nothing else is looked for. */
+const EQUALS = 1;
+const NUMBER = 2;
+const TEXT = 4;
+const COMBINED = 8;
+const OBJECT = 16;
+const ARRAY = 32;
+const UNEVALUATED = 64;
+
+/** @type {[part: number, keywords: string[]][]} */
+const PARTS = [
+  [EQUALS, ['const', 'enum']],
+  [NUMBER, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+  [TEXT, ['minLength', 'maxLength', 'pattern', 'format']],
+  [COMBINED, ['allOf', 'anyOf', 'oneOf', 'not', 'if']],
+  [OBJECT, ['properties', 'patternProperties', 'additionalProperties', 'propertyNames', 'required', 'minProperties', 'maxProperties']],
+  [OBJECT, ['dependentRequired', 'dependentSchemas', 'dependencies']],
+  [ARRAY, ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
+  [UNEVALUATED, ['unevaluatedProperties', 'unevaluatedItems']],
+];
+
+/** @param {any} schema */
+const partsOf = (schema) =>
+  PARTS.reduce((parts, [part, keywords]) => (keywords.some((it) => schema[it] !== undefined) ? parts | part : parts), 0);
+
+export class Checker {
+  #references;
+  #patterns;
+  /** @type {Map<unknown, number>} */
+  #parts = new Map();
+  /** Where in the whole the value is. @type {(string | number)[]} */
+  #path = [];
+  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, boolean>>} */
+  #known = new Map();
+  /** References that have been followed without going deeper into the value. */
+  #followed = 0;
+  #fingerprints = new Fingerprints();
+
+  /** @param {References} references @param {Patterns} patterns */
+  constructor(references, patterns) {
+    this.#references = references;
+    this.#patterns = patterns;
+  }
+
+  /**
+   * @param {any} schema
+   * @param {any} value
+   * @param {Problem[] | null} problems what is wrong is added to them; null if nobody asks
+   * @param {Seen | null} [seen] what has been looked at is added to it; null if nobody asks
+   * @returns {boolean} whether the value fits
+   */
+  fits(schema, value, problems, seen = null) {
+    if (schema === true) return true;
+    if (schema === false) return this.#bad(problems, 'false', 'must not be there');
+    // Before anything that may be long: nothing else is worth saying of a value of the wrong type.
+    if (schema.type !== undefined && !isOfType(value, schema.type)) {
+      return this.#bad(problems, 'type', `must be ${[schema.type].flat().join(' or ')}, and is ${typeOf(value)}`);
+    }
+    let parts = this.#parts.get(schema);
+    if (parts === undefined) this.#parts.set(schema, (parts = partsOf(schema)));
+    const asked = (parts & UNEVALUATED) !== 0;
+    const mine = asked ? { properties: new Set(), items: new Set() } : seen;
+    let fits = (parts & EQUALS) === 0 || this.#equals(schema, value, problems);
+    if (parts & NUMBER && typeof value === 'number') fits &&= this.#number(schema, value, problems);
+    if (parts & TEXT && typeof value === 'string') fits &&= this.#text(schema, value, problems);
+    if (this.#references.size > 0 && (fits || goesOn(problems))) fits = this.#referred(schema, value, problems, mine) && fits;
+    if (parts & COMBINED && (fits || goesOn(problems))) fits = this.#combined(schema, value, problems, mine) && fits;
+    if (parts & (OBJECT | ARRAY) && (fits || goesOn(problems))) fits = this.#inner(schema, value, problems, mine) && fits;
+    if (asked && (fits || goesOn(problems))) fits = this.#unevaluated(schema, value, problems, /** @type {Seen} */ (mine)) && fits;
+    if (asked && seen && mine) add(seen, mine);
+    return fits;
+  }
+
+  /**
+   * @param {Problem[] | null} problems
+   * @param {string} keyword
+   * @param {string} message
+   * @param {string | number} [below] the property that it is about
+   * @returns {false}
+   */
+  #bad(problems, keyword, message, below) {
+    if (problems && problems.length < MOST_ERRORS) {
+      problems.push({ path: below === undefined ? [...this.#path] : [...this.#path, below], keyword, message });
+    }
+    return false;
+  }
+
+  /** @param {any} schema @param {any} value @param {Problem[] | null} problems */
+  #equals(schema, value, problems) {
+    if (schema.const !== undefined && !equal(value, schema.const)) return this.#bad(problems, 'const', `must be ${shown(schema.const)}`);
+    if (schema.enum === undefined || schema.enum.some((/** @type {unknown} */ it) => equal(value, it))) return true;
+    return this.#bad(problems, 'enum', `must be one of ${shown(schema.enum)}`);
+  }
+
+  /** @param {any} schema @param {number} value @param {Problem[] | null} problems */
+  #number({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }, value, problems) {
+    if (value < minimum) return this.#bad(problems, 'minimum', `must be at least ${minimum}`);
+    if (value > maximum) return this.#bad(problems, 'maximum', `must be at most ${maximum}`);
+    if (value <= exclusiveMinimum) return this.#bad(problems, 'exclusiveMinimum', `must be more than ${exclusiveMinimum}`);
+    if (value >= exclusiveMaximum) return this.#bad(problems, 'exclusiveMaximum', `must be less than ${exclusiveMaximum}`);
+    return multipleOf === undefined || isMultipleOf(value, multipleOf) || this.#bad(problems, 'multipleOf', `must be a multiple of ${multipleOf}`);
+  }
+
+  /** @param {any} schema @param {string} value @param {Problem[] | null} problems */
+  #text({ minLength = 0, maxLength = Infinity, pattern, format }, value, problems) {
+    // Characters outside of the first plane take two places.
+    const length = value.length < minLength || value.length <= maxLength && value.length >= 2 * minLength ? value.length : characters(value);
+    if (length < minLength) return this.#bad(problems, 'minLength', `must have at least ${counted(minLength, 'character')}`);
+    if (length > maxLength) return this.#bad(problems, 'maxLength', `must have at most ${counted(maxLength, 'character')}`);
+    if (pattern !== undefined && !this.#patterns.test(pattern, value)) return this.#bad(problems, 'pattern', `must match the pattern ${pattern}`);
+    return format === undefined || (formats.get(format)?.(value) ?? true) || this.#bad(problems, 'format', `must have the format "${format}"`);
+  }
+
+  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #referred(schema, value, problems, seen) {
+    const targets = this.#references.get(schema);
+    if (!targets) return true;
+    this.#followed += 1;
+    // The same value may come here by many ways: of what is in it there would be more with each level.
+    const repeats = this.#followed > 1 || (typeof value === 'object' && value !== null && holdsObjects(value));
+    let fits = true;
+    for (const target of targets) {
+      const known = repeats && !seen ? this.#resultsOf(target) : undefined;
+      let result = known?.get(value);
+      if (result === undefined) {
+        result = this.fits(target, value, problems, seen);
+        known?.set(value, result);
+      } else if (!result) this.#bad(problems, '$ref', 'does not fit');
+      fits &&= result;
+    }
+    this.#followed -= 1;
+    return fits;
+  }
+
+  /** @param {unknown} schema */
+  #resultsOf(schema) {
+    let results = this.#known.get(schema);
+    if (!results) this.#known.set(schema, (results = new Map()));
+    return results;
+  }
+
+  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #combined(schema, value, problems, seen) {
+    const { allOf, anyOf, oneOf, not, if: condition, then, else: otherwise } = schema;
+    let fits = true;
+    for (const it of allOf ?? []) if (fits || goesOn(problems)) fits = this.fits(it, value, problems, seen) && fits;
+    if (anyOf !== undefined && (fits || goesOn(problems))) fits = this.#some(anyOf, value, problems, seen, false) && fits;
+    if (oneOf !== undefined && (fits || goesOn(problems))) fits = this.#some(oneOf, value, problems, seen, true) && fits;
+    if (not !== undefined && this.fits(not, value, null)) fits = this.#bad(problems, 'not', 'must not be as it is');
+    if (condition === undefined || !(fits || goesOn(problems))) return fits;
+    const next = this.#tried(condition, value, null, seen) ? then : otherwise;
+    return (next === undefined || this.fits(next, value, problems, seen)) && fits;
+  }
+
+  /**
+   * @param {any[]} schemas
+   * @param {any} value
+   * @param {Problem[] | null} problems
+   * @param {Seen | null} seen
+   * @param {boolean} one exactly
+   */
+  #some(schemas, value, problems, seen, one) {
+    let fit = 0;
+    /** @type {Problem[]} */
+    let best = [];
+    for (const schema of schemas) {
+      /** @type {Problem[] | null} */
+      const own = problems && fit === 0 ? [] : null;
+      if (this.#tried(schema, value, own, seen)) fit += 1;
+      // Whoever got furthest says what is wrong, of several the last.
+      else if (own && deepest(own) >= deepest(best)) best = own;
+      if (fit > (one ? 1 : 0) && !(seen && !one)) break;
+    }
+    if (one ? fit === 1 : fit > 0) return true;
+    if (fit === 0 && problems && deepest(best) > this.#path.length) problems.push(...best.slice(0, MOST_ERRORS - problems.length));
+    else this.#bad(problems, one ? 'oneOf' : 'anyOf', fit ? 'fits more than one of the alternatives' : 'fits none of the alternatives');
+    return false;
+  }
+
+  /** As `fits`, but what does not fit has not looked at anything. @type {Checker['fits']} */
+  #tried(schema, value, problems, seen) {
+    const own = seen ? { properties: new Set(), items: new Set() } : null;
+    const fits = this.fits(schema, value, problems, own);
+    if (fits && seen && own) add(seen, /** @type {Seen} */ (own));
+    return fits;
+  }
+
+  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #inner(schema, value, problems, seen) {
+    if (typeof value !== 'object' || value === null) return true;
+    return Array.isArray(value) ? this.#array(schema, value, problems, seen) : this.#object(schema, value, problems, seen);
+  }
+
+  /**
+   * A value within this one.
+   *
+   * @param {any} schema
+   * @param {any} value
+   * @param {string | number} at
+   * @param {Problem[] | null} problems
+   */
+  #below(schema, value, at, problems) {
+    if (schema === true) return true;
+    const followed = this.#followed;
+    this.#followed = 0;
+    this.#path.push(at);
+    const fits = this.fits(schema, value, problems);
+    this.#path.pop();
+    this.#followed = followed;
+    return fits;
+  }
+
+  /** @param {any} schema @param {any} object @param {Problem[] | null} problems @param {Seen | null} seen */
+  #object(schema, object, problems, seen) {
+    const { required = [], minProperties, maxProperties, propertyNames, dependentRequired = {}, dependentSchemas = {}, dependencies = {} } = schema;
+    const { properties = {}, patternProperties, additionalProperties } = schema;
+    const has = (/** @type {string} */ name) => Object.hasOwn(object, name) && object[name] !== undefined;
+    const needs = (/** @type {string[]} */ names) => {
+      const missing = names.filter((name) => !has(name));
+      for (const name of missing.slice(0, MOST_ERRORS)) this.#bad(problems, 'required', 'is missing', name);
+      return missing.length === 0;
+    };
+    let fits = needs(required);
+    if (!fits && !goesOn(problems)) return false;
+    if (minProperties !== undefined || maxProperties !== undefined) {
+      const count = Object.keys(object).length;
+      if (count < minProperties) fits = this.#bad(problems, 'minProperties', `must have at least ${counted(minProperties, 'property')}`);
+      if (count > maxProperties) fits = this.#bad(problems, 'maxProperties', `must have at most ${counted(maxProperties, 'property')}`);
+    }
+    for (const [name, rule] of Object.entries({ ...dependencies, ...dependentRequired })) {
+      if (Array.isArray(rule) && has(name)) fits = needs(rule) && fits;
+    }
+    for (const [name, rule] of [...Object.entries(dependencies), ...Object.entries(dependentSchemas)]) {
+      if (!Array.isArray(rule) && has(name) && !this.fits(rule, object, problems, seen)) fits = false;
+    }
+    if (propertyNames === undefined && patternProperties === undefined && additionalProperties === undefined) {
+      for (const name of Object.keys(properties)) {
+        if (!fits && !goesOn(problems)) return false;
+        if (!has(name)) continue;
+        seen?.properties.add(name);
+        if (!this.#below(properties[name], object[name], name, problems)) fits = false;
+      }
+      return fits;
+    }
+    for (const name of Object.keys(object)) {
+      if (!fits && !goesOn(problems)) return false;
+      if (!this.#property(schema, name, object[name], problems, seen)) fits = false;
+    }
+    return fits;
+  }
+
+  /** @param {any} schema @param {string} name @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #property({ properties = {}, patternProperties = {}, additionalProperties, propertyNames }, name, value, problems, seen) {
+    let fits = propertyNames === undefined || this.#below(propertyNames, name, name, problems);
+    if (value === undefined) return fits;
+    let covered = Object.hasOwn(properties, name);
+    if (covered) fits = this.#below(properties[name], value, name, problems) && fits;
+    for (const pattern of Object.keys(patternProperties)) {
+      if (!this.#patterns.test(pattern, name)) continue;
+      covered = true;
+      fits = this.#below(patternProperties[pattern], value, name, problems) && fits;
+    }
+    if (!covered && additionalProperties !== undefined) {
+      covered = true;
+      if (additionalProperties === false) return this.#bad(problems, 'additionalProperties', 'is not a known property', name);
+      fits = this.#below(additionalProperties, value, name, problems) && fits;
+    }
+    if (covered) seen?.properties.add(name);
+    return fits;
+  }
+
+  /** @param {any} schema @param {any[]} array @param {Problem[] | null} problems @param {Seen | null} seen */
+  #array(schema, array, problems, seen) {
+    const { items, additionalItems, contains, minItems, maxItems, uniqueItems } = schema;
+    if (array.length < minItems) return this.#bad(problems, 'minItems', `must have at least ${counted(minItems, 'item')}`);
+    if (array.length > maxItems) return this.#bad(problems, 'maxItems', `must have at most ${counted(maxItems, 'item')}`);
+    const first = schema.prefixItems ?? (Array.isArray(items) ? items : []);
+    const rest = Array.isArray(items) ? additionalItems : items;
+    const end = rest === undefined ? Math.min(first.length, array.length) : array.length;
+    let fits = true;
+    for (let at = 0; at < end; at += 1) {
+      if (!fits && !goesOn(problems)) return false;
+      seen?.items.add(at);
+      if (!this.#below(at < first.length ? first[at] : rest, array[at], at, problems)) fits = false;
+    }
+    if (contains !== undefined && !this.#contains(schema, array, problems, seen)) fits = false;
+    if (uniqueItems !== true || array.length < 2) return fits;
+    /** @type {Map<unknown, number>} */
+    const met = new Map();
+    for (const [at, item] of array.entries()) {
+      const print = this.#fingerprints.of(item);
+      const before = met.get(print);
+      if (before !== undefined) return this.#bad(problems, 'uniqueItems', `is equal to item ${before}`, at);
+      met.set(print, at);
+    }
+    return fits;
+  }
+
+  /** @param {any} schema @param {any[]} array @param {Problem[] | null} problems @param {Seen | null} seen */
+  #contains({ contains, minContains = 1, maxContains = Infinity }, array, problems, seen) {
+    let found = 0;
+    for (let at = 0; at < array.length; at += 1) {
+      if (!this.#below(contains, array[at], at, null)) continue;
+      seen?.items.add(at);
+      found += 1;
+      if (found > maxContains) return this.#bad(problems, 'maxContains', `must hold at most ${counted(maxContains, 'item')} of a kind`);
+      if (found >= minContains && maxContains === Infinity && !seen) break;
+    }
+    return found >= minContains || this.#bad(problems, 'contains', `must hold at least ${counted(minContains, 'item')} of a kind`);
+  }
+
+  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen} seen */
+  #unevaluated({ unevaluatedProperties: ofObject, unevaluatedItems: ofArray }, value, problems, seen) {
+    let fits = true;
+    /** @param {any} rule @param {any} inner @param {string | number} at */
+    const check = (rule, inner, at) => {
+      if (rule === false) fits = this.#bad(problems, 'unevaluated', 'is not expected here', at);
+      else if (!this.#below(rule, inner, at, problems)) fits = false;
+    };
+    if (Array.isArray(value) && ofArray !== undefined) {
+      for (let at = 0; at < value.length && (fits || goesOn(problems)); at += 1) {
+        if (!seen.items.has(at)) check(ofArray, value[at], at);
+        seen.items.add(at);
+      }
+    } else if (typeof value === 'object' && value !== null && !Array.isArray(value) && ofObject !== undefined) {
+      for (const name of Object.keys(value)) {
+        if (!fits && !goesOn(problems)) break;
+        if (!seen.properties.has(name) && value[name] !== undefined) check(ofObject, value[name], name);
+        seen.properties.add(name);
+      }
+    }
+    return fits;
+  }
+}
+
+/** Whether there is more to be told. @param {Problem[] | null} problems */
+const goesOn = (problems) => problems !== null && problems.length < MOST_ERRORS;
+
+/** @param {Seen} seen @param {Seen} more */
+function add(seen, more) {
+  for (const name of more.properties) seen.properties.add(name);
+  for (const at of more.items) seen.items.add(at);
+}
+
+/** @param {Problem[]} problems */
+const deepest = (problems) => problems.reduce((most, { path }) => Math.max(most, path.length), 0);
+
+/** @param {unknown} value */
+const typeOf = (value) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+/** @param {unknown} value @param {string | string[]} type @returns {boolean} */
+function isOfType(value, type) {
+  if (Array.isArray(type)) return type.some((it) => isOfType(value, it));
+  return type === 'integer' ? Number.isInteger(value) : type === typeOf(value);
+}
+
+/** Whether any of its members is more than text, a number or the like. @param {any} value */
+function holdsObjects(value) {
+  if (Array.isArray(value)) return value.some((it) => typeof it === 'object' && it !== null);
+  for (const key in value) if (typeof value[key] === 'object' && value[key] !== null) return true;
+  return false;
+}
+
+/** @param {any} one @param {any} other of a schema @returns {boolean} */
+function equal(one, other) {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
+  const names = Object.keys(other);
+  if (Object.keys(one).length !== names.length || (Array.isArray(one) && one.length !== other.length)) return false;
+  return names.every((name) => Object.hasOwn(one, name) && equal(one[name], other[name]));
+}
+
+/** Whether a number is one of times another, as they are written in decimals. @param {number} value @param {number} divisor */
+function isMultipleOf(value, divisor) {
+  if (!Number.isFinite(value) || !(divisor > 0)) return false;
+  const [[digits, exponent], [ofDivisor, divisorExponent]] = [decimal(value), decimal(divisor)];
+  const shift = BigInt(Math.abs(exponent - divisorExponent));
+  return exponent > divisorExponent ? (digits * 10n ** shift) % ofDivisor === 0n : digits % (ofDivisor * 10n ** shift) === 0n;
+}
+
+/** @param {number} number @returns {[digits: bigint, exponent: number]} */
+function decimal(number) {
+  const [mantissa = '', exponent = '0'] = Math.abs(number).toExponential().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
+}
+
+/** @param {string} text */
+function characters(text) {
+  let count = text.length;
+  for (let at = 0; at < text.length - 1; at += 1) {
+    if (/** @type {number} */ (text.codePointAt(at)) > 0xffff) {
+      count -= 1;
+      at += 1;
+    }
+  }
+  return count;
+}
+
+/** @param {number} count @param {string} noun */
+const counted = (count, noun) => `${count} ${count === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`;
+
+/** @param {unknown} value of a schema */
+const shown = (value) => {
+  const text = JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+};
+
+/** Values that are equal as JSON have the same, however deep and large they are; each is looked at once. */
+class Fingerprints {
+  /** @type {Map<string, number>} */
+  #numbers = new Map();
+  /** @type {Map<object, number>} */
+  #known = new Map();
+
+  /** @param {any} value @returns {unknown} */
+  of(value) {
+    if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `"${value}` : value;
+    const known = this.#known.get(value);
+    if (known !== undefined) return `#${known}`;
+    const parts = Array.isArray(value)
+      ? value.map((it) => this.#part(it))
+      : Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${this.#part(value[name])}`);
+    const text = `${Array.isArray(value) ? '[' : '{'}${parts.join(',')}`;
+    const number = this.#numbers.get(text) ?? this.#numbers.size;
+    this.#numbers.set(text, number);
+    this.#known.set(value, number);
+    return `#${number}`;
+  }
+
+  /** @param {any} value */
+  #part(value) {
+    return typeof value === 'string' ? JSON.stringify(value) : String(this.of(value));
+  }
+}

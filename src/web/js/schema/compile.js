@@ -1,0 +1,93 @@
+/**
+ * From a JSON Schema to what checks parameters against it. Loaded when there is a schema. It imports
+ * nothing that a page has loaded already: a bundler would split that off from the rest, and every
+ * page would pay for it.
+ */
+import { Checker, MOST_ERRORS } from './check.js';
+import { Matchers, Patterns, UNCHECKED } from './patterns.js';
+import { resolve } from './references.js';
+
+/** @import { Check, Verdict } from '../validators.js' */
+/** @import { Problem } from './check.js' */
+
+/** So often a check begins anew with what a worker has found, each time knowing more. */
+const ROUNDS = 8;
+
+/**
+ * @param {any} schema that makes sense
+ * @param {(schema: any, at: string) => void} examine throws for one that does not
+ * @returns {{ check: Check, warnings: string[] }}
+ * @throws {Error} for a reference that leads nowhere
+ */
+export function compile(schema, examine) {
+  const references = resolve(schema, examine);
+  const matchers = new Matchers();
+  for (const pattern of patternsOf(schema, new Set())) matchers.add(pattern);
+
+  /** @param {any} params @param {Patterns} patterns @returns {Verdict | null} */
+  const judge = (params, patterns) => {
+    /** @type {Problem[]} */
+    const problems = [];
+    return new Checker(references, patterns).fits(schema, params, problems) ? null : verdictOn(problems);
+  };
+
+  /** @type {(params: any, patterns: Patterns) => Promise<Verdict | null>} */
+  const judgeLater = async (params, patterns) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const problem = await patterns.ask();
+      if (problem) return problem;
+      const verdict = judge(params, patterns);
+      if (!patterns.open) return verdict;
+    }
+    return UNCHECKED;
+  };
+
+  return {
+    warnings: matchers.slow.map((pattern) => `the pattern ${pattern} may take very long to check, ${SLOW}`),
+    check(params) {
+      const patterns = new Patterns(matchers);
+      const verdict = judge(params, patterns);
+      return patterns.open ? judgeLater(params, patterns) : verdict;
+    },
+  };
+}
+
+const SLOW =
+  'so it is checked in a worker, which is ended when that takes too long. Patterns that neither look around, as in (?=…), nor refer back to a group, as in \\1, nor have very long repetitions are checked at once.';
+
+/**
+ * Wherever they stand: one that stands where no schema is does no harm.
+ *
+ * @param {any} schema
+ * @param {Set<string>} found
+ */
+function patternsOf(schema, found) {
+  if (typeof schema !== 'object' || schema === null) return found;
+  if (typeof schema.pattern === 'string') found.add(schema.pattern);
+  for (const [key, inner] of Object.entries(schema)) {
+    if (key === 'patternProperties') for (const pattern of Object.keys(Object(inner))) found.add(pattern);
+    patternsOf(inner, found);
+  }
+  return found;
+}
+
+/** @type {Record<string, string>} */
+const CODES = { required: 'MISSING_PARAM', type: 'INVALID_TYPE' };
+
+/** Characters of a path, in which there are names of the caller's. */
+const MAX_PATH = 256;
+/** Of a message. */
+const MAX_MESSAGE = 1000;
+
+/** @param {Problem[]} problems at least one @returns {Verdict} */
+function verdictOn(problems) {
+  const errors = problems.slice(0, MOST_ERRORS).map(({ path, message }) => ({ path: path.join('.').slice(0, MAX_PATH), message }));
+  const path = errors[0]?.path ?? '';
+  const said = errors.map((it) => (it.path === '' ? it.message : `${it.path}: ${it.message}`)).join('; ');
+  const noun = errors.length > 1 || path === '' ? 'parameters' : 'parameter';
+  return {
+    code: CODES[problems[0]?.keyword ?? ''] ?? 'INVALID_PARAMS',
+    message: `Bad ${noun}${path === '' ? ':' : ''} ${said}`.slice(0, MAX_MESSAGE),
+    details: { path, errors },
+  };
+}

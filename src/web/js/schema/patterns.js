@@ -1,0 +1,103 @@
+/**
+ * The patterns of a schema, and what is known of the texts that they are tried on in one check.
+ *
+ * Nearly all are matched here, without backtracking. What that cannot do goes to a worker, which is
+ * ended at a deadline: whatever an agent sends, the page is not held.
+ */
+import { LinearPattern } from './linear.js';
+import { askWorker } from './pattern-worker.js';
+
+/** @import { Verdict } from '../validators.js' */
+
+/** Steps that a check may take here, about a tenth of a second; beyond that the worker goes on. */
+const MOST_WORK = 1e7;
+/** Texts that a worker is asked about in one check. */
+const MOST_TEXTS = 10_000;
+
+/** @type {Verdict} */
+export const UNCHECKED = { code: 'INVALID_PARAMS', message: 'The parameters take too long to check against the patterns of the schema' };
+/** @type {Verdict} */
+const NO_WORKER = {
+  code: 'NOT_SUPPORTED',
+  message: 'The parameters cannot be checked: a pattern of the schema is one that only a worker can check safely, and there is none here (a Content-Security-Policy needs `worker-src blob:`)',
+};
+
+/** What a schema has. */
+export class Matchers {
+  /** @type {Map<string, LinearPattern | undefined>} */
+  #linear = new Map();
+
+  /** @param {string} pattern */
+  add(pattern) {
+    this.#linear.set(pattern, LinearPattern.of(pattern));
+  }
+
+  /** @param {string} pattern */
+  get(pattern) {
+    return this.#linear.get(pattern);
+  }
+
+  /** Those that only a worker can check. */
+  get slow() {
+    return [...this.#linear].filter(([, linear]) => !linear).map(([pattern]) => pattern);
+  }
+}
+
+/** Of one check. */
+export class Patterns {
+  #matchers;
+  #work = 0;
+  /** @type {Map<string, Map<string, boolean>>} */
+  #known = new Map();
+  /** What nobody knows yet. @type {[pattern: string, text: string][]} */
+  #asked = [];
+
+  /** @param {Matchers} matchers */
+  constructor(matchers) {
+    this.#matchers = matchers;
+  }
+
+  /** Whether the last check went by guesses. */
+  get open() {
+    return this.#asked.length > 0;
+  }
+
+  /**
+   * @param {string} pattern
+   * @param {string} text
+   * @returns {boolean} a guess, if that is still to be asked
+   */
+  test(pattern, text) {
+    const known = this.#known.get(pattern)?.get(text);
+    if (known !== undefined) return known;
+    const linear = this.#matchers.get(pattern);
+    const work = (linear?.cost ?? Infinity) * text.length;
+    if (linear && this.#work + work <= MOST_WORK) {
+      this.#work += work;
+      return linear.test(text);
+    }
+    if (this.#asked.length <= MOST_TEXTS) this.#asked.push([pattern, text]);
+    return true;
+  }
+
+  /**
+   * Finds out what is open.
+   *
+   * @returns {Promise<Verdict | undefined>} why that cannot be
+   */
+  async ask() {
+    const asked = this.#asked;
+    this.#asked = [];
+    this.#work = 0;
+    if (asked.length > MOST_TEXTS) return UNCHECKED;
+    const answer = await askWorker(asked);
+    if (answer === 'none') return NO_WORKER;
+    if (answer === 'late') return UNCHECKED;
+    for (const [at, [pattern, text]] of asked.entries()) {
+      let known = this.#known.get(pattern);
+      if (!known) this.#known.set(pattern, (known = new Map()));
+      known.set(text, answer[at] === true);
+    }
+    return undefined;
+  }
+}

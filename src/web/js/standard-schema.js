@@ -1,0 +1,115 @@
+/**
+ * Schemas of libraries that speak Standard Schema, version 1, such as zod, valibot and arktype. They
+ * check the parameters themselves, and what they make of them is what the handler gets. Agents are
+ * told the JSON Schema that the library gives (Standard JSON Schema), if it gives one.
+ */
+import { invalid, text } from './errors.js';
+import { isObject } from './read.js';
+import { Validators } from './validators.js';
+
+/**
+ * @typedef {{ message: string, path?: readonly (PropertyKey | { key: PropertyKey })[] }} Issue
+ * @typedef {{ value?: any, issues?: readonly Issue[] | undefined }} Result
+ * @typedef {{ validate: (value: unknown) => Result | Promise<Result>, jsonSchema?: Record<'input' | 'output', (options: { target: string }) => object> }} Standard
+ */
+
+const DIALECT = 'draft-2020-12';
+/** Of one answer: a list may have thousands of items that do not fit. */
+const MOST_ISSUES = 16;
+
+/** @param {any} schema @returns {Standard | undefined} undefined for what is something else, such as a JSON Schema */
+function standardOf(schema) {
+  const standard = (typeof schema === 'function' || isObject(schema)) && /** @type {any} */ (schema)['~standard'];
+  return standard && standard.version === 1 && typeof standard.validate === 'function' ? standard : undefined;
+}
+
+/**
+ * The options of `register` with JSON Schemas in place of others, and what checks the parameters if
+ * that is no JSON Schema.
+ *
+ * @param {string} name
+ * @param {any} options
+ * @returns {{ options: any, standard?: Standard }}
+ */
+export function withJsonSchemas(name, options) {
+  const input = standardOf(options?.inputSchema);
+  const output = standardOf(options?.outputSchema);
+  if (!input && !output) return { options };
+  const plain = { ...options };
+  if (input) plain.inputSchema = jsonSchemaOf(input, 'input', `${name}: inputSchema`);
+  if (output) plain.outputSchema = jsonSchemaOf(output, 'output', `${name}: outputSchema`);
+  return input ? { options: plain, standard: input } : { options: plain };
+}
+
+/**
+ * @param {Standard} standard
+ * @param {'input' | 'output'} side
+ * @param {string} where
+ * @returns {object} what is said where the library gives none
+ */
+function jsonSchemaOf({ jsonSchema }, side, where) {
+  let why = 'its library gives no JSON Schema';
+  try {
+    const schema = jsonSchema?.[side]({ target: DIALECT });
+    // Some mark it as one of theirs, which a JSON Schema is not.
+    if (schema) return JSON.parse(JSON.stringify(schema));
+  } catch (error) {
+    why = text(error);
+  }
+  console.warn(`caphost: ${where}: agents are not told what it says, because ${why}`);
+  return side === 'input' ? { type: 'object' } : {};
+}
+
+/** Checks parameters by JSON Schemas, or by what somebody else has brought. */
+export class SchemaChecks extends Validators {
+  /** @type {Map<string, Standard>} */
+  #standards = new Map();
+
+  /** @param {string} name @param {any} schema @param {Standard} [standard] instead of it */
+  set(name, schema, standard) {
+    this.delete(name);
+    if (standard) this.#standards.set(name, standard);
+    else super.set(name, schema);
+  }
+
+  /** @param {string} name */
+  delete(name) {
+    this.#standards.delete(name);
+    super.delete(name);
+  }
+
+  /**
+   * @param {number} key
+   * @param {string} name
+   * @param {unknown} params
+   * @param {{ params: any }} [given] what the handler gets them from
+   */
+  check(key, name, params, given) {
+    const standard = this.#standards.get(name);
+    if (!standard || !given) return super.check(key, name, params);
+    const take = (/** @type {Result} */ { issues, value }) => {
+      if (!issues) given.params = value;
+      this.report(key, issues ? verdictOf(issues) : null);
+    };
+    const fail = (/** @type {unknown} */ error) => this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+    try {
+      const result = standard.validate(params);
+      if (result instanceof Promise) return void result.then(take).catch(fail);
+      return take(result);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+}
+
+/** @param {readonly Issue[]} issues */
+function verdictOf(issues) {
+  const errors = issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => ({ path: pathOf(path), message }));
+  const path = errors[0]?.path ?? '';
+  const said = errors.map((it) => (it.path === '' ? it.message : `${it.path}: ${it.message}`)).join('; ');
+  const noun = errors.length > 1 || path === '' ? 'parameters' : 'parameter';
+  return { ...invalid(`Bad ${noun}${path === '' ? ':' : ''} ${said}`), details: { path, errors } };
+}
+
+/** @param {readonly (PropertyKey | { key: PropertyKey })[]} path */
+const pathOf = (path) => Array.from(path, (it) => String(typeof it === 'object' ? it.key : it)).join('.');

@@ -1,0 +1,197 @@
+/**
+ * One dedicated worker, from the page's side: the call that runs in it, the steps of its stop, and
+ * the proof of its end.
+ *
+ * The worker holds a Web Lock since before its module was loaded. The page waits for the same lock,
+ * and is granted it only when the worker is gone, however it has ended: by `terminate`, by a crash,
+ * or by itself. `terminate` alone proves nothing: in Chromium a worker that computes runs on for two
+ * seconds, and what it writes meanwhile counts.
+ */
+/** @import { Context, Ender } from '../running.js' */
+
+/**
+ * @typedef {object} Job a call, for whatever runs it
+ * @property {string} name of its capability
+ * @property {any} params
+ * @property {Context} context
+ * @property {(data: any) => void} resolve
+ * @property {(error: unknown) => void} reject
+ * @property {(stop: number) => void} stopped its handler has stopped, and so far was that seen
+ * @property {(step: number) => void} reached its handler knows that it is to stop
+ *
+ * @typedef {object} Kit of what the page has loaded already
+ * @property {typeof import('../errors.js').abpError} abpError
+ * @property {typeof import('../platform.js').newId} newId
+ * @property {typeof import('../errors.js').text} text
+ * @property {typeof import('../transfer.js').transferables} transferables
+ *
+ * @typedef {object} Module
+ * @property {string} url of what has the handler
+ * @property {'module' | 'classic' | 'wasm'} type
+ * @property {string} script the URL of the worker's own script
+ */
+
+/** How far a stop was seen, as Rust numbers it. */
+export const STOP = { neverStarted: 0, dropped: 1, terminated: 3, abandoned: 4 };
+
+export class Thread {
+  /** @type {Job | undefined} */
+  #job;
+  /** Of the call that runs, so that nothing said of an earlier one counts. */
+  #serial = 0;
+  /** It has its lock and its module. */
+  #ready = false;
+  /** Whether it runs no more calls. */
+  ended = false;
+  /** Where a worker that computes sees that its call is to stop. @type {Int32Array | undefined} */
+  #flag;
+  #worker;
+  #lock;
+  #unlock = new AbortController();
+  /** Settles when the worker is gone; undefined where that cannot be proven. @type {Promise<void> | undefined} */
+  #gone;
+  #free;
+  #kit;
+  /** To stop the calls that the call has made. @type {AbortController[]} */
+  #asks = [];
+
+  /**
+   * @param {Module} module
+   * @param {(thread: Thread) => void} free called when a call has ended in it, or it has itself
+   * @param {Kit} kit
+   */
+  constructor({ url, type, script }, free, kit) {
+    this.#free = free;
+    this.#kit = kit;
+    this.#lock = `caphost.worker.${kit.newId()}`;
+    if (globalThis.crossOriginIsolated) this.#flag = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(script, { type: type === 'classic' ? type : 'module', name: `caphost ${url}` });
+    worker.onmessage = ({ data: [what, ...said] }) => this.#hear(what, said);
+    worker.onmessageerror = () => this.#refuse('OPERATION_FAILED', 'What the worker said cannot be read');
+    worker.onerror = () => {
+      // Later ones are uncaught errors of the app's own, which the browser reports.
+      if (!this.#ready) this.#refuse('BROWSER_ERROR', `No worker: ${script} cannot be loaded, or the policy of the page forbids it (worker-src)`);
+    };
+    worker.postMessage([url, type, this.#lock, this.#flag]);
+    this.#worker = worker;
+  }
+
+  /**
+   * @param {Job} job
+   * @returns {Ender}
+   */
+  run(job) {
+    this.#job = job;
+    this.#serial += 1;
+    this.#asks = [];
+    if (this.#ready) this.#start(job);
+    const mine = (/** @type {() => void} */ work) => this.#job === job && work();
+    return {
+      stop: (reason) => mine(() => this.#stop(job, reason)),
+      terminate: () => mine(() => this.#terminate(job)),
+    };
+  }
+
+  /** @param {Job} job */
+  #start({ name, params, context }) {
+    // The page has its copy of them for this call alone.
+    this.#worker.postMessage(['run', this.#serial, name, context.callId, params], this.#kit.transferables(params, true));
+  }
+
+  /** @param {Job} job @param {string} [reason] */
+  #stop(job, reason) {
+    if (!this.#ready) {
+      this.#job = undefined;
+      job.stopped(STOP.neverStarted);
+      return this.#free(this);
+    }
+    if (this.#flag) Atomics.store(this.#flag, 0, this.#serial);
+    return this.#worker.postMessage(['stop', this.#serial, reason]);
+  }
+
+  /** @param {Job} job */
+  #terminate(job) {
+    this.#end();
+    // A page that is left waits no more.
+    if (this.#gone) void this.#gone.then(() => job.stopped(STOP.terminated), () => {});
+    else job.stopped(STOP.abandoned);
+  }
+
+  /** Ends the worker, and waits for nothing: its call has failed, or is abandoned if it was to stop. @param {string} why */
+  release(why) {
+    this.#job?.stopped(STOP.abandoned);
+    this.#refuse('BROWSER_ERROR', why);
+    this.#unlock.abort();
+  }
+
+  /** It cannot go on: its call, if it has one, fails. @param {string} code @param {string} message */
+  #refuse(code, message) {
+    const job = this.#job;
+    if (job?.context.stopped) return this.#terminate(job);
+    this.#end();
+    return job?.reject(this.#kit.abpError(code, message));
+  }
+
+  #end() {
+    if (this.ended) return;
+    this.ended = true;
+    this.#job = undefined;
+    this.#worker.onmessage = this.#worker.onerror = null;
+    this.#worker.terminate();
+    this.#free(this);
+  }
+
+  /** @param {boolean} locked whether it holds its lock */
+  #begin(locked) {
+    this.#ready = true;
+    if (locked && navigator.locks) {
+      this.#gone = navigator.locks.request(this.#lock, { signal: this.#unlock.signal }, () => {});
+      this.#gone.then(() => this.#refuse('OPERATION_FAILED', 'The worker has crashed, has run out of memory, or has closed itself'), () => {});
+    }
+    if (this.#job) this.#start(this.#job);
+  }
+
+  /** @param {string} what @param {any[]} said */
+  #hear(what, said) {
+    if (what === 'ready') return this.#begin(said[0]);
+    if (what === 'unusable') return this.#refuse('CAPABILITY_UNAVAILABLE', said[0]);
+    const job = this.#job;
+    const [serial, ...more] = said;
+    return job && serial === this.#serial ? this.#hearOf(job, what, more) : undefined;
+  }
+
+  /** @param {Job} job @param {string} what @param {any[]} said */
+  #hearOf(job, what, [first, second, ...more]) {
+    const { context } = job;
+    const answer = (/** @type {any} */ response) => {
+      if (!this.ended) this.#worker.postMessage(['answer', first, response], this.#kit.transferables(response, true));
+    };
+    if (what === 'progress') context.progress(first);
+    else if (what === 'elicit') void context.elicit(second).then(answer);
+    else if (what === 'abort') this.#asks[first]?.abort(second);
+    else if (what === 'call') {
+      const [params, options, aborted] = more;
+      const ask = (this.#asks[first] = new AbortController());
+      if (aborted) ask.abort(aborted[0]);
+      void context.call(second, params, { ...options, signal: ask.signal }).then(answer);
+    } else this.#settle(job, what, first, second);
+  }
+
+  /**
+   * The handler of a call has ended, and the worker takes the next one.
+   *
+   * @param {Job} job
+   * @param {string} how
+   * @param {any} value
+   * @param {number} [step] of its stop that has reached it
+   */
+  #settle(job, how, value, step) {
+    this.#job = undefined;
+    if (step !== undefined) job.reached(step);
+    if (how === 'done') job.resolve(value);
+    else if (how === 'dropped') job.stopped(STOP.dropped);
+    else job.reject(value);
+    if (how === 'lost') this.#end();
+    else this.#free(this);
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * What runs in a worker: it takes the lock that proves the worker's end, loads the module of the
+ * handler, and runs one call at a time.
+ *
+ * Nothing else is loaded into a worker, beside what the app's module loads itself. The package has
+ * this bundled, as what is both a module and a classic script.
+ */
+import { transferables } from '../transfer.js';
+
+/** @import { WorkerContext } from '../../../../npm/index.js' */
+
+/**
+ * @typedef {(params: any, context: WorkerContext) => unknown} Handler
+ *
+ * @typedef {object} Served a capability of a wasm module of the app's
+ * @property {(params: any, call: Call) => void} start
+ * @property {() => void} poll has the future go on
+ * @property {() => void} stop drops the future
+ */
+
+/** Milliseconds: progress is told no more often, as nobody sees more than a frame. */
+const FRAME = 16;
+
+/** What of a stop has reached a handler, as Rust numbers it. */
+const SIGNAL = 0;
+const FLAG = 1;
+
+/** The worker's own global object. @type {any} */
+const scope = globalThis;
+/** By the names of their capabilities; `serve.js` adds to it. @type {Map<string, Served>} */
+const served = (scope[Symbol.for('caphost.served')] ??= new Map());
+
+/** Where the number of the call stands that is to stop. @type {Int32Array | undefined} */
+let flag;
+/** @type {Call | undefined} */
+let current;
+/** How many calls and questions handlers have made. */
+let asked = 0;
+/** @type {Map<number, (response: any) => void>} */
+const asks = new Map();
+
+/** @param {any[]} message @param {Iterable<Transferable>} [transfer] */
+const say = (message, transfer = []) => scope.postMessage(message, [...transfer]);
+
+/** One call, for what runs it. A handler in JavaScript is given its `context`. */
+class Call {
+  /** @type {AbortController | undefined} */
+  #controller;
+  /** What has reached the handler. @type {number | undefined} */
+  #step;
+  /** The stop has come by a message. @type {{ reason?: string } | undefined} */
+  #stopped;
+  /** @type {Set<any>} */
+  #moved = new Set();
+  /** What was told last, and not yet said. @type {object | undefined} */
+  #progress;
+  #saidAt = -FRAME;
+  #over = false;
+
+  /** @param {number} serial @param {string} callId @param {Served} [served] */
+  constructor(serial, callId, served) {
+    this.serial = serial;
+    this.callId = callId;
+    this.served = served;
+  }
+
+  /** Functions rather than methods, so that a handler can take them out of it. @type {WorkerContext} */
+  get context() {
+    const call = this;
+    return {
+      callId: this.callId,
+      get signal() {
+        return call.signal;
+      },
+      cancelled: () => this.cancelled(),
+      progress: (info) => this.progress(info),
+      call: (capability, params, options) => this.call(capability, params, options),
+      elicit: (request) => this.ask('elicit', request),
+      transfer: (...objects) => objects.forEach((it) => this.#moved.add(it)),
+    };
+  }
+
+  get signal() {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      this.#abort();
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whoever looks knows by it. */
+  cancelled() {
+    if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= FLAG;
+    else if (this.#stopped) this.#step ??= SIGNAL;
+    return this.#step !== undefined;
+  }
+
+  /** @param {object} info */
+  progress(info) {
+    if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
+    const waits = this.#progress !== undefined;
+    this.#progress = { ...info };
+    if (performance.now() - this.#saidAt >= FRAME) this.#tell();
+    else if (!waits) setTimeout(this.#tell, FRAME);
+  }
+
+  #tell = () => {
+    const info = this.#progress;
+    this.#progress = undefined;
+    if (info === undefined || this.#over) return;
+    this.#saidAt = performance.now();
+    say(['progress', this.serial, info]);
+  };
+
+  /** @param {string} capability @param {object} [params] @param {any} [options] */
+  call(capability, params = {}, options = {}) {
+    const { signal, ...rest } = options ?? {};
+    const reason = () => [signal.reason?.message ?? signal.reason].filter((it) => typeof it === 'string');
+    const answer = this.ask('call', capability, params, rest, signal?.aborted && reason());
+    const number = asked;
+    const abort = () => say(['abort', this.serial, number, ...reason()]);
+    signal?.addEventListener('abort', abort, { once: true });
+    return answer.finally(() => signal?.removeEventListener('abort', abort));
+  }
+
+  /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
+  async ask(what, ...payload) {
+    const number = (asked += 1);
+    try {
+      say([what, this.serial, number, ...payload]);
+    } catch (error) {
+      return { success: false, error: { code: 'INVALID_PARAMS', message: `It cannot be sent: ${messageOf(error)}`, retryable: false } };
+    }
+    return new Promise((resolve) => void asks.set(number, resolve));
+  }
+
+  /** The message has come. @param {string} [reason] */
+  stop(reason) {
+    this.#stopped = { reason };
+    this.#abort();
+    this.guard(this.served?.stop);
+  }
+
+  #abort() {
+    if (!this.#controller || !this.#stopped) return;
+    this.#step ??= SIGNAL;
+    this.#controller.abort(new DOMException(this.#stopped.reason ?? 'The call was cancelled', 'AbortError'));
+  }
+
+  /** The future of a handler in Rust was dropped because of the stop. */
+  dropped() {
+    this.#step ??= SIGNAL;
+    this.end('dropped');
+  }
+
+  /** The future of a handler in Rust can go on. */
+  schedule() {
+    void Promise.resolve().then(() => current === this && this.guard(this.served?.poll));
+  }
+
+  /** After a trap the module is in an unknown state: the worker runs no more calls. @param {(() => void) | undefined} work into wasm */
+  guard(work) {
+    try {
+      work?.();
+    } catch (error) {
+      this.end('lost', { code: 'INTERNAL_ERROR', message: `The capability has failed: ${messageOf(error)}` });
+    }
+  }
+
+  /**
+   * @param {'done' | 'failed' | 'dropped' | 'lost'} how
+   * @param {any} [value]
+   * @param {boolean} [fresh] nobody else has what is in it
+   */
+  end(how, value, fresh = false) {
+    if (this.#over) return;
+    this.#tell();
+    try {
+      say([how, this.serial, value, this.#step], new Set([...transferables(value, fresh), ...this.#moved]));
+    } catch (error) {
+      const unfit = how === 'done' ? `The capability returned data that cannot be sent: ${messageOf(error)}` : messageOf(value);
+      say(['failed', this.serial, { code: 'OPERATION_FAILED', message: unfit }, this.#step]);
+    }
+    this.#over = true;
+    current = undefined;
+  }
+}
+
+/** @param {any} error @returns {string} */
+function messageOf(error) {
+  try {
+    return String(error?.message ?? error);
+  } catch {
+    return 'it cannot be read';
+  }
+}
+
+/** @param {Handler} handler @param {any} params @param {Call} call */
+async function run(handler, params, call) {
+  try {
+    call.end('done', await handler(params, call.context));
+  } catch (error) {
+    // An Error would lose its code.
+    const { code, retryable, retryAfter, details } = Object(error);
+    call.end('failed', { code, message: messageOf(error), retryable, retryAfter, details });
+  }
+}
+
+/** @param {string} name @returns {Promise<boolean>} whether it is held, for as long as the worker lives */
+const hold = (name) =>
+  new Promise((resolve) => {
+    const none = () => resolve(false);
+    const held = () => new Promise(() => resolve(true));
+    if (navigator.locks) navigator.locks.request(name, held).catch(none);
+    else none();
+  });
+
+/**
+ * @param {string} url
+ * @param {string} type
+ * @returns {Promise<Handler | undefined>} undefined for a wasm module, whose capabilities are `served`
+ */
+async function load(url, type) {
+  if (type === 'classic') scope.importScripts(url);
+  const main = type === 'classic' ? scope.handler : (await import(url)).default;
+  if (typeof main !== 'function') throw new TypeError(type === 'classic' ? 'it sets no function `handler`' : 'its default export is no function');
+  if (type !== 'wasm') return main;
+  await main();
+  return undefined;
+}
+
+scope.onmessage = async (/** @type {MessageEvent} */ { data: [url, type, lock, shared] }) => {
+  flag = shared;
+  const locked = await hold(lock);
+  try {
+    const handler = await load(url, type);
+    scope.onmessage = (/** @type {MessageEvent} */ { data: [what, number, ...rest] }) => hear(what, number, rest, handler);
+    say(['ready', locked]);
+  } catch (error) {
+    say(['unusable', `${url} cannot be loaded: ${messageOf(error)}`]);
+  }
+};
+
+/**
+ * @param {string} what
+ * @param {number} number of the call, or of what it has asked
+ * @param {any[]} said
+ * @param {Handler} [handler]
+ */
+function hear(what, number, said, handler) {
+  if (what === 'answer') {
+    asks.get(number)?.(said[0]);
+    asks.delete(number);
+  } else if (what === 'run') {
+    const [name, callId, params] = said;
+    const own = handler ? undefined : served.get(name);
+    const call = (current = new Call(number, callId, own));
+    if (handler) void run(handler, params, call);
+    else if (own) call.guard(() => own.start(params, call));
+    else call.end('failed', { code: 'CAPABILITY_UNAVAILABLE', message: `The module serves no "${name}"` });
+  } else if (current?.serial === number) current.stop(said[0]);
+}

@@ -1,0 +1,288 @@
+//! Capabilities that run in workers: what an app's own module serves there.
+//!
+//! A page offers them with [`crate::Host::register_worker`]. The worker loads the same module, whose
+//! start function says with [`serve`] and [`serve_sync`] what runs:
+//!
+//! ```no_run
+//! # #[cfg(target_arch = "wasm32")] {
+//! use caphost::{CallContext, Error, worker};
+//!
+//! /// Counts without ever awaiting: a cancel ends it where it looks.
+//! fn count(below: u64, context: CallContext) -> Result<u64, Error> {
+//!     let mut odd = 0;
+//!     for n in 0..below {
+//!         if context.cancelled() {
+//!             return Err(Error::cancelled());
+//!         }
+//!         odd += n & 1;
+//!     }
+//!     Ok(odd)
+//! }
+//!
+//! worker::serve_sync("numbers.count", count);
+//! # }
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures::channel::oneshot;
+use js_sys::Promise;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::prelude::*;
+use web_sys::{AbortController, AbortSignal};
+
+use super::context::{CallContext, Place};
+use super::executor::Outcome;
+use super::object::{self, get, object, put};
+use super::{Error, perform};
+use crate::call::{CallId, Code};
+use crate::capability::Task;
+
+#[wasm_bindgen(module = "/src/web/js/workers/serve.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = inWorker)]
+    fn in_worker() -> bool;
+    #[wasm_bindgen(js_name = serve)]
+    fn serve_in_worker(name: &str, start: &JsValue, poll: &JsValue, stop: &JsValue);
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// One call, as `worker.js` has it.
+    #[derive(Clone)]
+    pub(super) type WorkerCall;
+
+    #[wasm_bindgen(method, getter, js_name = callId)]
+    fn call_id(this: &WorkerCall) -> String;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn signal(this: &WorkerCall) -> AbortSignal;
+    #[wasm_bindgen(method)]
+    pub(super) fn cancelled(this: &WorkerCall) -> bool;
+    #[wasm_bindgen(method)]
+    pub(super) fn progress(this: &WorkerCall, info: &JsValue);
+    #[wasm_bindgen(method)]
+    fn call(this: &WorkerCall, capability: &str, params: &JsValue, options: &JsValue) -> Promise;
+    #[wasm_bindgen(method)]
+    fn ask(this: &WorkerCall, what: &str, request: &JsValue) -> Promise;
+    #[wasm_bindgen(method)]
+    fn end(this: &WorkerCall, how: &str, value: &JsValue, fresh: bool);
+    #[wasm_bindgen(method)]
+    fn dropped(this: &WorkerCall);
+    #[wasm_bindgen(method)]
+    fn schedule(this: &WorkerCall);
+
+    /// A promise, for callbacks that JavaScript owns.
+    type Thenable;
+    #[wasm_bindgen(method)]
+    fn then(this: &Thenable, fulfilled: &JsValue);
+}
+
+/// Whether this is one of the workers of [`crate::Host::register_worker`]: an app whose start
+/// function makes a host does so elsewhere only.
+pub fn is_worker() -> bool {
+    in_worker()
+}
+
+/// Says what runs the calls of a capability, in a worker; elsewhere nothing comes of it. A cancel
+/// drops the future where it awaits: at once, if that is a [`CallContext::checkpoint`] and the page
+/// is cross-origin isolated, else when the worker's event loop has its turn.
+pub fn serve<P, T, F>(name: &str, handler: impl Fn(P, CallContext) -> F + 'static)
+where
+    P: DeserializeOwned,
+    T: Serialize,
+    F: Future<Output = Result<T, Error>> + 'static,
+{
+    offer(name, move |params, call| {
+        let future = read(params).map(|params| handler(params, context(&call)));
+        run(call, async move { write(&future?.await?) });
+    });
+}
+
+/// The same of a function that computes without awaiting. It looks at [`CallContext::cancelled`]
+/// now and then; one that does not is ended with its worker.
+pub fn serve_sync<P, T>(name: &str, handler: impl Fn(P, CallContext) -> Result<T, Error> + 'static)
+where
+    P: DeserializeOwned,
+    T: Serialize,
+{
+    offer(name, move |params, call| {
+        let result = read(params).and_then(|params| handler(params, context(&call)));
+        finish(&call, result.and_then(|data| write(&data)));
+    });
+}
+
+fn offer(name: &str, start: impl Fn(JsValue, WorkerCall) + 'static) {
+    if in_worker() {
+        let start = Closure::<dyn Fn(JsValue, WorkerCall)>::new(start).into_js_value();
+        let poll = Closure::<dyn Fn()>::new(poll).into_js_value();
+        let stop = Closure::<dyn Fn()>::new(stop).into_js_value();
+        serve_in_worker(name, &start, &poll, &stop);
+    }
+}
+
+fn context(call: &WorkerCall) -> CallContext {
+    // The host has read it.
+    let id = CallId::parse(&call.call_id()).unwrap_or_else(|_| CallId::random());
+    CallContext {
+        place: Place::Worker(call.clone()),
+        id,
+    }
+}
+
+fn read<P: DeserializeOwned>(params: JsValue) -> Result<P, Error> {
+    serde_wasm_bindgen::from_value(params).map_err(|error| Error::invalid_params(error.to_string()))
+}
+
+fn write(data: &impl Serialize) -> Outcome {
+    let serializer = serde_wasm_bindgen::Serializer::json_compatible();
+    data.serialize(&serializer)
+        .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
+}
+
+/// The end of a call whose future has not been dropped.
+fn finish(call: &WorkerCall, result: Outcome) {
+    match result {
+        // Made by serde here: nobody else has what is in it.
+        Ok(data) => call.end("done", &data, true),
+        Err(error) => call.end("failed", &perform::error(&error), false),
+    }
+}
+
+/// The call that runs, if it is a future: a worker has one at a time.
+struct Running {
+    call: WorkerCall,
+    task: Task<Outcome>,
+    waker: Waker,
+    scheduled: Cell<bool>,
+    /// It has seen at a checkpoint that it is to stop, and is dropped at the end of its poll.
+    stops: Cell<bool>,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<Running>>> = const { RefCell::new(None) };
+    static COUNT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Names the call to wake by its number, as a waker could go anywhere.
+struct WakeUp(u32);
+
+impl Wake for WakeUp {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let current = CURRENT.with_borrow(Clone::clone);
+        if let Some(running) = current.filter(|_| COUNT.get() == self.0)
+            && !running.scheduled.replace(true)
+        {
+            running.call.schedule();
+        }
+    }
+}
+
+fn run(call: WorkerCall, future: impl Future<Output = Outcome> + 'static) {
+    COUNT.set(COUNT.get().wrapping_add(1));
+    let running = Running {
+        call,
+        task: Task::new(future),
+        waker: Waker::from(Arc::new(WakeUp(COUNT.get()))),
+        scheduled: Cell::new(false),
+        stops: Cell::new(false),
+    };
+    CURRENT.set(Some(running.into()));
+    poll();
+}
+
+fn poll() {
+    let Some(running) = CURRENT.with_borrow(Clone::clone) else {
+        return;
+    };
+    running.scheduled.set(false);
+    let polled = running.task.poll(&mut Context::from_waker(&running.waker));
+    match polled {
+        Poll::Ready(result) => {
+            CURRENT.take();
+            if let Some(result) = result {
+                finish(&running.call, result);
+            }
+        }
+        Poll::Pending if running.stops.get() => stop(),
+        Poll::Pending => {}
+    }
+}
+
+/// Drops the future: its drop guards have run when the page is told.
+fn stop() {
+    if let Some(running) = CURRENT.take()
+        && running.task.stop()
+    {
+        running.call.dropped();
+    }
+}
+
+/// Goes on unless the call is to stop; then it never does.
+pub(super) async fn checkpoint(call: &WorkerCall) {
+    if call.cancelled() {
+        if let Some(running) = CURRENT.with_borrow(Clone::clone) {
+            running.stops.set(true);
+        }
+        return std::future::pending().await;
+    }
+    super::checkpoint::checkpoint().await;
+}
+
+/// Calls another capability; dropping the future cancels the child.
+pub(super) async fn call(
+    call: &WorkerCall,
+    capability: &str,
+    params: &JsValue,
+    timeout: Option<f64>,
+) -> Outcome {
+    struct Abort(AbortController);
+    impl Drop for Abort {
+        fn drop(&mut self) {
+            // Nothing comes of it once the child has ended.
+            self.0.abort();
+        }
+    }
+
+    let options = object();
+    if let Some(timeout) = timeout {
+        put(&options, "timeout", timeout);
+    }
+    let controller = AbortController::new()
+        .map_err(|_| Error::new(Code::BROWSER_ERROR, "There is no AbortController"))?;
+    put(&options, "signal", controller.signal());
+    let _abort = Abort(controller);
+    answer(call.call(capability, params, &options)).await
+}
+
+/// Asks the agent. The question is withdrawn with the call.
+pub(super) async fn elicit(call: &WorkerCall, request: &JsValue) -> Outcome {
+    answer(call.ask("elicit", request)).await
+}
+
+/// The data of an `ABPResponse`, of a promise that does not reject.
+async fn answer(promise: Promise) -> Outcome {
+    let (sender, receiver) = oneshot::channel::<JsValue>();
+    // JavaScript owns it, and calls it once; whoever waited may be gone by then.
+    let fulfilled = Closure::once_into_js(move |response: JsValue| {
+        let _ = sender.send(response);
+    });
+    promise.unchecked_ref::<Thenable>().then(&fulfilled);
+    let response = receiver.await.map_err(|_| Error::cancelled())?;
+    if get(&response, "success") == true {
+        return Ok(get(&response, "data"));
+    }
+    if get(&response, "cancelled") == true {
+        let message = "The call this one waited for was cancelled";
+        return Err(Error::new(Code::OPERATION_FAILED, message));
+    }
+    Err(object::error(&get(&response, "error")))
+}
