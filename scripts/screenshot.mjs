@@ -32,9 +32,10 @@ try {
   await becomes(page, exported, 'completed');
   await page.waitForSelector(`${exported} .result .caption`);
 
-  await choose(page, 'export.pdf', 'Large');
-  const stopped = await newCall(page, () => page.click(`${pdf} .primary`));
-  await reaches(page, stopped, 40);
+  // What would never end by itself.
+  const never = await choose(page, 'stop.never', 'Loop');
+  const stopped = await newCall(page, () => page.click(`${never} .primary`));
+  await page.waitForFunction((selector) => document.querySelector(selector)?.textContent?.includes('not listening'), {}, stopped);
   await page.click(`${stopped} .cancel`);
   await becomes(page, stopped, 'cancelled');
 

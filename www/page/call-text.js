@@ -1,5 +1,5 @@
 /** @import { Call } from './call-history.js' */
-/** @import { CallState, ProgressInfo, Stop } from './types/protocol.js' */
+/** @import { CallState, ProgressInfo, Stop, StopStep } from './types/protocol.js' */
 import { duration } from './format.js';
 
 /** @type {Record<CallState, string>} */
@@ -39,6 +39,13 @@ const STOPPED = {
   abandoned: 'The handler was not seen to stop, and may still run.',
 };
 
+/** What has stopped the work in a worker. @type {Record<StopStep, string>} */
+const STEPS = {
+  signal: 'Its worker told it by a message.',
+  flag: 'It saw the flag in shared memory.',
+  terminate: 'It did not listen, so its worker was terminated.',
+};
+
 /**
  * What became of the work of a cancelled call.
  * @param {Call} call
@@ -46,8 +53,15 @@ const STOPPED = {
 export function stopText({ response, ended }) {
   const stop = response?.metadata?.stop;
   if (!stop) return '';
-  if (!ended) return STOPPED[stop];
+  if (!ended) return [STOPPED[stop], ...inWorker(response?.metadata)].join(' ');
   return `The handler was not seen to stop. It ${ended.success ? 'returned' : 'failed'} ${duration(ended.after)} later, and what it said was discarded.`;
+}
+
+/** @param {{ stop?: Stop, step?: StopStep, took?: number } | undefined} metadata */
+function inWorker({ stop, step, took } = {}) {
+  if (!step) return [];
+  const proof = stop === 'terminated' ? ['Proof: the page was granted the lock that the worker held.'] : [];
+  return [STEPS[step], ...proof, ...(took === undefined ? [] : [`It took ${duration(took)}.`])];
 }
 
 /**

@@ -9,7 +9,10 @@ const GATEWAY = {
   connected: 'Gateway connected',
   disconnected: 'Gateway out of reach, trying again',
   refused: 'Refused by the gateway',
+  superseded: 'Gateway connected; new agents go to another page of this app',
 };
+/** States without an icon of their own. @type {Record<string, string>} */
+const LOOKS_LIKE = { refused: 'disconnected', superseded: 'connected' };
 
 /** The state of the gateway, who is connected, and how many calls ended how. */
 export class Header {
@@ -37,7 +40,7 @@ export class Header {
     if (event.type === 'gateway') {
       this.#gateway.dataset.state = event.state;
       this.#gateway.title = event.url;
-      setIcon(this.#gatewayIcon, `gateway-${event.state === 'refused' ? 'disconnected' : event.state}`);
+      setIcon(this.#gatewayIcon, `gateway-${LOOKS_LIKE[event.state] ?? event.state}`);
       setText(this.#gatewayText, event.error ? `${GATEWAY[event.state]}: ${event.error.message}` : GATEWAY[event.state]);
     } else if (event.type === 'session') {
       if (event.state === 'open') this.#sessions.set(event.sessionId, event.agent?.name ?? 'unnamed agent');

@@ -60,6 +60,16 @@ export const WORKBENCH = {
       { label: 'Large', values: { megabytes: 200, files: 8 } },
     ],
   },
+  'stop.never': {
+    title: 'Will not stop',
+    sources: {},
+    presets: [
+      { label: 'Loop', values: { way: 'loop' } },
+      { label: 'Expression', values: { way: 'expression' } },
+      { label: 'Hash', values: { way: 'hash' } },
+      { label: 'Memory', values: { way: 'allocation' } },
+    ],
+  },
 };
 
 /**

@@ -14,11 +14,14 @@ export interface ABPResponse {
   data?: unknown;
   error?: ABPError;
   cancelled?: boolean;
-  metadata?: { duration?: number; stop?: Stop; cached?: boolean };
+  metadata?: { duration?: number; stop?: Stop; step?: StopStep; took?: number; cached?: boolean };
 }
 
 /** How far the stop of a cancelled call was seen. */
 export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
+
+/** What has stopped a call that ran in a worker. */
+export type StopStep = 'signal' | 'flag' | 'terminate';
 
 /** How the handler of an abandoned call has ended since, so many milliseconds after its call. */
 export interface LateEnd {
@@ -31,7 +34,7 @@ export interface CancelResponse {
   cancelled: boolean;
   reason?: string;
   error?: ABPError;
-  metadata?: { stop: Stop; ended?: LateEnd };
+  metadata?: { stop: Stop; step?: StopStep; took?: number; ended?: LateEnd };
 }
 
 export interface ProgressInfo {
@@ -125,7 +128,7 @@ export interface SessionEvent {
 
 export interface GatewayEvent {
   type: 'gateway';
-  state: 'connecting' | 'connected' | 'disconnected' | 'refused';
+  state: 'connecting' | 'connected' | 'disconnected' | 'refused' | 'superseded';
   url: string;
   resumed?: true;
   error?: ABPError;

@@ -1,14 +1,17 @@
 //! The app in the browser: the capabilities, offered by a caphost host.
+//!
+//! What computes for long runs in workers, which load this module as the page does.
 
 mod bitmap;
 mod blob;
+mod runaway;
 mod turns;
 
 use crate::failure::Failure;
 use crate::{archive, markdown, pdf, picture, summary};
 use bitmap::Bitmaps;
 use blob::Blobs;
-use caphost::{App, CallContext, Capability, Error, Host};
+use caphost::{App, CallContext, Capability, Error, Host, WorkerModule, worker};
 use turns::Turns;
 use wasm_bindgen::prelude::*;
 
@@ -31,6 +34,8 @@ fn host() -> Result<Host, Error> {
     let app = App::new("caphost-demo", "Caphost demo", env!("CARGO_PKG_VERSION"));
     let host = Host::new(app.description("Capabilities that take a while and can be stopped"))?;
 
+    let module = WorkerModule::new("caphost_demo.js").script("worker.js");
+
     let capability = Capability::new("convert.markdownToHtml")
         .description(
             "Converts Markdown (CommonMark, tables, footnotes, task lists) to an HTML fragment",
@@ -52,41 +57,21 @@ fn host() -> Result<Host, Error> {
         .input_schema(pdf::INPUT_SCHEMA)
         .output_schema(pdf::OUTPUT_SCHEMA)
         .concurrency(2);
-    host.register(
-        capability,
-        |params: pdf::Params, context: CallContext| async move {
-            pdf::run(params, &Turns::new(context, pdf::STAGES))
-                .await
-                .map_err(error)
-        },
-    )?;
+    host.register_worker(capability, &module)?;
 
     let capability = Capability::new("ai.summarize")
         .description("Summarises a long text by the sentences that say most of what it says")
         .input_schema(summary::INPUT_SCHEMA)
         .output_schema(summary::OUTPUT_SCHEMA)
         .concurrency(2);
-    host.register(
-        capability,
-        |params: summary::Params, context: CallContext| async move {
-            summary::run(params, &Turns::new(context, summary::STAGES))
-                .await
-                .map_err(error)
-        },
-    )?;
+    host.register_worker(capability, &module)?;
 
     let capability = Capability::new("image.process")
         .description("Resizes, blurs, removes the colour of and converts a PNG, JPEG or WebP image")
         .input_schema(picture::INPUT_SCHEMA)
         .output_schema(picture::OUTPUT_SCHEMA)
         .concurrency(2);
-    host.register(
-        capability,
-        |params: picture::Params, context: CallContext| async move {
-            let turns = Turns::new(context, picture::STAGES);
-            picture::run(params, &Bitmaps, &turns).await.map_err(error)
-        },
-    )?;
+    host.register_worker(capability, &module)?;
 
     let capability = Capability::new("export.archive")
         .description("Generates a zip archive of CSV files, up to 500 MB of them, and answers with a reference to it")
@@ -103,7 +88,33 @@ fn host() -> Result<Host, Error> {
         },
     )?;
 
+    let capability = Capability::new(runaway::NAME)
+        .description("Never ends by itself, and never looks whether it is to stop")
+        .input_schema(runaway::INPUT_SCHEMA)
+        .output_schema(runaway::OUTPUT_SCHEMA);
+    host.register_worker(capability, &module)?;
+
     Ok(host)
+}
+
+/// The module starts, in the page or in a worker: what it serves there.
+#[wasm_bindgen(start)]
+pub fn start() {
+    worker::serve("export.pdf", |params, context| async move {
+        pdf::run(params, &Turns::new(context, pdf::STAGES))
+            .await
+            .map_err(error)
+    });
+    worker::serve("ai.summarize", |params, context| async move {
+        summary::run(params, &Turns::new(context, summary::STAGES))
+            .await
+            .map_err(error)
+    });
+    worker::serve("image.process", |params, context| async move {
+        let turns = Turns::new(context, picture::STAGES);
+        picture::run(params, &Bitmaps, &turns).await.map_err(error)
+    });
+    worker::serve_sync(runaway::NAME, runaway::run);
 }
 
 fn error(failure: Failure) -> Error {

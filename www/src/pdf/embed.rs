@@ -53,21 +53,20 @@ pub fn embed(pdf: &mut Pdf, id: Ref, font: &Font) -> Result<(), Failure> {
     cid.finish();
 
     let (face, scale) = (&font.face, font.scale());
-    let bounds = face.global_bounding_box();
-    let [left, bottom, right, top] =
-        [bounds.x_min, bounds.y_min, bounds.x_max, bounds.y_max].map(|v| f32::from(v) * scale);
+    let [left, bottom, right, top] = face.bounds.map(|v| f32::from(v) * scale);
     let mut flags = FontFlags::NON_SYMBOLIC;
-    flags.set(FontFlags::FIXED_PITCH, face.is_monospaced());
-    flags.set(FontFlags::ITALIC, face.is_italic() || face.is_oblique());
+    flags.set(FontFlags::FIXED_PITCH, face.is_monospaced);
+    flags.set(FontFlags::ITALIC, face.is_italic);
     pdf.font_descriptor(descriptor)
         .name(name)
         .flags(flags)
         .bbox(Rect::new(left, bottom, right, top))
-        .italic_angle(face.italic_angle())
-        .ascent(f32::from(face.ascender()) * scale)
-        .descent(f32::from(face.descender()) * scale)
-        .cap_height(f32::from(face.capital_height().unwrap_or(face.ascender())) * scale)
-        .stem_v(if face.is_bold() { 140.0 } else { 85.0 })
+        .italic_angle(face.italic_angle)
+        .ascent(f32::from(face.ascender) * scale)
+        .descent(f32::from(face.descender) * scale)
+        // These fonts do not say how tall their capitals are.
+        .cap_height(f32::from(face.ascender) * scale)
+        .stem_v(if face.is_bold { 140.0 } else { 85.0 })
         .font_file2(data);
 
     let packed = deflate(&subset)?;

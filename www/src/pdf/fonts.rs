@@ -1,9 +1,9 @@
 //! Characters to glyphs and widths.
 
 use super::block::Emphasis;
+use super::face::Face;
 use crate::failure::Failure;
 use std::collections::HashMap;
-use ttf_parser::Face;
 
 /// What the PDF calls each font, and its file.
 type File = fn() -> &'static [u8];
@@ -55,7 +55,7 @@ pub struct Font {
 impl Font {
     /// Thousandths of the font size per unit of the font file.
     pub fn scale(&self) -> f32 {
-        1000.0 / f32::from(self.face.units_per_em())
+        1000.0 / f32::from(self.face.units_per_em)
     }
 }
 
@@ -72,7 +72,7 @@ impl Fonts {
         let mut fonts = Vec::with_capacity(FILES.len());
         for (name, data) in FILES {
             let data = data();
-            let face = Face::parse(data, 0)
+            let face = Face::parse(data)
                 .map_err(|error| Failure::failed(format!("font {name}: {error}")))?;
             fonts.push(Font {
                 name,
@@ -126,8 +126,8 @@ impl Fonts {
     fn find(&mut self, asked_for: usize, character: char) -> Option<Glyph> {
         // A character missing from one font may be in another.
         let found = [asked_for, 0, MONO].into_iter().find_map(|font| {
-            let glyph = self.fonts[font].face.glyph_index(character)?;
-            Some((font, glyph.0))
+            let glyph = self.fonts[font].face.glyph(character)?;
+            Some((font, glyph))
         });
         let (font, glyph) = match found {
             Some(found) => found,
@@ -137,10 +137,7 @@ impl Fonts {
         let scale = self.fonts[font].scale();
         let Font { face, used, .. } = &mut self.fonts[font];
         let cid = u16::try_from(used.len() + 1).ok()?;
-        let width = f32::from(
-            face.glyph_hor_advance(ttf_parser::GlyphId(glyph))
-                .unwrap_or(0),
-        ) * scale;
+        let width = f32::from(face.advance(glyph)) * scale;
         used.push(Used {
             character,
             glyph,

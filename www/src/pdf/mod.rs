@@ -20,6 +20,7 @@
 mod block;
 mod context;
 mod embed;
+mod face;
 mod figure;
 mod file;
 mod flow;
