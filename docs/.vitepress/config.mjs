@@ -1,0 +1,86 @@
+import { defineConfig } from 'vitepress';
+
+/** Where what lies outside of the site is. */
+const forge = 'https://github.com/caphost/caphost';
+
+/** @param {string} text @param {string} link */
+const page = (text, link) => ({ text, link });
+
+export default defineConfig({
+  title: 'caphost',
+  description: 'A capability host for browser apps: calls that can be cancelled, and confirmations that are true',
+  lang: 'en',
+  cleanUrls: false,
+  // Opens from any folder of any server.
+  base: process.env.CAPHOST_DOCS_BASE ?? '/',
+  outDir: '../target/docs',
+  cacheDir: '../target/docs-cache',
+  markdown: {
+    // Darker and lighter than the themes that come with it: comments reach a contrast of 4.5.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    // What lies outside of the site is on the forge.
+    config: (md) => {
+      md.core.ruler.push('forge-links', ({ tokens, env }) => {
+        for (const { children } of tokens) {
+          for (const token of children ?? []) {
+            if (token.type !== 'link_open') continue;
+            const { origin, pathname, hash } = new URL(token.attrGet('href') ?? '', `http://repository/docs/${env.relativePath}`);
+            const outside = origin === 'http://repository' && (!pathname.startsWith('/docs/') || /\.(json|svg|mjs)$/.test(pathname));
+            if (outside) token.attrSet('href', `${forge}/blob/main${pathname}${hash}`);
+          }
+        }
+      });
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [page('Start', '/start/javascript'), page('Guide', '/guide/cancellation'), page('Reference', '/reference/errors'), page('Protocol', '/protocol')],
+    socialLinks: [{ icon: 'github', link: forge }],
+    sidebar: [
+      {
+        text: 'Start in five minutes',
+        items: [
+          page('An app in JavaScript', '/start/javascript'),
+          page('An app in Rust', '/start/rust'),
+          page('Playwright or Puppeteer', '/start/automation'),
+          page('A page, a worker or Node', '/start/agents'),
+          page('An MCP client', '/start/mcp'),
+          page('A shell', '/start/command-line'),
+          page('A gateway', '/start/operator'),
+        ],
+      },
+      {
+        text: 'Guide',
+        items: [
+          page('Cancellation', '/guide/cancellation'),
+          page('Types', '/guide/typescript'),
+          page('Schemas', '/guide/schemas'),
+          page('Transports', '/guide/transports'),
+          page('Capabilities in workers', '/workers'),
+          page('Bundlers and CSP', '/guide/bundlers'),
+        ],
+      },
+      {
+        text: 'Reference',
+        items: [
+          page('Errors', '/reference/errors'),
+          page('Limits', '/reference/limits'),
+          page('Security', '/reference/security'),
+          page('The command line', '/command-line'),
+          page('Protocol', '/protocol'),
+          page('Differences from the sources', '/sources'),
+        ],
+      },
+      {
+        text: 'The gateway',
+        items: [
+          page('Configuration', '/configuration'),
+          page('Operation', '/operation'),
+          page('Several workers', '/cluster'),
+        ],
+      },
+      { text: 'Inside', items: [page('Architecture', '/architecture'), page('Benchmarks', '/benchmarks')] },
+    ],
+  },
+});

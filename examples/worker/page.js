@@ -1,0 +1,16 @@
+import { CapHostError, connectPort } from 'caphost/agent';
+
+const said = document.getElementById('said');
+const agent = await connectPort(new Worker('worker.js', { type: 'module' }));
+
+try {
+  const call = agent.start('primes.below', { end: 100_000 });
+  for await (const { percentage } of call) said.value = `${percentage} %`;
+  said.value = `${await call.result} primes`;
+  // This one would take too long.
+  await agent.invoke('primes.below', { end: 1e12 }, { signal: AbortSignal.timeout(500) });
+} catch (error) {
+  if (error.name === 'AbortError') said.value += `, and a call that was stopped (${error.stop}) after half a second`;
+  else if (error instanceof CapHostError) said.value = `${error.code}: ${error.message}`;
+  else throw error;
+}

@@ -1,0 +1,21 @@
+import { createHost } from '/caphost/index.js';
+
+const host = await createHost({ app: { id: 'primes', name: 'Primes', version: '1.0.0' } });
+
+host.register('primes.below', { description: 'Counts the primes below a number' }, async ({ end }, { signal, progress }) => {
+  let primes = 0;
+  for (let n = 2; n < end; n += 1) {
+    let prime = true;
+    for (let d = 2; d * d <= n && prime; d += 1) prime = n % d !== 0;
+    if (prime) primes += 1;
+    if (n % 10_000 === 0) {
+      progress({ progress: n, total: end });
+      // A cancel gets in here.
+      await new Promise((resolve) => setTimeout(resolve));
+      signal.throwIfAborted();
+    }
+  }
+  return primes;
+});
+
+host.acceptPort(self);
