@@ -1,7 +1,7 @@
 import js from '@eslint/js';
 import globals from 'globals';
 
-const nodeFiles = ['scripts/**/*.mjs', 'tests/**/*.mjs', 'npm/*.node.js', '*.mjs'];
+const nodeFiles = ['examples/**/*.mjs', 'docs/.vitepress/*.mjs', 'scripts/**/*.mjs', 'tests/**/*.mjs', 'npm/*.node.js', '*.mjs'];
 
 export default [
   { ignores: ['pkg/**', 'pkg.fresh/**', 'target/**', 'www/dist/**', 'www/dist.fresh/**', 'node_modules/**'] },
@@ -23,7 +23,7 @@ export default [
     },
   },
   {
-    files: ['npm/**/*.js', 'src/web/js/**/*.js', 'gateway/src/**/*.js', 'www/page/**/*.js', 'tests/**/*.js', 'scripts/bench/page/in-page/**'],
+    files: ['npm/**/*.js', 'examples/**/*.js', 'src/web/js/**/*.js', 'gateway/src/**/*.js', 'www/page/**/*.js', 'tests/**/*.js', 'scripts/bench/page/in-page/**'],
     languageOptions: { globals: { ...globals.browser, ...globals.worker } },
   },
   {

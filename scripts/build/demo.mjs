@@ -4,6 +4,7 @@ import { must } from '../command.mjs';
 import { demoDir, glueDir, root } from '../paths.mjs';
 import { oneCopyOfSnippets } from './snippets.mjs';
 import { filesUnder, unlessDone } from './stamp.mjs';
+import { bundleWorker } from './package.mjs';
 import { buildWasm, copyInto } from './wasm.mjs';
 
 const page = join(root, 'www', 'page');
@@ -30,7 +31,7 @@ export async function buildDemo(wasmBindgen) {
       join(root, 'package-lock.json'),
       join(root, 'scripts', 'build'),
     ],
-    outputs: ['index.html', 'caphost_demo.js', 'caphost_demo_bg.wasm', 'abp.json'].map((name) => join(demoDir, name)),
+    outputs: ['index.html', 'caphost_demo.js', 'caphost_demo_bg.wasm', 'worker.js', 'abp.json'].map((name) => join(demoDir, name)),
   }, () => assemble(glue));
 }
 
@@ -42,6 +43,7 @@ async function assemble(glue) {
   const fresh = `${demoDir}.fresh`;
   rmSync(fresh, { recursive: true, force: true });
   await bundle(glue, fresh);
+  await bundleWorker(fresh);
   for (const file of filesUnder(page).filter(isServedAsIs)) {
     const copy = join(fresh, relative(page, file));
     mkdirSync(dirname(copy), { recursive: true });

@@ -8,7 +8,7 @@ import { filesUnder, unlessDone } from './stamp.mjs';
 import { buildWasm, copyInto } from './wasm.mjs';
 
 const sources = join(root, 'npm');
-const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './automation': 'automation' });
+const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './automation': 'automation', './inline': 'inline' });
 
 /**
  * Builds the npm package into pkg/.
@@ -24,7 +24,7 @@ export async function buildPackage(wasmBindgen) {
     name: 'caphost',
     // npm/wasm.js says where the module is.
     bindgen: ['--omit-default-module-path'],
-    optimize: ['-O3', '--strip-producers', '--strip-target-features'],
+    optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '--strip-producers', '--strip-target-features'],
     wasmBindgen,
   });
   await unlessDone({
@@ -39,7 +39,7 @@ export async function buildPackage(wasmBindgen) {
       join(root, 'package-lock.json'),
       join(root, 'scripts', 'build'),
     ],
-    outputs: [join(packageDir, 'package.json'), join(packageDir, 'caphost_bg.wasm')],
+    outputs: [join(packageDir, 'package.json'), join(packageDir, 'caphost_bg.wasm'), join(packageDir, 'worker.js')],
   }, () => assemble(glue));
   linkPackage();
 }
@@ -48,16 +48,16 @@ export async function buildPackage(wasmBindgen) {
 async function assemble(glue) {
   const fresh = `${packageDir}.fresh`;
   rmSync(fresh, { recursive: true, force: true });
-  const names = Object.values(entries).filter((name) => existsSync(join(sources, `${name}.js`)));
+  const names = Object.values(entries).filter((name) => name !== 'inline');
   const browser = await bundle(fresh, names.map((name) => `${name}.js`), 'chunk');
   // Node never loads the browser's variants, so keeping the two apart leaves fewer, larger chunks.
-  const node = await bundle(fresh, names.map((name) => `${name}.node.js`), 'node');
+  await bundle(fresh, names.map((name) => `${name}.node.js`), 'node');
+  await bundleWorker(fresh);
+  await bundle(fresh, ['inline.js'], 'inline', [allInside(join(fresh, 'worker.js'))]);
   const types = filesUnder(sources).filter((path) => path.endsWith('.d.ts'));
   const documents = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE'].map((name) => join(root, name));
   copyInto([join(glue, 'caphost_bg.wasm'), ...types, ...documents], fresh);
-  const importsWs = [browser, node].some(({ outputs }) =>
-    Object.values(outputs).some(({ imports }) => imports.some(({ path }) => path === 'ws')));
-  writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(description(fresh, importsWs), null, 2)}\n`);
+  writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(description(fresh), null, 2)}\n`);
   rmSync(packageDir, { recursive: true, force: true });
   renameSync(fresh, packageDir);
   measurePackage(browser);
@@ -67,8 +67,9 @@ async function assemble(glue) {
  * @param {string} outdir
  * @param {string[]} files entry points, in npm/
  * @param {string} chunk what the names of shared chunks begin with
+ * @param {import('esbuild').Plugin[]} [plugins] for a single file
  */
-async function bundle(outdir, files, chunk) {
+async function bundle(outdir, files, chunk, plugins) {
   // Only now: a fresh clone has no esbuild until the set-up has run.
   const { build } = await import('esbuild');
   const { metafile } = await build({
@@ -76,7 +77,9 @@ async function bundle(outdir, files, chunk) {
     entryPoints: files.map((name) => join(sources, name)).filter((path) => existsSync(path)),
     outdir,
     bundle: true,
-    splitting: true,
+    splitting: !plugins,
+    loader: { '.wasm': 'binary' },
+    sourcemap: 'linked',
     format: 'esm',
     platform: 'neutral',
     target: 'es2022',
@@ -90,16 +93,60 @@ async function bundle(outdir, files, chunk) {
     metafile: true,
     // wasm-bindgen repeats a module in its list of imports, with the same content each time.
     logOverride: { 'duplicate-object-key': 'silent' },
-    plugins: [oneCopyOfSnippets],
+    plugins: [oneCopyOfSnippets, ...(plugins ?? [])],
   });
   // Entry points are small, and functions that the automation sends to pages stay as they are.
-  const chunks = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => !entryPoint?.includes('npm/'));
+  const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/'));
   await minifyModules(chunks.map(([path]) => join(root, path)));
   return metafile;
 }
 
-/** @param {string} folder @param {boolean} importsWs */
-function description(folder, importsWs) {
+/**
+ * What runs in a worker is a file of its own, both a module and a classic script.
+ *
+ * @param {string} outdir
+ */
+export async function bundleWorker(outdir) {
+  const { build } = await import('esbuild');
+  const outfile = join(outdir, 'worker.js');
+  await build({
+    absWorkingDir: root,
+    entryPoints: [join(root, 'src', 'web', 'js', 'workers', 'worker.js')],
+    outfile,
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    minify: true,
+    sourcemap: 'linked',
+    legalComments: 'none',
+    charset: 'utf8',
+  });
+  await minifyModules([outfile]);
+}
+
+/**
+ * Puts the wasm and the worker into the JavaScript rather than beside it.
+ *
+ * @param {string} worker its file
+ * @returns {import('esbuild').Plugin}
+ */
+const allInside = (worker) => ({
+  name: 'all-inside',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^\.\/wasm\.js$/ }, () => ({ path: join(sources, 'wasm.inline.js') }));
+    onResolve({ filter: /^#worker$/ }, () => ({ path: worker, namespace: 'text' }));
+    onLoad({ filter: /./, namespace: 'text' }, () => ({ contents: readFileSync(worker, 'utf8').replace(/\/\/# sourceMappingURL=.*/, ''), loader: 'text' }));
+    onLoad({ filter: /[\\/]workers[\\/]workers\.js$/ }, ({ path }) => {
+      const beside = "new URL('./worker.js', import.meta.url).href";
+      const [before, after] = readFileSync(path, 'utf8').split(beside);
+      if (after === undefined) throw new Error(`${path} does not say ${beside} any more`);
+      return { contents: `import source from '#worker';\n${before}URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))${after}` };
+    });
+  },
+});
+
+/** @param {string} folder */
+function description(folder) {
   const cargo = readFileSync(join(root, 'Cargo.toml'), 'utf8');
   const field = (/** @type {string} */ name) => new RegExp(`^${name} = "(.*)"$`, 'm').exec(cargo)?.[1];
   const has = (/** @type {string} */ file) => existsSync(join(folder, file));
@@ -113,15 +160,22 @@ function description(folder, importsWs) {
     name: 'caphost',
     version: field('version'),
     description: field('description'),
+    keywords: ['agents', 'capabilities', 'cancellation', 'abort', 'abortsignal', 'postmessage', 'webmcp', 'mcp', 'puppeteer', 'playwright', 'wasm'],
+    homepage: field('repository'),
+    repository: { type: 'git', url: `git+${field('repository')}.git` },
+    bugs: `${field('repository')}/issues`,
     license: field('license'),
     type: 'module',
     // In Node an entry tells the rest where to read the wasm from.
     sideEffects: ['./*.node.js', './node-*.js'],
     exports: {
       ...Object.fromEntries(built.map(([path, name]) => [path, conditions(name)])),
+      './worker.js': { types: './worker.d.ts', default: './worker.js' },
       './package.json': './package.json',
     },
-    ...(importsWs && { peerDependencies: { ws: '>=8' }, peerDependenciesMeta: { ws: { optional: true } } }),
+    // In Node 20, for connections to a gateway.
+    peerDependencies: { ws: '>=8' },
+    peerDependenciesMeta: { ws: { optional: true } },
     engines: { node: '>=20' },
   };
 }

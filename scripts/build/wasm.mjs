@@ -38,7 +38,9 @@ export async function buildWasm({ crate, profile, out, name, bindgen = [], optim
   await must('cargo', [
     'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
   ], { toStderr: true });
-  const compiled = join(targetDir, target, profile, `${crate.replaceAll('-', '_')}.wasm`);
+  // Cargo's own name for the folder of its profile `dev`.
+  const folder = profile === 'dev' ? 'debug' : profile;
+  const compiled = join(targetDir, target, folder, `${crate.replaceAll('-', '_')}.wasm`);
   const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
   return unlessDone({
     name: `wasm-${name}`,

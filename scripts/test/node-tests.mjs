@@ -16,7 +16,7 @@ import { countNodeTests, settle } from './counts.mjs';
  * @param {Record<string, string>} [options.env]
  */
 export async function runNodeTests(folder, { filters, concurrency, timeoutMs, env }) {
-  const all = filesUnder(join(root, 'tests', folder)).filter((path) => path.endsWith('.test.mjs'));
+  const all = filesUnder(join(root, 'tests', folder)).filter((path) => path.endsWith('.test.mjs') && !path.includes('node_modules'));
   const named = all.filter((path) => filters.some((filter) => relative(root, path).includes(filter)));
   const files = named.length > 0 ? named : all;
   const patterns = named.length > 0 ? [] : filters.map((filter) => `--test-name-pattern=${filter}`);

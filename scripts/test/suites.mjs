@@ -1,11 +1,15 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { build, quickParts } from '../build.mjs';
 import { fits, lastMeasure, sizeBudget, sizeReport } from '../build/size.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
+import { ensurePackages } from '../setup/packages.mjs';
 import { setUpTests, setUpWasm } from '../setup.mjs';
 import { countRustTests, settle } from './counts.mjs';
+import { checkDependencies } from './dependencies.mjs';
 import { runNodeTests } from './node-tests.mjs';
+import { checkPackages } from './packages.mjs';
 import { runWasmTests } from './wasm-tests.mjs';
 
 /**
@@ -47,6 +51,7 @@ async function succeeds(work) {
 export const suites = [
   { name: 'fmt', about: 'cargo fmt --check', run: () => check('cargo', 'fmt', '--all', '--check') },
   { name: 'eslint', about: 'eslint', run: () => nodeTool('eslint/bin/eslint.js', '--max-warnings', '0', '.') },
+  { name: 'dependencies', about: 'licenses, sources, bans and advisories of crates and packages', run: () => checkDependencies() },
   {
     name: 'clippy',
     about: 'clippy, native, with all tests',
@@ -70,6 +75,7 @@ export const suites = [
       return settle(Math.max(...runs.map(({ code }) => code)), countRustTests(runs.map(({ output }) => output).join('\n')));
     },
   },
+  { name: 'packages', about: 'the crates as published: their files, and a build from these', run: () => succeeds(() => checkPackages()) },
   {
     name: 'wasm',
     about: 'cargo test for wasm32, in headless Chromium',
@@ -102,9 +108,27 @@ export const suites = [
     run: (filters) => runNodeTests('node', { filters, concurrency: 2, timeoutMs: 10 * minute }),
   },
   {
+    name: 'bundlers',
+    about: 'real bundlers with the package, and what npm and TypeScript make of it',
+    needsBuild: true,
+    run: async (filters) => {
+      await ensurePackages((line) => console.log(line), join(root, 'tests', 'bundlers'));
+      return runNodeTests('bundlers', { filters, concurrency: 1, timeoutMs: 10 * minute });
+    },
+  },
+  {
+    name: 'docs',
+    about: 'the documentation site: its links, contrast and keyboard',
+    run: async (filters) => {
+      await ensurePackages((line) => console.log(line), join(root, 'docs'));
+      return runNodeTests('docs', { filters, concurrency: 1, timeoutMs: 15 * minute });
+    },
+  },
+  {
     name: 'e2e',
     about: 'tests in browsers, with the gateway',
     needsBuild: true,
-    run: (filters) => runNodeTests('e2e', { filters, concurrency: 2, timeoutMs: 30 * minute }),
+    // One more file than processors: where one waits for a page or a timeout, another has work.
+    run: (filters) => runNodeTests('e2e', { filters, concurrency: availableParallelism() + 1, timeoutMs: 30 * minute }),
   },
 ];

@@ -66,6 +66,18 @@ const groups = {
     for (const { name, connected } of await connectPeers(peers)) list.push(echoes(name, connected.call));
     return list;
   },
+  async worker({ builds }) {
+    const raw = new Worker(URL.createObjectURL(new Blob(['onmessage = ({ data }) => postMessage(data)'])));
+    const list = [echoes('raw worker', postAndWait(raw))];
+    for (const { name, at } of builds) {
+      const host = await newHost(await load(at));
+      // A build before this one has none.
+      if (!host.registerWorker) continue;
+      host.registerWorker('echoInWorker', {}, 'data:text/javascript,export default (given) => given');
+      list.push(calls(name, await inPage(host), 'echoInWorker'));
+    }
+    return list;
+  },
   async cancelInPage(setting) {
     const tools = hasTools() ? [(await browserTools()).cancels] : [];
     return [abortWithListener(), ...(await inPageCallers(setting)).map(({ name, caller }) => cancels(name, caller)), ...tools];

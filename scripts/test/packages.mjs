@@ -1,0 +1,67 @@
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { unlessDone } from '../build/stamp.mjs';
+import { must } from '../command.mjs';
+import { root, targetDir } from '../paths.mjs';
+
+/** Every file of a crate as published. */
+const own = /^(src\/.+|README\.md|LICENSE-(MIT|APACHE)|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json)$/;
+const needed = ['src/lib.rs', 'README.md', 'LICENSE-MIT', 'LICENSE-APACHE'];
+
+/** The crates that are published, each with its folder. @type {Record<string, string>} */
+const crates = { caphost: root, 'caphost-gateway': join(root, 'gateway') };
+const named = Object.keys(crates).flatMap((name) => ['--package', name]);
+const minute = 60_000;
+
+/** Throws unless each crate's package holds its own files and no others, and builds from these alone. */
+export async function checkPackages() {
+  for (const name of Object.keys(crates)) {
+    const listed = await must('cargo', ['package', '--list', '--locked', '--allow-dirty', '--quiet', '--package', name], { quiet: true });
+    const files = listed.trim().split('\n').map((path) => path.replaceAll('\\', '/'));
+    const foreign = files.filter((path) => !own.test(path));
+    if (foreign.length > 0) throw new Error(`the package of ${name} holds ${foreign.join(', ')}`);
+    const missing = needed.filter((path) => !files.includes(path));
+    if (missing.length > 0) throw new Error(`the package of ${name} lacks ${missing.join(', ')}`);
+  }
+  const built = await unlessDone({
+    name: 'packages',
+    inputs: [
+      join(root, 'Cargo.lock'),
+      join(root, 'rust-toolchain.toml'),
+      ...Object.values(crates).flatMap((folder) => ['Cargo.toml', 'README.md', 'src'].map((name) => join(folder, name))),
+    ],
+    outputs: [],
+  }, buildFromPackages);
+  console.log(built ? 'built from their packages' : 'built from their packages before, and the same since');
+}
+
+/**
+ * What `cargo package` does by itself to verify, but with the dependencies that are compiled
+ * already: it would compile all of them once more for each crate.
+ */
+async function buildFromPackages() {
+  const folder = join(root, 'target', 'packages');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await must('cargo', ['package', '--no-verify', '--locked', '--allow-dirty', '--quiet', ...named], { timeoutMs: 5 * minute });
+  const manifest = readFileSync(join(root, 'Cargo.toml'), 'utf8');
+  const version = /^version = "(.*)"$/m.exec(manifest)?.[1];
+  const members = Object.keys(crates).map((name) => `${name}-${version}`);
+  for (const member of members) {
+    await must('tar', ['-xzf', join(targetDir, 'package', `${member}.crate`), '-C', folder]);
+  }
+  // A workspace of its own: with the profile of the other, or else nothing compiled there would do.
+  const profile = /^\[profile\.dev\]\n(?:[^[\n].*\n)+/m.exec(manifest)?.[0] ?? '';
+  writeFileSync(join(folder, 'Cargo.toml'), `[workspace]
+resolver = "3"
+members = ${JSON.stringify(members)}
+
+[patch.crates-io]
+caphost = { path = "caphost-${version}" }
+
+${profile}`);
+  copyFileSync(join(root, 'Cargo.lock'), join(folder, 'Cargo.lock'));
+  // The very commands that have compiled the dependencies: others would do so once more.
+  await must('cargo', ['build', '--package', 'caphost-gateway'], { cwd: folder, timeoutMs: 20 * minute });
+  await must('cargo', ['check', '--lib', '--package', 'caphost', '--target', 'wasm32-unknown-unknown'], { cwd: folder, timeoutMs: 20 * minute });
+}
