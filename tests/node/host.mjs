@@ -9,9 +9,9 @@ const INITIALIZE = /** @type {const} */ ({
   features: { notifications: true, progress: true, elicitation: false },
 });
 
-/** A host, closed when the tests are over. */
-export async function newHost() {
-  const host = await createHost({ app: { id: 'app', name: 'App', version: '1' } });
+/** A host, closed when the tests are over. @param {Partial<import('caphost').HostOptions>} [options] */
+export async function newHost(options) {
+  const host = await createHost({ app: { id: 'app', name: 'App', version: '1' }, ...options });
   after(() => host.close());
   return host;
 }

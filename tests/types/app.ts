@@ -1,4 +1,4 @@
-import { createHost, type Abp, type CallContext, type Handler, type Host, type HostEvent, type HostOptions } from 'caphost';
+import { createHost, type Abp, type CallContext, type Handler, type Host, type HostEvent, type HostOptions, type WorkerHandler } from 'caphost';
 
 interface PdfParams {
   html: string;
@@ -13,6 +13,12 @@ const exportPdf: Handler<PdfParams, Pdf> = async ({ html, options }, { signal, p
   progress({ progress: 1, total: 2, stage: options?.pageSize ?? 'letter' });
   const response = await fetch('/print', { method: 'POST', body: html, signal });
   return { pdf: await response.arrayBuffer(), pageCount: 1 };
+};
+
+export const hash: WorkerHandler<{ bytes: ArrayBuffer }, ArrayBuffer | undefined> = ({ bytes }, { cancelled, transfer, progress }) => {
+  progress({ progress: 1 });
+  transfer(bytes);
+  return cancelled() ? undefined : bytes;
 };
 
 export async function anApp(worker: Worker): Promise<Host> {
@@ -42,6 +48,8 @@ export async function anApp(worker: Worker): Promise<Host> {
     const answer = await context.elicit<{ yes: boolean }>({ message: `Print ${child.data?.pageCount ?? 0} pages for ${context.callId}?` });
     return answer.data?.yes;
   });
+  host.registerWorker('hash', { description: 'Hashes', settleGrace: 20 }, new URL('./hash.js', import.meta.url));
+  host.registerWorker('hash.old', undefined, '/hash-old.js', { settleGrace: 100, pool: 1, warm: false, type: 'classic', script: '/worker.js' });
   const gone: boolean = host.unregister('sum');
   host.expose();
   host.expose({});

@@ -20,6 +20,7 @@ for (const { name, launch } of automationClients) {
       assert.deepEqual(agent.app, { id: 'plain', name: 'Plain app', version: '1.0.0' });
       assert.ok(agent.capabilities.some((it) => it.name === 'echo' && it.available));
       assert.deepEqual(await agent.call('echo', { a: [1, null, { b: 'ü' }] }), { success: true, data: { a: [1, null, { b: 'ü' }] } });
+      await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'NOT_SUPPORTED', message: 'The app does not list its capabilities' });
       assert.equal(codeOf(await agent.call('fail')), 'OPERATION_FAILED');
       assert.equal(codeOf(await agent.call('nothing of the kind')), 'UNKNOWN_CAPABILITY');
       await agent.shutdown();
@@ -207,7 +208,7 @@ for (const { name, launch } of automationClients) {
       });
 
       test('an app without cancel', async (t) => {
-        const { agent } = await attached(t, 'cancel=absent', { grace: 150 });
+        const { agent } = await attached(t, 'cancel=absent', { grace: 2_000 });
         const stop = new AbortController();
         const call = agent.call('hold', {}, { callId: 'held', signal: stop.signal });
         await settled(agent);

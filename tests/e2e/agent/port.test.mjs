@@ -42,7 +42,7 @@ describe('connectPort() to a plain ABP app', () => {
       assert.ok(Math.abs(timestamp - Date.now()) < 60_000);
     }
     const payloads = envelopes.map(({ payload }) => payload);
-    assert.deepEqual(payloads[0], { agent: { name: 'tester', version: '7' }, protocolVersion: '0.1', features: { notifications: true, progress: true, elicitation: false }, life: {}, short: 1 });
+    assert.deepEqual(payloads[0], { agent: { name: 'tester', version: '7' }, protocolVersion: '0.1', features: { notifications: true, progress: true, elicitation: false }, life: {}, short: 2 });
     assert.deepEqual(payloads[1], { capability: 'echo', params: { a: 1 }, options: { callId: 'one', timeout: 5000 } });
     assert.deepEqual(payloads[2], { capability: 'hold', params: {}, options: { callId: 'two', progressToken: 'two' } });
     assert.match(payloads[3].options.callId, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -1,6 +1,6 @@
 import { attach } from 'caphost/automation';
 import { after, before, test } from 'node:test';
-import { launchPlaywright, launchPuppeteer } from '../support/browsers.mjs';
+import { launchPlaywright, launchPuppeteer, reusedTab } from '../support/browsers.mjs';
 import { endsTold, runVector, vectorsInSession } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
@@ -18,27 +18,24 @@ for (const [library, launch] of /** @type {const} */ ([['Puppeteer', launchPuppe
     browser = await launch();
   });
   after(() => browser?.close());
+  const inTab = reusedTab(() => /** @type {Promise<any>} */ (browser.newPage()));
 
   for (const vector of vectorsInSession()) {
-    test(`attach() through ${library}: ${vector.name}`, { timeout: 30_000 }, async () => {
-      const page = /** @type {any} */ (await browser.newPage());
-      try {
-        await page.goto(server.url('/host/'));
-        const { hear, ended } = endsTold();
-        const agent = await attach(page, { agent: { name: 'vectors', version: '1' }, onNotification: hear });
-        await runVector(
-          vector,
-          {
-            call: (capability, params, options) => agent.call(capability, /** @type {any} */ (params), options),
-            cancel: (callId, reason) => agent.cancel(callId, reason),
-            shutdown: () => agent.shutdown(),
-            signals: true,
-            ended,
-          },
-        );
-      } finally {
-        await page.close();
-      }
-    });
+    test(`attach() through ${library}: ${vector.name}`, { timeout: 30_000 }, () => inTab(async (page) => {
+      await page.goto(server.url('/host/'));
+      const { hear, ended } = endsTold();
+      const agent = await attach(page, { agent: { name: 'vectors', version: '1' }, onNotification: hear });
+      await runVector(
+        vector,
+        {
+          call: (capability, params, options) => agent.call(capability, /** @type {any} */ (params), options),
+          cancel: (callId, reason) => agent.cancel(callId, reason),
+          shutdown: () => agent.shutdown(),
+          signals: true,
+          ended,
+        },
+      );
+      await agent.shutdown();
+    }));
   }
 }

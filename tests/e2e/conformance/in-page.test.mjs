@@ -1,5 +1,5 @@
 import { after, before, test } from 'node:test';
-import { launchPuppeteer } from '../support/browsers.mjs';
+import { launchPuppeteer, reusedTab } from '../support/browsers.mjs';
 import { endsTold, runInPage, runVector, vectors, vectorsWithout } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { INITIALIZE } from '../support/wire-driver.mjs';
@@ -17,6 +17,9 @@ after(async () => {
   await browser?.close();
   await server?.close();
 });
+
+/** Set anew by each vector whose notifications arrive in Node. @type {(notification: any) => void} */
+let hearOf = () => {};
 
 /** @typedef {import('puppeteer-core').Page} Page @typedef {import('../support/conformance.mjs').Vector} Vector */
 
@@ -43,7 +46,8 @@ const users = {
   // Each evaluation is answered on its own, so the answers' order says nothing.
   'bare page.evaluate': { all: vectorsWithout('signals'), run: async (page, vector) => {
     const { hear, ended } = endsTold();
-    await page.exposeFunction('__abp_notification', (/** @type {any} */ { event, data }) => hear(event, data));
+    hearOf = ({ event, data }) => hear(event, data);
+    await page.evaluate(() => Object.assign(globalThis, { __abp_notification: (/** @type {any} */ it) => /** @type {any} */ (globalThis).tellTest(it) }));
     await runVector({ ...vector, steps: vector.steps.filter(({ order }) => !order) }, {
     // As text, since an evaluation loses a property `__proto__` of its arguments.
     call: async (...args) => JSON.parse(await page.evaluate(
@@ -57,18 +61,19 @@ const users = {
   } },
 };
 
+const inTab = reusedTab(async () => {
+  const page = await browser.newPage();
+  await page.exposeFunction('tellTest', (/** @type {any} */ notification) => hearOf(notification));
+  return page;
+});
+
 for (const [user, { all, run }] of Object.entries(users)) {
   for (const vector of all) {
-    test(`window.abp used by ${user}: ${vector.name}`, { timeout: 30_000 }, async () => {
-      const page = await browser.newPage();
-      try {
-        await page.goto(server.url('/host/'));
-        await page.waitForSelector('html[data-ready]');
-        if (vector.session !== false) await page.evaluate((params) => /** @type {any} */ (window).abp.initialize(params), INITIALIZE);
-        await run(page, vector);
-      } finally {
-        await page.close();
-      }
-    });
+    test(`window.abp used by ${user}: ${vector.name}`, { timeout: 30_000 }, () => inTab(async (page) => {
+      await page.goto(server.url('/host/'));
+      await page.waitForSelector('html[data-ready]');
+      if (vector.session !== false) await page.evaluate((params) => /** @type {any} */ (window).abp.initialize(params), INITIALIZE);
+      await run(page, vector);
+    }));
   }
 }

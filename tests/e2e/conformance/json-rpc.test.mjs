@@ -22,16 +22,13 @@ for (const [method, key] of [['$/cancel_request', 'requestId'], ['$/cancelReques
   describe(`JSON-RPC on a MessagePort, cancelled with ${method}`, () => {
     for (const vector of vectorsWithout('signals').filter(({ name }) => !beyondJsonRpc.includes(name))) {
       test(vector.name, { timeout: 30_000 }, async () => {
-        const page = await lab.page();
-        try {
+        await lab.inPage(async (page) => {
           await inLab(page, async ({ newHost, rawPort }, method, key) => {
             const { jsonRpcDriver } = await import(`${location.origin}/conformance/json-rpc-driver.js`);
             Object.assign(globalThis, { driver: jsonRpcDriver(await rawPort(await newHost(), false), method, key) });
           }, method, key);
           await runInPage(page, withoutReasons(vector));
-        } finally {
-          await page.close();
-        }
+        });
       });
     }
   });

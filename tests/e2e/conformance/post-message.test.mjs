@@ -1,5 +1,5 @@
 import { after, before, test } from 'node:test';
-import { launchPuppeteer } from '../support/browsers.mjs';
+import { launchPuppeteer, reusedTab } from '../support/browsers.mjs';
 import { runInPage, vectorsInSession, vectorsWithout } from '../support/conformance.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { INITIALIZE } from '../support/wire-driver.mjs';
@@ -78,14 +78,13 @@ for (const vector of vectorsWithout('signals')) {
     }));
 }
 
+const inTab = reusedTab(() => browser.newPage());
+
 /** @param {(page: import('puppeteer-core').Page) => Promise<void>} work */
-async function inParent(work) {
-  const page = await browser.newPage();
-  try {
+function inParent(work) {
+  return inTab(async (page) => {
     await page.goto(parents.url('/parent/'));
     await page.waitForSelector('html[data-ready]');
     await work(page);
-  } finally {
-    await page.close();
-  }
+  });
 }

@@ -15,7 +15,7 @@ const results = {
 };
 
 for (const [name, shown] of Object.entries(results)) {
-  test(`${name}: pick Small, press Call, see Completed and the result`, { timeout: 60_000 }, async () => {
+  test(`${name}: pick Small, press Call, see Completed and the result`, { timeout: 120_000 }, async () => {
     const { page } = demo;
     const form = await choose(page, name, 'Small');
     const card = await newCall(page, () => page.click(`${form} .primary`));
@@ -26,7 +26,7 @@ for (const [name, shown] of Object.entries(results)) {
     assert.match(await textOf(page, `${form} .latest-text`), /^Completed in /);
   });
 
-  test(`${name}: pick Large, press Cancel on its card, see Cancelled and that both answers agree`, { timeout: 60_000 }, async () => {
+  test(`${name}: pick Large, press Cancel on its card, see Cancelled and that both answers agree`, { timeout: 120_000 }, async () => {
     const { page } = demo;
     const form = await choose(page, name, 'Large');
     const card = await newCall(page, () => page.click(`${form} .primary`));
@@ -45,7 +45,7 @@ for (const [name, shown] of Object.entries(results)) {
   });
 }
 
-test('"Call, cancel halfway" stops at half of its progress', { timeout: 60_000 }, async () => {
+test('"Call, cancel halfway" stops at half of its progress', { timeout: 120_000 }, async () => {
   const { page } = demo;
   const form = await choose(page, 'export.archive', 'Large');
   const card = await newCall(page, () => page.click(`${form} button[value=halfway]`));
@@ -65,7 +65,7 @@ test('cancelling a call that has completed says so, and changes nothing', async 
   await becomes(page, card, 'completed');
 });
 
-test('Esc cancels the call in focus, and the latest of the form in focus', { timeout: 60_000 }, async () => {
+test('Esc cancels the call in focus, and the latest of the form in focus', { timeout: 120_000 }, async () => {
   const { page } = demo;
   const form = await choose(page, 'export.archive', 'Large');
   const first = await newCall(page, () => page.click(`${form} .primary`));
@@ -81,7 +81,7 @@ test('Esc cancels the call in focus, and the latest of the form in focus', { tim
   await becomes(page, second, 'cancelled');
 });
 
-test('a call of a remote agent is on the timeline, and is cancelled there', { timeout: 60_000 }, async () => {
+test('a call of a remote agent is on the timeline, and is cancelled there', { timeout: 120_000 }, async () => {
   const { page } = demo;
   const remote = await demo.connect('remote reviewer');
   const call = remote.call('export.archive', { megabytes: 400 }, { callId: 'remote-1', onProgress: () => {} });
@@ -99,7 +99,7 @@ test('a call of a remote agent is on the timeline, and is cancelled there', { ti
   await page.waitForFunction(() => !document.querySelector('#agents')?.textContent?.includes('remote reviewer'));
 });
 
-test('when the gateway goes, the page says so and its own calls go on', { timeout: 60_000 }, async () => {
+test('when the gateway goes, the page says so and its own calls go on', { timeout: 120_000 }, async () => {
   const { page } = demo;
   await demo.gateway.stop();
   await page.waitForSelector('#gateway[data-state=disconnected], #gateway[data-state=connecting]');

@@ -6,7 +6,7 @@ import { becomes, choose, newCall } from '../support/demo-page.mjs';
 const demo = useDemo();
 const names = ['convert.markdownToHtml', 'export.pdf', 'ai.summarize', 'image.process', 'export.archive'];
 
-test('the keyboard alone: call, watch, cancel, read', { timeout: 60_000 }, async () => {
+test('the keyboard alone: call, watch, cancel, read', { timeout: 120_000 }, async () => {
   const { page } = demo;
   const press = async (/** @type {import('puppeteer-core').KeyInput[]} */ ...keys) => {
     for (const key of keys) await page.keyboard.press(key);
@@ -37,7 +37,7 @@ test('the keyboard alone: call, watch, cancel, read', { timeout: 60_000 }, async
 });
 
 for (const colours of /** @type {const} */ (['light', 'dark'])) {
-  test(`nothing scrolls sideways at 360 px, ${colours}`, { timeout: 60_000 }, async (t) => {
+  test(`nothing scrolls sideways at 360 px, ${colours}`, { timeout: 120_000 }, async (t) => {
     const page = await demo.open({ width: 360, height: 740, isMobile: true, hasTouch: true });
     t.after(() => page.close());
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: colours }]);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { attach } from 'caphost/automation';
 import { useDemo } from '../support/demo.mjs';
 
 const demo = useDemo();
 
-const capabilities = ['ai.summarize', 'convert.markdownToHtml', 'export.archive', 'export.pdf', 'image.process'];
+const capabilities = ['ai.summarize', 'convert.markdownToHtml', 'export.archive', 'export.pdf', 'image.process', 'stop.never'];
 
 test('the page is served at / with its manifest linked in the head, under a content security policy', async () => {
   const response = await fetch(`${demo.gateway.url}/`);
@@ -71,4 +72,17 @@ test('nothing on the page was refused by its policy, failed to load or threw', a
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   await page.close();
   assert.deepEqual(demo.complaints, []);
+});
+
+test('an agent at the gateway lists the capabilities as the page does, and so does one that is attached', async (t) => {
+  const listed = await demo.page.evaluate(() => /** @type {any} */ (window).abp.listCapabilities());
+  const known = (/** @type {any[]} */ list) => list.map(({ name, description, inputSchema, outputSchema, available }) => ({ name, description, inputSchema, outputSchema, available }));
+  assert.deepEqual(await demo.agent.listCapabilities(), listed.map((/** @type {any} */ it) => ({ ...it, requirements: [], features: {} })));
+  assert.deepEqual(known(listed).map(({ name }) => name), capabilities);
+  const page = await demo.open();
+  t.after(() => page.close());
+  const attached = await attach(page);
+  assert.deepEqual(await attached.listCapabilities(), listed);
+  assert.equal((await attached.describeCapability('export.pdf'))?.inputSchema.type, 'object');
+  await attached.shutdown();
 });

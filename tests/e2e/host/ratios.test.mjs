@@ -73,12 +73,15 @@ test('cancelling many calls at once costs each no more than a few times what it 
       await Promise.all(ids.map((callId) => abp.cancel(callId)));
       const took = performance.now() - began;
       await Promise.all(calls);
-      return took / count;
+      return took;
     };
     const few = [];
     const many = [];
     for (let at = 0; at < 5; at += 1) {
-      few.push(await round(100));
+      // As many cancels as in the other: what else the machine does meanwhile disturbs both alike.
+      let sum = 0;
+      for (let part = 0; part < 100; part += 1) sum += await round(100);
+      few.push(sum);
       many.push(await round(10_000));
     }
     return Math.min(...many) / Math.min(...few);

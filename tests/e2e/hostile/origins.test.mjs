@@ -4,10 +4,12 @@ import { inLab, useLab } from '../support/lab.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 const lab = useLab();
+/** Tells its parent of all it hears. */
+const next = `<script>onmessage = ({ data }) => parent.postMessage({ overheard: data }, '*'); parent.postMessage('next', '*')</script>`;
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
 let elsewhere;
 before(async () => {
-  elsewhere = await serveFiles();
+  elsewhere = await serveFiles({ pages: { '/next/': next } });
 });
 after(() => elsewhere?.close());
 
@@ -66,23 +68,39 @@ for (const [who, origins] of /** @type {const} */ ([['only its own origin', unde
 test('origins are compared whole: neither prefixes nor wildcards count', () =>
   withFrame(undefined, async (page, host) => {
     const { origin } = lab.server;
-    const near = ['*', `${origin}0`, `${origin}/`, origin.slice(0, -1), origin.replace('http:', 'https:'), origin.toUpperCase(), 'null', ''];
+    const near = [origin.slice(0, -1), origin.replace('http:', 'https:'), origin.replace('127.0.0.1', 'localhost'), `${origin}.example`.replace(/:\d+/, ''), 'null'];
     const refused = await host.evaluate(async (near) => {
       const it = /** @type {any} */ (window);
-      it.host.acceptMessages({ allowedOrigins: near });
-      return ['x', [7], [null], {}].map((allowedOrigins) => {
+      it.host.acceptMessages({ allowedOrigins: near, replace: true });
+      return ['x', {}, ...[7, null, '*', '', 'x', 'localhost:5302', '/', 'http://*.example'].map((it) => [it])].map((allowedOrigins) => {
         try {
-          it.host.acceptMessages({ allowedOrigins });
+          it.host.acceptMessages({ allowedOrigins, replace: true });
           return 'accepted';
         } catch (error) {
           return /** @type {any} */ (error).code;
         }
       });
     }, near);
-    assert.deepEqual(refused, Array(4).fill('INVALID_PARAMS'));
+    assert.deepEqual(refused, Array(10).fill('INVALID_PARAMS'));
     const connected = await inLab(page, ({ agents, rejection }, origin) =>
       rejection(agents.connectWindow(window.frames[0], { origin, connectTimeout: 300 })), elsewhere.origin);
     assert.equal(connected.code, 'TIMEOUT');
+    // As the browser writes it, it counts however it was written.
+    await host.evaluate((allowed) => /** @type {any} */ (window).host.acceptMessages({ allowedOrigins: [allowed], replace: true }), `${origin.toUpperCase()}/some/path`);
+    const agent = await inLab(page, async ({ agents }, origin) => (await agents.connectWindow(window.frames[0], { origin })).app.id, elsewhere.origin);
+    assert.equal(agent, 'test-host');
+  }));
+
+test('each origin that is refused is told of once in the console of the app', () =>
+  withFrame('https://other.example', async (page, host) => {
+    /** @type {string[]} */
+    const said = [];
+    page.on('console', (message) => void (message.text().startsWith('caphost:') && said.push(message.text())));
+    const asked = await inLab(page, ({ agents, rejection }, origin) =>
+      rejection(agents.connectWindow(window.frames[0], { origin, connectTimeout: 500 })), elsewhere.origin);
+    assert.equal(asked.code, 'TIMEOUT');
+    await host.evaluate('0');
+    assert.deepEqual(said, [`caphost: ignored a message from ${lab.server.origin}: it is not in allowedOrigins: https://other.example`]);
   }));
 
 test('a third window cannot speak in the session of another, over a port or plainly', async () => {
@@ -160,7 +178,12 @@ test('a sandboxed frame, whose origin is null, is heard only when null is allowe
     const host = await newHost();
     const script = `
       addEventListener('message', ({ data }) => parent.postMessage({ relayed: data }, '*'));
-      const say = (id) => parent.postMessage({ type: 'initialize', id, timestamp: 0, payload: { agent: { name: 'box', version: '1' }, protocolVersion: '0.1' } }, '*');
+      const say = (id) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }) => parent.postMessage({ relayed: data }, '*');
+        const ports = id.includes('port') ? [port2] : [];
+        parent.postMessage({ type: 'initialize', id, timestamp: 0, payload: { agent: { name: 'box', version: '1' }, protocolVersion: '0.1' } }, '*', ports);
+      };
       addEventListener('message', ({ data }) => data.say && say(data.say));
       parent.postMessage('loaded', '*')`;
     /** @type {any[]} */
@@ -180,19 +203,21 @@ test('a sandboxed frame, whose origin is null, is heard only when null is allowe
     await loaded;
     const box = element.contentWindow;
     host.acceptMessages();
-    host.acceptMessages({ allowedOrigins: ['*', location.origin] });
+    host.acceptMessages({ allowedOrigins: ['https://other.example', location.origin], replace: true });
     box.postMessage({ say: 'first' }, '*');
     box.postMessage({ say: 'nothing after this' }, '*');
     await said((it) => it.say === 'nothing after this');
     box.postMessage('echo', '*');
     await said((it) => it === 'echo');
     const before = host.stats().sessions;
-    host.acceptMessages({ allowedOrigins: ['null'] });
+    host.acceptMessages({ allowedOrigins: ['null'], replace: true });
     box.postMessage({ say: 'second' }, '*');
-    await said((it) => it.id === 'second');
+    box.postMessage({ say: 'with a port' }, '*');
+    await said((it) => it.id === 'with a port');
     return { before, after: host.stats().sessions, answered: relayed.filter((it) => it.type).map((it) => [it.id, it.type]) };
   });
-  assert.deepEqual(seen, { before: 0, after: 1, answered: [['second', 'initialize-result']] });
+  // One that is answered in the window would be answered whoever is in it by then.
+  assert.deepEqual(seen, { before: 0, after: 1, answered: [['with a port', 'initialize-result']] });
 });
 
 test('an app whose own origin is opaque may allow such origins', async () => {
@@ -211,4 +236,71 @@ test('an app whose own origin is opaque may allow such origins', async () => {
     return heard;
   });
   assert.equal(said, 'null');
+});
+
+/** Opens a session and calls, plainly or over a port of its own, and then gives its place to another document. */
+const leaver = (/** @type {boolean} */ withPort, /** @type {string} */ next) => `
+  const { port1, port2 } = new MessageChannel();
+  const say = (type, payload, ports = []) => {
+    const message = { type, id: type, timestamp: 0, payload };
+    if (${withPort} && !ports.length) port1.postMessage(message);
+    else parent.postMessage(message, '*', ports);
+  };
+  const hear = ({ data }) => {
+    if (data === 'leave') location.href = ${JSON.stringify(next)};
+    else if (data.type === 'initialize-result') say('capabilities/call', { capability: 'slow.secret', callId: 'held' });
+  };
+  addEventListener('message', hear);
+  port1.onmessage = hear;
+  say('initialize', { agent: { name: 'leaver', version: '1' }, protocolVersion: '0.1' }, ${withPort} ? [port2] : []);`;
+const asUrl = (/** @type {string} */ text) => `data:text/html,${encodeURIComponent(text)}`;
+
+for (const [from, withPort] of /** @type {const} */ ([['an opaque origin', false], ['an opaque origin', true], ['an allowed origin', false], ['an allowed origin', true]])) {
+  test(`a frame of ${from} that navigates in mid-call: the next document does not get what the one before was owed${withPort ? ', over a port' : ''}`, async () => {
+    const opaque = from === 'an opaque origin';
+    // Of the same origin, if that can be said of opaque ones; of another, if not.
+    const script = `<script>${leaver(withPort, opaque ? asUrl(next) : `${elsewhere.origin}/next/`)}</script>`;
+    const server = await serveFiles({ pages: { '/leaver/': script } });
+    try {
+      const seen = await lab.run(async ({ newHost, frame, running }, src, opaque) => {
+        const host = await newHost();
+        /** @type {() => void} */
+        let finish = () => {};
+        const called = Promise.race([running(host, 'held'), new Promise((resolve) => setTimeout(resolve, 1000))]);
+        host.register('slow.secret', {}, () => new Promise((resolve) => (finish = () => resolve('secret'))));
+        host.acceptMessages({ allowedOrigins: [opaque ? 'null' : new URL(src).origin] });
+        /** @type {any[]} */
+        const overheard = [];
+        const arrived = new Promise((resolve) => addEventListener('message', ({ data }) => {
+          if (data === 'next') resolve(undefined);
+          else if (data.overheard) overheard.push(data.overheard);
+        }));
+        const element = await frame(src, opaque ? { sandbox: 'allow-scripts' } : {});
+        await called;
+        const { calls } = host.stats();
+        element.contentWindow.postMessage('leave', '*');
+        await arrived;
+        finish();
+        host.notify('secret');
+        element.contentWindow.postMessage('last', '*');
+        await new Promise((resolve) => addEventListener('message', ({ data }) => data.overheard === 'last' && resolve(undefined)));
+        return { calls, overheard };
+      }, opaque ? asUrl(script) : server.url('/leaver/'), opaque);
+      // Whose window has no name is not answered in it.
+      assert.equal(seen.calls, opaque && !withPort ? 0 : 1);
+      assert.deepEqual(seen.overheard, ['last']);
+    } finally {
+      await server.close();
+    }
+  });
+}
+
+test('an agent does not go on with a host of an opaque origin in its window, whatever comes to be there', async () => {
+  const connected = await lab.run(async ({ frame, agents, rejection }) => {
+    const script = `onmessage = ({ data: { type, id } }) => type === 'initialize' && parent.postMessage(
+      { type: 'initialize-result', id, timestamp: 0, payload: { sessionId: 's', protocolVersion: '0.1', app: {}, capabilities: [], features: {} } }, '*')`;
+    const { contentWindow } = await frame(`data:text/html,${encodeURIComponent(`<script>${script}</script>`)}`);
+    return rejection(agents.connectWindow(contentWindow, { origin: '*', connectTimeout: 500 }));
+  });
+  assert.equal(connected.code, 'TIMEOUT');
 });

@@ -33,35 +33,30 @@ export function usePeers() {
      * @param {any[]} args
      * @returns {Promise<any>}
      */
-    async withPeer(kind, work, ...args) {
-      const page = await lab.page();
-      try {
-        await page.addScriptTag({ url: '/peers.js', type: 'module' });
-        await page.waitForFunction('globalThis.peers');
-        return await inLab(page, async (given, kind, source, args) => {
-          const { registerWork } = await import(`${location.origin}/jsonrpc-page/app.js`);
-          const host = await given.newHost();
-          registerWork(host);
-          const peer = await /** @type {any} */ (globalThis).peers.find((/** @type {any} */ it) => it.name === kind).connect(host);
-          /** @param {Promise<any>} promise */
-          const settle = (promise) => promise.then(
-            (data) => ({ data }),
-            ({ code, message, data, isError }) => ({ code, message, ...(data && { details: data }), ...(isError && { isError }) }),
-          );
-          const state = () => peer.call('test.state');
-          /** @param {() => any} holds */
-          const until = async (holds) => {
-            const since = performance.now();
-            while (!(await holds())) {
-              if (performance.now() - since > 10_000) throw new Error(`in vain: ${holds}`);
-              await new Promise((resolve) => setTimeout(resolve, 2));
-            }
-          };
-          return (0, eval)(`(${source})`)({ lab: given, host, peer, settle, until, state }, ...args);
-        }, kind, String(work), args);
-      } finally {
-        await page.close();
-      }
-    },
+    withPeer: (kind, work, ...args) => lab.inPage(async (page) => {
+      await page.addScriptTag({ url: '/peers.js', type: 'module' });
+      await page.waitForFunction('globalThis.peers');
+      return inLab(page, async (given, kind, source, args) => {
+        const { registerWork } = await import(`${location.origin}/jsonrpc-page/app.js`);
+        const host = await given.newHost();
+        registerWork(host);
+        const peer = await /** @type {any} */ (globalThis).peers.find((/** @type {any} */ it) => it.name === kind).connect(host);
+        /** @param {Promise<any>} promise */
+        const settle = (promise) => promise.then(
+          (data) => ({ data }),
+          ({ code, message, data, isError }) => ({ code, message, ...(data && { details: data }), ...(isError && { isError }) }),
+        );
+        const state = () => peer.call('test.state');
+        /** @param {() => any} holds */
+        const until = async (holds) => {
+          const since = performance.now();
+          while (!(await holds())) {
+            if (performance.now() - since > 10_000) throw new Error(`in vain: ${holds}`);
+            await new Promise((resolve) => setTimeout(resolve, 2));
+          }
+        };
+        return (0, eval)(`(${source})`)({ lab: given, host, peer, settle, until, state }, ...args);
+      }, kind, String(work), args);
+    }),
   };
 }

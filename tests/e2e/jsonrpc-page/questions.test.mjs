@@ -127,5 +127,5 @@ test('a peer that answers no questions is asked none', async () => {
 
 test('createHost takes true or false for cancelUndeclared', async () => {
   const refused = await lab.run(async (given) => (await given.rejection(given.newHost({ cancelUndeclared: 'yes' }))).message);
-  assert.equal(refused, 'cancelUndeclared is true or false');
+  assert.equal(refused, 'cancelUndeclared must be true or false');
 });

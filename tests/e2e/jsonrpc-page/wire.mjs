@@ -1,4 +1,4 @@
-import { inLab, useLab } from '../support/lab.mjs';
+import { useLab } from '../support/lab.mjs';
 
 /**
  * Pages with a host and a JSON-RPC peer on a port that says whatever it is told to.
@@ -12,29 +12,22 @@ export function useWire() {
      * @param {any[]} args
      * @returns {Promise<any>}
      */
-    async onPort(work, ...args) {
-      const page = await lab.page();
-      try {
-        return await inLab(page, async (given, source, args) => {
-          const { registerWork } = await import(`${location.origin}/jsonrpc-page/app.js`);
-          const host = await given.newHost();
-          registerWork(host);
-          const raw = await given.rawPort(host, false);
-          const rpc = (/** @type {unknown} */ id, /** @type {string} */ method, /** @type {any} */ params) =>
-            ({ jsonrpc: '2.0', ...(id !== undefined && { id }), method, ...(params && { params }) });
-          /** @param {() => any} holds */
-          const until = async (holds) => {
-            const since = performance.now();
-            while (!(await holds())) {
-              if (performance.now() - since > 10_000) throw new Error(`in vain: ${holds}; heard ${JSON.stringify(raw.heard).slice(0, 500)}`);
-              await new Promise((resolve) => setTimeout(resolve, 2));
-            }
-          };
-          return (0, eval)(`(${source})`)({ lab: given, host, raw, until, rpc }, ...args);
-        }, String(work), args);
-      } finally {
-        await page.close();
-      }
-    },
+    onPort: (work, ...args) => lab.run(async (given, source, args) => {
+      const { registerWork } = await import(`${location.origin}/jsonrpc-page/app.js`);
+      const host = await given.newHost();
+      registerWork(host);
+      const raw = await given.rawPort(host, false);
+      const rpc = (/** @type {unknown} */ id, /** @type {string} */ method, /** @type {any} */ params) =>
+        ({ jsonrpc: '2.0', ...(id !== undefined && { id }), method, ...(params && { params }) });
+      /** @param {() => any} holds */
+      const until = async (holds) => {
+        const since = performance.now();
+        while (!(await holds())) {
+          if (performance.now() - since > 10_000) throw new Error(`in vain: ${holds}; heard ${JSON.stringify(raw.heard).slice(0, 500)}`);
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+      };
+      return (0, eval)(`(${source})`)({ lab: given, host, raw, until, rpc }, ...args);
+    }, String(work), args),
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { useDemo } from '../support/demo.mjs';
+import { prose, useDemo } from '../support/demo.mjs';
 import { largeJobs } from '../support/large-jobs.mjs';
 import { connect, kinds, rejection } from './clients.mjs';
 
@@ -9,7 +9,8 @@ const demo = useDemo();
 const large = { name: 'export.pdf', arguments: /** @type {any} */ (largeJobs['export.pdf']?.params()) };
 /** Takes long enough for anything to happen meanwhile. */
 const long = { name: 'export.archive', arguments: { megabytes: 400, files: 4 } };
-const summary = { name: 'ai.summarize', arguments: /** @type {any} */ (largeJobs['ai.summarize']?.params()) };
+/** Takes a second, with progress all the while. */
+const summary = { name: 'ai.summarize', arguments: { text: prose(400), sentences: 7 } };
 const small = { name: 'export.pdf', arguments: { markdown: '# Small' } };
 
 /** The states of the calls the page has had. @returns {Promise<(string | undefined)[]>} */
@@ -41,8 +42,9 @@ for (const kind of kinds) {
     test('lists what the page offers', async () => {
       const { tools } = await it.client.listTools();
       const offered = await demo.page.$$eval('.capability', (all) => all.map((one) => /** @type {HTMLElement} */ (one).dataset.capability));
-      assert.deepEqual(tools.map(({ name }) => name).sort(), offered.sort());
-      const pdf = tools.find(({ name }) => name === 'export.pdf');
+      assert.deepEqual(tools.map(({ title, name }) => title ?? name).sort(), offered.sort());
+      for (const { name } of tools) assert.match(name, /^[\w-]{1,64}$/);
+      const pdf = tools.find(({ name }) => name === 'export_pdf');
       assert.equal(pdf?.inputSchema.type, 'object');
       assert.equal(pdf?.outputSchema?.type, 'object');
     });

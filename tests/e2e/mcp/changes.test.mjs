@@ -37,7 +37,7 @@ for (const kind of kinds) {
       assert.equal(gone.isError, true);
       assert.match(/** @type {any} */ (gone.content[0]).text, /^DISCONNECTED: /);
       page = await demo.open();
-      await until((names) => names.includes('export.pdf'));
+      await until((names) => names.includes('export_pdf'));
       const back = await it.client.callTool({ name: 'export.pdf', arguments: { markdown: 'x' } });
       assert.equal(back.isError ?? false, false);
       await it.client.close();
@@ -46,8 +46,12 @@ for (const kind of kinds) {
   });
 }
 
-test('an app that is not there is an error to read', async () => {
+test('an app that is not there has no tools, and a call of one is an error to read', async () => {
   for (const kind of kinds) {
-    await assert.rejects(connect(kind, demo.gateway, { app: 'nope' }), /No app with id/, kind.name);
+    const it = await connect(kind, demo.gateway, { app: 'nope' });
+    assert.deepEqual((await it.client.listTools()).tools, [], kind.name);
+    const called = await it.client.callTool({ name: 'export.pdf' });
+    assert.match(/** @type {any} */ (called.content[0]).text, /No app with id "nope" is connected.*caphost-demo.*--app/, kind.name);
+    await it.client.close();
   }
 });

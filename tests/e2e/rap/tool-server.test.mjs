@@ -31,7 +31,7 @@ describe('the demo as a RAP tool server', () => {
     assert.equal(manifest.name, 'caphost-demo');
     assert.equal(manifest.endpoint, `${demo.gateway.url}/rap/caphost-demo/invoke`);
     const tools = new Map(manifest.tools.map((/** @type {any} */ tool) => [tool.name, tool]));
-    assert.deepEqual([...tools.keys()].sort(), ['ai_summarize', 'convert_markdownToHtml', 'export_archive', 'export_pdf', 'image_process']);
+    assert.deepEqual([...tools.keys()].sort(), ['ai_summarize', 'convert_markdownToHtml', 'export_archive', 'export_pdf', 'image_process', 'stop_never']);
     for (const tool of tools.values()) {
       assert.match(tool.name, /^[A-Za-z0-9_-]{1,128}$/);
       assert.equal(tool.inputSchema.type, 'object');

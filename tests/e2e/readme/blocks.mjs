@@ -1,20 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { filesUnder } from '../../../scripts/build/stamp.mjs';
 import { root } from '../../../scripts/paths.mjs';
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const folders = ['start', 'guide'].map((name) => join(root, 'docs', name));
+const files = [join(root, 'README.md'), ...folders.flatMap(filesUnder).filter((path) => path.endsWith('.md'))];
+const pages = files.map((path) => readFileSync(path, 'utf8'));
 
-/** The fenced blocks of README.md that have a file's name, by that name. @type {ReadonlyMap<string, string>} */
-export const blocks = new Map(
-  [...readme.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', code = '']) => [name, code]),
-);
+/** The fenced blocks of README.md and of the pages it leads to that have a file's name, with that name. */
+export const named = pages.flatMap((page) => [...page.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', code = '']) => ({ name, code })));
+
+/** By their names: what stands in two places is the same in both. @type {ReadonlyMap<string, string>} */
+export const blocks = new Map(named.map(({ name, code }) => [name, code]));
 
 /** @param {string} name @returns {string} */
 export function block(name) {
   const code = blocks.get(name);
-  if (code === undefined) throw new Error(`README.md has no block ${name}`);
+  if (code === undefined) throw new Error(`No page has the block ${name}`);
   return code;
 }
 
-/** The shell commands of README.md, line by line. */
-export const commands = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, code = '']) => code.trim().split('\n'));
+/** The shell commands of those pages, line by line; those of README.md come first. */
+export const commands = pages.flatMap((page) => [...page.matchAll(/^```sh\n(.*?)^```$/gms)]).flatMap(([, code = '']) => code.trim().split('\n'));

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { format } from 'node:util';
+import { run } from '../../../scripts/command.mjs';
 import { root } from '../../../scripts/paths.mjs';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { blocks, commands } from './blocks.mjs';
+import { blocks, commands, named } from './blocks.mjs';
 import { serveReadmeApp } from './site.mjs';
 
 /** @type {Awaited<ReturnType<typeof serveReadmeApp>>} */
@@ -84,7 +85,35 @@ test('the commands of the README are scripts of the repository', () => {
   assert.ok(scripts.start && scripts.test && scripts.build && scripts['build:gateway']);
 });
 
+test('what stands in two places is the same in both', () => {
+  for (const { name, code } of named) assert.equal(code, blocks.get(name), name);
+  assert.deepEqual(named.filter(({ name }, at) => named.findIndex((it) => it.name === name) < at).map(({ name }) => name).sort(), ['app.js', 'playwright.mjs', 'signal.mjs']);
+});
+
+test('the messenger of the guide is the one that is tested', () => {
+  assert.equal(blocks.get('own-transport.mjs'), readFileSync(join(root, 'docs', 'examples', 'own-transport.mjs'), 'utf8'));
+});
+
+test('the typed examples of the guide compile', async () => {
+  const folder = mkdtempSync(join(root, 'target', 'typed-'));
+  try {
+    const examples = [...blocks].filter(([name]) => name.endsWith('.ts'));
+    for (const [name, code] of examples) writeFileSync(join(folder, name), code);
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tests/types/tsconfig.json', include: ['*.ts'] }));
+    const { code, output } = await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', folder], { quiet: true, timeoutMs: 60_000 });
+    assert.equal(code, 0, output);
+    assert.equal(examples.length, 5);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('the configuration of MCP clients names a program that there is', () => {
+  const { command, args } = JSON.parse(blocks.get('mcp.json') ?? '').mcpServers.caphost;
+  assert.deepEqual([command, ...args], ['caphost', 'mcp']);
+});
+
 test('no block of the README is left out by these tests', () => {
-  const run = ['app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', 'start.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs'];
-  assert.deepEqual([...blocks.keys()].sort(), run.sort());
+  const tested = ['own-transport.mjs', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', 'start.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs'];
+  assert.deepEqual([...blocks.keys()].sort(), tested.sort());
 });

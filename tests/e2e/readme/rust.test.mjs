@@ -28,15 +28,15 @@ let browser;
 
 before(async () => {
   const { wasmBindgen } = await setUpWasm();
-  await buildWasm({ crate: 'caphost-readme-app', profile: 'demo', out: glue, name: 'my_app', wasmBindgen });
+  await buildWasm({ crate: 'caphost-readme-app', profile: 'dev', out: glue, name: 'my_app', wasmBindgen });
   // As any author would: only of what wasm-bindgen wrote, and without plugins.
   await bundle({ entryPoints: [join(glue, 'my_app.js')], bundle: true, splitting: true, format: 'esm', outdir: dist, logOverride: { 'duplicate-object-key': 'silent' } });
   copyFileSync(join(glue, 'my_app_bg.wasm'), join(dist, 'my_app_bg.wasm'));
   server = await serveFiles({
-    folders: { '/bundled/dist/': dist, '/mapped/dist/': glue, '/validator/': join(root, 'node_modules', '@cfworker', 'json-schema', 'dist', 'esm') },
+    folders: { '/bundled/dist/': dist, '/mapped/dist/': glue },
     pages: {
       '/bundled/': page('{}'),
-      '/mapped/': page('{ "@cfworker/json-schema": "/validator/index.js" }'),
+      '/mapped/': page('{}'),
       '/bundled/start.js': javascript(block('start.js')),
       '/mapped/start.js': javascript(block('start.js')),
     },

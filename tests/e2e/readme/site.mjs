@@ -69,7 +69,7 @@ export async function serveReadmeApp() {
  * @param {string} folder
  * @returns {string} its path
  */
-function browserIn(folder) {
+export function browserIn(folder) {
   const chromium = findChromium();
   if (chromium === undefined) throw new Error('no Chromium found: `npm run setup` gets one');
   if (process.platform === 'win32') return chromium;

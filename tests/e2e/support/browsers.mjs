@@ -1,4 +1,3 @@
-import { chromium as playwrightChromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
 import { findChromium, findFirefox } from '../../../scripts/browser/find.mjs';
 import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
@@ -74,7 +73,9 @@ export async function launchFirefox({ args = [], executablePath = findFirefox() 
  * @returns {Promise<Launched<import('playwright-core').Page> & { browser: import('playwright-core').Browser, context: import('playwright-core').BrowserContext }>}
  */
 export async function launchPlaywright({ args = [], executablePath = executable() } = {}) {
-  const browser = await playwrightChromium.launch({
+  // Only here: most test files never use it, and loading it takes as long as starting a browser.
+  const { chromium } = await import('playwright-core');
+  const browser = await chromium.launch({
     executablePath,
     headless: true,
     // The flags say whether there is a sandbox.
@@ -100,6 +101,37 @@ export const automationClients = /** @type {any} */ ([
   { name: 'Puppeteer', launch: launchPuppeteer },
   { name: 'Playwright', launch: launchPlaywright },
 ]);
+
+/**
+ * Does one piece of work after the other in the same tab, each in a document of its own: a new tab
+ * costs several times as much as loading a page. A tab in which something has failed is not used again.
+ *
+ * @template {{ close: () => Promise<void> }} Page
+ * @param {() => Promise<Page>} open
+ */
+export function reusedTab(open) {
+  /** @type {Page | undefined} */
+  let idle;
+  /**
+   * @template Result
+   * @param {(page: Page) => Promise<Result>} work loads its page first
+   * @returns {Promise<Result>}
+   */
+  return async (work) => {
+    const page = idle ?? await open();
+    idle = undefined;
+    let done = false;
+    try {
+      const result = await work(page);
+      done = true;
+      return result;
+    } finally {
+      // Another may have come meanwhile, and then there is one too many.
+      if (done && idle === undefined) idle = page;
+      else await page.close();
+    }
+  };
+}
 
 /** @param {() => Promise<void>} close @param {() => void} [kill] */
 async function closeOrKill(close, kill) {

@@ -3,12 +3,12 @@
 /** @typedef {import('puppeteer-core').Page} Page */
 /** @typedef {'queued' | 'running' | 'completed' | 'cancelled' | 'failed'} State */
 
-/** Opens a capability's form and picks a preset. @param {Page} page @param {string} name @param {'Small' | 'Large'} preset */
+/** Opens a capability's form and picks a preset. @param {Page} page @param {string} name @param {string} preset 'Small' or 'Large', or what the capability offers instead */
 export async function choose(page, name, preset) {
   const form = `.capability[data-capability="${name}"]`;
   if (!(await page.$(`${form}[open]`))) await page.click(`${form} > summary`);
   await page.waitForSelector(`${form}[open] form`);
-  if (await page.$(`${form} .presets`)) await page.click(`${form} .presets label:has(input[value=${preset}])`);
+  if (await page.$(`${form} .presets`)) await page.click(`${form} .presets label:has(input[value=${JSON.stringify(preset)}])`);
   return form;
 }
 

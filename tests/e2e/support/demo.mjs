@@ -42,6 +42,8 @@ export function useDemo() {
     /** Another page of the demo, once the gateway has it. @param {import('puppeteer-core').Viewport} [viewport] */
     async open(viewport = { width: 1280, height: 900 }) {
       const opened = await browser.newPage();
+      // Each test has a limit of its own.
+      opened.setDefaultTimeout(120_000);
       await opened.setViewport(viewport);
       opened.on('console', (message) => {
         if (['error', 'warn', 'issue'].includes(message.type())) complaints.push(message.text());

@@ -1,5 +1,5 @@
 import { after, before } from 'node:test';
-import { launchPuppeteer } from './browsers.mjs';
+import { launchPuppeteer, reusedTab } from './browsers.mjs';
 import { serveFiles } from './static-server.mjs';
 
 /** What the work in a page is given first: `globalThis.lab` of fixtures/lab. @typedef {any} Lab */
@@ -27,7 +27,22 @@ export function useLab(files = async () => ({})) {
     await server?.close();
   });
 
-  const self = {
+  const load = async (/** @type {import('puppeteer-core').Page} */ page, /** @type {string} */ url) => {
+    await page.goto(url);
+    await page.waitForSelector('html[data-ready]');
+    return page;
+  };
+  const inTab = reusedTab(() => browser.newPage());
+  /**
+   * Works with a page that is loaded for it. It comes in a tab that others have used and will use,
+   * so nothing may be done to it that outlives a document.
+   *
+   * @template Result
+   * @param {(page: import('puppeteer-core').Page) => Promise<Result>} work
+   */
+  const inPage = (work) => inTab(async (page) => work(await load(page, server.url('/lab/'))));
+
+  return {
     begun,
     get server() {
       return server;
@@ -37,28 +52,18 @@ export function useLab(files = async () => ({})) {
     },
     /** @param {string} [url] */
     async page(url = server.url('/lab/')) {
-      const page = await browser.newPage();
-      await page.goto(url);
-      await page.waitForSelector('html[data-ready]');
-      return page;
+      return load(await browser.newPage(), url);
     },
+    inPage,
     /**
-     * Runs a function in a page of its own.
+     * Runs a function in a page of its own, loaded for it.
      *
      * @param {(lab: Lab, ...args: any[]) => any} work
      * @param {any[]} args
      * @returns {Promise<any>}
      */
-    async run(work, ...args) {
-      const page = await self.page();
-      try {
-        return await inLab(page, work, ...args);
-      } finally {
-        await page.close();
-      }
-    },
+    run: (work, ...args) => inPage((page) => inLab(page, work, ...args)),
   };
-  return self;
 }
 
 /**

@@ -1,19 +1,20 @@
 import { markdown, prose } from './demo.mjs';
 
 /**
- * Work of the demo that takes a while, and how far it shall be when it is stopped, in percent.
+ * Work of the demo that takes seconds, and how far it shall be when it is stopped, in percent: well
+ * under way, with much still to do when a cancel comes late on a busy machine.
  *
  * @type {Record<string, { params: () => object, stopAt: number }>}
  */
 export const largeJobs = {
-  'export.pdf': { params: () => ({ markdown: markdown(4_000) }), stopAt: 50 },
-  'ai.summarize': { params: () => ({ text: prose(2_000), sentences: 7 }), stopAt: 50 },
+  'export.pdf': { params: () => ({ markdown: markdown(4_000) }), stopAt: 20 },
+  'ai.summarize': { params: () => ({ text: prose(2_000), sentences: 7 }), stopAt: 20 },
   'image.process': {
     // The image is drawn in the page: see drawLarge.
     params: () => ({ operations: { resize: { width: 3600 }, blur: 20, grayscale: true }, options: { format: 'png' } }),
-    stopAt: 50,
+    stopAt: 20,
   },
-  'export.archive': { params: () => ({ megabytes: 100, files: 4 }), stopAt: 25 },
+  'export.archive': { params: () => ({ megabytes: 100, files: 4 }), stopAt: 20 },
 };
 
 /** Runs in a page: an image of twelve megapixels, as base64. */

@@ -9,10 +9,10 @@
  * @property {any[]} contradictions
  *
  * @param {{ call: (...args: any[]) => Promise<any>, cancel: (...args: any[]) => Promise<any> }} agent
- * @param {{ calls: number, width: number, seed: number, prefix: string }} options
+ * @param {{ calls: number, width: number, seed: number, prefix: string, longest?: number }} options how many turns a handler takes at most
  * @returns {Promise<Tally>}
  */
-export async function race(agent, { calls, width, seed, prefix }) {
+export async function race(agent, { calls, width, seed, prefix, longest = 6 }) {
   let state = seed >>> 0;
   /** @param {number} bound */
   const random = (bound) => {
@@ -38,7 +38,7 @@ export async function race(agent, { calls, width, seed, prefix }) {
       const bySignal = random(3) === 0;
       const name = ['race.single', 'race.hasty', 'race.work', 'race.work'][random(4)];
       const timeout = random(8) === 0 ? random(4) : undefined;
-      const call = agent.call(name, { turns: random(6) }, {
+      const call = agent.call(name, { turns: random(longest) }, {
         callId,
         ...(timeout === undefined ? {} : { timeout }),
         ...(bySignal ? { signal: controller.signal } : {}),

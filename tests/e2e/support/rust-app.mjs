@@ -13,7 +13,7 @@ import { setUpWasm } from '../../../scripts/setup.mjs';
 export async function buildRustApp() {
   const { wasmBindgen } = await setUpWasm();
   const glue = join(glueDir, 'rust-app');
-  await buildWasm({ crate: 'caphost-test-app', profile: 'demo', out: glue, name: 'caphost_test_app', wasmBindgen });
+  await buildWasm({ crate: 'caphost-test-app', profile: 'dev', out: glue, name: 'caphost_test_app', wasmBindgen });
   const outdir = join(glueDir, 'rust-app-bundle');
   await bundle({
     absWorkingDir: root,

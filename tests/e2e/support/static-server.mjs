@@ -53,7 +53,9 @@ export async function serveFiles({ folders = {}, pages = {}, headers = {} } = {}
       response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found');
       return;
     }
-    response.writeHead(200, { 'content-type': contentTypes[extname(file)] ?? 'application/octet-stream', 'cache-control': 'no-store', ...headers });
+    // What a page loads is compiled once for all pages of a browser; a page left is never kept to come back to.
+    const caching = extname(file) === '.html' ? 'no-store' : 'max-age=600';
+    response.writeHead(200, { 'content-type': contentTypes[extname(file)] ?? 'application/octet-stream', 'cache-control': caching, ...headers });
     createReadStream(file).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));

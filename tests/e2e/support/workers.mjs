@@ -68,7 +68,8 @@ async function startWorker(redis, name, args) {
 export async function agentOf(worker, app, options = {}) {
   for (;;) {
     try {
-      return await connectWebSocket(`${worker.wsUrl}/abp?app=${app}`, { agent: { name: 'test', version: '1' }, ...options });
+      // As long as a test may take: a busy machine keeps nobody from connecting, only later.
+      return await connectWebSocket(`${worker.wsUrl}/abp?app=${app}`, { agent: { name: 'test', version: '1' }, connectTimeout: 60_000, ...options });
     } catch (error) {
       if (/** @type {any} */ (error).code !== 'DISCONNECTED') throw error;
     }

@@ -33,6 +33,8 @@ for (const { name, launch } of clients) {
     test('calls, and gets data and errors with their messages', async (t) => {
       const { agent } = await attached(t);
       assert.ok(agent.capabilities.some((it) => it.name === 'hold'));
+      const { name, description, available, inputSchema } = /** @type {any} */ (await agent.describeCapability('hold'));
+      assert.deepEqual({ name, description, available, type: inputSchema.type }, { name: 'hold', description: 'hold', available: true, type: 'object' });
       assert.deepEqual(await agent.call('echo', { a: [1, null] }), { success: true, data: { a: [1, null] } });
       assert.deepEqual(await agent.call('mcp'), { success: true, data: 'as text' });
       const broken = await agent.call('broken');

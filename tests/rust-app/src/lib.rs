@@ -4,6 +4,7 @@
 #![cfg(target_arch = "wasm32")]
 
 mod bare;
+mod workers;
 
 use caphost::{App, CallContext, Capability, Error, Host, Progress};
 use serde::{Deserialize, Serialize};
@@ -50,12 +51,19 @@ impl Drop for Guard {
     }
 }
 
+/// The module starts, in the page or in a worker.
+#[wasm_bindgen(start)]
+pub fn start() {
+    workers::serve();
+}
+
 /// Makes the app's host.
 #[wasm_bindgen(js_name = createApp)]
 pub fn create_app() -> Result<JsValue, JsValue> {
     let text = |error: Error| JsValue::from_str(&error.message);
     let host = Host::new(App::new("rust-app", "A Rust app for tests", "1.0.0")).map_err(text)?;
     register(&host).map_err(text)?;
+    workers::register(&host).map_err(text)?;
     Ok(host.as_js())
 }
 
@@ -116,6 +124,27 @@ fn register(host: &Host) -> Result<(), Error> {
             Ok(Sum { sum: 0.0 })
         },
     )?;
+    // For ever, in its first poll and in a later one.
+    for (name, first) in [("rust.spin", true), ("rust.spin.later", false)] {
+        host.register(
+            Capability::new(name),
+            move |_: Work, context: CallContext| async move {
+                let _guard = Guard(context.call_id().into());
+                if !first {
+                    // Long enough for a checkpoint to yield, however the app was built.
+                    let began = js_sys::Date::now();
+                    while js_sys::Date::now() - began < 50.0 {
+                        context.checkpoint().await;
+                    }
+                }
+                let mut round = 0u64;
+                while black_box(true) {
+                    round = black_box(round.wrapping_add(1));
+                }
+                Ok(Sum { sum: round as f64 })
+            },
+        )?;
+    }
     host.register(
         Capability::new("rust.panic"),
         |_: Work, context: CallContext| async move {

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { attach } from 'caphost/automation';
+import { automationClients } from '../support/browsers.mjs';
+import { buildRustApp } from '../support/rust-app.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+import { confirmed } from './pages.mjs';
+
+/** Milliseconds that a page is given to answer a cancel. */
+const AFTER = 100;
+/** On a machine that has nothing else to do it takes less than 100 ms more. */
+const SLACK = Number(process.env.CAPHOST_SLACK_MS ?? 3000);
+
+const terminated = { success: false, cancelled: true, metadata: { stop: 'terminated' } };
+
+/** Registered in the page: each holds the thread for ever. */
+const registerHolders = () => {
+  const { host } = /** @type {any} */ (window);
+  const loop = new WebAssembly.Module(Uint8Array.of(
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 8, 1, 4, 108, 111, 111, 112, 0, 0, 10, 9, 1, 7, 0, 3, 64, 12, 0, 11, 11,
+  ));
+  const forever = () => {
+    // Of a loop that does nothing V8 may leave out, once it has run often, what lets anybody interrupt it.
+    for (let round = 0; ; round = (round + 1) | 0);
+  };
+  host.register('hold.loop', { concurrency: 1 }, forever);
+  host.register('hold.async', {}, async () => forever());
+  host.register('hold.regex', {}, () => /^(a+)+$/.test(`${'a'.repeat(50)}!`));
+  host.register('hold.wasm', {}, () => /** @type {any} */ (new WebAssembly.Instance(loop)).exports.loop());
+  host.register('hold.catch', {}, () => {
+    for (;;) {
+      try {
+        forever();
+      } catch {
+        // It goes on.
+      } finally {
+        forever();
+      }
+    }
+  });
+  host.register('hold.later', {}, async () => {
+    await new Promise((resolve) => setTimeout(resolve));
+    const end = performance.now() + 1500;
+    while (performance.now() < end);
+    return 'done';
+  });
+  host.register('parent', {}, async (/** @type {any} */ _, /** @type {any} */ { call }) => (await call('hold.loop')).cancelled);
+  host.register('busy', {}, () => {
+    const end = performance.now() + 1500;
+    while (performance.now() < end);
+    return 'done';
+  });
+};
+
+for (const { name, launch } of automationClients) {
+  describe(`a page whose thread is held, over ${name}`, () => {
+    /** @type {Awaited<ReturnType<typeof launch>>} */
+    let browser;
+    /** @type {Awaited<ReturnType<typeof serveFiles>>} */
+    let server;
+    before(async () => {
+      const bundle = await buildRustApp();
+      [browser, server] = await Promise.all([launch(), serveFiles({ folders: { '/rust-app-build/': bundle } })]);
+    });
+    after(async () => {
+      await browser?.close();
+      await server?.close();
+    });
+
+    /** @param {import('node:test').TestContext} t @param {import('caphost/automation').AttachOptions} [options] */
+    async function attached(t, options, path = '/host/') {
+      const page = /** @type {any} */ (await browser.newPage());
+      t.after(() => Promise.race([page.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 3000))]));
+      await page.goto(server.url(path));
+      await page.waitForSelector('html[data-ready]');
+      if (path === '/host/') await page.evaluate(registerHolders);
+      return { page, agent: await attach(page, { terminate: true, ...options }) };
+    }
+
+    const stats = (/** @type {any} */ page) => page.evaluate(() => {
+      const { inFlight, contexts, tasks } = /** @type {any} */ (window).host.stats();
+      return { inFlight, contexts, tasks };
+    });
+
+    for (const capability of ['hold.loop', 'hold.async', 'hold.regex', 'hold.wasm', 'hold.catch']) {
+      test(`${capability}: the job of a cancelled call is ended, its call says so, and the page goes on`, async (t) => {
+        const { page, agent } = await attached(t);
+        // One that waits, and goes on.
+        const other = agent.call('test.hold', {}, { callId: 'other' });
+        await agent.call('test.echo');
+        for (const callId of ['first', 'second']) {
+          const held = agent.call(capability, {}, { callId });
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          const began = performance.now();
+          const [confirmation, response] = await Promise.all([agent.cancel(callId, 'enough'), held]);
+          const took = performance.now() - began;
+          assert.deepEqual(confirmation, confirmed(callId, 'terminated'));
+          assert.deepEqual(response, terminated);
+          assert.ok(took < AFTER + SLACK, `it took ${took} ms`);
+          t.diagnostic(`freed after ${Math.round(took)} ms`);
+          assert.deepEqual((await agent.call('test.echo', { a: 1 })).data, { a: 1 });
+          assert.deepEqual(await agent.cancel(callId), confirmed(callId, 'terminated'), 'the same for good');
+        }
+        assert.deepEqual(await agent.cancel('other'), confirmed('other', 'returned'));
+        assert.equal((await other).cancelled, true);
+        assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
+        await agent.shutdown();
+        assert.equal(await agent.closed, 'shutdown');
+      });
+    }
+
+    test('its slot is free for whoever waits in line', async (t) => {
+      const { agent } = await attached(t);
+      const calls = ['a', 'b', 'c'].map((callId) => agent.call('hold.loop', {}, { callId }));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      for (const callId of ['a', 'b', 'c']) {
+        assert.deepEqual(await agent.cancel(callId), confirmed(callId, 'terminated'));
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+      assert.deepEqual(await Promise.all(calls), Array(3).fill(terminated));
+    });
+
+    test('by a signal, and by a timeout', async (t) => {
+      const { agent } = await attached(t);
+      const controller = new AbortController();
+      const bySignal = agent.call('hold.loop', {}, { signal: controller.signal });
+      setTimeout(() => controller.abort(), 200);
+      assert.deepEqual(await bySignal, terminated);
+      assert.deepEqual(await agent.call('hold.loop', {}, { timeout: 200 }), terminated);
+      assert.deepEqual((await agent.call('test.echo', { a: 1 })).data, { a: 1 });
+    });
+
+    test('a child that holds the thread is ended with the call that made it', async (t) => {
+      const { page, agent } = await attached(t);
+      const held = agent.call('parent', {}, { callId: 'parent' });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const confirmation = await agent.cancel('parent');
+      const response = await held;
+      // The parent itself may have returned by then, or be told and end.
+      assert.ok(response.cancelled ? confirmation.cancelled : response.data === true, JSON.stringify([confirmation, response]));
+      assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
+    });
+
+    test("another call's job is not ended, nor one that nobody has marked", async (t) => {
+      const { page, agent } = await attached(t);
+      const other = agent.call('test.hold', {}, { callId: 'other' });
+      await agent.call('test.echo');
+      const busy = agent.call('busy', {}, { callId: 'busy' });
+      const cancel = agent.cancel('other');
+      assert.deepEqual((await busy).data, 'done');
+      assert.deepEqual(await cancel, confirmed('other', 'returned'));
+      assert.equal((await other).cancelled, true);
+      // What comes after an await nobody can tell from the page's own work.
+      const later = agent.call('hold.later', {}, { callId: 'later' });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const late = await agent.cancel('later');
+      const { data } = await later;
+      assert.deepEqual([late.cancelled, data], [false, 'done']);
+      // And the page's own work is the page's.
+      const own = page.evaluate(() => {
+        const end = performance.now() + 1500;
+        while (performance.now() < end);
+        return 'own';
+      });
+      const held = agent.call('test.hold', {}, { callId: 'held' });
+      assert.deepEqual(await agent.cancel('held'), confirmed('held', 'never-started'));
+      assert.equal((await held).cancelled, true);
+      assert.equal(await own, 'own');
+    });
+
+    test('a page that stops at a debugger statement goes on', async (t) => {
+      const { page, agent } = await attached(t);
+      await agent.call('test.echo');
+      assert.equal(await page.evaluate('(() => { debugger; return 7; })()'), 7);
+    });
+
+    test('with terminate: false nothing is ended, and the outcome is unknown', async (t) => {
+      const { agent } = await attached(t, { terminate: false, grace: 500 });
+      const held = agent.call('busy', {}, { callId: 'busy' });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const { cancelled, error } = await agent.cancel('busy');
+      assert.deepEqual([cancelled, error?.code], [false, 'TIMEOUT']);
+      assert.equal((await held).error?.code ?? 'done', 'TIMEOUT');
+      await assert.rejects(attach(/** @type {any} */ ({ evaluate() {}, evaluateHandle() {} }), { terminate: /** @type {any} */ ({ after: 'soon' }) }), { code: 'INVALID_PARAMS' });
+    });
+
+    test('a synchronous loop in Rust', async (t) => {
+      const { page, agent } = await attached(t, {}, '/rust-app/');
+      const other = agent.call('rust.hold', {}, { callId: 'other' });
+      await agent.call('rust.loop', { rounds: 1 });
+      for (const [callId, capability] of [['first', 'rust.spin'], ['second', 'rust.spin.later'], ['third', 'rust.spin']]) {
+        const held = agent.call(String(capability), {}, { callId });
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        const began = performance.now();
+        const [confirmation, response] = await Promise.all([agent.cancel(String(callId)), held]);
+        assert.deepEqual([confirmation, response], [confirmed(String(callId), 'terminated'), terminated]);
+        t.diagnostic(`freed after ${Math.round(performance.now() - began)} ms`);
+        assert.deepEqual((await agent.call('rust.loop', { rounds: 1 })).data, { sum: 0 });
+      }
+      assert.deepEqual(await agent.cancel('other'), confirmed('other', 'dropped'));
+      assert.equal((await other).cancelled, true);
+      const { inFlight, tasks } = await page.evaluate(() => /** @type {any} */ (window).host.stats());
+      assert.deepEqual([inFlight, tasks], [0, 0]);
+    });
+  });
+}

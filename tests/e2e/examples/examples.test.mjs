@@ -1,0 +1,83 @@
+/** Each folder of examples/, run as its README says. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { run } from '../../../scripts/command.mjs';
+import { gatewayBinary, root } from '../../../scripts/paths.mjs';
+import { browserIn } from '../readme/site.mjs';
+import { launchPuppeteer } from '../support/browsers.mjs';
+import { useDemo } from '../support/demo.mjs';
+
+const examples = join(root, 'examples');
+const demo = useDemo();
+
+/** A page of an example, served as its README says. @param {import('node:test').TestContext} t @param {string} name */
+async function opened(t, name) {
+  const server = spawn(process.execPath, [join(examples, 'serve.mjs'), name, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => server.kill());
+  const [line] = await once(server.stdout, 'data');
+  const browser = await launchPuppeteer();
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(String(line).trim());
+  return page;
+}
+
+test('parent-and-frame: the page shows the progress, and its button stops the call', { timeout: 60_000 }, async (t) => {
+  const page = await opened(t, 'parent-and-frame');
+  await page.waitForSelector('#start[data-ready]');
+  await page.click('#start');
+  await page.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector('#bar')).value >= 2);
+  await page.click('#stop');
+  await page.waitForFunction(() => document.querySelector('#said')?.textContent !== '');
+  assert.equal(await page.$eval('#said', (it) => it.textContent), 'Stopped: returned');
+  assert.equal(await page.$eval('#start', (it) => /** @type {HTMLButtonElement} */ (it).disabled), false);
+});
+
+test('worker: the page follows a call, and another is stopped in time', { timeout: 60_000 }, async (t) => {
+  const page = await opened(t, 'worker');
+  await page.waitForFunction(() => document.querySelector('#said')?.textContent?.includes('stopped'), { timeout: 30_000 });
+  assert.equal(await page.$eval('#said', (it) => it.textContent), '9592 primes, and a call that was stopped (returned) after half a second');
+});
+
+for (const library of ['puppeteer', 'playwright']) {
+  test(`${library}: the agent lists, calls and cancels`, { timeout: 90_000 }, async (t) => {
+    const folder = mkdtempSync(join(root, 'target', 'example-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const { code, output } = await run(process.execPath, [join(examples, library, 'agent.mjs'), demo.gateway.url], { env: { CHROME: browserIn(folder) }, quiet: true, timeoutMs: 60_000 });
+    assert.equal(code, 0, output);
+    assert.match(output, /^convert\.markdownToHtml: \S/m);
+    assert.match(output, /<h1>It works<\/h1>\nstopped: (returned|dropped)\n/);
+  });
+}
+
+test('mcp: each configuration leads to the tools of the demo', { timeout: 60_000 }, async () => {
+  const folder = join(examples, 'mcp');
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  assert.equal(files.length, 4);
+  for (const file of files) {
+    const { mcpServers, servers = mcpServers } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    const { command, args, url } = servers.caphost;
+    const env = { ...process.env, PATH: dirname(gatewayBinary), CAPHOST_GATEWAY: demo.gateway.url };
+    const transport = command
+      ? new StdioClientTransport({ command, args, env: /** @type {any} */ (env), stderr: 'inherit' })
+      : new StreamableHTTPClientTransport(new URL(new URL(url).pathname, demo.gateway.url));
+    const client = new Client({ name: 'example', version: '1.0.0' });
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name, title }) => name === 'convert_markdownToHtml' && title === 'convert.markdownToHtml'), file);
+    await client.close();
+  }
+});
+
+test('every example is listed, and has a README', () => {
+  const folders = readdirSync(examples, { withFileTypes: true }).filter((it) => it.isDirectory()).map(({ name }) => name).sort();
+  const listed = [...readFileSync(join(examples, 'README.md'), 'utf8').matchAll(/^\| \[([\w-]+)\]/gm)].map(([, name]) => name).sort();
+  assert.deepEqual(folders, listed);
+  for (const name of folders) assert.match(readFileSync(join(examples, name, 'README.md'), 'utf8'), /^# /);
+});

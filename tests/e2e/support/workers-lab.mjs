@@ -1,0 +1,72 @@
+import { after, before } from 'node:test';
+import { launchFirefox, launchPuppeteer } from './browsers.mjs';
+import { buildRustApp } from './rust-app.mjs';
+import { serveFiles } from './static-server.mjs';
+
+/** @typedef {import('puppeteer-core').Page} Page */
+
+/** What makes a page cross-origin isolated. */
+export const ISOLATED = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
+
+/** Where workers are stopped: with the flag in shared memory, and without. */
+export const places = [
+  { name: 'Chromium', isolated: false },
+  { name: 'Chromium, isolated', isolated: true },
+  { name: 'Firefox', isolated: false },
+  { name: 'Firefox, isolated', isolated: true },
+];
+
+/**
+ * Browsers and servers for the tests of one file, and pages of the laboratory.
+ *
+ * @param {object} [options]
+ * @param {boolean} [options.rust] whether the Rust app is served as well
+ */
+export function useWorkers({ rust = false } = {}) {
+  /** @type {Record<string, Awaited<ReturnType<typeof serveFiles>>>} */
+  const servers = {};
+  /** @type {Record<string, Awaited<ReturnType<typeof launchPuppeteer>> | undefined>} */
+  const browsers = {};
+  before(async () => {
+    /** @type {Record<string, string>} */
+    const folders = rust ? { '/rust-app-build/': await buildRustApp() } : {};
+    [servers.plain, servers.isolated, browsers.Chromium, browsers.Firefox] = await Promise.all([
+      serveFiles({ folders }),
+      serveFiles({ folders, headers: ISOLATED }),
+      launchPuppeteer(),
+      launchFirefox(),
+    ]);
+  });
+  after(async () => {
+    await Promise.all(Object.values(browsers).map((browser) => browser?.close()));
+    await Promise.all(Object.values(servers).map((server) => server.close()));
+  });
+
+  return {
+    /** @param {boolean} isolated */
+    server: (isolated) => /** @type {Awaited<ReturnType<typeof serveFiles>>} */ (isolated ? servers.isolated : servers.plain),
+    /**
+     * Runs a function in a page of its own, which is given `lab`. Skips the test where there is no
+     * such browser.
+     *
+     * @param {import('node:test').TestContext} context
+     * @param {(typeof places)[number]} place
+     * @param {(lab: any, ...args: any[]) => any} work
+     * @param {any[]} args
+     * @returns {Promise<any>} undefined when it was skipped
+     */
+    async run(context, place, work, ...args) {
+      const browser = browsers[place.name.split(',')[0] ?? ''];
+      if (!browser) return context.skip('there is no such browser here');
+      const page = await browser.newPage();
+      try {
+        await page.goto(this.server(place.isolated).url('/lab/'));
+        await page.waitForSelector('html[data-ready]');
+        const lab = await page.evaluateHandle('lab');
+        return await page.evaluate(work, lab, ...args);
+      } finally {
+        await page.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { places, useWorkers } from '../support/workers-lab.mjs';
+
+const workers = useWorkers();
+
+/** @typedef {(typeof places)[number]} Place */
+
+/** Each with and without shared memory, in each browser there is. @param {string} name @param {(lab: any, ...args: any[]) => any} work @param {(seen: any, place: Place) => void} verify */
+function everywhere(name, work, verify) {
+  for (const place of places) {
+    test(`${place.name}: ${name}`, { timeout: 30_000 }, async (context) => {
+      const seen = await workers.run(context, place, work);
+      if (seen !== undefined) verify(seen, place);
+    });
+  }
+}
+
+everywhere('a handler runs in a worker, and gets its data across', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js');
+  const agent = await lab.connect(host);
+  const call = (/** @type {any} */ params, /** @type {any} */ options = {}) => agent.call('part', params, options);
+  const where = await call({ part: 'where' });
+  const data = { list: [1, { two: new Map([['three', new Date(3)]]) }], bytes: new Uint8Array([1, 2]) };
+  const echo = await call({ part: 'echo', data });
+  const error = await call({ part: 'fail', error: { code: 'MY_CODE', message: 'mine', retryable: true, retryAfter: 5, details: { a: 1 } } });
+  const { error: plain } = await call({ part: 'fail', error: { message: 'plain' } });
+  const unfit = await call({ part: 'unfit' });
+  const cyclic = await call({ part: 'cyclic' });
+  const again = await call({ part: 'echo', data: 1 });
+  return { where: where.data, echo: echo.data.list[1].two.get('three').getTime() + echo.data.bytes[1], error: error.error, plain, unfit: unfit.error, cyclic: cyclic.error, again: again.data };
+}, ({ where, echo, error, plain, unfit, cyclic, again }) => {
+  assert.equal(where.worker, true);
+  assert.match(where.name, /parts\.js/);
+  assert.equal(echo, 5);
+  assert.deepEqual(error, { code: 'MY_CODE', message: 'mine', retryable: true, retryAfter: 5, details: { a: 1 } });
+  assert.deepEqual([plain.code, plain.message], ['OPERATION_FAILED', 'plain']);
+  assert.equal(unfit.code, 'OPERATION_FAILED');
+  assert.match(unfit.message, /cannot be sent/);
+  assert.match(cyclic.message, /cyclic/);
+  assert.equal(again, 1);
+});
+
+everywhere('what is moved is moved, and what is not is copied', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 1 });
+  const agent = await lab.connect(host);
+  const call = (/** @type {any} */ params, /** @type {any} */ options = {}) => agent.call('part', params, options);
+  const bytes = new Uint8Array([1, 2, 3]).buffer;
+  const { data: received } = await call({ part: 'received', bytes }, { transfer: [bytes] });
+  const results = [];
+  for (const move of [false, true]) {
+    const { data } = await call({ part: 'buffer', move });
+    await call({ part: 'wait', ms: 20 });
+    results.push([data.own.byteLength, data.kept.byteLength, (await call({ part: 'left' })).data]);
+  }
+  return { received, moved: bytes.byteLength, results };
+}, (seen) => {
+  assert.deepEqual(seen, { received: { sum: 6 }, moved: 0, results: [[16, 8, { left: 16, kept: 8 }], [16, 8, { left: 0, kept: 8 }]] });
+});
+
+everywhere('progress is told once in a frame, and the last of it always', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js');
+  const agent = await lab.connect(host);
+  /** @type {number[]} */
+  const told = [];
+  const { data } = await agent.call('part', { part: 'progress', count: 20_000 }, { onProgress: (/** @type {any} */ info) => told.push(info.progress) });
+  return { data, told: told.length, rises: told.every((it, at) => at === 0 || it > Number(told[at - 1])), last: told.at(-1), first: told[0] };
+}, ({ data, told, rises, first, last }) => {
+  assert.deepEqual(data, { count: 20_000 });
+  assert.deepEqual([rises, first, last], [true, 1, 20_000]);
+  assert.ok(told < 200, `${told}`);
+});
+
+everywhere('a handler calls and asks, and its own signal stops what it has called', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js');
+  const agent = await lab.connect(host, { onElicitation: async () => ({ success: true, data: { yes: 1 } }) });
+  const call = (/** @type {any} */ params, /** @type {any} */ options = {}) => agent.call('part', params, options);
+  const child = await call({ part: 'child', name: 'test.echo', params: { a: 1 } });
+  const unknown = await call({ part: 'child', name: 'no.such' });
+  const before = await call({ part: 'child', name: 'test.hold', abort: 'before' });
+  const nested = await call({ part: 'child', name: 'part', params: { part: 'echo', data: 7 } });
+  const later = await lab.connect(host).then((/** @type {any} */ other) => other.call('part', { part: 'child', name: 'test.hold', abort: 'later' }));
+  const asked = await call({ part: 'ask' });
+  return { child: child.data.data, unknown: unknown.data.error.code, before: before.data.metadata.stop, nested: nested.data.success ? nested.data.data : nested.data.error.code, later: later.data.metadata.stop, asked: asked.data.data };
+}, (seen) => {
+  assert.deepEqual(seen, { child: { a: 1 }, unknown: 'UNKNOWN_CAPABILITY', before: 'never-started', nested: 7, later: 'returned', asked: { yes: 1 } });
+});
+
+everywhere('a capability in a worker that calls itself gets a worker of its own', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
+  const agent = await lab.connect(host);
+  const { data } = await agent.call('part', { part: 'child', name: 'part', params: { part: 'echo', data: 7 } });
+  return data.data;
+}, (seen) => assert.equal(seen, 7));
+
+everywhere('a classic script has its handler on its global object', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('classic', undefined, '/workers/classic.js', { type: 'classic' });
+  return (await (await lab.connect(host)).call('classic', { text: 'old' })).data;
+}, (seen) => assert.deepEqual(seen, { text: 'OLD', classic: 'function' }));
+
+everywhere('a cancelled call that waits for its worker never starts, and other calls go on', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 3 });
+  const agent = await lab.connect(host);
+  const call = (/** @type {any} */ params, /** @type {any} */ options = {}) => agent.call('part', params, options);
+  const started = lab.running(host, 'early');
+  const early = call({ part: 'hold' }, { callId: 'early' });
+  await started;
+  const never = await agent.cancel('early');
+  const other = call({ part: 'wait', ms: 600 });
+  const spins = call({ part: 'spin' }, { callId: 'spin' });
+  const holds = call({ part: 'hold' }, { callId: 'hold' });
+  await call({ part: 'echo' }).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  const [ended, returned] = await Promise.all([agent.cancel('spin'), agent.cancel('hold')]);
+  return { early: await early, never, ended: ended.metadata.stop, returned: returned.metadata, other: (await other).data, spins: (await spins).cancelled, holds: (await holds).metadata };
+}, ({ early, never, ended, returned, other, spins, holds }) => {
+  assert.deepEqual(early, { success: false, cancelled: true, metadata: { stop: 'never-started' } });
+  assert.deepEqual(never, { callId: 'early', cancelled: true, metadata: { stop: 'never-started' } });
+  assert.deepEqual([ended, spins, other], ['terminated', true, { waited: 600 }]);
+  assert.deepEqual([returned.stop, returned.step], ['returned', 'signal']);
+  assert.deepEqual(holds, returned);
+});
+
+everywhere('no more workers are kept than the pool and one in reserve, and none of a closed host', async (lab) => {
+  const count = async () => {
+    const { held = [] } = await navigator.locks.query();
+    return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
+  };
+  const until = async (/** @type {number} */ wanted) => {
+    const end = performance.now() + 5000;
+    while ((await count()) !== wanted && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    return count();
+  };
+  const host = await lab.newHost();
+  host.registerWorker('part', { concurrency: 8 }, '/workers/parts.js', { pool: 2 });
+  const agent = await lab.connect(host);
+  const reserve = await until(1);
+  await Promise.all(Array.from({ length: 8 }, () => agent.call('part', { part: 'wait', ms: 30 })));
+  const kept = await until(3);
+  dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+  return { reserve, kept, left: await until(0) };
+}, (seen) => assert.deepEqual(seen, { reserve: 1, kept: 3, left: 0 }));
+
+everywhere('a page that is left or frozen ends its workers, and their calls fail', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js');
+  const abp = await lab.inPage(host);
+  const seen = [];
+  for (const type of ['pagehide', 'freeze']) {
+    await abp.call('part', { part: 'echo' });
+    const started = lab.running(host, type);
+    const call = abp.call('part', { part: 'spin' }, { callId: type });
+    await started;
+    // It has its worker.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    (type === 'freeze' ? document : window).dispatchEvent(new Event(type, { bubbles: true }));
+    const { error } = await call;
+    seen.push([error.code, (await abp.call('part', { part: 'echo', data: 1 })).data]);
+  }
+  return { seen, inFlight: host.stats().inFlight };
+}, ({ seen, inFlight }) => {
+  assert.deepEqual(seen, [['BROWSER_ERROR', 1], ['BROWSER_ERROR', 1]]);
+  assert.equal(inFlight, 0);
+});
+
+everywhere('a host that is closed waits for no proof', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('part', undefined, '/workers/parts.js');
+  const abp = await lab.inPage(host);
+  await abp.call('part', { part: 'echo' });
+  const call = abp.call('part', { part: 'spin' }, { callId: 'spin' });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const cancel = abp.cancel('spin');
+  host.close();
+  return { cancel: (await cancel).metadata.stop, call: (await call).metadata.stop };
+}, (seen) => assert.deepEqual(seen, { cancel: 'abandoned', call: 'abandoned' }));

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { places, useWorkers } from '../support/workers-lab.mjs';
+
+const workers = useWorkers({ rust: true });
+
+for (const place of places) {
+  test(`${place.name}: a cancel drops the future of a Rust capability in a worker, and its guards have run`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const host = await lab.rustHost();
+      const abp = await lab.inPage(host);
+      const results = [];
+      for (const way of ['computes', 'waits']) {
+        const counter = globalThis.crossOriginIsolated ? new Int32Array(new SharedArrayBuffer(8)) : undefined;
+        const running = lab.event(host, (/** @type {any} */ it) => it.type === 'progress');
+        const call = abp.call('worker.pace', { way, counter }, { callId: way });
+        await running;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const cancel = await abp.cancel(way);
+        const then = counter && [...counter];
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        results.push({ cancel, call: await call, drops: then?.[1], still: then?.[0] === counter?.[0] });
+      }
+      return results;
+    });
+    if (!seen) return;
+    for (const [at, { cancel, call, drops, still }] of seen.entries()) {
+      assert.deepEqual([cancel.cancelled, cancel.metadata.stop], [true, 'dropped']);
+      // What waits is told by the message alone.
+      assert.ok(place.isolated && at === 0 ? ['flag', 'signal'].includes(cancel.metadata.step) : cancel.metadata.step === 'signal', cancel.metadata.step);
+      assert.deepEqual(call.metadata, cancel.metadata);
+      assert.deepEqual([drops, still], [place.isolated ? 1 : undefined, true]);
+    }
+  });
+
+  test(`${place.name}: a Rust capability in a worker asks, calls, fails and panics, each call by itself`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const host = await lab.rustHost();
+      const agent = await lab.connect(host, { onElicitation: async () => ({ success: true, data: { value: 21 } }) });
+      const asked = await agent.call('worker.ask');
+      const other = agent.call('worker.pace', { way: 'waits' }, { callId: 'other' });
+      const panic = await agent.call('worker.run', { way: 'panic' });
+      const next = await agent.call('worker.run', { way: 'return' });
+      const missing = await agent.call('worker.missing');
+      const params = await agent.call('worker.run', { way: 5 });
+      const cancel = await agent.cancel('other');
+      return { asked: asked.data, panic: panic.error, next: next.data, missing: missing.error.code, params: params.error.code, other: (await other).metadata.stop, cancel: cancel.metadata.stop };
+    });
+    if (!seen) return;
+    assert.equal(seen.panic.code, 'INTERNAL_ERROR');
+    assert.deepEqual({ ...seen, panic: 0 }, { asked: { value: 42 }, panic: 0, next: { done: true }, missing: 'CAPABILITY_UNAVAILABLE', params: 'INVALID_PARAMS', other: 'dropped', cancel: 'dropped' });
+  });
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CapHostError, createHost } from 'caphost';
+import { CapHostError as AgentsError, connect, connectPort } from 'caphost/agent';
+import { newHost } from './host.mjs';
+
+/** A host with capabilities, and an agent on it. */
+async function pair() {
+  const host = await newHost();
+  host.register('double', {}, ({ n }) => ({ doubled: 2 * n }));
+  host.register('fail', {}, () => {
+    throw Object.assign(new Error('No paper'), { code: 'NO_PAPER', retryable: true, details: { tray: 2 } });
+  });
+  host.register('wait', {}, (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+  host.register('steps', {}, async ({ to, fails }, { progress }) => {
+    for (let n = 1; n <= to; n += 1) {
+      progress({ progress: n, total: to });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    if (fails) throw new Error('It broke');
+    return to;
+  });
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  after(() => port1.close());
+  const agent = await connectPort(port2);
+  return { host, agent };
+}
+
+test('invoke gives the data, or throws what went wrong', async () => {
+  const { agent } = await pair();
+  assert.deepEqual(await agent.invoke('double', { n: 21 }), { doubled: 42 });
+  assert.equal(AgentsError, CapHostError);
+  await assert.rejects(agent.invoke('fail'), (error) => {
+    assert.ok(error instanceof CapHostError && error instanceof Error);
+    const { name, message, code, retryable, details } = error;
+    assert.deepEqual({ name, message, code, retryable, details }, { name: 'CapHostError', message: 'No paper', code: 'NO_PAPER', retryable: true, details: { tray: 2 } });
+    assert.equal(String(error), 'CapHostError: No paper');
+    return true;
+  });
+  await assert.rejects(agent.invoke('nothing'), { name: 'CapHostError', code: 'UNKNOWN_CAPABILITY', retryable: false });
+  await agent.shutdown();
+  await assert.rejects(agent.invoke('double', { n: 1 }), (error) => error instanceof CapHostError);
+});
+
+test('invoke throws an AbortError for a cancelled call, with how far it was seen to stop', async () => {
+  const { agent } = await pair();
+  const controller = new AbortController();
+  const stopped = agent.invoke('wait', {}, { signal: controller.signal, callId: 'mine' });
+  setTimeout(() => controller.abort('not needed'), 20);
+  await assert.rejects(stopped, { name: 'AbortError', callId: 'mine', stop: 'returned', reason: 'not needed' });
+
+  await assert.rejects(agent.invoke('double', { n: 1 }, { signal: AbortSignal.abort() }), (error) => {
+    assert.ok(error instanceof DOMException);
+    assert.equal(/** @type {any} */ (error).stop, 'never-started');
+    assert.equal(/** @type {any} */ (error).reason.name, 'AbortError');
+    return true;
+  });
+
+  const either = AbortSignal.any([AbortSignal.timeout(20), new AbortController().signal]);
+  await assert.rejects(agent.invoke('wait', {}, { signal: either }), (error) => {
+    assert.equal(/** @type {any} */ (error).name, 'AbortError');
+    assert.equal(/** @type {any} */ (error).reason.name, 'TimeoutError');
+    return true;
+  });
+
+  // By its own timeout, and by somebody else.
+  await assert.rejects(agent.invoke('wait', {}, { timeout: 20 }), { name: 'AbortError', reason: undefined, stop: 'returned' });
+  const other = agent.invoke('wait', {}, { callId: 'other' });
+  const told = assert.rejects(other, { name: 'AbortError', reason: undefined });
+  assert.equal((await agent.cancel('other')).cancelled, true);
+  await told;
+  await agent.shutdown();
+});
+
+test('the progress of a call can be iterated over', async () => {
+  const { agent } = await pair();
+  const seen = [];
+  const call = agent.start('steps', { to: 4 });
+  for await (const { operationId, progress, percentage } of call) {
+    assert.equal(operationId, call.callId);
+    seen.push([progress, percentage]);
+  }
+  assert.deepEqual(seen, [[1, 25], [2, 50], [3, 75], [4, 100]]);
+  assert.equal(await call.result, 4);
+
+  // The same call for two readers, one of them slow, and the callback as well.
+  /** @type {number[]} */
+  const all = [];
+  const shared = agent.start('steps', { to: 3 }, { onProgress: ({ progress }) => all.push(progress), callId: 'shared' });
+  const slow = [];
+  for await (const { progress } of shared) {
+    slow.push(progress);
+    // The second and third come while the first is looked at.
+    while (all.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.deepEqual(all, [1, 2, 3]);
+  assert.deepEqual(slow, [1, 3]);
+  assert.equal(await shared.result, 3);
+
+  const failing = agent.start('steps', { to: 1, fails: true });
+  await assert.rejects(async () => {
+    for await (const _ of failing);
+  }, { code: 'OPERATION_FAILED', message: 'It broke' });
+  await assert.rejects(failing.result, { message: 'It broke' });
+
+  const long = agent.start('wait', {}, { callId: 'long' });
+  setTimeout(() => long.cancel('enough'), 20);
+  await assert.rejects(async () => {
+    for await (const _ of long);
+  }, { name: 'AbortError', callId: 'long', stop: 'returned' });
+  await agent.shutdown();
+});
+
+test('a call whose progress alone is followed leaves no unhandled rejection', async (t) => {
+  const { agent } = await pair();
+  const unhandled = t.mock.fn();
+  process.on('unhandledRejection', unhandled);
+  t.after(() => process.off('unhandledRejection', unhandled));
+  await assert.rejects(async () => {
+    for await (const _ of agent.start('fail'));
+  }, { code: 'NO_PAPER' });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(unhandled.mock.callCount(), 0);
+  await agent.shutdown();
+});
+
+test('agents and hosts close with the block that disposes of them', async () => {
+  const host = await createHost({ app: { id: 'app', name: 'App', version: '1' } });
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  after(() => port1.close());
+  const agent = await connectPort(port2);
+  const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+  await /** @type {any} */ (agent)[asyncDispose]();
+  assert.equal(await agent.closed, 'shutdown');
+  await /** @type {any} */ (host)[asyncDispose]();
+  assert.throws(() => host.register('late', {}, () => 1), { message: 'The host is closed' });
+});
+
+test('an agent lists what the app offers, with descriptions and schemas', async () => {
+  const { host, agent } = await pair();
+  const inputSchema = { type: 'object', properties: { n: { type: 'number' } } };
+  host.register('half', { description: 'Halves', inputSchema, experimental: true }, ({ n }) => n / 2);
+  const list = await agent.listCapabilities();
+  assert.deepEqual(list.map(({ name }) => name), ['double', 'fail', 'half', 'steps', 'wait']);
+  assert.deepEqual(list, host.documents().map((it) => ({ ...it })));
+  assert.deepEqual(await agent.describeCapability('half'), {
+    name: 'half', description: 'Halves', inputSchema, outputSchema: {}, available: true, requirements: [], features: {}, experimental: true,
+  });
+  assert.equal(await agent.describeCapability('third'), null);
+  const interrupted = assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'DISCONNECTED' });
+  host.close();
+  await interrupted.catch(() => {});
+  await agent.closed;
+  await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'DISCONNECTED' });
+});
+
+test('an app that does not list what it offers is waited for no longer than the grace', async () => {
+  /** @type {any} */
+  const messenger = {
+    close() {},
+    /** @param {any} envelope */
+    post({ type, id }) {
+      const payload = { sessionId: 's', protocolVersion: '0.1', app: { id: 'a', name: 'A', version: '1' }, capabilities: [{ name: 'x', available: true }], features: {} };
+      if (type === 'initialize') queueMicrotask(() => messenger.onmessage({ type: 'initialize-result', id, payload }));
+      else if (type === 'capabilities/list' && refuse) queueMicrotask(() => messenger.onmessage({ type: 'error', id, payload: { success: false, error: { code: 'NOT_IMPLEMENTED', message: 'What?', retryable: false } } }));
+      else if (type === 'capabilities/list' && odd) queueMicrotask(() => messenger.onmessage({ type: 'capabilities/list-result', id, payload: { capabilities: [7] } }));
+    },
+  };
+  let refuse = false;
+  let odd = false;
+  const agent = await connect(messenger, { grace: 30 });
+  await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'TIMEOUT', message: 'The app has not listed its capabilities within 30 ms' });
+  refuse = true;
+  await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'NOT_IMPLEMENTED', message: 'What?' });
+  refuse = false;
+  odd = true;
+  await assert.rejects(agent.describeCapability('x'), { code: 'TRANSPORT_ERROR' });
+  messenger.onclose();
+  await agent.closed;
+});
+
+test('the single file with the wasm inside serves hosts and agents alike', async (t) => {
+  const inline = await import('caphost/inline');
+  const host = await inline.createHost({ app: { id: 'inline', name: 'Inline', version: '1' } });
+  host.register('double', { inputSchema: { type: 'object', required: ['n'] } }, ({ n }) => 2 * n);
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  host.acceptPort(port1);
+  const agent = await inline.connectPort(port2);
+  assert.equal(await agent.invoke('double', { n: 21 }), 42);
+  await assert.rejects(agent.invoke('double'), (error) => error instanceof inline.CapHostError && error.code === 'MISSING_PARAM');
+  host.close();
+});

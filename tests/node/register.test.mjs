@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createHost } from 'caphost';
+import { connectPort } from 'caphost/agent';
+import { extensionPorts, inPage, newHost } from './host.mjs';
+
+test('register gives a function that takes that capability away, and no other of its name', async () => {
+  const host = await newHost();
+  const abp = await inPage(host);
+  const unregister = host.register('a', {}, () => 1);
+  assert.equal(unregister(), true);
+  assert.equal(unregister(), false);
+  host.register('a', {}, () => 2);
+  assert.equal(unregister(), false);
+  assert.equal((await abp.call('a')).data, 2);
+});
+
+test('a name that is taken is refused, unless its capability is to be replaced', async () => {
+  const host = await newHost();
+  const abp = await inPage(host);
+  /** @type {(value: unknown) => void} */
+  let finish = () => {};
+  const first = host.register('a', { description: 'first' }, () => new Promise((resolve) => (finish = resolve)));
+  assert.throws(() => host.register('a', {}, () => 'second'), { code: 'INVALID_PARAMS', message: '"a" is registered already' });
+  const running = abp.call('a');
+  await abp.call('nothing');
+  // What makes no sense leaves the first as it is.
+  assert.throws(() => host.register('a', { replace: true, concurrency: 0 }, () => 'second'), { code: 'INVALID_PARAMS' });
+  const second = host.register('a', { replace: true, description: 'second' }, () => 'second');
+  assert.equal((await abp.call('a')).data, 'second');
+  assert.deepEqual(host.documents().map(({ name, description }) => [name, description]), [['a', 'second']]);
+  finish('first');
+  assert.equal((await running).data, 'first', 'calls accepted before still run');
+  assert.equal(first(), false);
+  assert.equal(second(), true);
+  // There is nothing to replace.
+  host.register('b', { replace: true }, () => 'b');
+  assert.equal((await abp.call('b')).data, 'b');
+});
+
+test('one host may take a port: a second is refused, or replaces the first if asked', async () => {
+  const [one, other] = [await newHost(), await newHost()];
+  let ran = 0;
+  for (const host of [one, other]) host.register('count', {}, () => (ran += 1));
+  const { port1, port2 } = new MessageChannel();
+  const [extension] = extensionPorts();
+  for (const port of [port1, /** @type {any} */ (extension)]) {
+    const release = one.acceptPort(port);
+    for (const host of [one, other]) assert.throws(() => host.acceptPort(port), { code: 'INVALID_PARAMS', message: /has a host already/ });
+    release();
+    const again = other.acceptPort(port);
+    one.acceptPort(port, { replace: true });
+    // It was let go of already.
+    again();
+  }
+  const agent = await connectPort(/** @type {any} */ (port2));
+  assert.equal((await agent.call('count')).data, 1);
+  other.acceptPort(port1, { replace: true });
+  const anew = await connectPort(/** @type {any} */ (port2));
+  assert.equal((await anew.call('count')).data, 2);
+  assert.deepEqual([one.stats().sessions, other.stats().sessions, ran], [0, 1, 2]);
+  port2.close();
+});
+
+test('what a handler throws is written to the console of the app, with its stack', async (t) => {
+  const logged = t.mock.method(console, 'error', () => {});
+  const host = await newHost();
+  const abp = await inPage(host);
+  const broken = new TypeError('it is broken');
+  host.register('broken', {}, () => { throw broken; });
+  host.register('later', {}, async () => { throw broken; });
+  host.register('answer', {}, () => { throw Object.assign(new Error('no'), { code: 'PERMISSION_DENIED' }); });
+  host.register('stopped', {}, (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+  for (const name of ['broken', 'later']) {
+    const { error } = await abp.call(name);
+    assert.deepEqual([error?.code, error?.message], ['OPERATION_FAILED', 'it is broken']);
+    assert.equal(logged.mock.calls.at(-1)?.arguments[1], broken);
+  }
+  assert.equal((await abp.call('answer')).error?.code, 'PERMISSION_DENIED');
+  const stopped = abp.call('stopped', {}, { callId: 'stopped' });
+  await abp.call('nothing');
+  await abp.cancel('stopped');
+  await stopped;
+  assert.equal(logged.mock.callCount(), 2);
+});
+
+test('bad arguments are named, with what they must be', async () => {
+  const host = await newHost();
+  const handler = () => 1;
+  /** @type {[work: () => unknown, message: string][]} */
+  const refused = [
+    [() => host.register('', {}, handler), 'register(name, options, handler): name must have 1 to 256 characters'],
+    [() => host.register('b', /** @type {any} */ ('x'), handler), 'register("b", options, handler): options must be an object'],
+    [() => host.register('b', {}, /** @type {any} */ (undefined)), 'register("b", options, handler): handler must be a function'],
+    [() => host.register('b', { concurrency: 0 }, handler), 'b: concurrency must be a whole number from 1'],
+    [() => host.register('b', { settleGrace: -1 }, handler), 'b: settleGrace must be a number of milliseconds, finite and not negative'],
+    [() => host.register('b', { inputSchema: /** @type {any} */ ('x') }, handler), 'b: inputSchema makes no sense: #: a schema must be an object, true or false'],
+    [() => host.register('b', { outputSchema: /** @type {any} */ ('x') }, handler), 'b: outputSchema must be a JSON Schema'],
+  ];
+  for (const [work, message] of refused) assert.throws(work, { code: 'INVALID_PARAMS', message });
+  const app = { id: 'a', name: 'a', version: '1' };
+  await assert.rejects(createHost({ app: { ...app, id: '' } }), { message: 'app.id must be a string of 1 to 256 characters' });
+  await assert.rejects(createHost({ app, maxDepth: /** @type {any} */ ('x') }), { message: 'maxDepth must be a number, not negative' });
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  await assert.rejects(connectPort(/** @type {any} */ (port2), { grace: -1 }), { message: 'grace must be a number of milliseconds, not negative' });
+  const agent = await connectPort(/** @type {any} */ (port2));
+  const bad = [{ signal: {} }, { timeout: -1 }, { callId: 7 }, { onProgress: 1 }, { transfer: 7 }];
+  const said = await Promise.all(bad.map(async (options) => (await agent.call('x', {}, /** @type {any} */ (options))).error?.message));
+  assert.deepEqual(said, [
+    'signal must be an AbortSignal', 'timeout must be a number of milliseconds, not negative', 'callId must be a string', 'onProgress must be a function', 'transfer must be an array',
+  ]);
+  assert.equal((await agent.call('x', /** @type {any} */ ([]))).error?.message, 'params must be an object');
+  port2.close();
+});
+
+test('what an app says of its capabilities is not expanded by its agent', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const sparse = new Array(2 ** 32 - 1);
+  port1.onmessage = ({ data: { id, type } }) => {
+    if (type !== 'initialize') return;
+    port1.postMessage({ type: 'initialize-result', id, timestamp: 0, payload: { sessionId: 's', protocolVersion: '0.1', app: {}, capabilities: sparse, features: {} } });
+    port1.postMessage({ type: 'notification', timestamp: 0, payload: { event: 'notifications/capabilities/list_changed', data: { added: sparse, removed: sparse, changed: ['a'] } } });
+  };
+  const before = process.cpuUsage();
+  /** @type {(value: unknown) => void} */
+  let told = () => {};
+  const changed = new Promise((resolve) => (told = resolve));
+  const agent = await connectPort(/** @type {any} */ (port2), { onNotification: told });
+  await changed;
+  assert.ok(process.cpuUsage(before).user < 2e6);
+  assert.deepEqual(agent.capabilities, [{ name: 'a', available: true }]);
+  port1.close();
+});

@@ -1,0 +1,153 @@
+/** Parameters made to keep the schema validator busy: an agent must not be able to hold the page. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inPage, newHost } from './host.mjs';
+
+/** Milliseconds of the processor's time. What each guards against takes from six seconds to for ever. */
+const QUICK = 3000;
+
+/**
+ * Calls a capability with that schema.
+ *
+ * @param {any} inputSchema
+ * @param {any} params
+ */
+async function check(inputSchema, params) {
+  const host = await newHost();
+  const abp = await inPage(host);
+  host.register('checked', { inputSchema }, () => 'ran');
+  // The validator is there.
+  await abp.call('checked', {});
+  const before = process.cpuUsage();
+  const { success, error } = await abp.call('checked', params);
+  const { user, system } = process.cpuUsage(before);
+  const took = (user + system) / 1000;
+  assert.ok(took < QUICK, `it took ${took} ms`);
+  return { success, code: error?.code, message: error?.message ?? '', details: /** @type {any} */ (error?.details) };
+}
+
+const property = (/** @type {any} */ schema) => ({ properties: { a: schema } });
+
+const FORMATS = [
+  'date', 'time', 'date-time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uri', 'uri-reference', 'uri-template', 'url', 'uuid', 'regex',
+  'json-pointer', 'json-pointer-uri-fragment', 'relative-json-pointer',
+];
+const many = 400_000;
+/** Texts that begin as each format wants them, go on for long, and end in what does not fit. */
+const texts = [
+  ...['a', 'a.', 'a-', 'a@', '::', '/', '%41', '{a', '0', '1:', '[', '('].map((it) => it.repeat(many / it.length)),
+  `http://${'a-'.repeat(many / 2)}!`, `http://${'a:'.repeat(many / 2)}@`, `http://[${':'.repeat(many)}`, `"${'\\a'.repeat(many / 2)}`, `P${'1'.repeat(many)}`,
+];
+
+test('format "url" with 47 characters', async () => {
+  const { code, details } = await check(property({ type: 'string', format: 'url' }), { a: `http://${'a'.repeat(40)}` });
+  assert.deepEqual([code, details.path], ['INVALID_PARAMS', 'a']);
+});
+
+for (const format of FORMATS) {
+  test(`format "${format}" with texts of ${many} characters`, async () => {
+    const { code, message } = await check(property({ items: { anyOf: [{ format }, { type: 'null' }] } }), { a: [...texts, 7] });
+    // A schema of numbers has no format.
+    assert.ok(code === undefined || code === 'INVALID_PARAMS');
+    assert.doesNotMatch(message, /larger/);
+  });
+}
+
+test('uniqueItems with objects, which are all different', async () => {
+  const a = Array.from({ length: 100_000 }, (_, at) => ({ at }));
+  assert.equal((await check(property({ uniqueItems: true }), { a })).success, true);
+  const { message, details } = await check(property({ uniqueItems: true }), { a: [...a, { at: 7 }] });
+  assert.deepEqual([message, details.path], ['Bad parameter a.100000: is equal to item 7', 'a.100000']);
+});
+
+test('uniqueItems on every level of a deep value', async () => {
+  /** @type {any} */
+  let a = [Array.from({ length: 100_000 }, (_, at) => at), 0];
+  for (let level = 0; level < 100; level += 1) a = [a, level];
+  const inputSchema = { properties: { a: { $ref: '#/$defs/list' } }, $defs: { list: { uniqueItems: true, items: { $ref: '#/$defs/list' } } } };
+  assert.equal((await check(inputSchema, { a })).success, true);
+});
+
+test('millions of wrong items', async () => {
+  const before = process.memoryUsage().rss;
+  const a = Array.from({ length: 4_000_000 }, () => 1);
+  for (const items of [{ type: 'string' }, { anyOf: [{ type: 'string' }, { type: 'null' }] }, { allOf: [{ type: 'string' }] }, false]) {
+    const { success, details } = await check(property({ items }), { a });
+    assert.deepEqual([success, details.errors.length, details.path], [false, 16, 'a.0']);
+  }
+  const none = await check(property({ contains: { type: 'string' } }), { a });
+  assert.deepEqual([none.success, none.details.errors.length], [false, 1]);
+  const grown = (process.memoryUsage().rss - before) / 2 ** 20;
+  assert.ok(grown < 300, `${grown} MB`);
+});
+
+test('thousands of names that are not known, and that are missing', async () => {
+  const names = Array.from({ length: 100_000 }, (_, at) => `name ${at} ${'x'.repeat(100)}`);
+  const { details, message } = await check({ additionalProperties: false }, Object.fromEntries(names.map((name) => [name, 1])));
+  assert.equal(details.errors.length, 16);
+  assert.ok(message.length <= 1000);
+  assert.equal((await check({ required: names }, {})).details.errors.length, 16);
+});
+
+const branches = (/** @type {string} */ keyword) => ({
+  $ref: '#/$defs/node',
+  $defs: { node: { [keyword]: ['x', 'y', 'z'].map((name) => ({ properties: { below: { $ref: '#/$defs/node' } }, required: [name] })) } },
+});
+for (const keyword of ['anyOf', 'oneOf']) {
+  test(`${keyword} that comes to the same value by three ways on each of 120 levels`, async () => {
+    let value = {};
+    for (let level = 0; level < 120; level += 1) value = { below: value };
+    const { success, details } = await check(branches(keyword), value);
+    assert.equal(success, false);
+    assert.ok(details.errors.length <= 16);
+  });
+}
+
+test('if, then, not and dependentSchemas that come to the same value by several ways', async () => {
+  const below = { properties: { below: { $ref: '#/$defs/node' } } };
+  const node = { if: below, then: below, not: { ...below, required: ['z'] }, dependentSchemas: { below }, patternProperties: { below: { $ref: '#/$defs/node' } } };
+  let value = {};
+  for (let level = 0; level < 120; level += 1) value = { below: value };
+  assert.equal((await check({ $ref: '#/$defs/node', $defs: { node } }, value)).success, true);
+});
+
+test('a chain of references in which each goes two ways', async () => {
+  /** @type {any} */
+  const $defs = { last: { type: 'string' } };
+  for (let at = 0; at < 60; at += 1) {
+    const $ref = `#/$defs/${at === 59 ? 'last' : `d${at + 1}`}`;
+    $defs[`d${at}`] = { anyOf: [{ $ref }, { $ref }] };
+  }
+  for (const a of [1, {}, [1], { b: [] }]) assert.equal((await check({ properties: { a: { $ref: '#/$defs/d0' } }, $defs }, { a })).success, false);
+});
+
+test('a careless pattern, of a text and of names', async () => {
+  const patterns = ['^(a+)+$', '^(a|a)*$', '(a*)*b', '^(a|aa)+$', '(x+x+)+y', '^([a-z]+)*[0-9]$', '(.*)*=', '^(?:a?){30}a{30}$', 'a+b'];
+  for (const pattern of patterns) {
+    for (const text of [`${'a'.repeat(33)}!`, `${'x'.repeat(33)}!`, `${'a'.repeat(100_000)}!`]) {
+      const { success } = await check({ properties: { a: { pattern } }, patternProperties: { [pattern]: { type: 'string' } } }, { a: text, [text]: 'x' });
+      assert.equal(success, new RegExp(pattern, 'u').test(text.slice(-12)), pattern);
+    }
+  }
+});
+
+test('a pattern that only a worker could check is refused where there is none, and warned of', async (t) => {
+  const warned = t.mock.method(console, 'warn', () => {});
+  const { code, message } = await check(property({ pattern: '^(?=.*b)(a+)+$' }), { a: 'a'.repeat(40) });
+  assert.equal(code, 'NOT_SUPPORTED');
+  assert.match(message, /worker-src blob:/);
+  assert.equal(warned.mock.callCount(), 1);
+  assert.match(String(warned.mock.calls[0]?.arguments[0]), /^caphost: checked: inputSchema: the pattern \^\(\?=\.\*b\)\(a\+\)\+\$ may take very long to check/);
+});
+
+test('a value nested so deep that the stack is too small', async () => {
+  const host = await newHost({ maxDepth: 100_000 });
+  const abp = await inPage(host);
+  host.register('checked', { inputSchema: { $ref: '#/$defs/a', $defs: { a: { additionalProperties: { $ref: '#/$defs/a' } } } } }, () => 'ran');
+  assert.equal((await abp.call('checked', {})).success, true);
+  let value = {};
+  for (let level = 0; level < 9_000; level += 1) value = { below: value };
+  const { success, error } = await abp.call('checked', value);
+  assert.ok(success || error?.code === 'INVALID_PARAMS', error?.message);
+  assert.equal((await abp.call('checked', {})).success, true);
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { z } from 'zod';
+import { inPage, newHost } from './host.mjs';
+
+/** The same schema by each library. @type {Record<string, import('caphost').StandardSchema>} */
+const libraries = {
+  zod: z.object({ urls: z.array(z.string()), depth: z.number().default(1) }),
+  valibot: toStandardJsonSchema(v.object({ urls: v.array(v.string()), depth: v.optional(v.number(), 1) })),
+  arktype: type({ urls: 'string[]', depth: 'number = 1' }),
+};
+
+for (const [library, inputSchema] of Object.entries(libraries)) {
+  test(`a schema of ${library} checks the parameters, and describes them to agents`, async (t) => {
+    const warn = t.mock.method(console, 'warn', () => {});
+    const host = await newHost();
+    let ran = 0;
+    host.register('x', { inputSchema }, (params) => {
+      ran += 1;
+      return params;
+    });
+    const abp = await inPage(host);
+    // The default is filled in.
+    assert.deepEqual((await abp.call('x', { urls: ['/a'] })).data, { urls: ['/a'], depth: 1 });
+    assert.equal(ran, 1);
+
+    const refused = await abp.call('x', { urls: ['/a', 7] });
+    assert.equal(refused.error?.code, 'INVALID_PARAMS');
+    assert.match(refused.error?.message ?? '', /^Bad parameter urls\.1: .*string/);
+    assert.equal(refused.error?.details.path, 'urls.1');
+    assert.deepEqual(refused.error?.details.errors.map((/** @type {any} */ it) => it.path), ['urls.1']);
+    const both = await abp.call('x', { urls: 'a', depth: 'deep' });
+    assert.deepEqual(both.error?.details.errors.map((/** @type {any} */ it) => it.path).sort(), ['depth', 'urls']);
+    assert.equal(ran, 1);
+
+    const { inputSchema: told } = /** @type {any} */ (await abp.describeCapability('x'));
+    assert.deepEqual([told.type, told.properties.urls, told.required], ['object', { type: 'array', items: { type: 'string' } }, ['urls']]);
+    assert.deepEqual(host.manifest().capabilities[0]?.inputSchema, told);
+    assert.equal(warn.mock.callCount(), 0);
+
+    assert.equal(host.unregister('x'), true);
+    host.register('x', {}, (params) => params);
+    assert.deepEqual((await abp.call('x', { urls: 7 })).data, { urls: 7 });
+  });
+}
+
+test('a check that takes time is waited for, and can be cancelled meanwhile', async () => {
+  const host = await newHost();
+  let ran = 0;
+  /** @type {(free: boolean) => void} */
+  let decide = () => {};
+  const free = (/** @type {string} */ name) => new Promise((/** @type {(free: boolean) => void} */ resolve) => (decide = resolve)).then((is) => is && name !== 'x');
+  host.register('claim', { inputSchema: z.object({ name: z.string().refine(free, 'It is taken').transform((it) => it.toUpperCase()) }) }, ({ name }) => {
+    ran += 1;
+    return name;
+  });
+  const abp = await inPage(host);
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 10));
+  const first = abp.call('claim', { name: 'a' });
+  await settled();
+  decide(true);
+  assert.equal((await first).data, 'A');
+  const second = abp.call('claim', { name: 'a' });
+  await settled();
+  decide(false);
+  assert.equal((await second).error?.message, 'Bad parameter name: It is taken');
+  const third = abp.call('claim', { name: 'a' }, { callId: 'third' });
+  await settled();
+  assert.deepEqual(await abp.cancel('third'), { callId: 'third', cancelled: true, metadata: { stop: 'never-started' } });
+  decide(true);
+  await settled();
+  assert.equal((await third).cancelled, true);
+  assert.equal(ran, 1);
+});
+
+test('a check that throws refuses the call, and the next is checked as ever', async () => {
+  const host = await newHost();
+  const fails = z.object({ n: z.number().refine((n) => {
+    if (n === 0) throw new Error('Division by zero');
+    return true;
+  }) });
+  host.register('x', { inputSchema: fails }, ({ n }) => 1 / n);
+  const abp = await inPage(host);
+  assert.deepEqual((await abp.call('x', { n: 0 })).error?.message, 'The parameters cannot be checked: Division by zero');
+  assert.equal((await abp.call('x', { n: 2 })).data, 0.5);
+});
+
+test('where a library gives no JSON Schema, the app is told so, and the parameters are checked all the same', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const host = await newHost();
+  host.register('plain', { inputSchema: v.object({ n: v.number() }) }, ({ n }) => n);
+  host.register('date', { inputSchema: z.object({ on: z.date() }), outputSchema: z.date() }, ({ on }) => on);
+  const said = warn.mock.calls.map(({ arguments: [message] }) => message);
+  assert.equal(said.length, 3);
+  assert.match(said[0], /^caphost: plain: inputSchema: agents are not told what it says, because its library gives no JSON Schema$/);
+  assert.match(said[1], /^caphost: date: inputSchema: .*Date cannot be represented/);
+  assert.match(said[2], /^caphost: date: outputSchema: /);
+  const abp = await inPage(host);
+  assert.deepEqual((await abp.describeCapability('plain'))?.inputSchema, { type: 'object' });
+  assert.equal((await abp.call('plain', { n: 'x' })).error?.details.path, 'n');
+  assert.equal((await abp.call('plain', { n: 1 })).data, 1);
+});
+
+test('an outputSchema is for agents to read', async () => {
+  const host = await newHost();
+  host.register('x', { outputSchema: z.object({ n: z.number() }) }, () => ({ n: 1 }));
+  const abp = await inPage(host);
+  assert.equal((await abp.describeCapability('x'))?.outputSchema.properties.n.type, 'number');
+  assert.deepEqual((await abp.call('x')).data, { n: 1 });
+});
+
+test('what only looks like a schema of Standard Schema is refused', async () => {
+  const host = await newHost();
+  for (const inputSchema of [{ '~standard': { version: 2, validate() {} } }, { parse() {} }]) {
+    assert.throws(() => host.register('x', { inputSchema }, () => 1), { name: 'CapHostError', code: 'INVALID_PARAMS', message: /^x: / });
+  }
+});

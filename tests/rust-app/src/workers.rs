@@ -1,0 +1,164 @@
+//! Capabilities that run in workers. Each has an effect as often as it can: it counts up in memory
+//! that the page shares with it.
+
+use caphost::{CallContext, Capability, Error, Host, Progress, WorkerModule, worker};
+use js_sys::{Atomics, Date, Int32Array};
+use serde::{Deserialize, Serialize};
+use std::hint::black_box;
+
+/// Places in the counter.
+const STEPS: u32 = 0;
+const DROPS: u32 = 1;
+
+#[derive(Deserialize)]
+struct Work {
+    #[serde(default)]
+    way: String,
+    #[serde(default, with = "shared")]
+    counter: Option<Int32Array>,
+}
+
+/// Memory that the page shares, if it gives any.
+mod shared {
+    use js_sys::Int32Array;
+    use serde::{Deserialize, Deserializer};
+    use wasm_bindgen::{JsCast, JsValue};
+
+    #[derive(Deserialize)]
+    struct Given(#[serde(with = "serde_wasm_bindgen::preserve")] JsValue);
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Int32Array>, D::Error> {
+        let Given(value) = Given::deserialize(from)?;
+        Ok(value.dyn_into().ok())
+    }
+}
+
+#[derive(Serialize)]
+struct Done {
+    done: bool,
+}
+
+fn count(counter: Option<&Int32Array>, place: u32) {
+    if let Some(counter) = counter {
+        let _ = Atomics::add(counter, place, 1);
+    }
+}
+
+/// Never looks whether it is to stop, but for the way `heeds`.
+fn run(work: Work, context: CallContext) -> Result<Done, Error> {
+    context.progress(Progress::new(0.0, 1.0));
+    let step = || count(work.counter.as_ref(), STEPS);
+    match work.way.as_str() {
+        "heeds" => {
+            while !context.cancelled() {
+                step();
+            }
+            Err(Error::cancelled())
+        }
+        "expression" => {
+            let text = format!("{}b", "a".repeat(60));
+            step();
+            Ok(Done {
+                done: is_of_groups(text.as_bytes()),
+            })
+        }
+        "hash" => {
+            let end = Date::now() + 10_000.0;
+            let mut hash = 2_166_136_261_u32;
+            while Date::now() < end {
+                for byte in 0..100_000_u32 {
+                    hash = black_box(hash ^ (byte & 255)).wrapping_mul(16_777_619);
+                }
+                step();
+            }
+            Ok(Done { done: hash != 0 })
+        }
+        "allocate" => {
+            let mut kept = Vec::new();
+            loop {
+                kept.push(vec![kept.len(); 1_000]);
+                step();
+            }
+        }
+        "panic" => {
+            let numbers: Vec<u32> = Vec::new();
+            Ok(Done {
+                done: numbers[context.call_id().len()] == 0,
+            })
+        }
+        "return" => Ok(Done { done: true }),
+        _ => loop {
+            step();
+        },
+    }
+}
+
+/// `^(a+)+$` by trying each way to part the text into groups: more than anybody has time for.
+fn is_of_groups(text: &[u8]) -> bool {
+    let run = text.iter().take_while(|it| **it == b'a').count();
+    text.is_empty() || (1..=run).any(|length| is_of_groups(black_box(&text[length..])))
+}
+
+struct Guard(Option<Int32Array>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        count(self.0.as_ref(), DROPS);
+    }
+}
+
+/// Comes to a checkpoint after each step, or waits for ever.
+async fn pace(work: Work, context: CallContext) -> Result<Done, Error> {
+    let _guard = Guard(work.counter.clone());
+    context.progress(Progress::new(0.0, 1.0));
+    if work.way == "waits" {
+        std::future::pending::<()>().await;
+    }
+    let end = Date::now() + 10_000.0;
+    while Date::now() < end {
+        count(work.counter.as_ref(), STEPS);
+        context.checkpoint().await;
+    }
+    Ok(Done { done: true })
+}
+
+#[derive(Deserialize, Serialize)]
+struct Answer {
+    value: f64,
+}
+
+#[derive(Serialize)]
+struct Question {
+    method: &'static str,
+}
+
+/// Asks the agent, and gives the answer to a capability beside the host.
+async fn ask(_: Work, context: CallContext) -> Result<Answer, Error> {
+    let method = "elicitation/input";
+    let answer: Answer = context.elicit(&Question { method }).await?;
+    context.call("rust.double", &answer, None).await
+}
+
+/// What this module serves in its workers.
+pub fn serve() {
+    worker::serve_sync("worker.run", run);
+    worker::serve("worker.pace", pace);
+    worker::serve("worker.ask", ask);
+}
+
+/// What the page offers of it.
+pub fn register(host: &Host) -> Result<(), Error> {
+    let module = WorkerModule::new("/rust-app-build/caphost_test_app.js")
+        .script("/caphost/worker.js")
+        .warm(false);
+    for name in ["worker.run", "worker.pace", "worker.ask", "worker.missing"] {
+        host.register_worker(Capability::new(name), &module)?;
+    }
+    host.register(
+        Capability::new("rust.double"),
+        |answer: Answer, _: CallContext| async move {
+            let value = 2.0 * answer.value;
+            Ok(Answer { value })
+        },
+    )
+}
