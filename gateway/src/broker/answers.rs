@@ -130,7 +130,12 @@ impl Broker {
     ) -> Option<Entry> {
         let agent = self.agents.get_mut(&agent);
         let agent = agent.filter(|agent| agent.app == Some(app));
-        let entry = agent.and_then(|agent| agent.pending.take(read_issued(id?)?, answers));
+        let entry = agent.and_then(|agent| {
+            let entry = agent.pending.take(read_issued(id?)?, answers)?;
+            let app = self.apps.get_mut(&app)?;
+            app.load.give_back(&agent.profile.owner.name, entry.bytes as usize);
+            Some(entry)
+        });
         self.counters.answers_dropped += u64::from(entry.is_none());
         entry
     }

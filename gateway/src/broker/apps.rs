@@ -6,6 +6,7 @@ use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
+use super::load::Load;
 use super::message::Content;
 use super::offers::Registration;
 use super::pending::IssuedId;
@@ -30,6 +31,8 @@ pub(super) struct App {
     pub agents: FxHashMap<String, PeerId>,
     /// Calls of agents that have left it, which it may still work on.
     pub left_behind: LeftBehind,
+    /// What its agents have it work on.
+    pub load: Load,
     /// Whether much waits to be written to it.
     pub congested: bool,
     /// Where it is.
@@ -51,6 +54,7 @@ impl Broker {
             manifest: Arc::default(),
             agents: FxHashMap::default(),
             left_behind: LeftBehind::default(),
+            load: Load::default(),
             congested: false,
             seat,
             suspended: false,

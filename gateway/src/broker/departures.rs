@@ -1,5 +1,6 @@
 //! Peers that go away, and the end of it all.
 
+use super::load::Load;
 use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing};
 use caphost::call::{Code, Error};
@@ -22,6 +23,7 @@ impl Broker {
             return;
         };
         self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
+        let bytes = agent.pending.bytes();
         for entry in agent.pending.take_all() {
             let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
             self.run_lost(peer, &entry, AGENT_GONE, &error);
@@ -29,6 +31,7 @@ impl Broker {
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
             app.agents.remove(&agent.handle);
+            app.load.give_back(&agent.profile.owner.name, bytes);
             app.left_behind.keep(&agent.handle, agent.stopped);
         }
         self.bid_farewell(bound, &agent.handle);
@@ -67,6 +70,7 @@ impl Broker {
             return;
         };
         app.congested = false;
+        app.load = Load::default();
         let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
         agents.sort_unstable_by_key(|(_, agent)| *agent);
         for (handle, agent) in agents {
@@ -77,10 +81,17 @@ impl Broker {
 
     /// An app on another worker has lost an agent: to the agent it is as if the app had gone.
     pub(super) fn agent_lost(&mut self, app: PeerId, handle: &str) {
-        let app = self.apps.get_mut(&app);
-        if let Some(agent) = app.and_then(|app| app.agents.remove(handle)) {
-            self.bereave(agent);
+        let Some(app) = self.apps.get_mut(&app) else {
+            return;
+        };
+        let Some(peer) = app.agents.remove(handle) else {
+            return;
+        };
+        if let Some(agent) = self.agents.get(&peer) {
+            let bytes = agent.pending.bytes();
+            app.load.give_back(&agent.profile.owner.name, bytes);
         }
+        self.bereave(peer);
     }
 
     fn bereave(&mut self, agent: PeerId) {

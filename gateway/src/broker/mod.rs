@@ -11,6 +11,7 @@ mod apps;
 mod call;
 mod departures;
 mod event;
+mod load;
 mod message;
 mod offers;
 mod page;

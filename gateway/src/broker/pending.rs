@@ -21,6 +21,8 @@ pub(super) struct Entry {
     pub call_id: Option<Box<str>>,
     /// The run that a call begins, or a cancel is for.
     pub run: Option<RunId>,
+    /// How long it is.
+    pub bytes: u32,
 }
 
 /// Who waits for the answer to a request.
@@ -66,11 +68,18 @@ pub(super) struct Pending {
     ids: HashSet<Arc<str>>,
     /// How many of each type are the agent's own.
     counts: [usize; Request::ALL.len()],
+    /// How long they are together.
+    bytes: usize,
 }
 
 impl Pending {
     pub(super) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// How long all are together.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Whether a request of the agent has that id.
@@ -90,6 +99,7 @@ impl Pending {
         if entry.asker != Asker::Revoker {
             self.counts[entry.request as usize] += 1;
         }
+        self.bytes += entry.bytes as usize;
         self.entries.insert(issued, entry);
     }
 
@@ -109,6 +119,7 @@ impl Pending {
         if entry.asker != Asker::Revoker {
             self.counts[entry.request as usize] -= 1;
         }
+        self.bytes -= entry.bytes as usize;
         Some(entry)
     }
 

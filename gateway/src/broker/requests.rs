@@ -103,7 +103,7 @@ impl Broker {
 
     /// Passes a request on to the app it is for.
     pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<(), Unsent> {
-        let app = self.route(peer, asked.request)?;
+        let app = self.route(peer, asked.request, asked.payload.len())?;
         let run = match &asked.about {
             About::Nothing => None,
             About::Cancel(cancel) => self.note_cancel(peer, cancel)?,
@@ -115,7 +115,7 @@ impl Broker {
     }
 
     /// The app a request goes to, or why it goes nowhere.
-    fn route(&mut self, peer: PeerId, request: Request) -> Result<PeerId, Failure> {
+    fn route(&mut self, peer: PeerId, request: Request, bytes: usize) -> Result<PeerId, Failure> {
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
@@ -140,8 +140,7 @@ impl Broker {
             return Err(Error::new(Code::CAPABILITY_UNAVAILABLE, message));
         }
         // Cancels still go through: they relieve the app.
-        let congested = self.apps.get(&app).is_some_and(|app| app.congested);
-        if congested && request == Request::Call {
+        if request == Request::Call && self.is_congested(app, peer, bytes) {
             let mut error = Error::new(
                 Code::RATE_LIMITED,
                 "The app does not keep up with its calls",
@@ -150,6 +149,15 @@ impl Broker {
             return Err(error.with_details(Box::new(json!({ "limit": "queuedBytes" }))));
         }
         Ok(app)
+    }
+
+    /// Whether too much waits for the app for so many bytes of that agent to join it.
+    fn is_congested(&self, app: PeerId, agent: PeerId, bytes: usize) -> bool {
+        let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
+            return false;
+        };
+        let room = self.limits.queued_bytes / 2;
+        app.congested && !app.load.has_room(&agent.profile.owner.name, bytes, room)
     }
 
     fn bind(&mut self, peer: PeerId, to: PeerId) {
@@ -279,6 +287,7 @@ impl Broker {
             agent: Some(&agent.handle),
             timestamp: asked.timestamp.unwrap_or(&self.timestamp),
         };
+        let bytes = asked.payload.len();
         let message = match &asked.about {
             About::Call(call) if agent.is_here() && call.completed.is_some() => {
                 Outgoing::new(header, call.completed.as_deref().unwrap_or("{}"), None)
@@ -292,7 +301,11 @@ impl Broker {
             asker: asked.asker,
             call_id: asked.call_id.map(Box::from),
             run,
+            bytes: bytes.try_into().unwrap_or(u32::MAX),
         };
+        if let Some(app) = self.apps.get_mut(&app) {
+            app.load.add(&agent.profile.owner.name, entry.bytes as usize);
+        }
         agent.pending.insert(issued, entry);
     }
 

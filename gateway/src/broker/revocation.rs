@@ -67,6 +67,7 @@ impl Broker {
             asker: Asker::Revoker,
             call_id: Some(Value::from(&*place.call_id).to_string().into()),
             run: Some(run),
+            bytes: 0,
         };
         agent.pending.insert(issued, entry);
     }

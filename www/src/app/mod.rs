@@ -34,7 +34,9 @@ fn host() -> Result<Host, Error> {
     let app = App::new("caphost-demo", "Caphost demo", env!("CARGO_PKG_VERSION"));
     let host = Host::new(app.description("Capabilities that take a while and can be stopped"))?;
 
-    let module = WorkerModule::new("caphost_demo.js").script("worker.js");
+    // They look at every checkpoint whether they are to stop, and a busy machine may take a while to
+    // the next: no worker is to be ended for that.
+    let module = worker_module().settle_grace(500.0);
 
     let capability = Capability::new("convert.markdownToHtml")
         .description(
@@ -92,9 +94,14 @@ fn host() -> Result<Host, Error> {
         .description("Never ends by itself, and never looks whether it is to stop")
         .input_schema(runaway::INPUT_SCHEMA)
         .output_schema(runaway::OUTPUT_SCHEMA);
-    host.register_worker(capability, &module)?;
+    host.register_worker(capability, &worker_module())?;
 
     Ok(host)
+}
+
+/// This module, as workers load it.
+fn worker_module() -> WorkerModule {
+    WorkerModule::new("caphost_demo.js").script("worker.js")
 }
 
 /// The module starts, in the page or in a worker: what it serves there.

@@ -127,3 +127,62 @@ fn a_congested_app_gets_cancels_but_no_calls() {
     });
     goes_on(&mut bench, 2);
 }
+
+#[test]
+fn who_has_filled_the_queue_of_an_app_keeps_nobody_else_from_it() {
+    let limits = Limits {
+        queued_bytes: 4_000,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    bench.app(1, "demo");
+    for (agent, owner) in [(2, "greedy"), (3, "modest"), (4, "greedy")] {
+        bench.event(Event::AgentJoined {
+            peer: PeerId(agent),
+            app: None::<String>.into(),
+            profile: Profile {
+                dialect: Dialect::Abp,
+                owner: Identity {
+                    name: owner.into(),
+                    ..Identity::anyone()
+                },
+                seat: Seat::Connected,
+            },
+        });
+        let relayed = bench.relayed(agent, request("initialize", "i", json!({})));
+        let session = json!({ "sessionId": "s" });
+        bench.send(1, answer(&relayed, "initialize-result", session));
+    }
+    let sized = |id: &str, bytes: usize| {
+        let params = json!({ "text": "x".repeat(bytes) });
+        let options = json!({ "callId": id });
+        let payload = json!({ "capability": "a.b", "params": params, "options": options });
+        request("capabilities/call", id, payload)
+    };
+    let large = bench.relayed(2, sized("1", 2_000));
+    let congested = |congested| Event::Congested {
+        peer: PeerId(1),
+        congested,
+    };
+    bench.event(congested(true));
+    // Neither over this connection nor over another of the same token.
+    for agent in [2, 4] {
+        let seen = bench.send(agent, sized("2", 1));
+        assert_eq!(code(only(&seen, agent)), "RATE_LIMITED");
+    }
+    // The others have their share.
+    bench.relayed(3, sized("1", 700));
+    let seen = bench.send(3, sized("2", 300));
+    assert_eq!(code(only(&seen, 3)), "RATE_LIMITED");
+    let small = bench.relayed(3, sized("3", 10));
+    // What has been answered counts no more.
+    let done = json!({ "success": true });
+    bench.send(1, answer(&small, "capabilities/call-result", done.clone()));
+    bench.send(1, answer(&large, "capabilities/call-result", done));
+    let seen = bench.send(3, sized("4", 1));
+    assert_eq!(code(only(&seen, 3)), "RATE_LIMITED", "nobody else is there");
+    bench.relayed(2, sized("3", 700));
+    bench.gone(3);
+    let seen = bench.send(2, sized("4", 1));
+    assert_eq!(code(only(&seen, 2)), "RATE_LIMITED", "they have gone");
+}

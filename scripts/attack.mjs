@@ -1,0 +1,39 @@
+// Attacks a gateway of its own on this machine, with an honest app and agent beside it, and prints
+// what that cost them:
+//   npm run attack [-- --seconds N] [--only NAME]… [--each] [--release] [--json]
+//     all attacks at once for 60 seconds. With --each one after the other, so long each. With
+//     --release the gateway of `npm run build:gateway -- --release`, not the one for tests.
+// It ends with code 1 if an honest call failed, if their times or the gateway's memory passed what is
+// allowed, or if something is not as it was before. Needs `npm run build:package build:gateway`.
+
+import { parseArgs } from 'node:util';
+import { attacks } from './attack/attackers.mjs';
+import { attack } from './attack/run.mjs';
+import { judged, table } from './attack/report.mjs';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    only: { type: 'string', multiple: true, default: [] },
+    each: { type: 'boolean', default: false },
+    release: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const known = Object.keys(attacks);
+for (const name of values.only) {
+  if (!known.includes(name)) throw new Error(`there is no attack "${name}"; there are:\n  ${known.join('\n  ')}`);
+}
+const names = values.only.length > 0 ? values.only : known;
+const seconds = Number(values.seconds);
+const runs = values.each ? names.map((name) => [name]) : [names];
+/** @type {import('./attack/run.mjs').Figures[]} */
+const figures = [];
+for (const together of runs) {
+  if (!values.json) console.error(together.length > 1 ? `${together.length} attacks at once, ${seconds} s` : `${together[0]}, ${seconds} s`);
+  figures.push(await attack(together, { seconds, release: values.release }));
+}
+console.log(values.json ? JSON.stringify(figures) : table(figures));
+const faults = figures.flatMap(judged);
+for (const fault of faults) console.error(`attack: ${fault}`);
+process.exitCode = faults.length > 0 ? 1 : 0;

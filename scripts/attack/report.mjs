@@ -1,0 +1,62 @@
+/** @typedef {import('./run.mjs').Figures} Figures */
+
+/** What honest clients may notice of an attack. */
+export const allowed = {
+  /** The slowest of 99 in 100 calls may take so many milliseconds, or so many times what it took before. */
+  milliseconds: 50,
+  times: 3,
+  /** Bytes that the gateway may use. */
+  memory: 300e6,
+};
+
+/**
+ * What went beyond that, each in a sentence.
+ *
+ * @param {Figures} figures
+ * @returns {string[]}
+ */
+export function judged({ names, before, during, after, memory, descriptors, cancelled, healthy, counts }) {
+  const faults = [];
+  for (const [when, { failed, calls }] of Object.entries({ before, during, after })) {
+    if (calls === 0) faults.push(`no honest call was made ${when} the attack`);
+    if (failed.length > 0) faults.push(`${failed.length} of ${calls} honest calls failed ${when} the attack: ${failed[0]}`);
+  }
+  const most = Math.max(allowed.milliseconds, allowed.times * before.p99);
+  for (const [when, { p99 }] of Object.entries({ during, after })) {
+    if (p99 > most) faults.push(`${when} the attack 99 of 100 honest calls took up to ${p99.toFixed(1)} ms; allowed are ${most.toFixed(1)} ms`);
+  }
+  if (memory.peak > allowed.memory) faults.push(`the gateway used ${megabytes(memory.peak)}`);
+  if (descriptors.after > descriptors.before + 4) faults.push(`${descriptors.after} files and connections are open, ${descriptors.before} were before`);
+  if (!cancelled) faults.push('a cancel during the attack was not confirmed');
+  if (!healthy) faults.push('/healthz did not answer during the attack');
+  for (const name of names) {
+    if (!counts[name]?.tried) faults.push(`nothing was tried of "${name}"`);
+  }
+  return faults.map((fault) => `${names.length > 1 ? 'all at once' : names[0]}: ${fault}`);
+}
+
+/** @param {Figures[]} all @returns {string} Markdown */
+export function table(all) {
+  const lines = [
+    '| attack | tried | refused | median before, during, after | 99 of 100 within | memory before, at most, after | logged |',
+    '|---|--:|--:|--:|--:|--:|--:|',
+  ];
+  for (const { names, before, during, after, memory, log, counts } of all) {
+    const sum = (/** @type {'tried' | 'refused'} */ what) => names.reduce((total, name) => total + (counts[name]?.[what] ?? 0), 0);
+    const times = (/** @type {'p50' | 'p99'} */ which) => `${[before, during, after].map((part) => part[which].toFixed(1)).join(', ')} ms`;
+    const used = [memory.before, memory.peak, memory.after].map((bytes) => (bytes / 1e6).toFixed(0)).join(', ');
+    const name = names.length > 1 ? 'all at once' : names[0];
+    lines.push(`| ${name} | ${sum('tried')} | ${sum('refused')} | ${times('p50')} | ${times('p99')} | ${used} MB | ${Math.round(log / 1000)} kB |`);
+  }
+  const [first] = all;
+  if (all.length === 1 && first && first.names.length > 1) {
+    lines.push('', '| of these | tried | refused |', '|---|--:|--:|');
+    for (const name of first.names) lines.push(`| ${name} | ${first.counts[name]?.tried} | ${first.counts[name]?.refused} |`);
+  }
+  return lines.join('\n');
+}
+
+/** @param {number} bytes */
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}

@@ -1,0 +1,139 @@
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gatewayBinary, gatewayRelease, root } from '../paths.mjs';
+import { honest } from './honest.mjs';
+
+/**
+ * @typedef {import('./honest.mjs').Measured} Measured
+ *
+ * @typedef {object} Figures
+ * @property {string[]} names of the attacks
+ * @property {Measured} before
+ * @property {Measured} during
+ * @property {Measured} after
+ * @property {{ before: number, peak: number, after: number }} memory of the gateway, in bytes
+ * @property {{ before: number, after: number }} descriptors of the gateway
+ * @property {number} log bytes that the gateway logged during the attack
+ * @property {boolean} cancelled whether a cancel in the midst of the attack was confirmed, and true
+ * @property {boolean} healthy whether /healthz answered whenever it was asked
+ * @property {import('./attackers.mjs').Counts} counts
+ */
+
+const secrets = {
+  honest: { app: 'an-app-of-the-shop', agent: 'an-honest-agent-of-the-shop' },
+  attackers: { app: 'an-app-of-mallory', agent: 'an-agent-of-mallory' },
+};
+
+/**
+ * Runs these attacks at once beside an honest app and agent.
+ *
+ * @param {string[]} names
+ * @param {{ seconds: number, release?: boolean }} options
+ * @returns {Promise<Figures>}
+ */
+export async function attack(names, { seconds, release = false }) {
+  const folder = await mkdtemp(join(tmpdir(), 'caphost-attack-'));
+  await writeFile(join(folder, 'large'), Buffer.alloc(16 << 20, 'x'));
+  const gateway = await startGateway(release ? gatewayRelease : gatewayBinary, folder);
+  try {
+    const client = await honest(gateway.url.replace(/^http/, 'ws'), secrets.honest);
+    const calm = Math.max(1, seconds / 6);
+    // The first calls compile code and open what stays open.
+    await client.measure(1);
+    const before = await client.measure(calm);
+    const memory = { before: await gateway.memory(), peak: 0, after: 0 };
+    const descriptors = { before: await gateway.descriptors(), after: 0 };
+    const logged = gateway.logged();
+
+    const attackers = fork(new URL('attackers.mjs', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    /** @type {import('./attackers.mjs').Order} */
+    const order = { port: Number(new URL(gateway.url).port), from: '127.0.0.66', secrets: secrets.attackers, names };
+    attackers.send(order);
+    const watch = watching(gateway);
+    const during = await client.measure(seconds);
+    const cancelled = await client.cancel();
+    const [said] = await Promise.all([once(attackers, 'message'), attackers.send('stop')]);
+    await once(attackers, 'exit');
+    const { peak, healthy } = await watch.stop();
+    const log = gateway.logged() - logged;
+    memory.peak = peak;
+
+    const after = await client.measure(calm);
+    memory.after = await gateway.memory();
+    // Connections that were cut off are closed within their deadlines.
+    for (let wait = 0; wait < 100 && await gateway.descriptors() > descriptors.before + 4; wait += 1) await sleep(100);
+    descriptors.after = await gateway.descriptors();
+    await client.close();
+    return { names, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
+  } finally {
+    await gateway.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Looks every 100 ms how much memory is used, and every second whether the gateway is well. @param {Gateway} gateway */
+function watching(gateway) {
+  let [peak, healthy, going] = [0, true, true];
+  const ended = (async () => {
+    for (let round = 0; going; round += 1) {
+      peak = Math.max(peak, await gateway.memory());
+      if (round % 10 === 0) healthy &&= await fetch(`${gateway.url}/healthz`).then((answer) => answer.text().then(() => answer.ok), () => false);
+      await sleep(100);
+    }
+  })();
+  return {
+    async stop() {
+      going = false;
+      await ended;
+      return { peak, healthy };
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startGateway>>} Gateway */
+
+/**
+ * A gateway with a soft limit of 1 024 open files, as most systems give it.
+ *
+ * @param {string} binary
+ * @param {string} www
+ */
+async function startGateway(binary, www) {
+  const tokens = [
+    `app@shop=${secrets.honest.app}`, `agent=${secrets.honest.agent}`,
+    `app=${secrets.attackers.app}`, `agent=${secrets.attackers.agent}`,
+  ].flatMap((token) => ['--token', token]);
+  const args = ['serve', '--port', '0', '--www', www, '--log', 'info', ...tokens];
+  const child = spawn('sh', ['-c', 'ulimit -Sn 1024 && exec "$0" "$@"', binary, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  let logged = 0;
+  child.stderr.on('data', (part) => { logged += part.length; });
+  const ended = once(child, 'exit');
+  const lines = createInterface(child.stdout);
+  const ready = once(lines, 'line').then(([line]) => /** @type {string} */ (line));
+  const url = /(http:\S+?)\/?$/.exec(await Promise.race([ready, ended.then(() => '')]))?.[1];
+  if (!url) throw new Error(`${binary} did not start; \`npm run build:gateway\` builds it`);
+  const proc = `/proc/${child.pid}`;
+  return {
+    url,
+    /** Bytes that it has logged. */
+    logged: () => logged,
+    /** Bytes in memory. */
+    memory: async () => Number(/VmRSS:\s+(\d+)/.exec(await readFile(`${proc}/status`, 'utf8'))?.[1]) * 1024,
+    /** How many files and connections are open. */
+    descriptors: async () => (await readdir(`${proc}/fd`)).length,
+    async stop() {
+      child.kill('SIGTERM');
+      const late = setTimeout(kill, 10_000);
+      await ended;
+      clearTimeout(late);
+      process.off('exit', kill);
+    },
+  };
+}
