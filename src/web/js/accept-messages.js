@@ -10,7 +10,7 @@ import { SERVED, acceptPort } from './accept-port.js';
 import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError } from './errors.js';
 import { TYPES } from './from-agent.js';
-import { MAX_NAME, originOf } from './read.js';
+import { MAX_NAME, isId, originOf } from './read.js';
 import { transferables } from './transfer.js';
 
 /** How often to look whether an agent's window is still there: nothing announces its end. */
@@ -67,7 +67,8 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     const peer = known?.origin === origin ? known : greet(source, origin);
     if (data.type === 'initialize' && ports[0]) {
       // Asked again because the answer was slow: it is on its way on the first port.
-      if (!peer.ports.has(data.id) && peer.ports.size < MAX_PORTS && String(data.id).length <= MAX_NAME) adopt(ports[0], data, peer);
+      const isNew = !peer.ports.has(data.id) && peer.ports.size < MAX_PORTS;
+      if (isNew && (data.id === undefined || (isId(data.id) && String(data.id).length <= MAX_NAME))) adopt(ports[0], data, peer);
       return;
     }
     // An agent that invents more channels than that is not heard on them.

@@ -7,7 +7,7 @@
  */
 import { BAD_CALL_ID, Refusal, invalid, problem } from './errors.js';
 import { newId } from './platform.js';
-import { MAX_NAME, MILLISECONDS, isAmount, isObject } from './read.js';
+import { MAX_NAME, MILLISECONDS, isAmount, isId, isObject } from './read.js';
 import { reasonOf } from './signal.js';
 
 /**
@@ -36,7 +36,7 @@ export function readEnvelope(envelope) {
   if (!isObject(envelope)) throw new Refusal(invalid('A message is an object {type, id, timestamp, payload}'));
   const { type, id, payload } = envelope;
   if (typeof type !== 'string') throw bad('type', 'a message has a type, which is a string');
-  if (id !== undefined && !isName(id)) throw bad('id', 'an id is a string or a number');
+  if (id !== undefined && !isId(id)) throw bad('id', 'an id is a string or a number');
   if (type !== 'shutdown' && TYPES.has(type) && !isObject(payload)) throw bad('payload', 'the payload is an object');
   return { type, id, payload };
 }
@@ -84,7 +84,7 @@ export function readCall(payload) {
   if (!isObject(options)) throw bad('options', 'it is an object');
   const { timeout = Infinity, progressToken: token, callId = beside, transfer } = options;
   if (!isAmount(timeout)) throw bad('options.timeout', MILLISECONDS);
-  if (token !== undefined && !isName(token)) throw bad('options.progressToken', TEXT);
+  if (token !== undefined && !isId(token)) throw bad('options.progressToken', TEXT);
   if (!isObject(params)) throw bad('params', 'parameters are an object');
   if (capability.length > MAX_NAME) throw new Refusal(problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`));
   return { callId: callId === undefined ? newId() : callIdOf(callId), capability, params, timeout, token, transfer: transfer === true, by: 0 };
@@ -119,9 +119,6 @@ function callIdOf(callId) {
   if (typeof callId !== 'string' || callId.length > MAX_NAME) throw new Refusal(BAD_CALL_ID);
   return callId;
 }
-
-/** @param {unknown} value */
-const isName = (value) => typeof value === 'string' || typeof value === 'number';
 
 /** @param {string} path @param {string} rule */
 const bad = (path, rule) => new Refusal({ ...invalid(`Bad ${path}: ${rule}`), details: { path } });

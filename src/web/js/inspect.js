@@ -22,14 +22,35 @@ class Unfit {
  * @returns {string | undefined} the end of a sentence that begins with what the value is
  */
 export function inspect(value, depth, size) {
+  visited = 0;
+  known.clear();
   try {
     if (weigh(value, depth + 1, size) >= 0) return undefined;
     return `is larger than ${size} characters`;
   } catch (error) {
     if (!(error instanceof Unfit)) return 'cannot be read';
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth} levels deep` : error.why;
+  } finally {
+    known.clear();
   }
 }
+
+/** Of a value with so many objects one that is found again is not looked through again. */
+const MANY = 512;
+
+/** An object with so many others in it, or so many characters, is worth to remember. */
+const LARGE = { objects: 8, characters: 1024 };
+
+/** Objects that were looked through. */
+let visited = 0;
+
+/**
+ * What objects weigh, once there are many. A few that hold each other twice, level by level, are few
+ * bytes on the wire, and millions when each is looked through wherever it stands.
+ *
+ * @type {Map<object, { levels: number, weight: number }>}
+ */
+const known = new Map();
 
 const TOO_DEEP = new Unfit('is nested too deep');
 
@@ -62,6 +83,23 @@ function weigh(value, levels, left) {
  */
 function weighObject(object, levels, left) {
   if (levels === 0) throw TOO_DEEP;
+  if ((visited += 1) <= MANY) return weighInside(object, levels, left);
+  const before = known.get(object);
+  // It has been seen to be nested no deeper than is allowed here.
+  if (before !== undefined && before.levels <= levels) return left - before.weight;
+  const at = visited;
+  const rest = weighInside(object, levels, left);
+  const isLarge = visited - at >= LARGE.objects || left - rest >= LARGE.characters;
+  if (rest >= 0 && isLarge) known.set(object, { levels, weight: left - rest });
+  return rest;
+}
+
+/**
+ * @param {any} object
+ * @param {number} levels
+ * @param {number} left
+ */
+function weighInside(object, levels, left) {
   if (Array.isArray(object)) return weighArray(object, levels - 1, left);
   if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
   return ArrayBuffer.isView(object) ? left : weighOther(object, levels - 1, left);

@@ -42,6 +42,9 @@ export function getA(type, value, key) {
 /** An id or a name has no more characters than this, and what is longer is not copied into the memory of Rust. */
 export const MAX_NAME = 256;
 
+/** Whether it can be the id of a message. Nothing else is read, or sent back: the text of an object may be endless. @param {unknown} value @returns {value is string | number} */
+export const isId = (value) => typeof value === 'string' || typeof value === 'number';
+
 /** @param {string} text a URL @returns {string | undefined} its origin; undefined for what has none that can be told from others */
 export function originOf(text) {
   try {

@@ -5,7 +5,7 @@ import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
 import { inspect } from './inspect.js';
-import { failureOf, get } from './read.js';
+import { failureOf, get, isId } from './read.js';
 import { reasonOf } from './signal.js';
 import { copied } from './snapshot.js';
 
@@ -124,6 +124,7 @@ function refuse(connection, envelope, error) {
   const needsSession = type === 'capabilities/call' || type === 'capabilities/cancel';
   // That there is no session comes before what else is wrong.
   const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
-  const [kind, payload] = refusal(type, get(get(envelope, 'payload'), 'callId') ?? null, first);
-  shell.post(number, kind, get(envelope, 'id') ?? null, payload);
+  const [id, callId] = [get(envelope, 'id'), get(get(envelope, 'payload'), 'callId')];
+  const [kind, payload] = refusal(type, isId(callId) ? callId : null, first);
+  shell.post(number, kind, isId(id) ? id : null, payload);
 }

@@ -23,6 +23,7 @@ const values = {
   'nested Maps': '(() => { let it = new Map(); for (let level = 0; level < 1000; level += 1) it = new Map([[it, 1]]); return it; })()',
   'a large Set': 'new Set(Array.from({ length: 2e5 }, (_, at) => at))',
   'a value that holds itself': '(() => { const it = { map: new Map() }; it.map.set("it", it); return it; })()',
+  'two of each, level by level': '(() => { let it = []; for (let level = 0; level < 60; level += 1) it = [it, it]; return it; })()',
   'a text in a thousand places': "(() => { const it = 'x'.repeat(1e3); return Array(1000).fill(it); })()",
 };
 
@@ -75,6 +76,40 @@ for (const [way, connect] of Object.entries(ways)) {
     }
   });
 }
+
+test('an id that is no text is not read, and its message is answered as any other that is wrong', async () => {
+  const seen = await lab.run(async ({ newHost, frame, turn, rawPort, INITIALIZE }) => {
+    const host = await newHost();
+    host.acceptMessages();
+    const { contentWindow } = await frame('/lab/');
+    while (!contentWindow.lab) await turn();
+    const raw = await rawPort(host);
+    // As text it would have 2^60 commas.
+    /** @type {any} */
+    let many = [];
+    for (let level = 0; level < 60; level += 1) many = [many, many];
+    const before = host.stats().sessions;
+    contentWindow.many = many;
+    contentWindow.open_ = new contentWindow.Function('INITIALIZE', `
+      parent.postMessage({ type: 'initialize', id: many, timestamp: 0, payload: INITIALIZE }, { targetOrigin: location.origin, transfer: [new MessageChannel().port2] });`);
+    contentWindow.open_(INITIALIZE);
+    const heard = raw.heard.length;
+    raw.post({ type: 'capabilities/call', id: many, timestamp: 0, payload: { capability: 'test.echo' } });
+    raw.post({ type: 'capabilities/cancel', id: 'x', timestamp: 0, payload: { callId: many } });
+    const echo = await raw.call('test.echo', { a: 1 });
+    const answers = raw.heard.slice(heard, -1).map((/** @type {any} */ { type, id, payload }) => [type, id, payload.callId ?? null, payload.error?.code]);
+    await turn();
+    return { answers, echo: echo.data, sessions: host.stats().sessions - before };
+  });
+  assert.deepEqual(seen, {
+    answers: [
+      ['capabilities/call-result', null, null, 'INVALID_PARAMS'],
+      ['capabilities/cancel-result', 'x', null, 'INVALID_PARAMS'],
+    ],
+    echo: { a: 1 },
+    sessions: 0,
+  });
+});
 
 test('an agent does not expand what a host answers', async () => {
   const seen = await lab.run(async ({ newHost, connect }) => {

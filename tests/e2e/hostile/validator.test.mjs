@@ -82,6 +82,26 @@ test('a text that fits such a pattern passes, in parameters with other things to
   assert.deepEqual(seen, ['ran', 'password', 'list.1', 'xa', 'ran']);
 });
 
+test('an agent with many such texts keeps no other waiting for all of them', async () => {
+  const seen = await lab.run(async ({ newHost, rawPort }, pattern) => {
+    const host = await newHost();
+    host.register('checked', { inputSchema: { properties: { text: { pattern } } } }, () => 'ran');
+    const [greedy, modest] = [await rawPort(host), await rawPort(host)];
+    let answered = 0;
+    const all = Array.from({ length: 12 }, async (_, at) => {
+      await greedy.call('checked', { text: `${'a'.repeat(40)}b` }, { callId: `greedy ${at}` });
+      answered += 1;
+    });
+    const { error } = await modest.call('checked', { text: 'aab' }, { callId: 'modest' });
+    const before = answered;
+    for (let at = 0; at < 12; at += 1) await greedy.cancel(`greedy ${at}`);
+    await Promise.all(all);
+    return { message: error.message, before };
+  }, SLOW);
+  assert.match(seen.message, /must match the pattern/);
+  assert.ok(seen.before <= 3, `${seen.before} of the other's were checked before`);
+});
+
 test('where no worker may be, such a pattern is refused rather than checked', async () => {
   const page = await lab.page(lab.server.url('/strict/'));
   try {
