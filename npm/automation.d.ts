@@ -17,9 +17,9 @@ export interface AttachOptions extends ConnectOptions {
    * What is done when a cancelled call holds the page's thread, so that the page cannot answer: its job
    * is ended (Chromium, through DevTools), and the call says `metadata.stop: 'terminated'`. Only a job
    * that the host has marked as that call's is ever ended. `after`: how many milliseconds the page has
-   * to answer before, 100 unless told otherwise. From the first call on, the page has a debugger for it,
-   * with which WebAssembly runs about a third as fast. `false`: nothing is ended, and there is no
-   * debugger. Default false.
+   * to answer before, 100 unless told otherwise. From the first call on, a page of a caphost app has a
+   * debugger for it, with which its WebAssembly runs about a third as fast; that of workers does not.
+   * `false`: nothing is ended, and there is no debugger. Default true.
    */
   terminate?: boolean | { after?: number | undefined } | undefined;
 }

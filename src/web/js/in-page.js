@@ -6,7 +6,7 @@ import { failure, text, thrown } from './errors.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
 import { Requests } from './requests.js';
-import { callsWithThread, hasThread, settleTerminated } from './running.js';
+import { callsWithThread, hasThread, heldFor, settleTerminated } from './running.js';
 import { reasonText, underSignal } from './signal.js';
 
 /**
@@ -29,6 +29,9 @@ export function exposeAbp(shell, target) {
       },
       get held() {
         return hasThread();
+      },
+      get heldFor() {
+        return heldFor();
       },
       /** In a task of its own there is nothing else on the stack; what waits for it is not lost with any other. */
       settled: () => new Promise((resolve) => setTimeout(() => {

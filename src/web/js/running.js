@@ -20,12 +20,18 @@ import { getA } from './read.js';
  * even while the thread is held. Were the job ended from outside, no line after it would run, so it
  * would still stand here when another begins.
  *
- * @type {{ shell: Shell, key: number, given: Given, outer: any } | undefined}
+ * @type {{ shell: Shell, key: number, given: Given, outer: any, seen?: number } | undefined}
  */
 let mark;
 
 /** @param {Shell} shell @param {number} by a connection @returns {string[]} the callIds of its agent's call that has the thread, if one has it */
 export const callsWithThread = (shell, by) => (mark?.shell === shell && mark.given.by === by ? [mark.given.callId, ...(mark.given.within ?? [])] : []);
+
+/**
+ * Milliseconds since somebody first asked this of the code that has the thread: so long it has held it
+ * at least.
+ */
+export const heldFor = () => (mark ? performance.now() - (mark.seen ??= performance.now()) : 0);
 
 /** Whether the code of a call has the thread, or had it when its job was ended. */
 export const hasThread = () => mark !== undefined;

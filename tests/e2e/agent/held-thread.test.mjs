@@ -74,7 +74,7 @@ for (const { name, launch } of automationClients) {
       await page.goto(server.url(path));
       await page.waitForSelector('html[data-ready]');
       if (path === '/host/') await page.evaluate(registerHolders);
-      return { page, agent: await attach(page, { terminate: true, ...options }) };
+      return { page, agent: await attach(page, { ...options }) };
     }
 
     const stats = (/** @type {any} */ page) => page.evaluate(() => {

@@ -28,15 +28,35 @@ export const loadingState = () => document.readyState;
  * what is asked for.
  */
 export const makeDesk = () => {
+  const channel = new MessageChannel();
+  /** What was sent and is not begun, by its place in what was sent. @type {Map<number, () => void>} */
+  const turns = new Map();
+  let begun = 0;
+  channel.port1.onmessage = () => {
+    const begin = turns.get(begun);
+    if (!begin) return;
+    turns.delete(begun);
+    begun += 1;
+    // One after the other: between two there is time for what the first has begun.
+    if (turns.has(begun)) channel.port2.postMessage(0);
+    begin();
+  };
   /**
-   * If the code of a call has the thread now, then a debugger has paused it, and nothing may be done
-   * in the middle of it; or it was ended, and the host has to know before it does anything else.
+   * A debugger may have paused the page anywhere, even where something else was about to be begun, and
+   * has this evaluated there. Nothing may be done in the middle of another job, or before its turn.
+   *
+   * @param {number} place
    */
+  const jobOfItsOwn = (place) => new Promise((/** @type {(value: void) => void} */ resolve) => {
+    turns.set(place, resolve);
+    channel.port2.postMessage(0);
+  });
+  /** If the code of a call seems to have the thread, it was ended, and the host has to know before it does anything else. */
   const settle = () => {
     const thread = /** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')];
     return thread?.held ? thread.settled() : undefined;
   };
-  const answerTo = async (/** @type {string} */ text) => {
+  const answerTo = async (/** @type {string} */ text, /** @type {number} */ place) => {
     const { token, binaries, message, ...plain } = JSON.parse(text);
     const fromBase64 = (/** @type {string} */ base64) => {
       const Bytes = /** @type {any} */ (Uint8Array);
@@ -49,6 +69,7 @@ export const makeDesk = () => {
       return view ? bytes : bytes.buffer;
     };
     const { type, payload } = binaries ? JSON.parse(message, revive) : plain;
+    await jobOfItsOwn(place);
     const settling = settle();
     if (settling) {
       await settling;
@@ -108,13 +129,14 @@ export const makeDesk = () => {
   /**
    * Does what an envelope asks for.
    *
-   * @param {string | number} task an encoded envelope, or the number of one that was not done in time
+   * @param {{ text: string, place: number } | number} task an encoded envelope and its place in what
+   *   was sent, from 0; or the number of one that was not done in time
    * @returns {Promise<string | number | undefined>} the answer's payload as JSON; a number to ask
    *   again with; undefined where there is no app
    */
   const perform = (task) =>
     new Promise((resolve, reject) => {
-      const answered = typeof task === 'string' ? answerTo(task) : desk.slow.get(task);
+      const answered = typeof task === 'object' ? answerTo(task.text, task.place) : desk.slow.get(task);
       const late = () => {
         desk.next += 1;
         desk.slow.set(desk.next, answered);
@@ -148,16 +170,22 @@ export const makeDesk = () => {
     waiting.clear();
   };
 
-  const desk = { slow: new Map(), next: 0, leave: () => {}, perform, recover };
+  const desk = { slow: new Map(), next: 0, leave: () => {}, close: () => channel.port1.close(), perform, recover };
   return desk;
 };
 
-/** The callIds of the call whose code has the thread, and of those that have made it. Read where that code stands still. */
+/** Whether the app says whose code has the thread. */
+export const hasMarks = () => Boolean(/** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')]);
+
+/**
+ * The callIds of the call whose code has the thread, and of those that have made it, and for how long
+ * it has been known to have it. Read where that code stands still.
+ */
 export const whoHasThread = () => {
   for (const it of /** @type {any[]} */ ([globalThis, globalThis.parent, globalThis.top])) {
     try {
       const thread = it.abp?.[Symbol.for('caphost.thread')];
-      if (thread) return thread.calls;
+      if (thread) return { calls: thread.calls, heldFor: thread.heldFor };
     } catch {
       // A window of another origin.
     }
@@ -187,11 +215,14 @@ export const untilDeparture = (desk) =>
   });
 
 /** @param {any} desk */
-export const sendAway = (desk) => desk.leave();
+export const sendAway = (desk) => {
+  desk.leave();
+  desk.close();
+};
 
 /**
  * @param {any} desk
- * @param {string | number} task
+ * @param {{ text: string, place: number } | number} task
  * @returns {Promise<string | number | undefined>} as the desk gives it
  */
 export const perform = (desk, task) => desk.perform(task);

@@ -47,6 +47,10 @@ export class PageMessenger {
   #page;
   /** @type {Desk | undefined} */
   #desk;
+  /** When the page last answered, by `performance.now()`. */
+  #heard = 0;
+  /** How many envelopes each desk was sent. @type {WeakMap<Desk, number>} */
+  #sent = new WeakMap();
   /** @type {ToolsMessenger | undefined} instead of an app */
   #tools;
   #closed = false;
@@ -65,7 +69,7 @@ export class PageMessenger {
    * @param {Page} page
    * @param {boolean | { after?: number }} [terminate] whether the job of a call that holds the thread may be ended
    */
-  constructor(page, terminate = false) {
+  constructor(page, terminate = true) {
     this.#terminateAfter = terminate === false ? Infinity : (Object(terminate).after ?? TERMINATE_AFTER);
     if (typeof page?.evaluate !== 'function' || typeof page.evaluateHandle !== 'function') {
       throw abpError('INVALID_PARAMS', 'That is no page of Puppeteer or Playwright');
@@ -220,7 +224,7 @@ export class PageMessenger {
     if (!desk || !this.#thread) return;
     const timer = setTimeout(async () => {
       const thread = await this.#thread;
-      await thread?.free(callId, answered, desk, this.#terminateAfter);
+      await thread?.free(callId, answered, desk, () => this.#heard, this.#terminateAfter);
     }, Math.min(later, 0x7fffffff));
     void answered.then(() => clearTimeout(timer));
   }
@@ -273,7 +277,10 @@ export class PageMessenger {
    * @returns {Promise<any>} a payload, or undefined where there is no `window.abp`
    */
   async #perform(desk, text) {
-    let answer = await desk.evaluate(perform, text);
+    const place = this.#sent.get(desk) ?? 0;
+    this.#sent.set(desk, place + 1);
+    let answer = await desk.evaluate(perform, { text, place });
+    this.#heard = performance.now();
     while (typeof answer === 'number') answer = await desk.evaluate(perform, answer);
     const payload = answer === undefined ? undefined : JSON.parse(answer);
     // What an app throws may be anything.

@@ -3,17 +3,20 @@
  * cannot answer because of it. By the browser's DevTools (Chromium, from Puppeteer and Playwright).
  *
  * Whose job it is, is read while it stands still: the debugger pauses it wherever it is, be it a loop,
- * a regular expression or WebAssembly. If the host has marked it as that call's, it is ended when it
- * would go on; any other goes on as if nothing had been. A debugger can only be made ready while the
- * thread is free, so it is before the first call.
+ * a regular expression or WebAssembly. If the host has marked it as that call's, and it is the same job
+ * as a moment before, it is ended when it would go on; any other goes on as if nothing had been: a page
+ * that is only busy has many jobs, and none of them holds it. A debugger can only be made ready while
+ * the thread is free, so it is before the first call.
  */
-import { recover, whoHasThread } from './in-page.js';
+import { hasMarks, recover, whoHasThread } from './in-page.js';
 import { openDevTools } from './tools-messenger.js';
 
 /** @import { DevTools } from './tools-messenger.js' */
 
 /** Milliseconds until the page is looked at again. */
 const AGAIN = 250;
+/** Milliseconds that one job must be known to hold the thread. */
+const HELD = 30;
 /** Milliseconds for the debugger to get hold of a job: a native function gives no chance to. */
 const PAUSE = 1000;
 
@@ -54,9 +57,10 @@ export class Thread {
 
   /**
    * @param {any} page of Puppeteer or Playwright
-   * @returns {Promise<Thread | undefined>} undefined where there is no such debugger
+   * @returns {Promise<Thread | undefined>} undefined where there is no such debugger, or nothing says whose job it is
    */
   static async open(page) {
+    if (!(await page.evaluate(hasMarks).catch(() => false))) return undefined;
     const devTools = await openDevTools(page);
     if (!devTools) return undefined;
     const thread = new Thread(devTools);
@@ -80,17 +84,20 @@ export class Thread {
    * @param {string} callId
    * @param {Promise<unknown>} answered settles when the page has answered
    * @param {{ evaluate: (work: any) => Promise<any> }} desk in the page
+   * @param {() => number} heard when the page last gave any answer, by `performance.now()`
    * @param {number} after milliseconds that it is given
    */
-  async free(callId, answered, desk, after) {
+  async free(callId, answered, desk, heard, after) {
     let waits = true;
     void answered.then(() => (waits = false));
     for (let pause = after; waits && !this.#closed; pause = AGAIN) {
-      // Whatever the host waits for, a page whose thread is free answers this.
-      const free = await within(desk.evaluate(() => true), pause);
+      await within(answered, pause / 2);
       if (!waits || this.#closed) return;
-      if (free) await Promise.race([answered, sleep(pause)]);
-      else if (await this.#end(callId)) {
+      // Whatever the host waits for, a page whose thread is free answers this, or something else.
+      const began = performance.now();
+      const free = await within(desk.evaluate(() => true), pause / 2);
+      if (!waits || this.#closed || free || heard() > began) continue;
+      if (await this.#end(callId)) {
         await desk.evaluate(recover).catch(() => {});
         return;
       }
@@ -106,19 +113,26 @@ export class Thread {
 
   /** @param {string} callId */
   async #endNow(callId) {
-    /** @type {Promise<any>} */
-    const pausing = new Promise((resolve) => (this.#onpaused = resolve));
-    this.#send('Debugger.pause').catch(() => {});
-    const paused = await within(pausing, PAUSE);
-    this.#onpaused = undefined;
-    if (!paused) return false;
-    const calls = await this.#whoHasThread(paused.callFrames).catch(() => undefined);
-    const terminateOnResume = Array.isArray(calls) && calls.includes(callId);
-    await this.#send('Debugger.resume', { terminateOnResume });
-    return terminateOnResume;
+    for (let wait = 0; ; ) {
+      if (wait > 0) await sleep(wait);
+      if (this.#closed) return false;
+      /** @type {Promise<any>} */
+      const pausing = new Promise((resolve) => (this.#onpaused = resolve));
+      this.#send('Debugger.pause').catch(() => {});
+      const paused = await within(pausing, PAUSE);
+      this.#onpaused = undefined;
+      if (!paused) return false;
+      const { calls, heldFor = HELD } = (await this.#whoHasThread(paused.callFrames).catch(() => undefined)) ?? {};
+      const isIts = Array.isArray(calls) && calls.includes(callId);
+      const terminateOnResume = isIts && heldFor >= HELD;
+      await this.#send('Debugger.resume', { terminateOnResume });
+      // Another job by now is one more reason to leave the page alone.
+      if (!isIts || terminateOnResume || wait > 0) return terminateOnResume;
+      wait = HELD - heldFor + 5;
+    }
   }
 
-  /** @param {{ callFrameId: string }[]} frames the first is the innermost @returns {Promise<string[] | undefined>} */
+  /** @param {{ callFrameId: string }[]} frames the first is the innermost @returns {Promise<{ calls: string[], heldFor?: number } | undefined>} */
   async #whoHasThread(frames) {
     const callFrameId = frames.at(-1)?.callFrameId;
     const evaluated = await within(this.#send('Debugger.evaluateOnCallFrame', { callFrameId, expression: `(${whoHasThread})()`, silent: true, returnByValue: true }), PAUSE);
