@@ -45,9 +45,12 @@ pub struct Limits {
     /// The largest message that is read at all; beyond it the connection closes.
     #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub frame_bytes: usize,
-    /// What all peers together may have sent of messages that are not finished. Who sends more is disconnected. The first 64 KiB of each message do not count.
+    /// What all peers together may have sent of messages that are not finished. Beyond that, of whoever has sent most the connection with most is closed. The first 64 KiB of each message do not count.
     #[arg(id = "max_unfinished_bytes", long = "max-unfinished-bytes", env = "CAPHOST_MAX_UNFINISHED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub unfinished_bytes: usize,
+    /// The same, for all who have shown no token or have not registered their app.
+    #[arg(id = "max_unfinished_stranger_bytes", long = "max-unfinished-stranger-bytes", env = "CAPHOST_MAX_UNFINISHED_STRANGER_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
+    pub unfinished_stranger_bytes: usize,
     /// Levels of nesting in one message.
     #[arg(id = "max_depth", long = "max-depth", env = "CAPHOST_MAX_DEPTH", default_value = "127", value_parser = depth, value_name = "N")]
     pub depth: usize,
@@ -66,7 +69,7 @@ pub struct Limits {
     /// Connections of apps that have not registered yet and have shown no token. Beyond that, the one that has waited longest is closed.
     #[arg(id = "max_unregistered_apps", long = "max-unregistered-apps", env = "CAPHOST_MAX_UNREGISTERED_APPS", default_value = "256", value_parser = count, value_name = "N")]
     pub unregistered_apps: usize,
-    /// The same, from one address, or one /64 network of IPv6.
+    /// The same, from one address, or one /64 network of IPv6; and those that have shown one token.
     #[arg(id = "max_unregistered_apps_per_address", long = "max-unregistered-apps-per-address", env = "CAPHOST_MAX_UNREGISTERED_APPS_PER_ADDRESS", default_value = "64", value_parser = count, value_name = "N")]
     pub unregistered_apps_per_address: usize,
     /// Apps registered at once with one token.

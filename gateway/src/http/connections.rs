@@ -21,6 +21,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
+use crate::fronts::ledger::Party;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
@@ -137,7 +138,8 @@ impl Connections {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let limits = &self.limits;
-        let watch = Watch::new(self.bounds.unfinished.clone());
+        let stranger = Party::Stranger(address.network());
+        let watch = Watch::new(self.bounds.unfinished.clone(), stranger);
         let stream = Watched::new(stream, watch.clone(), limits.write_timeout);
         let known = Connection {
             address,

@@ -10,24 +10,30 @@ const OTHERS: u64 = 256;
 /// Raises the soft limit of this process as far as the bounds want and the hard limit allows, and
 /// lowers the bounds to what there is.
 pub(super) fn fit(limits: &mut Limits, http_limits: &mut HttpLimits) {
-    let wanted = bounds(limits, http_limits)
-        .iter()
-        .map(|it| **it as u64)
-        .sum::<u64>()
-        + OTHERS;
+    let wanted = sum(limits, http_limits) + OTHERS;
     if let Some(allowed) = raise(wanted) {
         lower(limits, http_limits, wanted, allowed);
     }
 }
 
-/// The bounds of connections.
-fn bounds<'a>(limits: &'a mut Limits, http_limits: &'a mut HttpLimits) -> [&'a mut usize; 4] {
+/// The bounds of connections, and how many descriptors go with each of those it counts. A file may be
+/// sent over each of HTTP; as many JSON-RPC peers as agents may be connected, beside them.
+fn bounds<'a>(
+    limits: &'a mut Limits,
+    http_limits: &'a mut HttpLimits,
+) -> [(&'a mut usize, u64); 4] {
     [
-        &mut http_limits.connections,
-        &mut limits.sessions,
-        &mut limits.apps,
-        &mut limits.unregistered_apps,
+        (&mut http_limits.connections, 2),
+        (&mut limits.sessions, 2),
+        (&mut limits.apps, 1),
+        (&mut limits.unregistered_apps, 1),
     ]
+}
+
+/// The descriptors that all connections take.
+fn sum(limits: &mut Limits, http_limits: &mut HttpLimits) -> u64 {
+    let bounds = bounds(limits, http_limits).into_iter();
+    bounds.map(|(bound, each)| *bound as u64 * each).sum()
 }
 
 fn lower(limits: &mut Limits, http_limits: &mut HttpLimits, wanted: u64, allowed: u64) {
@@ -36,7 +42,7 @@ fn lower(limits: &mut Limits, http_limits: &mut HttpLimits, wanted: u64, allowed
     }
     let others = OTHERS.min(allowed / 4);
     let part = (allowed - others) as f64 / (wanted - OTHERS) as f64;
-    for bound in bounds(limits, http_limits) {
+    for (bound, _) in bounds(limits, http_limits) {
         *bound = ((*bound as f64 * part) as usize).max(1);
     }
     let of_one = &mut http_limits.connections_per_address;
@@ -91,12 +97,13 @@ mod tests {
         let before = (limits.clone(), http_limits.clone());
         lower(&mut limits, &mut http_limits, 10_000, 10_000);
         assert_eq!((&limits, &http_limits), (&before.0, &before.1));
-        let wanted = bounds(&mut limits, &mut http_limits);
-        let wanted = wanted.iter().map(|it| **it as u64).sum::<u64>() + OTHERS;
+        let wanted = sum(&mut limits, &mut http_limits) + OTHERS;
+        let connections = 2 * http_limits.connections + 2 * limits.sessions + limits.apps;
+        assert!(wanted > connections as u64 + OTHERS);
         lower(&mut limits, &mut http_limits, wanted, 1_024);
-        let lowered = bounds(&mut limits, &mut http_limits).map(|it| *it);
-        assert!(lowered.iter().sum::<usize>() as u64 + OTHERS <= 1_024);
-        assert!(lowered.iter().all(|it| *it > 10));
+        assert!(sum(&mut limits, &mut http_limits) + OTHERS <= 1_024);
+        let lowered = bounds(&mut limits, &mut http_limits);
+        assert!(lowered.iter().all(|(it, _)| **it > 10));
         assert_eq!(
             http_limits.connections_per_address,
             http_limits.connections / 2
@@ -105,7 +112,7 @@ mod tests {
         assert!(
             bounds(&mut limits, &mut http_limits)
                 .iter()
-                .all(|it| **it == 1)
+                .all(|(it, _)| **it == 1)
         );
     }
 }

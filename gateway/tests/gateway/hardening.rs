@@ -9,7 +9,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
@@ -17,21 +16,21 @@ use crate::binary::{caphost, output, port_of, serve};
 use crate::request::bearer;
 use crate::support::*;
 
-const MIB: usize = 1 << 20;
+pub const MIB: usize = 1 << 20;
 
-fn tokens(texts: &[&str]) -> Tokens {
+pub fn tokens(texts: &[&str]) -> Tokens {
     Tokens::new(texts.iter().map(|text| text.parse().unwrap()).collect())
 }
 
 /// A connection that has sent this much of a request, and no more.
-async fn half(port: u16, request: &str) -> TcpStream {
+pub async fn half(port: u16, request: &str) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     stream
 }
 
 /// The status of `GET path`; none if the connection is closed instead.
-async fn status(port: u16, path: &str) -> Option<u16> {
+pub async fn status(port: u16, path: &str) -> Option<u16> {
     let request =
         format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
     let mut stream = half(port, &request).await;
@@ -145,56 +144,6 @@ async fn a_registration_and_an_update_have_at_most_a_mebibyte() {
     app.send(answer(&called, "capabilities/call-result", done))
         .await;
     assert_eq!(agent.next().await["payload"]["success"], true);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn unfinished_messages_of_all_sockets_have_one_budget() {
-    let gateway = Gateway::limited(Limits {
-        unfinished_bytes: 2 * MIB,
-        ..Limits::default()
-    })
-    .await;
-    let (mut app, mut agent) = gateway.session().await;
-    let mut closed = 0;
-    let mut attackers = Vec::new();
-    for _ in 0..4 {
-        let mut attacker = gateway.agent().await;
-        for part in 0..10 {
-            let code = [OpCode::Data(Data::Text), OpCode::Data(Data::Continue)];
-            let code = code[usize::from(part > 0)];
-            let fragment = Frame::message(vec![b' '; 100_000], code, false);
-            if attacker
-                .socket
-                .send(Message::Frame(fragment))
-                .await
-                .is_err()
-            {
-                break;
-            }
-        }
-        attackers.push(attacker);
-        agent.call_through(&mut app).await;
-    }
-    for attacker in &mut attackers {
-        let next = tokio::time::timeout(Duration::from_secs(1), attacker.socket.next()).await;
-        if let Ok(Some(Ok(Message::Close(Some(frame))))) = next {
-            assert_eq!(u16::from(frame.code), 1013);
-            closed += 1;
-        }
-    }
-    assert_eq!(closed, 2, "two of four have a mebibyte each");
-    drop(attackers);
-    // What they held is there for others.
-    let done = async {
-        loop {
-            let mut another = gateway.agent().await;
-            another.text(" ".repeat(MIB)).await;
-            if let Some(Ok(Message::Text(_))) = another.socket.next().await {
-                break;
-            }
-        }
-    };
-    soon("room for another", done).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -501,7 +450,7 @@ async fn one_token_does_not_take_all_sockets() {
         let open =
             async |token: &str| Peer::open(gateway.request(&format!("{path}?token={token}"))).await;
         let mut taken = [open("a").await.unwrap(), open("a").await.unwrap()];
-        let refused = gateway.upgrade_refused(path, "a").await;
+        let refused = gateway.upgrade_refused(&format!("{path}?token=a")).await;
         assert_eq!(refused, 429, "{path}");
         open("b").await.unwrap();
         // Once one has gone there is room for another.
@@ -539,10 +488,8 @@ async fn one_token_does_not_take_all_sockets() {
 
 impl Gateway {
     /// The status of an upgrade that must be refused.
-    async fn upgrade_refused(&self, path: &str, token: &str) -> u16 {
-        let url = format!("ws://{}{path}?token={token}", self.address);
-        let request = url.into_client_request().unwrap();
-        match Peer::open(request).await {
+    pub async fn upgrade_refused(&self, path: &str) -> u16 {
+        match Peer::open(self.request(path)).await {
             Err(tokio_tungstenite::tungstenite::Error::Http(response)) => {
                 response.status().as_u16()
             }

@@ -582,9 +582,7 @@ async fn limits_are_those_of_abp() {
     assert_eq!(peer.next().await["id"], 1);
     let mut second = gateway.peer("/jsonrpc").await;
     nothing_left(&mut second).await;
-    let mut third = gateway.peer("/jsonrpc").await;
-    assert_eq!(codes(&third.next().await), (-32000, "RATE_LIMITED"));
-    assert_eq!(third.closed().await, 1013);
+    assert_eq!(gateway.upgrade_refused("/jsonrpc").await, 503);
     drop(second);
     peer.text("x".repeat(11_000)).await;
     assert_eq!(peer.closed().await, 1009);
@@ -866,9 +864,7 @@ async fn one_agent_cannot_take_all_json_rpc_sockets() {
         nothing_left(&mut peer).await;
         held.push(peer);
     }
-    let mut refused = gateway.peer("/jsonrpc?token=a").await;
-    assert_eq!(codes(&refused.next().await), (-32000, "RATE_LIMITED"));
-    assert_eq!(refused.closed().await, 1013);
+    assert_eq!(gateway.upgrade_refused("/jsonrpc?token=a").await, 429);
     let mut other = gateway.peer("/jsonrpc?token=b").await;
     nothing_left(&mut other).await;
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod binary;
+mod budgets;
 mod cancellation;
 mod cancellation_race;
 mod cli;

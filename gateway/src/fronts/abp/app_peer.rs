@@ -1,14 +1,15 @@
 //! Apps: a peer of the broker, or one that was there before on another connection.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
+use serde::Deserialize;
 
 use crate::broker::{CloseCode, Event, PeerId};
 use crate::fronts::socket::bounds::LobbyPlace;
-use crate::fronts::socket::stream::Watch;
 use crate::fronts::socket::{Connection, Endpoint};
 use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
 use crate::gateway::{Hub, Outbox, Tunnel};
@@ -22,7 +23,7 @@ pub(crate) struct AppPeer {
     hub: Arc<Hub>,
     identity: Option<Identity>,
     outbox: Arc<Outbox>,
-    watch: Watch,
+    connection: Connection,
     /// Its place among those that have not registered.
     place: Mutex<Option<LobbyPlace>>,
     stage: Mutex<Stage>,
@@ -48,21 +49,16 @@ impl AppPeer {
         outbox: Arc<Outbox>,
         connection: Connection,
     ) -> Self {
-        let Connection {
-            address,
-            watch,
-            bounds,
-        } = connection;
-        watch.allow(REGISTRATION_BYTES);
-        let is_known = identity.is_some() && !hub.tokens.is_empty();
-        let enter = || bounds.lobby.enter(address.network(), outbox.clone());
-        let place = (!is_known).then(enter);
+        connection.watch.allow(REGISTRATION_BYTES);
+        // The ledger's party is what the lobby tells apart: a token, or a network.
+        let lobby = &connection.bounds.lobby;
+        let place = lobby.enter(connection.watch.party(), outbox.clone());
         AppPeer {
             hub,
             identity,
             outbox,
-            watch,
-            place: Mutex::new(place),
+            connection,
+            place: Mutex::new(Some(place)),
             stage: Mutex::new(Stage::Plain(peer)),
         }
     }
@@ -88,23 +84,58 @@ impl AppPeer {
             &event,
             Event::Message { message, .. } if message.envelope.kind == "app/register"
         );
+        let by = registers.then(|| self.bearer(&event));
         self.hub.handle(event);
-        if !registers {
+        let Some(by) = by else {
+            if self.waits() {
+                // It gets one answer, and no more.
+                let reason = "Send app/register first";
+                self.outbox.close(CloseCode::POLICY, reason.into());
+            }
             return (None, is_message);
-        }
+        };
         if self.hub.has_registered(peer) {
-            self.welcome();
+            self.welcome(by.as_ref());
         }
         (self.hub.attached(peer).map(Stage::Attached), true)
     }
 
-    /// It is an app now.
-    fn welcome(&self) {
+    /// Who registers an app.
+    fn bearer(&self, event: &Event<'_>) -> Option<Identity> {
+        #[derive(Deserialize)]
+        struct Shown<'a> {
+            #[serde(borrow)]
+            token: Option<Cow<'a, str>>,
+        }
+        if self.identity.is_some() {
+            return self.identity.clone();
+        }
+        let Event::Message { message, .. } = event else {
+            return None;
+        };
+        let shown: Shown<'_> = read(&message.envelope).ok()?;
+        let tokens = &self.hub.tokens;
+        tokens.identify(Role::App, shown.token.as_deref()).ok()
+    }
+
+    /// It is an app now, of that bearer.
+    fn welcome(&self, by: Option<&Identity>) {
         let limits = &self.hub.limits;
-        self.watch
-            .allow(limits.frame_bytes.max(limits.message_bytes));
-        let place = self.place.lock();
-        drop(place.unwrap_or_else(PoisonError::into_inner).take());
+        let watch = &self.connection.watch;
+        watch.allow(limits.frame_bytes.max(limits.message_bytes));
+        if let Some(by) = by {
+            self.connection.belongs_to(&self.hub, by, Role::App);
+        }
+        drop(self.place().take());
+    }
+
+    /// Whether it has yet to register.
+    fn waits(&self) -> bool {
+        self.place().is_some()
+    }
+
+    fn place(&self) -> MutexGuard<'_, Option<LobbyPlace>> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn resume(&self, peer: PeerId, envelope: &Envelope<'_>) -> Result<Option<Stage>, Failure> {
@@ -129,16 +160,16 @@ impl AppPeer {
         if let (Ok(by), Some(elsewhere)) = (&by, elsewhere)
             && let Some(tunnel) = elsewhere.take_up(resume, by, self.outbox.clone())
         {
-            self.welcome();
+            self.welcome(Some(by));
             return Ok(Some(Stage::Elsewhere(peer, tunnel)));
         }
-        let resumed = match by {
-            Ok(by) => self.hub.resume(resume, &by, self.outbox.clone()),
+        let resumed = match &by {
+            Ok(by) => self.hub.resume(resume, by, self.outbox.clone()),
             Err(_) => Err(Lost::Unknown),
         };
         match resumed {
             Ok(attached) => {
-                self.welcome();
+                self.welcome(by.as_ref().ok());
                 // The session has a peer of its own.
                 self.hub.handle(Event::Gone { peer });
                 Ok(Some(Stage::Attached(attached)))

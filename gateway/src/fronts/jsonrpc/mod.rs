@@ -19,13 +19,14 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shares::{Holder, Shares};
-use crate::fronts::socket::{PeerAddress, Socket, SocketRequest, serve_socket};
+use crate::fronts::shares::{Full, Holder, Share, Shares};
+use crate::fronts::socket::{PeerAddress, RETRY_SHARE, Socket, SocketRequest, serve_socket};
 use crate::gateway::Hub;
 use crate::tokens::{Identity, Role};
 use peer::{Peer, Place};
@@ -61,17 +62,32 @@ async fn open(
     let hub = shared.hub.clone();
     let owner = request.identify(&hub, Role::Agent)?;
     let holder = Holder::of(&hub, &owner, address.ip());
+    let room = shared.room.take(&holder).map_err(no_room)?;
     let app = request.app();
     Ok(request.accept(PROTOCOL, &hub.limits, |socket| {
-        shared.serve(socket, owner, holder, app)
+        shared.serve(socket, owner, room, app)
     }))
 }
 
+fn no_room(full: Full) -> Refusal {
+    let (status, message) = match full {
+        Full::All(max) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("{max} JSON-RPC peers are connected, and no more are accepted"),
+        ),
+        Full::Share(max) => (
+            StatusCode::TOO_MANY_REQUESTS,
+            format!("{max} JSON-RPC peers of yours are connected, and no more are accepted"),
+        ),
+    };
+    Refusal::later(status, message, RETRY_SHARE)
+}
+
 impl Jsonrpc {
-    async fn serve(self, socket: Socket, owner: Identity, holder: Holder, app: Option<String>) {
+    async fn serve(self, socket: Socket, owner: Identity, room: Share, app: Option<String>) {
         let hub = self.hub;
         let _connected = hub.connected();
-        let place = Place::new(self.room.take(&holder), self.rate);
+        let place = Place::new(room, self.rate);
         let number = place.number;
         tracing::debug!(number, owner = &*owner.name, "JSON-RPC peer connected");
         let queued = hub.queue();

@@ -15,7 +15,7 @@ use super::in_flight::InFlight;
 use crate::broker::CloseCode;
 use crate::broker::runs::Dialect;
 use crate::fronts::rate_limit::RateLimiter;
-use crate::fronts::shares::{Full, Share};
+use crate::fronts::shares::Share;
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
 use crate::gateway::{Hub, Outbox, Pushed};
@@ -42,17 +42,17 @@ pub(super) struct Peer {
 pub(super) struct Place {
     /// Which connection it is.
     pub number: u64,
-    /// Its share of the limit of connections, if there was one left.
-    room: Result<Share, Full>,
+    /// Its share of the limit of connections.
+    _room: Share,
     rate: Arc<RateLimiter>,
 }
 
 impl Place {
-    pub fn new(room: Result<Share, Full>, rate: Arc<RateLimiter>) -> Self {
+    pub fn new(room: Share, rate: Arc<RateLimiter>) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Place {
             number: LAST.fetch_add(1, Ordering::Relaxed),
-            room,
+            _room: room,
             rate,
         }
     }
@@ -80,7 +80,7 @@ impl Peer {
     ) -> Arc<Self> {
         // A token that is good for one app says which.
         let app = app.or_else(|| owner.app.as_deref().map(String::from));
-        let peer = Peer {
+        Arc::new(Peer {
             hub,
             owner,
             app,
@@ -89,11 +89,7 @@ impl Peer {
             outbox,
             place,
             state: Mutex::default(),
-        };
-        if let Err(full) = peer.place.room {
-            peer.turn_away(full);
-        }
-        Arc::new(peer)
+        })
     }
 
     /// When the gateway stops, closes once its calls are settled.
@@ -103,21 +99,6 @@ impl Peer {
         let _ = timeout(self.hub.limits.close_timeout, settled).await;
         let reason = "The gateway is shutting down";
         self.outbox.close(CloseCode::GOING_AWAY, reason.into());
-    }
-
-    /// There is no room for it.
-    fn turn_away(&self, full: Full) {
-        let message = match full {
-            Full::All(max) => {
-                format!("{max} JSON-RPC peers are connected, and no more are accepted")
-            }
-            Full::Share(max) => {
-                format!("{max} JSON-RPC peers of yours are connected, and no more are accepted")
-            }
-        };
-        let error = Error::new(Code::RATE_LIMITED, message.clone());
-        self.refuse(None, code::FAILED, &error);
-        self.outbox.close(CloseCode::TRY_AGAIN, message);
     }
 
     /// Sends a message.

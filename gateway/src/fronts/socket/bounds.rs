@@ -1,11 +1,10 @@
 //! The bounds that all WebSockets share.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::broker::CloseCode;
+use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::shares::Shares;
 use crate::gateway::Outbox;
 use crate::limits::Limits;
@@ -14,7 +13,7 @@ use crate::limits::Limits;
 #[derive(Debug)]
 pub(crate) struct SocketBounds {
     /// For what is unfinished on all connections.
-    pub unfinished: Arc<Budget>,
+    pub unfinished: Arc<Ledgers>,
     /// Apps that have not registered yet.
     pub lobby: Arc<Lobby>,
     /// Agents that speak ABP. The broker bounds them all.
@@ -24,7 +23,10 @@ pub(crate) struct SocketBounds {
 impl SocketBounds {
     pub fn new(limits: &Limits) -> Self {
         SocketBounds {
-            unfinished: Arc::new(Budget::new(limits.unfinished_bytes)),
+            unfinished: Arc::new(Ledgers::new(
+                limits.unfinished_bytes,
+                limits.unfinished_stranger_bytes,
+            )),
             lobby: Arc::new(Lobby {
                 most: limits.unregistered_apps,
                 most_of_one: limits.unregistered_apps_per_address,
@@ -35,38 +37,9 @@ impl SocketBounds {
     }
 }
 
-/// A number of bytes that several share.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    most: usize,
-    used: AtomicUsize,
-}
-
-impl Budget {
-    pub fn new(most: usize) -> Self {
-        Budget {
-            most,
-            used: AtomicUsize::new(0),
-        }
-    }
-
-    /// Takes so many, if they are left.
-    pub fn take(&self, bytes: usize) -> bool {
-        let used = self.used.fetch_add(bytes, Relaxed);
-        let is_left = used + bytes <= self.most;
-        if !is_left {
-            self.give(bytes);
-        }
-        is_left
-    }
-
-    pub fn give(&self, bytes: usize) {
-        self.used.fetch_sub(bytes, Relaxed);
-    }
-}
-
-/// The connections of apps that have shown no token and have not registered. When there are too many,
-/// the one that has waited longest is closed: an app registers as soon as it is connected.
+/// The connections of apps that have not registered. When a party has too many, or when there are too many
+/// of all strangers, the one that has waited longest is closed: an app registers as soon as it is
+/// connected. There are only so many tokens, and no stranger takes the place of one that has shown one.
 #[derive(Debug)]
 pub(crate) struct Lobby {
     most: usize,
@@ -78,8 +51,9 @@ pub(crate) struct Lobby {
 struct Waiting {
     last: u64,
     /// In the order they came.
-    all: BTreeMap<u64, (IpAddr, Arc<Outbox>)>,
-    of_address: HashMap<IpAddr, usize>,
+    all: BTreeMap<u64, (Party, Arc<Outbox>)>,
+    of_party: HashMap<Party, usize>,
+    strangers: usize,
 }
 
 /// A place in the lobby, which is free again when this is dropped.
@@ -87,18 +61,19 @@ struct Waiting {
 pub(crate) struct LobbyPlace(Arc<Lobby>, u64);
 
 impl Lobby {
-    /// Adds the connection of `outbox` from that address or network.
-    pub fn enter(self: &Arc<Self>, address: IpAddr, outbox: Arc<Outbox>) -> LobbyPlace {
+    /// Adds the connection of `outbox`, which is that party's.
+    pub fn enter(self: &Arc<Self>, party: Party, outbox: Arc<Outbox>) -> LobbyPlace {
         let mut waiting = self.waiting();
-        if waiting.of_address.get(&address) >= Some(&self.most_of_one) {
-            waiting.close_oldest(Some(address));
-        } else if waiting.all.len() >= self.most {
-            waiting.close_oldest(None);
+        if waiting.of_party.get(&party) >= Some(&self.most_of_one) {
+            waiting.close_oldest(|it| *it == party);
+        } else if party.is_stranger() && waiting.strangers >= self.most {
+            waiting.close_oldest(Party::is_stranger);
         }
         waiting.last += 1;
         let number = waiting.last;
-        waiting.all.insert(number, (address, outbox));
-        *waiting.of_address.entry(address).or_default() += 1;
+        waiting.strangers += usize::from(party.is_stranger());
+        *waiting.of_party.entry(party.clone()).or_default() += 1;
+        waiting.all.insert(number, (party, outbox));
         drop(waiting);
         LobbyPlace(self.clone(), number)
     }
@@ -110,20 +85,21 @@ impl Lobby {
 
 impl Waiting {
     fn remove(&mut self, number: u64) -> Option<Arc<Outbox>> {
-        let (address, outbox) = self.all.remove(&number)?;
-        if let Some(count) = self.of_address.get_mut(&address) {
+        let (party, outbox) = self.all.remove(&number)?;
+        self.strangers -= usize::from(party.is_stranger());
+        if let Some(count) = self.of_party.get_mut(&party) {
             *count -= 1;
             if *count == 0 {
-                self.of_address.remove(&address);
+                self.of_party.remove(&party);
             }
         }
         Some(outbox)
     }
 
-    /// Closes the one that has waited longest, of that address or of all.
-    fn close_oldest(&mut self, of: Option<IpAddr>) {
+    /// Closes the one that has waited longest, of such a party.
+    fn close_oldest(&mut self, is_such: impl Fn(&Party) -> bool) {
         let mut all = self.all.iter();
-        let oldest = all.find(|(_, (address, _))| of.is_none_or(|of| of == *address));
+        let oldest = all.find(|(_, (party, _))| is_such(party));
         let oldest = oldest.map(|(number, _)| *number);
         if let Some(outbox) = oldest.and_then(|number| self.remove(number)) {
             let reason = "Too many apps are connected that have not registered";
@@ -143,6 +119,8 @@ impl Drop for LobbyPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fronts::shares::Holder;
+    use crate::tokens::Role;
 
     #[test]
     fn the_one_that_has_waited_longest_makes_room_and_strangers_to_it_stay() {
@@ -152,19 +130,25 @@ mod tests {
             waiting: Mutex::default(),
         });
         let mut places = Vec::new();
-        let mut enter = |last: u8| {
+        let mut enter = |party: Party| {
             let outbox = Arc::new(Outbox::new(1));
-            places.push(lobby.enter([10, 0, 0, last].into(), outbox.clone()));
+            places.push(lobby.enter(party, outbox.clone()));
             outbox
         };
-        let (first, other, second) = (enter(1), enter(2), enter(1));
-        let third = enter(1);
+        let from = |last: u8| Party::Stranger([10, 0, 0, last].into());
+        let (first, other, second) = (enter(from(1)), enter(from(2)), enter(from(1)));
+        let third = enter(from(1));
         assert!(!first.is_open() && other.is_open() && second.is_open());
-        // All places are taken now.
-        let stranger = enter(3);
+        // A token has as many of its own.
+        let known = Party::Member(Holder::Token("a".into()), Role::App);
+        let known = [(); 3].map(|()| enter(known.clone()));
+        assert_eq!(known.map(|it| it.is_open()), [false, true, true]);
+        assert!(other.is_open());
+        // All places of strangers are taken now.
+        let stranger = enter(from(3));
         assert!(!other.is_open() && second.is_open() && third.is_open() && stranger.is_open());
         drop(places);
         let waiting = lobby.waiting();
-        assert!(waiting.all.is_empty() && waiting.of_address.is_empty());
+        assert!(waiting.all.is_empty() && waiting.of_party.is_empty() && waiting.strangers == 0);
     }
 }

@@ -14,8 +14,10 @@ use std::time::Duration;
 use axum::extract::ws::Utf8Bytes;
 use serde_json::json;
 
-use crate::fronts::shares::network;
-use crate::gateway::Outbox;
+use crate::fronts::ledger::Party;
+use crate::fronts::shares::{Holder, network};
+use crate::gateway::{Hub, Outbox};
+use crate::tokens::{Identity, Role};
 use crate::wire::Failure;
 use bounds::SocketBounds;
 use caphost::call::Error;
@@ -23,6 +25,7 @@ use stream::Watch;
 
 pub use reader::serve as serve_socket;
 pub use stream::Socket;
+pub(crate) use upgrade::RETRY_SHARE;
 pub use upgrade::SocketRequest;
 
 /// The address of a connection's other end.
@@ -42,6 +45,14 @@ pub(crate) struct Connection {
     pub address: PeerAddress,
     pub watch: Watch,
     pub bounds: Arc<SocketBounds>,
+}
+
+impl Connection {
+    /// It is known whose it is.
+    pub fn belongs_to(&self, hub: &Hub, identity: &Identity, role: Role) {
+        let holder = Holder::of(hub, identity, self.address.0.ip());
+        self.watch.belongs_to(Party::Member(holder, role));
+    }
 }
 
 /// What takes a connection's messages. It answers by way of the connection's [`Outbox`].

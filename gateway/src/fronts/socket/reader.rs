@@ -38,6 +38,8 @@ enum End {
     Closed,
     /// The connection broke.
     Lost,
+    /// What has come of a message makes room for those of others: the peer may try again.
+    NoRoom,
     /// The peer has shown no sign of life for so long.
     Silent(Duration),
     /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
@@ -67,11 +69,14 @@ pub async fn serve<E: Endpoint>(
     };
     match end {
         End::Closed | End::Broken(..) => endpoint.gone(),
-        End::Lost | End::Silent(_) => endpoint.lost(),
+        End::Lost | End::Silent(_) | End::NoRoom => endpoint.lost(),
     }
+    // What has come of its message is kept until then.
+    let at_once = matches!(end, End::NoRoom) || outbox.is_over();
     let why = match end {
         End::Closed | End::Lost => None,
         End::Broken(code, reason) => Some((code, reason)),
+        End::NoRoom => Some((CloseCode::TRY_AGAIN, Excess::Budget.to_string())),
         End::Silent(time) => Some((
             CloseCode::POLICY,
             format!("No sign of life for {} s", time.as_secs_f64()),
@@ -85,7 +90,7 @@ pub async fn serve<E: Endpoint>(
     outbox.close(CloseCode::NORMAL, String::new());
     // The peer gets its last messages, and time to answer the close frame: a socket dropped with
     // unread bytes in it is reset, and the peer may lose what was sent.
-    let time = match outbox.is_over() {
+    let time = match at_once {
         true => LAST_WORD,
         false => limits.close_timeout,
     };
@@ -152,6 +157,7 @@ async fn read(
                 tokio::select! {
                     biased;
                     () = &mut closing => return End::Closed,
+                    () = watch.evicted() => return End::NoRoom,
                     message = next => message,
                     () = &mut late, if deadline.is_some() => {
                         deadline = None;
@@ -193,7 +199,10 @@ async fn read(
                 endpoint.binary(not_text(bytes.len()));
                 false
             }
-            Some(Ok(Message::Ping(_) | Message::Pong(_))) => false,
+            Some(Ok(Message::Ping(bytes) | Message::Pong(bytes))) => {
+                watch.control_frame(bytes.len());
+                false
+            }
             Some(Err(error)) => return broken(error, limits.frame_bytes),
         };
         while !is_message && let Err(not_until) = aside.check() {
@@ -217,7 +226,7 @@ fn broken(error: axum::Error, frame_bytes: usize) -> End {
     {
         let code = match excess {
             Excess::Message(_) => CloseCode::TOO_BIG,
-            Excess::Budget => CloseCode::TRY_AGAIN,
+            Excess::Budget => return End::NoRoom,
             Excess::Late => CloseCode::POLICY,
         };
         return End::Broken(code, excess.to_string());

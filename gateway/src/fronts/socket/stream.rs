@@ -16,12 +16,16 @@ use std::time::Duration;
 
 use axum::extract::ws::WebSocket;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::bounds::Budget;
+use crate::fronts::ledger::{Account, Ledgers, Party};
 
 /// Of a message that is not finished, so much is nobody's concern.
 const FREE: usize = 64 << 10;
+
+/// Bytes of a ping or pong before its payload: of any that a client may send.
+const CONTROL_HEAD: usize = 6;
 
 /// How long the rest of a larger one may take to come.
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
@@ -38,12 +42,15 @@ struct Noted {
     is_socket: AtomicBool,
     /// The largest message of a WebSocket that is read.
     most: AtomicUsize,
-    /// Bytes read since the last message was finished, and how many of them the budget knows.
+    /// Bytes read since the last message was finished, and how many of them the ledger knows.
     unfinished: AtomicUsize,
     charged: AtomicUsize,
-    /// Since when the budget knows of any.
-    since: Mutex<Instant>,
-    budget: Arc<Budget>,
+    ledgers: Arc<Ledgers>,
+    party: Mutex<Party>,
+    /// While the ledger knows of any, and since when.
+    account: Mutex<Option<(Account, Instant)>>,
+    /// Told when they have to make room.
+    evicted: Arc<Notify>,
 }
 
 /// Why no more of a message is read.
@@ -51,7 +58,7 @@ struct Noted {
 pub(crate) enum Excess {
     /// It is larger than that.
     Message(usize),
-    /// There are too many unfinished messages on all connections together.
+    /// There are too many unfinished messages on all connections together, and most of them here.
     Budget,
     /// It takes too long to come.
     Late,
@@ -70,16 +77,18 @@ impl fmt::Display for Excess {
 impl std::error::Error for Excess {}
 
 impl Watch {
-    /// A connection that is just opened. What it leaves unfinished counts towards `budget`.
-    pub(crate) fn new(budget: Arc<Budget>) -> Self {
+    /// A connection that is just opened. What it leaves unfinished is on `ledgers`.
+    pub(crate) fn new(ledgers: Arc<Ledgers>, party: Party) -> Self {
         Watch(Arc::new(Noted {
             taken: Mutex::new(Instant::now()),
             is_socket: AtomicBool::new(false),
             most: AtomicUsize::new(usize::MAX),
             unfinished: AtomicUsize::new(0),
             charged: AtomicUsize::new(0),
-            since: Mutex::new(Instant::now()),
-            budget,
+            ledgers,
+            party: Mutex::new(party),
+            account: Mutex::default(),
+            evicted: Arc::default(),
         }))
     }
 
@@ -100,10 +109,52 @@ impl Watch {
         self.0.most.store(most, Relaxed);
     }
 
+    /// It is that party's from now on.
+    pub(crate) fn belongs_to(&self, party: Party) {
+        *locked(&self.0.party) = party;
+        self.0.give_back();
+    }
+
+    /// Whose it is.
+    pub(crate) fn party(&self) -> Party {
+        locked(&self.0.party).clone()
+    }
+
     /// A message is finished.
     pub(crate) fn finished(&self) {
         self.0.unfinished.store(0, Relaxed);
         self.0.give_back();
+    }
+
+    /// A ping or pong with so many bytes was read. It may have come between the fragments of a message.
+    pub(crate) fn control_frame(&self, bytes: usize) {
+        let noted = &*self.0;
+        let less = |it: &AtomicUsize| {
+            let left = it.load(Relaxed).saturating_sub(bytes + CONTROL_HEAD);
+            it.store(left, Relaxed);
+            left
+        };
+        less(&noted.unfinished);
+        if noted.charged.load(Relaxed) > 0 {
+            let charged = less(&noted.charged);
+            let mut account = locked(&noted.account);
+            match &*account {
+                Some((account, _)) if charged > 0 => drop(account.set(charged)),
+                _ => drop(account.take()),
+            }
+        }
+    }
+
+    /// Waits until what is unfinished has to make room for others.
+    pub(crate) async fn evicted(&self) {
+        loop {
+            self.0.evicted.notified().await;
+            let account = locked(&self.0.account);
+            // It may have been finished just then.
+            if matches!(&*account, Some((account, _)) if account.is_evicted()) {
+                return;
+            }
+        }
     }
 
     fn taken(&self) -> MutexGuard<'_, Instant> {
@@ -117,7 +168,10 @@ impl Watch {
         if self.0.unfinished.load(Relaxed) > most.saturating_add(FREE) {
             return Err(Excess::Message(most));
         }
-        if self.0.charged.load(Relaxed) > 0 && locked(&self.0.since).elapsed() > UNFINISHED_TIME {
+        if self.0.charged.load(Relaxed) > 0
+            && let Some((_, since)) = &*locked(&self.0.account)
+            && since.elapsed() > UNFINISHED_TIME
+        {
             return Err(Excess::Late);
         }
         Ok(())
@@ -134,11 +188,14 @@ impl Watch {
         noted.unfinished.store(unfinished, Relaxed);
         let charged = noted.charged.load(Relaxed);
         if unfinished > charged + FREE {
-            if !noted.budget.take(unfinished - charged) {
+            let mut account = locked(&noted.account);
+            let open = || {
+                let party = locked(&noted.party).clone();
+                let account = noted.ledgers.open(party, noted.evicted.clone());
+                (account, Instant::now())
+            };
+            if !account.get_or_insert_with(open).0.set(unfinished) {
                 return Err(Excess::Budget);
-            }
-            if charged == 0 {
-                *locked(&noted.since) = Instant::now();
             }
             noted.charged.store(unfinished, Relaxed);
         }
@@ -146,23 +203,15 @@ impl Watch {
     }
 }
 
-fn locked(instant: &Mutex<Instant>) -> MutexGuard<'_, Instant> {
-    instant.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Noted {
     fn give_back(&self) {
-        let charged = self.charged.load(Relaxed);
-        if charged > 0 {
-            self.charged.store(0, Relaxed);
-            self.budget.give(charged);
+        if self.charged.swap(0, Relaxed) > 0 {
+            drop(locked(&self.account).take());
         }
-    }
-}
-
-impl Drop for Noted {
-    fn drop(&mut self) {
-        self.give_back();
     }
 }
 
@@ -288,14 +337,18 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    fn budget(bytes: usize) -> Arc<Budget> {
-        Arc::new(Budget::new(bytes))
+    fn ledgers(bytes: usize) -> Arc<Ledgers> {
+        Arc::new(Ledgers::new(0, bytes))
+    }
+
+    fn open(ledgers: &Arc<Ledgers>, last: u8) -> Watch {
+        Watch::new(ledgers.clone(), Party::Stranger([10, 0, 0, last].into()))
     }
 
     #[tokio::test]
     async fn only_a_write_that_had_to_wait_is_a_sign_of_life() {
         let (near, mut far) = duplex(100);
-        let watch = Watch::new(budget(0));
+        let watch = open(&ledgers(0), 1);
         let opened = watch.last_taken();
         let mut near = Watched::new(near, watch.clone(), PATIENCE);
         near.write_all(&[0; 100]).await.unwrap();
@@ -315,7 +368,7 @@ mod tests {
     async fn an_answer_that_nobody_reads_is_given_up() {
         let patience = Duration::from_millis(200);
         let (near, mut far) = duplex(100);
-        let mut near = Watched::new(near, Watch::new(budget(0)), patience);
+        let mut near = Watched::new(near, open(&ledgers(0), 1), patience);
         let began = Instant::now();
         let reading = async {
             sleep(patience / 2).await;
@@ -330,43 +383,72 @@ mod tests {
 
     #[tokio::test]
     async fn unfinished_messages_are_bounded_each_and_together() {
-        let all = budget(3 * FREE);
-        let open = |most| {
+        let all = ledgers(4 * FREE + 10);
+        let open = |last, most| {
             let (near, far) = duplex(1 << 20);
-            let watch = Watch::new(all.clone());
+            let watch = open(&all, last);
             watch.is_socket(most);
             let stream = Watched::new(near, watch.clone(), PATIENCE);
             (stream, far, watch)
         };
         let excess = |error: io::Error| *error.get_ref().unwrap().downcast_ref::<Excess>().unwrap();
+        let large = vec![0; 5 * FREE];
         let mut taken = vec![0; 2 * FREE];
-        let (mut one, mut far, watch) = open(FREE);
-        far.write_all(&vec![0; 3 * FREE]).await.unwrap();
+        let (mut one, mut far_one, first) = open(1, FREE);
+        far_one.write_all(&large).await.unwrap();
         one.read_exact(&mut taken).await.unwrap();
         let error = one.read_u8().await.unwrap_err();
         assert_eq!(excess(error), Excess::Message(FREE));
-        let (mut two, mut far, _watch) = open(usize::MAX);
-        far.write_all(&vec![0; 3 * FREE]).await.unwrap();
+        let (mut two, mut far_two, _watch) = open(1, usize::MAX);
+        far_two.write_all(&large).await.unwrap();
+        two.read_exact(&mut taken[..=FREE]).await.unwrap();
+        let (mut three, mut far_three, _watch) = open(2, usize::MAX);
+        far_three.write_all(&large).await.unwrap();
+        three.read_exact(&mut taken[..=FREE]).await.unwrap();
+        assert!(first.evicted().now_or_never().is_none());
+        // Of the party that has most, what has most makes room.
+        three.read_exact(&mut taken[..=FREE]).await.unwrap();
+        first.evicted().await;
         let error = two.read_exact(&mut taken).await.unwrap_err();
         assert_eq!(excess(error), Excess::Budget);
-        watch.finished();
-        let (mut three, mut far, _watch) = open(usize::MAX);
-        far.write_all(&vec![0; 3 * FREE]).await.unwrap();
         three.read_exact(&mut taken).await.unwrap();
     }
 
     #[tokio::test]
     async fn a_message_that_drips_is_not_waited_for() {
         let (near, mut far) = duplex(1 << 20);
-        let watch = Watch::new(budget(1 << 20));
+        let watch = open(&ledgers(1 << 20), 1);
         watch.is_socket(1 << 20);
         let mut near = Watched::new(near, watch.clone(), PATIENCE);
         far.write_all(&vec![0; 3 * FREE]).await.unwrap();
         near.read_exact(&mut vec![0; 2 * FREE]).await.unwrap();
-        *locked(&watch.0.since) -= UNFINISHED_TIME;
+        locked(&watch.0.account).as_mut().unwrap().1 -= UNFINISHED_TIME;
         let error = near.read_u8().await.unwrap_err();
         assert_eq!(error.to_string(), Excess::Late.to_string());
         watch.finished();
         near.read_u8().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn pings_and_pongs_are_no_part_of_a_message() {
+        let (near, mut far) = duplex(1 << 20);
+        let watch = open(&ledgers(1 << 20), 1);
+        watch.is_socket(1 << 20);
+        let mut near = Watched::new(near, watch.clone(), PATIENCE);
+        far.write_all(&vec![0; 4 * FREE]).await.unwrap();
+        // Half of what comes is a message that goes on.
+        const TIMES: usize = FREE / 50 - 2;
+        for _ in 0..TIMES {
+            near.read_exact(&mut [0; 100]).await.unwrap();
+            watch.control_frame(44);
+        }
+        let left = watch.0.unfinished.load(Relaxed);
+        assert_eq!(left, TIMES * 50);
+        assert_eq!(watch.0.charged.load(Relaxed), 0);
+        near.read_exact(&mut [0; 300]).await.unwrap();
+        assert!(watch.0.charged.load(Relaxed) > 0);
+        watch.control_frame(FREE * 2);
+        assert_eq!(watch.0.charged.load(Relaxed), 0);
+        assert!(locked(&watch.0.account).is_none());
     }
 }

@@ -21,7 +21,7 @@ use crate::tokens::{Identity, Role};
 use caphost::call::Error;
 
 /// When somebody may try again whose share is taken.
-const RETRY_SHARE: Duration = Duration::from_secs(5);
+pub(crate) const RETRY_SHARE: Duration = Duration::from_secs(5);
 
 /// A request that asks for a WebSocket. Others are refused.
 pub struct SocketRequest {
@@ -75,6 +75,11 @@ impl SocketRequest {
     /// Who asks, if it may act as `role`.
     pub(crate) fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, Refusal> {
         let identity = authenticate(hub, role, &self.headers, self.query.as_deref());
+        if let Ok(identity) = &identity
+            && (role != Role::App || !hub.tokens.is_empty())
+        {
+            self.connection.belongs_to(hub, identity, role);
+        }
         identity.map_err(|denied| {
             let message = match role {
                 Role::App => "A valid token of role app is needed",

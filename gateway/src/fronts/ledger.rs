@@ -1,0 +1,216 @@
+//! Bytes that are kept for what is under way: how many there may be, and who makes room.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::fronts::shares::Holder;
+use crate::tokens::Role;
+
+/// Whose bytes count together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Party {
+    /// Who has shown no token, or has not registered yet, from that address or network.
+    Stranger(IpAddr),
+    /// The apps, or everything else, of one holder.
+    Member(Holder, Role),
+}
+
+impl Party {
+    /// Whether it has shown nothing yet.
+    pub fn is_stranger(&self) -> bool {
+        matches!(self, Party::Stranger(_))
+    }
+}
+
+/// Two bounds: strangers, who may have any number of addresses, only ever take from each other.
+#[derive(Debug)]
+pub(crate) struct Ledgers {
+    members: Arc<Ledger>,
+    strangers: Arc<Ledger>,
+}
+
+impl Ledgers {
+    pub fn new(members: usize, strangers: usize) -> Self {
+        Ledgers {
+            members: Ledger::new(members),
+            strangers: Ledger::new(strangers),
+        }
+    }
+
+    /// An account with nothing on it.
+    pub fn open(&self, party: Party, evicted: Arc<Notify>) -> Account {
+        match party {
+            Party::Stranger(_) => self.strangers.open(party, evicted),
+            Party::Member(..) => self.members.open(party, evicted),
+        }
+    }
+}
+
+/// A number of bytes for all parties. When there are too many, the party that has most makes room, with
+/// the largest of its accounts: whoever has no more than an equal share keeps what it has.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    most: usize,
+    accounts: Mutex<Accounts>,
+}
+
+#[derive(Debug, Default)]
+struct Accounts {
+    last: u64,
+    total: usize,
+    all: HashMap<u64, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    party: Party,
+    bytes: usize,
+    evicted: Arc<Notify>,
+}
+
+/// The bytes of one thing under way. They are given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Account {
+    ledger: Arc<Ledger>,
+    number: u64,
+}
+
+impl Ledger {
+    pub fn new(most: usize) -> Arc<Self> {
+        Arc::new(Ledger {
+            most,
+            accounts: Mutex::default(),
+        })
+    }
+
+    /// An account with nothing on it; `evicted` is told when it has to make room.
+    pub fn open(self: &Arc<Self>, party: Party, evicted: Arc<Notify>) -> Account {
+        let mut accounts = self.accounts();
+        accounts.last += 1;
+        let number = accounts.last;
+        let entry = Entry {
+            party,
+            bytes: 0,
+            evicted,
+        };
+        accounts.all.insert(number, entry);
+        drop(accounts);
+        Account {
+            ledger: self.clone(),
+            number,
+        }
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Accounts {
+    /// Which one makes room: not the one that asks, if another has as much.
+    fn largest(&self, asking: u64) -> Option<u64> {
+        let mut parties = HashMap::<_, (usize, bool)>::new();
+        for (number, entry) in &self.all {
+            let (bytes, others) = parties.entry(&entry.party).or_insert((0, true));
+            *bytes += entry.bytes;
+            *others &= *number != asking;
+        }
+        let (party, _) = parties.into_iter().max_by_key(|(_, held)| *held)?;
+        let of_party = self.all.iter().filter(|(_, entry)| entry.party == *party);
+        let largest = of_party.max_by_key(|(number, entry)| (entry.bytes, **number != asking));
+        largest.map(|(number, _)| *number)
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Entry> {
+        let gone = self.all.remove(&number)?;
+        self.total -= gone.bytes;
+        Some(gone)
+    }
+}
+
+impl Account {
+    /// So many bytes are kept from now on. False if there is no room for them, or no longer for those
+    /// that were.
+    pub fn set(&self, bytes: usize) -> bool {
+        let mut accounts = self.ledger.accounts();
+        let Some(entry) = accounts.all.get_mut(&self.number) else {
+            return false;
+        };
+        let before = std::mem::replace(&mut entry.bytes, bytes);
+        accounts.total = accounts.total - before + bytes;
+        while accounts.total > self.ledger.most
+            && let Some(largest) = accounts.largest(self.number)
+            && let Some(gone) = accounts.remove(largest)
+        {
+            gone.evicted.notify_one();
+        }
+        accounts.all.contains_key(&self.number)
+    }
+
+    /// Whether it had to make room.
+    pub fn is_evicted(&self) -> bool {
+        !self.ledger.accounts().all.contains_key(&self.number)
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        self.ledger.accounts().remove(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(ledger: &Arc<Ledger>, name: &str) -> Account {
+        let party = Party::Member(Holder::Token(name.into()), Role::Agent);
+        ledger.open(party, Arc::default())
+    }
+
+    #[test]
+    fn who_holds_most_makes_room_with_the_largest_of_it() {
+        let ledger = Ledger::new(100);
+        let greedy = [10, 50, 40].map(|bytes| {
+            let account = open(&ledger, "greedy");
+            assert!(account.set(bytes));
+            account
+        });
+        let honest = open(&ledger, "honest");
+        assert!(honest.set(30));
+        let evicted: Vec<_> = greedy.iter().map(Account::is_evicted).collect();
+        assert_eq!(evicted, [false, true, false]);
+        assert!(!greedy[1].set(1), "what made room does not come back");
+        assert!(honest.set(50), "half is as much as the other has");
+        assert!(!open(&ledger, "greedy").set(60));
+        assert!(!honest.is_evicted());
+    }
+
+    #[test]
+    fn more_than_there_is_has_no_room_and_everything_is_given_back() {
+        let ledger = Ledger::new(100);
+        let other = open(&ledger, "other");
+        assert!(other.set(20) && !open(&ledger, "one").set(101));
+        assert!(!other.is_evicted());
+        drop(other);
+        let accounts = ledger.accounts();
+        assert!(accounts.total == 0 && accounts.all.is_empty());
+    }
+
+    #[test]
+    fn strangers_take_from_strangers_alone() {
+        let ledgers = Ledgers::new(100, 10);
+        let party = Party::Member(Holder::Network([10, 0, 0, 1].into()), Role::App);
+        let member = ledgers.open(party, Arc::default());
+        assert!(member.set(100));
+        let strangers = [1, 2].map(|last| {
+            let party = Party::Stranger([10, 0, 0, last].into());
+            ledgers.open(party, Arc::default())
+        });
+        assert!(strangers[0].set(9) && strangers[1].set(5));
+        assert!(strangers[0].is_evicted() && !member.is_evicted());
+    }
+}
