@@ -45,7 +45,7 @@ pub struct Limits {
     /// The largest message that is read at all; beyond it the connection closes.
     #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub frame_bytes: usize,
-    /// What all peers together may have sent of messages that are not finished. Beyond that, of whoever has sent most the connection with most is closed. The first 64 KiB of each message do not count.
+    /// What all peers together may have sent of messages and HTTP bodies that are not finished. Beyond that, of whoever has sent most the connection with most is closed, or the body is answered 503. The first 64 KiB of each do not count.
     #[arg(id = "max_unfinished_bytes", long = "max-unfinished-bytes", env = "CAPHOST_MAX_UNFINISHED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub unfinished_bytes: usize,
     /// The same, for all who have shown no token or have not registered their app.

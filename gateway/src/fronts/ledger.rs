@@ -1,6 +1,7 @@
 //! Bytes that are kept for what is under way: how many there may be, and who makes room.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,6 +9,21 @@ use tokio::sync::Notify;
 
 use crate::fronts::shares::Holder;
 use crate::tokens::Role;
+
+/// Of what is under way, so much of each is nobody's concern.
+pub(crate) const FREE: usize = 64 << 10;
+
+/// Why something under way is given up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoRoom;
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Too many large messages are under way")
+    }
+}
+
+impl std::error::Error for NoRoom {}
 
 /// Whose bytes count together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

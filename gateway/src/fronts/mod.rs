@@ -4,6 +4,7 @@ pub mod abp;
 pub mod auth;
 pub mod contextforge;
 pub mod jsonrpc;
+pub(crate) mod kept;
 pub(crate) mod ledger;
 pub mod mcp;
 pub mod media_type;

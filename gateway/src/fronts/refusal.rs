@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::auth::CHALLENGE;
+use super::ledger::NoRoom;
 use crate::broker::runs::RunId;
 use crate::gateway::Unsure;
 use crate::gateway::{Placed, Sought};
@@ -106,6 +107,19 @@ impl Refusal {
         let error = Error::invalid_params(format!("The body is larger than {max} bytes"))
             .with_details(Box::new(details));
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
+    }
+
+    /// The same of a body that could not be read for that reason; 503 if there was no room for it.
+    pub(crate) fn unread(error: &axum::Error, max: usize) -> Self {
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+        while let Some(error) = source {
+            if error.is::<NoRoom>() {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                return Refusal::later(status, error.to_string(), Duration::from_secs(1));
+            }
+            source = error.source();
+        }
+        Refusal::body(max)
     }
 
     /// 409: an id is that of several runs.

@@ -26,6 +26,7 @@ use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::gateway::lifecycle::{Lifecycle, Phase};
+use crate::http::budget::LetGo;
 use crate::http::places::{Place, Places, Seldom, while_answered};
 use crate::http::{HttpLimits, Tls};
 
@@ -147,10 +148,12 @@ impl Connections {
             bounds: self.bounds.clone(),
         };
         let (router, at) = (self.router.clone(), place.clone());
+        let let_go = LetGo(place.told());
         let service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(address));
             request.extensions_mut().insert(known.clone());
+            request.extensions_mut().insert(let_go.clone());
             while_answered(&at, router.clone().call(request))
         });
         let connection = Builder::new()

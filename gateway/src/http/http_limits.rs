@@ -1,6 +1,6 @@
 //! The bounds of HTTP requests: how many, how large, and how slow.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +19,10 @@ use serde_json::json;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::fronts::auth::authenticate;
+use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::refuse;
+use crate::fronts::shares::Holder;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::http::health;
@@ -51,6 +53,9 @@ pub struct HttpLimits {
     /// How long a client may read nothing of an answer before its connection is closed.
     #[arg(id = "http_write_timeout", long = "http-write-timeout", env = "CAPHOST_HTTP_WRITE_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
     pub write_timeout: Duration,
+    /// Bytes of answers that are not sent yet, of those with more than 64 KiB. Beyond that, of whoever has most the connection with most is closed, or its answer is 503. Who shows no token where there are tokens has a quarter as much besides.
+    #[arg(id = "max_unsent_bytes", long = "max-unsent-bytes", env = "CAPHOST_MAX_UNSENT_BYTES", default_value = "256MiB", value_parser = options::bytes, value_name = "SIZE")]
+    pub unsent_bytes: usize,
     /// HTTP connections at once, WebSockets not counted. Beyond that, one that waits for a request is closed, or the new one if there is none.
     #[arg(id = "max_http_connections", long = "max-http-connections", env = "CAPHOST_MAX_HTTP_CONNECTIONS", default_value = "4096", value_parser = options::count, value_name = "N")]
     pub connections: usize,
@@ -60,6 +65,13 @@ pub struct HttpLimits {
     /// HTTP requests per second with one token, or from one address without a token. A second's worth may come at once.
     #[arg(id = "max_http_requests_per_second", long = "max-http-requests-per-second", env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = options::rate, value_name = "N")]
     pub requests_per_second: f64,
+}
+
+impl HttpLimits {
+    /// For the answers that are not sent yet.
+    pub(crate) fn unsent(&self) -> Ledgers {
+        Ledgers::new(self.unsent_bytes, self.unsent_bytes / 4)
+    }
 }
 
 impl Default for HttpLimits {
@@ -77,13 +89,6 @@ pub(crate) struct RequestRate {
     hub: Arc<Hub>,
 }
 
-/// Whose requests are counted together.
-#[derive(Debug, Hash, PartialEq, Eq)]
-enum Requester {
-    Bearer(Arc<str>),
-    Network(Option<IpAddr>),
-}
-
 impl RequestRate {
     pub(crate) fn new(per_second: f64, hub: Arc<Hub>) -> Self {
         RequestRate {
@@ -94,18 +99,16 @@ impl RequestRate {
         }
     }
 
-    /// Counts a request. The answer to one that comes too soon.
-    pub(crate) fn count(&self, request: &Request) -> Result<(), Box<Response>> {
-        let address = request.extensions().get::<ConnectInfo<PeerAddress>>();
-        let network = address.map(|ConnectInfo(address)| address.network());
-        let checked = if health::PATHS.contains(&request.uri().path()) {
-            self.health.check(&network)
-        } else {
-            let bearer = identity(&self.hub, request.headers(), request.uri().query());
-            let requester = bearer.map_or(Requester::Network(network), Requester::Bearer);
-            self.limiter.check(&requester)
+    /// Counts a request, and says whose it is; or the answer to one that comes too soon.
+    pub(crate) fn count(&self, request: &Request) -> Result<Party, Box<Response>> {
+        let party = party(&self.hub, request);
+        let limiter = match health::PATHS.contains(&request.uri().path()) {
+            true => &self.health,
+            false => &self.limiter,
         };
-        checked.map_err(|wait| Box::new(self.too_many(wait)))
+        let checked = limiter.check(&party);
+        checked.map_err(|wait| Box::new(self.too_many(wait)))?;
+        Ok(party)
     }
 
     fn too_many(&self, wait: Duration) -> Response {
@@ -117,14 +120,17 @@ impl RequestRate {
     }
 }
 
-/// Turns away a request that comes too soon.
+/// Turns away a request that comes too soon, and notes whose the others are.
 pub(crate) async fn rate(
     State(rate): State<Arc<RequestRate>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     match rate.count(&request) {
-        Ok(()) => next.run(request).await,
+        Ok(party) => {
+            request.extensions_mut().insert(party);
+            next.run(request).await
+        }
         Err(too_many) => *too_many,
     }
 }
@@ -147,14 +153,20 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// The name of the token shown, of whatever role.
-fn identity(hub: &Hub, headers: &HeaderMap, query: Option<&str>) -> Option<Arc<str>> {
+/// Whose a request is: that of the token shown, of whatever role, or of an address.
+fn party(hub: &Hub, request: &Request) -> Party {
+    let address = request.extensions().get::<ConnectInfo<PeerAddress>>();
+    let network = address.map(|ConnectInfo(address)| address.network());
+    let network = network.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     if hub.tokens.is_empty() {
-        return None;
+        return Party::Member(Holder::Network(network), Role::Agent);
     }
-    let roles = [Role::Agent, Role::App].into_iter();
-    let mut known = roles.filter_map(|role| authenticate(hub, role, headers, query).ok());
-    known.next().map(|identity| identity.name)
+    let (headers, query) = (request.headers(), request.uri().query());
+    let known = [Role::Agent, Role::App].into_iter().find_map(|role| {
+        let identity = authenticate(hub, role, headers, query).ok()?;
+        Some(Party::Member(Holder::Token(identity.name), role))
+    });
+    known.unwrap_or(Party::Stranger(network))
 }
 
 /// How long nothing of a body may come.

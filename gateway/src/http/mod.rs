@@ -1,6 +1,7 @@
 //! HTTP around the routes of the fronts: the listener, TLS, who is let in, limits, headers, health,
 //! metrics and files.
 
+pub(crate) mod budget;
 pub(crate) mod connections;
 pub(crate) mod guard;
 pub(crate) mod headers;

@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
-use hyper::body::{Frame, SizeHint};
 use tokio::sync::Notify;
+
+use crate::fronts::kept::keep;
 
 /// Between two lines of the log on the same.
 const SELDOM: Duration = Duration::from_secs(10);
@@ -42,7 +40,7 @@ struct Occupant {
     busy: AtomicUsize,
     /// Whether it has sent a request.
     asked: AtomicBool,
-    let_go: Notify,
+    let_go: Arc<Notify>,
 }
 
 /// A connection's place, which is free again when this is dropped.
@@ -77,7 +75,7 @@ impl Places {
             address,
             busy: AtomicUsize::new(0),
             asked: AtomicBool::new(false),
-            let_go: Notify::new(),
+            let_go: Arc::default(),
         });
         taken.last += 1;
         let number = taken.last;
@@ -135,6 +133,11 @@ impl Taken {
 }
 
 impl Place {
+    /// What makes the connection make room.
+    pub fn told(&self) -> Arc<Notify> {
+        self.occupant.let_go.clone()
+    }
+
     /// Waits until the connection has to make room.
     pub async fn let_go(&self) {
         self.occupant.let_go.notified().await;
@@ -163,7 +166,7 @@ pub(crate) fn while_answered<E, F: Future<Output = Result<Response, E>>>(
     let busy = Busy(occupant);
     async move {
         let response = answer.await?;
-        Ok(response.map(|body| Body::new(Answer { body, _busy: busy })))
+        Ok(response.map(|body| keep(body, busy)))
     }
 }
 
@@ -174,32 +177,6 @@ struct Busy(Arc<Occupant>);
 impl Drop for Busy {
     fn drop(&mut self) {
         self.0.busy.fetch_sub(1, Relaxed);
-    }
-}
-
-/// The body of an answer.
-struct Answer {
-    body: Body,
-    _busy: Busy,
-}
-
-impl HttpBody for Answer {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

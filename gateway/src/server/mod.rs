@@ -27,6 +27,7 @@ use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::{abp, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::{Elsewhere, Hub};
+use crate::http::budget::{self, Budget};
 use crate::http::connections::Connections;
 use crate::http::guard::Guard;
 use crate::http::headers::{self, Policy};
@@ -138,8 +139,13 @@ impl Server {
             .merge(runs::page::routes())
             .nest_service("/caphost", pages::files(&config.package))
             .fallback_service(pages::files(&config.www));
+        let budget = Arc::new(Budget {
+            received: bounds.unfinished.clone(),
+            unsent: Arc::new(http_limits.unsent()),
+        });
         let shared = |router: Router| {
             router
+                .layer(from_fn_with_state(budget.clone(), budget::count))
                 .layer(from_fn_with_state(rate.clone(), http_limits::rate))
                 .layer(headers::cross_origin(policy.clone()))
         };

@@ -14,6 +14,7 @@ use super::result::Ended;
 use super::session::{Caller, NotTaken, Session};
 use super::{result, tools};
 use crate::broker::Offer;
+use crate::fronts::kept::keep;
 use crate::fronts::shared_sessions::InUse;
 use crate::fronts::shares::Share;
 use crate::gateway::Hub;
@@ -245,7 +246,10 @@ impl Underway {
     async fn respond(mut self, share: Share) -> Response {
         let first = match timeout(PROMPT, self.next()).await {
             Ok(None) => return whole(None),
-            Ok(Some(answer)) if self.calling.is_none() => return whole(Some(&answer)),
+            Ok(Some(answer)) if self.calling.is_none() => {
+                // It is open until it is written.
+                return whole(Some(&answer)).map(|body| keep(body, share));
+            }
             Ok(Some(progress)) => Some(progress),
             Err(_) => None,
         };

@@ -138,7 +138,8 @@ impl Mcp {
         let head = Head(&parts.headers);
         head.check_types()?;
         let max = self.hub.limits.message_bytes;
-        let body = to_bytes(body, max).await.map_err(|_| Refusal::body(max))?;
+        let body = to_bytes(body, max).await;
+        let body = body.map_err(|error| Refusal::unread(&error, max))?;
         let body = mended_bytes(&body);
         match message(&body)? {
             Message::Request { id, method, params } => {

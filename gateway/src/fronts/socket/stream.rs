@@ -19,10 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::fronts::ledger::{Account, Ledgers, Party};
-
-/// Of a message that is not finished, so much is nobody's concern.
-const FREE: usize = 64 << 10;
+use crate::fronts::ledger::{Account, FREE, Ledgers, NoRoom, Party};
 
 /// Bytes of a ping or pong before its payload: of any that a client may send.
 const CONTROL_HEAD: usize = 6;
@@ -68,7 +65,7 @@ impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Excess::Message(most) => write!(f, "A message may have at most {most} bytes here"),
-            Excess::Budget => f.write_str("Too many large messages are under way"),
+            Excess::Budget => NoRoom.fmt(f),
             Excess::Late => f.write_str("The rest of a message did not come in time"),
         }
     }
