@@ -81,6 +81,9 @@ pub struct Limits {
     /// Messages per second of one agent. A second's worth may come at once.
     #[arg(id = "max_requests_per_second", long = "max-requests-per-second", env = "CAPHOST_MAX_REQUESTS_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
     pub requests_per_second: f64,
+    /// Messages per second of one app, answers included. A second's worth may come at once. Past it the connection waits.
+    #[arg(id = "max_app_messages_per_second", long = "max-app-messages-per-second", env = "CAPHOST_MAX_APP_MESSAGES_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
+    pub app_messages_per_second: f64,
     /// The most that may wait to be written to one peer; one that does not read is disconnected.
     #[arg(id = "max_queued_bytes", long = "max-queued-bytes", env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes: usize,

@@ -10,7 +10,7 @@ use clap::{Arg, CommandFactory};
 use super::{Arguments, config_file};
 use crate::fronts::contextforge;
 use crate::fronts::rap::runtime::RuntimeLimits;
-use crate::fronts::socket::reader::ASIDE_PER_SECOND;
+use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND};
 use crate::fronts::socket::stream::UNFINISHED_TIME;
 use crate::http::connections::BUFFERED;
 use crate::http::http_limits::LONGEST_PAUSE;
@@ -131,6 +131,10 @@ fn fixed() -> Vec<(&'static str, String)> {
         (
             "Frames per second of one WebSocket that are no message: pings, pongs, binary ones, and text that cannot be read. Past it the connection waits",
             ASIDE_PER_SECOND.to_string(),
+        ),
+        (
+            "`app/update`s per second of one connection, and how many may come at once. Past it the connection waits",
+            format!("{UPDATES_PER_SECOND}, {UPDATES_AT_ONCE}"),
         ),
         (
             "How long the rest of a WebSocket message of more than 64 KiB may take to come",

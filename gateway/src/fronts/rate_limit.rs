@@ -11,10 +11,38 @@ use std::time::Duration;
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
-use governor::{Quota, RateLimiter as Governor};
+use governor::{DefaultDirectRateLimiter as DirectLimiter, Quota, RateLimiter as Governor};
 
 /// How many keys have a bucket of their own, at most. An entry takes some 32 bytes.
 const SLOTS: u64 = 1 << 16;
+
+/// Limits how often one may do something.
+#[derive(Debug)]
+pub struct Pace(DirectLimiter);
+
+impl Pace {
+    /// `rate` times a second, and `burst` times at once.
+    pub fn new(rate: f64, burst: f64) -> Self {
+        Pace(Governor::direct(quota(rate, burst)))
+    }
+
+    /// Counts one use, or says how long it is to wait for the next.
+    pub fn check(&self) -> Result<(), Duration> {
+        let now = || DefaultClock::default().now();
+        let checked = self.0.check();
+        checked.map_err(|not_until| not_until.wait_time_from(now()))
+    }
+}
+
+fn quota(rate: f64, burst: f64) -> Quota {
+    // Nanoseconds are the finest there is, a day the coarsest that makes sense.
+    let period = (1.0 / rate).clamp(1e-9, 86_400.0);
+    let burst = NonZeroU32::new(burst.ceil() as u32).unwrap_or(NonZeroU32::MIN);
+    let quota = Quota::with_period(Duration::from_secs_f64(period));
+    quota
+        .unwrap_or(Quota::per_second(NonZeroU32::MIN))
+        .allow_burst(burst)
+}
 
 /// Limits how often each key may do something.
 #[derive(Debug)]
@@ -38,15 +66,10 @@ impl RateLimiter {
 
 impl<C: Clock + Clone> RateLimiter<C> {
     fn with_clock(rate: f64, burst: f64, clock: C) -> Self {
-        // Nanoseconds are the finest there is, a day the coarsest that makes sense.
-        let period = (1.0 / rate).clamp(1e-9, 86_400.0);
-        let burst = NonZeroU32::new(burst.ceil() as u32).unwrap_or(NonZeroU32::MIN);
-        let quota = Quota::with_period(Duration::from_secs_f64(period))
-            .unwrap_or(Quota::per_second(NonZeroU32::MIN))
-            .allow_burst(burst);
+        let (quota, store) = (quota(rate, burst), DefaultKeyedStateStore::default());
         RateLimiter {
             hasher: RandomState::new(),
-            buckets: Governor::new(quota, DefaultKeyedStateStore::default(), clock.clone()),
+            buckets: Governor::new(quota, store, clock.clone()),
             clock,
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod background;
 pub mod calls;
+mod counted;
 mod elsewhere;
 mod hub;
 pub(crate) mod lifecycle;
@@ -13,6 +14,7 @@ pub(crate) mod resume;
 mod runs;
 mod time;
 
+pub use counted::Counted;
 pub use elsewhere::{Elsewhere, Tunnel};
 pub use hub::{Connected, Hub};
 pub(crate) use outbox::Phase as OutboxPhase;

@@ -1,6 +1,6 @@
 //! Attacks on what all share of memory and places, and an honest client beside each.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use caphost_gateway::{Config, Limits};
 use futures_util::{SinkExt, StreamExt};
@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use crate::hardening::{MIB, tokens};
-use crate::resuming::{App, next_of_session};
+use crate::resuming::{App, next_of_session, registering};
 use crate::support::*;
 
 impl Peer {
@@ -190,5 +190,44 @@ async fn who_does_not_register_is_answered_once() {
         stranger.text(text).await;
         assert_eq!(code(&stranger.next().await), answered);
         assert_eq!(stranger.closed().await, 1008);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_says_too_much_waits_and_nothing_is_lost() {
+    let gateway = Gateway::limited(Limits {
+        app_messages_per_second: 5.0,
+        ..Limits::default()
+    })
+    .await;
+    let (mut app, mut agent) = gateway.session().await;
+    let began = Instant::now();
+    for _ in 0..12 {
+        agent.call_through(&mut app).await;
+    }
+    // Five at once, and two of them before.
+    assert!(began.elapsed() > Duration::from_secs(1), "{began:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_updates_all_the_time_waits_with_a_session_or_without() {
+    let gateway = Gateway::start().await;
+    for more in [json!({}), json!({ "resume": true })] {
+        let mut app = gateway.peer("/abp/app").await;
+        app.send(registering(more)).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        let mut agent = gateway.agent().await;
+        agent.send(request("initialize", "i", json!({}))).await;
+        let relayed = next_of_session(&mut app).await;
+        let began = Instant::now();
+        for _ in 0..110 {
+            app.send(request("app/update", "u", json!({ "capabilities": [] })))
+                .await;
+        }
+        let session = json!({ "sessionId": "s" });
+        app.send(answer(&relayed, "initialize-result", session))
+            .await;
+        assert_eq!(agent.next().await["payload"]["sessionId"], "s");
+        assert!(began.elapsed() > Duration::from_millis(800), "{began:?}");
     }
 }

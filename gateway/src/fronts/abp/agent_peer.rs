@@ -8,8 +8,7 @@ use bytes::Bytes;
 use crate::broker::{Event, PeerId};
 use crate::fronts::shares::Share;
 use crate::fronts::socket::Endpoint;
-use crate::gateway::Hub;
-use crate::gateway::Outbox;
+use crate::gateway::{Counted, Hub, Outbox};
 use crate::wire::{Failure, Incoming, Refusal, Subject};
 
 /// An agent's connection.
@@ -20,14 +19,14 @@ pub(crate) struct AgentPeer {
 }
 
 impl Endpoint for AgentPeer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted {
         let shared = Bytes::from(text.clone());
         let limits = &self.hub.limits;
         let incoming = Incoming::new(text, Some(&shared), limits);
         let read = incoming.envelope(limits);
-        let is_message = read.is_ok();
+        let counted = Counted::of(read.as_ref().ok().map(|it| &*it.kind));
         self.hub.handle(Event::received(self.peer, read));
-        is_message
+        counted
     }
 
     fn binary(&self, refused: Failure) {

@@ -12,7 +12,7 @@ use crate::broker::{CloseCode, Event, PeerId};
 use crate::fronts::socket::bounds::LobbyPlace;
 use crate::fronts::socket::{Connection, Endpoint};
 use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
-use crate::gateway::{Hub, Outbox, Tunnel};
+use crate::gateway::{Counted, Hub, Outbox, Tunnel};
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
@@ -65,8 +65,8 @@ impl AppPeer {
 
     /// A message before there is a session; what the connection is now, if it is no longer the same.
     ///
-    /// And whether it was a message.
-    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> (Option<Stage>, bool) {
+    /// And what it counts as.
+    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> (Option<Stage>, Counted) {
         let limits = &self.hub.limits;
         let incoming = Incoming::new(text, Some(shared), limits);
         let event = match incoming.envelope(limits) {
@@ -75,15 +75,15 @@ impl AppPeer {
                     self.refuse(peer, envelope.subject(), error);
                     None
                 });
-                return (resumed, true);
+                return (resumed, Counted::Message);
             }
             read => Event::received(peer, read),
         };
-        let is_message = !matches!(event, Event::Refused { .. });
-        let registers = matches!(
-            &event,
-            Event::Message { message, .. } if message.envelope.kind == "app/register"
-        );
+        let kind = match &event {
+            Event::Message { message, .. } => Some(&*message.envelope.kind),
+            _ => None,
+        };
+        let (counted, registers) = (Counted::of(kind), kind == Some("app/register"));
         let by = registers.then(|| self.bearer(&event));
         self.hub.handle(event);
         let Some(by) = by else {
@@ -92,12 +92,12 @@ impl AppPeer {
                 let reason = "Send app/register first";
                 self.outbox.close(CloseCode::POLICY, reason.into());
             }
-            return (None, is_message);
+            return (None, counted);
         };
         if self.hub.has_registered(peer) {
             self.welcome(by.as_ref());
         }
-        (self.hub.attached(peer).map(Stage::Attached), true)
+        (self.hub.attached(peer).map(Stage::Attached), counted)
     }
 
     /// Who registers an app.
@@ -198,24 +198,28 @@ impl AppPeer {
 }
 
 impl Endpoint for AppPeer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted {
         let shared = Bytes::from(text.clone());
         let mut stage = self.stage();
         match &*stage {
             Stage::Plain(peer) => {
-                let (next, is_message) = self.plain(*peer, text, &shared);
+                let (next, counted) = self.plain(*peer, text, &shared);
                 if let Some(next) = next {
                     *stage = next;
                 }
-                is_message
+                counted
             }
             Stage::Elsewhere(_, tunnel) => {
                 tunnel.text(text);
-                true
+                Counted::Message
             }
             Stage::Attached(attached) => attached.text(text, Some(&shared)),
-            Stage::Over => false,
+            Stage::Over => Counted::Aside,
         }
+    }
+
+    fn rate(&self) -> Option<f64> {
+        Some(self.hub.limits.app_messages_per_second)
     }
 
     fn binary(&self, refused: Failure) {

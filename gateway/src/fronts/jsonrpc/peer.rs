@@ -18,7 +18,7 @@ use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::shares::Share;
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
-use crate::gateway::{Hub, Outbox, Pushed};
+use crate::gateway::{Counted, Hub, Outbox, Pushed};
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
 use crate::wire::{Failure, Outgoing, Subject, check_bounds, clipped, mended};
@@ -246,8 +246,11 @@ impl Peer {
 }
 
 impl Endpoint for Peer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool {
-        self.receive(text)
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted {
+        match self.receive(text) {
+            true => Counted::Message,
+            false => Counted::Aside,
+        }
     }
 
     fn binary(&self, refused: Failure) {

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::fronts::ledger::Party;
 use crate::fronts::shares::{Holder, network};
-use crate::gateway::{Hub, Outbox};
+use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
 use crate::wire::Failure;
 use bounds::SocketBounds;
@@ -57,8 +57,12 @@ impl Connection {
 
 /// What takes a connection's messages. It answers by way of the connection's [`Outbox`].
 pub trait Endpoint: Send + Sync + 'static {
-    /// A text frame has come. Whether it was a message, whose rate is the endpoint's concern.
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> bool;
+    /// A text frame has come.
+    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted;
+    /// How many messages are read in a second. Without, their rate is the endpoint's concern.
+    fn rate(&self) -> Option<f64> {
+        None
+    }
     /// A binary frame has come, which none of our protocols knows.
     fn binary(&self, refused: Failure);
     /// The queue to the peer, which was long, is short again.

@@ -1,6 +1,5 @@
 //! Reading from one peer, and the life of its connection.
 
-use std::num::NonZeroU32;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,17 +8,16 @@ use axum::extract::ws::{Message, WebSocket};
 use futures_util::future::FusedFuture;
 use futures_util::stream::SplitStream;
 use futures_util::{FutureExt, StreamExt};
-use governor::clock::{Clock, DefaultClock};
-use governor::{Quota, RateLimiter};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::broker::CloseCode;
+use crate::fronts::rate_limit::Pace;
 use crate::fronts::socket::stream::{Excess, Watch};
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
-use crate::gateway::{Outbox, OutboxPhase as Phase};
+use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 
 /// Reading a message larger than this takes so long that other tasks move to another thread.
@@ -30,7 +28,11 @@ const AT_ONCE: usize = 64;
 
 /// Frames of one connection that are no message: pings, pongs, binary ones, and text that cannot be
 /// read. Whoever sends more has to wait.
-pub(crate) const ASIDE_PER_SECOND: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
+pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
+
+/// `app/update`s of one connection, and how many may come at once. Whoever sends more has to wait.
+pub(crate) const UPDATES_PER_SECOND: u32 = 10;
+pub(crate) const UPDATES_AT_ONCE: u32 = 100;
 
 /// Why reading ended.
 enum End {
@@ -125,7 +127,9 @@ async fn read(
     let silence = sleep_until(heard + dead);
     tokio::pin!(silence);
     let mut closing = pin!(outbox.reached(Phase::Closing));
-    let aside = RateLimiter::direct(Quota::per_second(ASIDE_PER_SECOND));
+    let aside = Pace::new(ASIDE_PER_SECOND.into(), ASIDE_PER_SECOND.into());
+    let updates = Pace::new(UPDATES_PER_SECOND.into(), UPDATES_AT_ONCE.into());
+    let messages = endpoint.rate().map(|rate| Pace::new(rate, rate));
     // Messages taken since the clock was last looked at.
     let mut at_once = 0;
     loop {
@@ -181,7 +185,7 @@ async fn read(
             }
         };
         at_once += 1;
-        let is_message = match message {
+        let counted = match message {
             None => return End::Lost,
             Some(Ok(Message::Close(_))) => return End::Closed,
             Some(Ok(Message::Text(text))) => {
@@ -197,17 +201,21 @@ async fn read(
             Some(Ok(Message::Binary(bytes))) => {
                 watch.finished();
                 endpoint.binary(not_text(bytes.len()));
-                false
+                Counted::Aside
             }
             Some(Ok(Message::Ping(bytes) | Message::Pong(bytes))) => {
                 watch.control_frame(bytes.len());
-                false
+                Counted::Aside
             }
             Some(Err(error)) => return broken(error, limits.frame_bytes),
         };
-        while !is_message && let Err(not_until) = aside.check() {
+        let pace = match counted {
+            Counted::Message => messages.as_ref(),
+            Counted::Update => Some(&updates),
+            Counted::Aside => Some(&aside),
+        };
+        while let Some(Err(wait)) = pace.map(Pace::check) {
             // It is not read from meanwhile, and what it has sent counts when its turn has come.
-            let wait = not_until.wait_time_from(DefaultClock::default().now());
             tokio::select! {
                 () = &mut closing => return End::Closed,
                 () = sleep(wait) => {}

@@ -10,6 +10,7 @@ use super::messages::{self, ACK, AckPayload, RESUME};
 use super::resuming::IDLE;
 use super::session::{Inbound, Session};
 use crate::broker::{Event, PeerId};
+use crate::gateway::counted::Counted;
 use crate::gateway::hub::Hub;
 use crate::gateway::outbox::{Outbox, Pushed};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
@@ -49,11 +50,11 @@ impl Attached {
         &self.outbox
     }
 
-    /// The app has sent a text frame; `shared` is the buffer it lies in. Whether it was a message.
-    pub fn text(&self, text: &str, shared: Option<&Bytes>) -> bool {
+    /// The app has sent a text frame; `shared` is the buffer it lies in.
+    pub fn text(&self, text: &str, shared: Option<&Bytes>) -> Counted {
         let mut inbound = self.session.inbound();
         if inbound.link != self.link {
-            return true;
+            return Counted::Message;
         }
         let peer = self.session.peer;
         let limits = &self.hub.limits;
@@ -65,10 +66,10 @@ impl Attached {
         };
         let counts = !matches!(kind, Some(ACK | RESUME));
         let due = counts.then(|| inbound.received.note(text.len()));
-        let is_message = read.is_ok();
+        let counted = Counted::of(read.as_ref().ok().map(|it| &*it.kind));
         let event = match read {
             Ok(envelope) if !counts => match self.control(&envelope) {
-                Ok(()) => return true,
+                Ok(()) => return Counted::Message,
                 Err(error) => refused(peer, envelope.subject(), error),
             },
             read => Event::received(peer, read),
@@ -79,7 +80,7 @@ impl Attached {
             Some(Due::Later) => self.session.untold.notify_one(),
             Some(Due::Pending) | None => {}
         }
-        is_message
+        counted
     }
 
     /// The app has sent what is no text frame.

@@ -1,0 +1,23 @@
+//! What a text frame counts as.
+
+/// By which rate a frame is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// A message.
+    Message,
+    /// `app/update`, for which much is done.
+    Update,
+    /// No message: it cannot be read.
+    Aside,
+}
+
+impl Counted {
+    /// A message of that kind, if it is one.
+    pub(crate) fn of(kind: Option<&str>) -> Self {
+        match kind {
+            Some("app/update") => Counted::Update,
+            Some(_) => Counted::Message,
+            None => Counted::Aside,
+        }
+    }
+}
