@@ -14,6 +14,7 @@ use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_P
 use crate::fronts::socket::stream::UNFINISHED_TIME;
 use crate::http::connections::BUFFERED;
 use crate::http::http_limits::LONGEST_PAUSE;
+use crate::http::places::SPARE;
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::SECRET_CHARS;
 
@@ -141,6 +142,10 @@ fn fixed() -> Vec<(&'static str, String)> {
             format!("{UNFINISHED_TIME:?}"),
         ),
         ("The head of an HTTP request", size(BUFFERED)),
+        (
+            "HTTP connections beyond the others on which only the health routes are answered",
+            SPARE.to_string(),
+        ),
         (
             "How long nothing of an HTTP body may come",
             format!("{LONGEST_PAUSE:?}"),

@@ -1,5 +1,6 @@
 //! Connections: accepted, with TLS or without, and served HTTP/1.1 until the gateway stops.
 
+use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,7 +9,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::Request;
+use axum::http::header::{CONNECTION, HeaderValue};
+use axum::http::{Request, StatusCode};
+use axum::response::{IntoResponse, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
@@ -22,16 +25,20 @@ use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
 use crate::fronts::ledger::Party;
+use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::http::budget::LetGo;
 use crate::http::places::{Place, Places, Seldom, while_answered};
-use crate::http::{HttpLimits, Tls};
+use crate::http::{HttpLimits, Tls, health};
 
 /// What to wait when no connection can be accepted, as when the process has too many files open.
 const ACCEPT_RETRY: Duration = Duration::from_millis(200);
+
+/// When to try again on another connection.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// Bytes of a request's head, and of an answer that wait in a connection to be written.
 pub(crate) const BUFFERED: usize = 32 << 10;
@@ -141,6 +148,7 @@ impl Connections {
         let limits = &self.limits;
         let stranger = Party::Stranger(address.network());
         let watch = Watch::new(self.bounds.unfinished.clone(), stranger);
+        place.is_watched(watch.clone());
         let stream = Watched::new(stream, watch.clone(), limits.write_timeout);
         let known = Connection {
             address,
@@ -154,7 +162,20 @@ impl Connections {
             request.extensions_mut().insert(ConnectInfo(address));
             request.extensions_mut().insert(known.clone());
             request.extensions_mut().insert(let_go.clone());
-            while_answered(&at, router.clone().call(request))
+            let spare = at.is_spare();
+            let is_served = !spare || health::PATHS.contains(&request.uri().path());
+            let answer = is_served.then(|| router.clone().call(request));
+            while_answered(&at, async move {
+                let mut response = match answer {
+                    Some(answer) => answer.await?,
+                    None => too_many(),
+                };
+                if spare {
+                    let close = HeaderValue::from_static("close");
+                    response.headers_mut().insert(CONNECTION, close);
+                }
+                Ok::<_, Infallible>(response)
+            })
         });
         let connection = Builder::new()
             .timer(TokioTimer::new())
@@ -181,6 +202,13 @@ impl Connections {
             tracing::debug!(address = %address.0, %error, "connection ended");
         }
     }
+}
+
+/// The answer on a connection that is one too many.
+fn too_many() -> Response {
+    let message = "Too many connections are busy";
+    let refusal = Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, RETRY);
+    refusal.into_response()
 }
 
 /// Messages are small and awaited: Nagle's algorithm only delays them.

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use tokio::sync::Notify;
 
 use crate::fronts::kept::keep;
+use crate::fronts::socket::stream::Watch;
 
 /// Between two lines of the log on the same.
 const SELDOM: Duration = Duration::from_secs(10);
@@ -17,13 +18,22 @@ const SELDOM: Duration = Duration::from_secs(10);
 /// The connections that speak HTTP: those that have become WebSockets are counted elsewhere.
 ///
 /// When there are too many, of one address or of all, one makes room that waits for a request: one that
-/// never sent any, if there is one, and of those the oldest.
+/// never sent any, if there is one, and of those the oldest. If there is none, the one makes room that has
+/// not read its answer for longest. Else the next has a spare place, on which nothing is asked but how the
+/// gateway is.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
     most_of_one: usize,
     taken: Mutex<Taken>,
+    spare: Mutex<Taken>,
 }
+
+/// Places for connections that are one too many.
+pub(crate) const SPARE: usize = 16;
+
+/// How long a client may read nothing of an answer while nobody has to make room for others.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct Taken {
@@ -41,6 +51,7 @@ struct Occupant {
     /// Whether it has sent a request.
     asked: AtomicBool,
     let_go: Arc<Notify>,
+    watch: OnceLock<Watch>,
 }
 
 /// A connection's place, which is free again when this is dropped.
@@ -49,6 +60,7 @@ pub(crate) struct Place {
     places: Arc<Places>,
     number: u64,
     occupant: Arc<Occupant>,
+    is_spare: bool,
 }
 
 impl Places {
@@ -57,54 +69,74 @@ impl Places {
             most,
             most_of_one,
             taken: Mutex::default(),
+            spare: Mutex::default(),
         })
     }
 
     /// Takes a place for a connection from that address or network. None if all others are busy.
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
-        let mut taken = self.taken();
+        let mut taken = self.taken(false);
         let is_full = if taken.of_address.get(&address) >= Some(&self.most_of_one) {
             !taken.let_one_go(Some(address))
         } else {
             taken.all.len() >= self.most && !taken.let_one_go(None)
         };
         if is_full {
-            return None;
+            drop(taken);
+            taken = self.taken(true);
+            if taken.all.len() >= SPARE && !taken.let_one_go(None) {
+                return None;
+            }
         }
-        let occupant = Arc::new(Occupant {
-            address,
-            busy: AtomicUsize::new(0),
-            asked: AtomicBool::new(false),
-            let_go: Arc::default(),
-        });
-        taken.last += 1;
-        let number = taken.last;
-        taken.all.insert(number, occupant.clone());
-        *taken.of_address.entry(address).or_default() += 1;
+        let (number, occupant) = taken.add(address);
         drop(taken);
         Some(Place {
             places: self.clone(),
             number,
             occupant,
+            is_spare: is_full,
         })
     }
 
     /// Lets one connection go that waits for a request.
     pub fn let_one_go(&self) {
-        self.taken().let_one_go(None);
+        self.taken(false).let_one_go(None);
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn taken(&self, spare: bool) -> MutexGuard<'_, Taken> {
+        let taken = if spare { &self.spare } else { &self.taken };
+        taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Taken {
+    fn add(&mut self, address: IpAddr) -> (u64, Arc<Occupant>) {
+        let occupant = Arc::new(Occupant {
+            address,
+            busy: AtomicUsize::new(0),
+            asked: AtomicBool::new(false),
+            let_go: Arc::default(),
+            watch: OnceLock::new(),
+        });
+        self.last += 1;
+        self.all.insert(self.last, occupant.clone());
+        *self.of_address.entry(address).or_default() += 1;
+        (self.last, occupant)
+    }
+
     /// Of that address, or of all. Whether there was one.
     fn let_one_go(&mut self, of: Option<IpAddr>) -> bool {
         let mut idle = None;
+        let mut slow: Option<(tokio::time::Instant, u64)> = None;
         for (number, it) in &self.all {
-            if of.is_some_and(|of| of != it.address) || it.busy.load(Relaxed) > 0 {
+            if of.is_some_and(|of| of != it.address) {
+                continue;
+            }
+            if it.busy.load(Relaxed) > 0 {
+                let since = it.watch.get().and_then(Watch::waits_since);
+                let waits = since.filter(|since| since.elapsed() > PATIENCE);
+                let waits = waits.map(|since| (since, *number));
+                slow = slow.into_iter().chain(waits).min();
                 continue;
             }
             if !it.asked.load(Relaxed) {
@@ -113,6 +145,7 @@ impl Taken {
             }
             idle = idle.or(Some(*number));
         }
+        let idle = idle.or(slow.map(|(_, number)| number));
         let gone = idle.and_then(|number| self.remove(number));
         gone.is_some_and(|gone| {
             gone.let_go.notify_one();
@@ -133,6 +166,16 @@ impl Taken {
 }
 
 impl Place {
+    /// Whether nothing is to be asked here but how the gateway is.
+    pub fn is_spare(&self) -> bool {
+        self.is_spare
+    }
+
+    /// How the connection is written to.
+    pub fn is_watched(&self, watch: Watch) {
+        let _ = self.occupant.watch.set(watch);
+    }
+
     /// What makes the connection make room.
     pub fn told(&self) -> Arc<Notify> {
         self.occupant.let_go.clone()
@@ -151,7 +194,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.places.taken().remove(self.number);
+        self.places.taken(self.is_spare).remove(self.number);
     }
 }
 
@@ -222,14 +265,24 @@ mod tests {
         let last = enter(1).unwrap();
         assert!(gone(&asked) && !gone(&next));
         last.occupant.busy.store(1, Relaxed);
-        assert!(enter(1).is_none(), "both are busy");
+        let spare = enter(1).unwrap();
+        assert!(spare.is_spare(), "both are busy");
+        let spares: Vec<_> = (0..SPARE).map(|_| enter(1).unwrap()).collect();
+        assert!(gone(&spare) && spares.iter().all(|it| it.is_spare() && !gone(it)));
+        for it in &spares {
+            it.occupant.busy.store(1, Relaxed);
+        }
+        assert!(enter(1).is_none());
+        drop((spare, spares));
         // Another address has its own.
         let other = enter(2).unwrap();
         let another = enter(3).unwrap();
         assert!(gone(&other) && !gone(&another));
         drop((asked, silent, next, last, other, another));
-        let taken = places.taken();
-        assert!(taken.all.is_empty() && taken.of_address.is_empty());
+        for spare in [false, true] {
+            let taken = places.taken(spare);
+            assert!(taken.all.is_empty() && taken.of_address.is_empty());
+        }
     }
 
     #[test]

@@ -517,3 +517,45 @@ async fn a_body_that_stops_is_not_waited_for() {
     assert_eq!(&start, b"HTTP/1.1 408");
     assert!(began.elapsed() < Duration::from_secs(28));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_readers_and_slow_writers_hold_no_place_that_others_need() {
+    let folder = std::env::temp_dir().join(format!("caphost-slow-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("large"), vec![b'x'; 16 * MIB]).unwrap();
+    let gateway = Gateway::with(Config {
+        www: folder.clone(),
+        http_limits: HttpLimits {
+            connections_per_address: 20,
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let (host, port) = (gateway.address, gateway.address.port());
+    let request = format!("GET /large HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let mut slow = Vec::new();
+    for _ in 0..20 {
+        slow.push(half(port, &request).await);
+    }
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    for _ in 0..10 {
+        assert_eq!(status(port, "/large").await, Some(200));
+    }
+    // Of those that wait for the rest of a request none makes room, but the gateway says how it is.
+    drop(slow);
+    let request = format!(
+        "POST /cancellation/cancel HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+         Content-Length: 100\r\n\r\n{{"
+    );
+    let mut halves = Vec::new();
+    for _ in 0..40 {
+        halves.push(half(port, &request).await);
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    for _ in 0..20 {
+        assert_eq!(status(port, "/healthz").await, Some(200));
+        assert_eq!(status(port, "/large").await, Some(503));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}

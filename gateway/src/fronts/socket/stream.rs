@@ -35,6 +35,8 @@ pub struct Watch(Arc<Noted>);
 struct Noted {
     /// When the other end was last seen to take something.
     taken: Mutex<Instant>,
+    /// Since when a write waits for the other end to take something.
+    waits: Mutex<Option<Instant>>,
     /// Whether it is a WebSocket by now, whose peers have bounds of their own.
     is_socket: AtomicBool,
     /// The largest message of a WebSocket that is read.
@@ -78,6 +80,7 @@ impl Watch {
     pub(crate) fn new(ledgers: Arc<Ledgers>, party: Party) -> Self {
         Watch(Arc::new(Noted {
             taken: Mutex::new(Instant::now()),
+            waits: Mutex::default(),
             is_socket: AtomicBool::new(false),
             most: AtomicUsize::new(usize::MAX),
             unfinished: AtomicUsize::new(0),
@@ -93,6 +96,11 @@ impl Watch {
     /// opened.
     pub(crate) fn last_taken(&self) -> Instant {
         *self.taken()
+    }
+
+    /// Since when a write of HTTP waits for the other end to take something.
+    pub(crate) fn waits_since(&self) -> Option<Instant> {
+        *locked(&self.0.waits)
     }
 
     /// It is a WebSocket from now on, whose messages have at most so many bytes.
@@ -258,16 +266,19 @@ impl<S> Watched<S> {
             if waited && matches!(polled, Poll::Ready(Ok(_))) {
                 *self.watch.taken() = Instant::now();
             }
-            if !self.write_waits && !self.flush_waits {
-                self.unread = None;
+            if !self.write_waits && !self.flush_waits && self.unread.take().is_some() {
+                *locked(&self.watch.0.waits) = None;
             }
             return polled;
         }
         if self.watch.0.is_socket.load(Relaxed) {
             return Poll::Pending;
         }
-        let patience = self.patience;
-        let unread = self.unread.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let (patience, waits) = (self.patience, &self.watch.0.waits);
+        let unread = self.unread.get_or_insert_with(|| {
+            *locked(waits) = Some(Instant::now());
+            Box::pin(sleep(patience))
+        });
         unread.as_mut().poll(context).map(|()| {
             let error = "the client does not read its answer";
             Err(io::Error::new(io::ErrorKind::TimedOut, error))
@@ -351,12 +362,15 @@ mod tests {
         near.write_all(&[0; 100]).await.unwrap();
         near.flush().await.unwrap();
         assert_eq!(watch.last_taken(), opened, "what has room may go to nobody");
+        assert_eq!(watch.waits_since(), None);
         assert!(near.write_all(&[0; 40]).now_or_never().is_none());
         assert_eq!(watch.last_taken(), opened, "it waits still");
+        assert!(watch.waits_since() > Some(opened));
         far.read_exact(&mut [0; 90]).await.unwrap();
         near.write_all(&[0; 40]).await.unwrap();
         let taken = watch.last_taken();
         assert!(taken > opened);
+        assert_eq!(watch.waits_since(), None);
         near.write_all(&[0; 50]).await.unwrap();
         assert_eq!(watch.last_taken(), taken, "there was room again");
     }
