@@ -42,7 +42,7 @@ pub struct Limits {
     /// The largest message that is accepted; a larger one is refused.
     #[arg(id = "max_message_bytes", long = "max-message-bytes", env = "CAPHOST_MAX_MESSAGE_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub message_bytes: usize,
-    /// The largest message that is read at all; beyond it the connection closes.
+    /// The largest message that is read at all; beyond it the connection closes. Of an app that has connected without a token where there are tokens: --max-message-bytes.
     #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub frame_bytes: usize,
     /// What all peers together may have sent of messages and HTTP bodies that are not finished. Beyond that, of whoever has sent most the connection with most is closed, or the body is answered 503. The first 64 KiB of each do not count.

@@ -1,6 +1,7 @@
 //! `/healthz`, `/readyz` and `/metrics`: what a supervisor, a load balancer and Prometheus ask.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
@@ -19,6 +20,9 @@ use caphost::call::{Code, Error};
 /// What has a rate of its own.
 pub(crate) const PATHS: [&str; 2] = ["/healthz", "/readyz"];
 
+/// How old the count of peers may be: to count them, all others wait.
+const FRESH: Duration = Duration::from_millis(100);
+
 const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
 
 /// `/healthz` says `ok` while the process lives; `/readyz` has status 200 while new calls are
@@ -27,19 +31,51 @@ const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; versi
 /// are tokens.
 pub(crate) fn routes(hub: Arc<Hub>, lifecycle: Arc<Lifecycle>) -> Router {
     let metrics = get(metrics).with_state(hub.clone());
+    let ready_state = Arc::new(Ready {
+        hub,
+        lifecycle,
+        peers: Recent::default(),
+    });
     Router::new()
         .route("/healthz", get("ok"))
-        .route("/readyz", get(ready).with_state((hub, lifecycle)))
+        .route("/readyz", get(ready).with_state(ready_state))
         .route("/metrics", metrics)
 }
 
-async fn ready(State((hub, lifecycle)): State<(Arc<Hub>, Arc<Lifecycle>)>) -> Response {
+/// What `/readyz` looks at.
+struct Ready {
+    hub: Arc<Hub>,
+    lifecycle: Arc<Lifecycle>,
+    /// Agents and apps.
+    peers: Recent<(usize, usize)>,
+}
+
+/// What is looked at now and then, however often it is asked for.
+#[derive(Debug, Default)]
+struct Recent<T>(Mutex<Option<(Instant, T)>>);
+
+impl<T: Copy> Recent<T> {
+    fn get(&self, look: impl FnOnce() -> T) -> T {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *last {
+            Some((at, seen)) if at.elapsed() < FRESH => seen,
+            _ => last.insert((Instant::now(), look())).1,
+        }
+    }
+}
+
+async fn ready(State(ready): State<Arc<Ready>>) -> Response {
+    let Ready {
+        hub,
+        lifecycle,
+        peers,
+    } = &*ready;
     let (status, word) = match lifecycle.phase() {
         Phase::Serving => (StatusCode::OK, "ready"),
         Phase::Draining => (StatusCode::SERVICE_UNAVAILABLE, "draining"),
         Phase::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
     };
-    let (agents, apps) = hub.peers();
+    let (agents, apps) = peers.get(|| hub.peers());
     let mut body = json!({ "status": word, "apps": apps, "agents": agents });
     if let Some(standing) = hub.workers().map(|workers| workers.standing()) {
         let redis = if standing.connected {
@@ -86,4 +122,17 @@ async fn metrics(
         response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_not_counted_for_each_who_asks() {
+        let recent = Recent::default();
+        assert_eq!([1, 2, 3].map(|now| recent.get(|| now)), [1, 1, 1]);
+        recent.0.lock().unwrap().as_mut().unwrap().0 -= FRESH;
+        assert_eq!(recent.get(|| 4), 4);
+    }
 }

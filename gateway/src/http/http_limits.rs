@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderValue};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use clap::Args;
@@ -133,6 +133,37 @@ pub(crate) async fn rate(
         }
         Err(too_many) => *too_many,
     }
+}
+
+/// The same for questions that browsers ask before a request, which are answered ahead of that.
+pub(crate) async fn preflight_rate(
+    State(rate): State<Arc<RequestRate>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if request.method() == Method::OPTIONS
+        && let Err(too_many) = rate.count(&request)
+    {
+        return *too_many;
+    }
+    next.run(request).await
+}
+
+/// Counts what is refused, and nothing else.
+pub(crate) async fn refusal_rate(
+    State(rate): State<Arc<RequestRate>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let party = party(&rate.hub, &request);
+    let response = next.run(request).await;
+    let refused = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
+    if refused.contains(&response.status())
+        && let Err(wait) = rate.limiter.check(&party)
+    {
+        return rate.too_many(wait);
+    }
+    response
 }
 
 /// Turns away a request whose body is announced to be larger than a message may be. One that is

@@ -148,10 +148,15 @@ impl Server {
                 .layer(from_fn_with_state(budget.clone(), budget::count))
                 .layer(from_fn_with_state(rate.clone(), http_limits::rate))
                 .layer(headers::cross_origin(policy.clone()))
+                .layer(from_fn_with_state(
+                    rate.clone(),
+                    http_limits::preflight_rate,
+                ))
         };
+        let refusals = from_fn_with_state(rate.clone(), http_limits::refusal_rate);
         let router = shared(interfaces)
-            // Not bounded in number: what is turned away is not delivered again.
-            .merge(tool_servers.routes())
+            // Not bounded in number but for guesses: what is turned away is not delivered again.
+            .merge(tool_servers.routes().layer(refusals))
             .layer(from_fn_with_state(
                 http_limits.body_timeout,
                 http_limits::body_time,

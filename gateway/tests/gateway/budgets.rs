@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use caphost_gateway::{Config, Limits};
+use caphost_gateway::{Config, HttpLimits, Limits};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -229,5 +229,67 @@ async fn an_app_that_updates_all_the_time_waits_with_a_session_or_without() {
             .await;
         assert_eq!(agent.next().await["payload"]["sessionId"], "s");
         assert!(began.elapsed() > Duration::from_millis(800), "{began:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn frames_of_who_connects_without_a_token_are_no_larger_than_a_message() {
+    let gateway = Gateway::with(Config {
+        tokens: tokens(&["app=c"]),
+        limits: Limits {
+            message_bytes: 2 * MIB,
+            frame_bytes: 8 * MIB,
+            ..Limits::default()
+        },
+        ..config()
+    })
+    .await;
+    for (path, id, closed) in [
+        ("/abp/app", "late", true),
+        ("/abp/app?token=c", "known", false),
+    ] {
+        let mut app = gateway.peer(path).await;
+        let mut message = register(id);
+        message["payload"]["token"] = "c".into();
+        app.send(message).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        app.send(request(
+            "progress",
+            "p",
+            json!({ "x": "x".repeat(3 * MIB) }),
+        ))
+        .await;
+        match closed {
+            true => assert_eq!(app.closed().await, 1009),
+            false => assert_eq!(code(&app.next().await), "INVALID_PARAMS"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn preflights_and_guesses_at_callbacks_count_towards_the_rate() {
+    let preflight = "Origin: http://localhost\r\nAccess-Control-Request-Method: POST\r\n";
+    for (method, path, headers) in [
+        ("OPTIONS", "/mcp", preflight),
+        ("POST", "/rap/callback/guess/1", ""),
+    ] {
+        let gateway = Gateway::with(Config {
+            http_limits: HttpLimits {
+                requests_per_second: 20.0,
+                ..HttpLimits::default()
+            },
+            ..config()
+        })
+        .await;
+        let port = format!(":{}\r\n", gateway.address.port());
+        let headers = headers.replacen("\r\n", &port, 1);
+        let first = gateway.ask(method, path, &headers, "").await.status;
+        assert!([200, 404].contains(&first), "{path}: {first}");
+        let mut refused = 0;
+        for _ in 0..60 {
+            let status = gateway.ask(method, path, &headers, "").await.status;
+            refused += u32::from(status == 429);
+        }
+        assert!(refused > 10, "{path}: {refused}");
     }
 }

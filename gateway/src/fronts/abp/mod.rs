@@ -50,10 +50,13 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
 }
 
 /// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
-async fn app(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Response, Refusal> {
+async fn app(State(hub): State<Arc<Hub>>, mut request: SocketRequest) -> Result<Response, Refusal> {
     let identity = match request.identify(&hub, Role::App) {
         Ok(identity) => Some(identity),
-        Err(_) if !request.shows_secret() => None,
+        Err(_) if !request.shows_secret() => {
+            request.is_strange();
+            None
+        }
         Err(refusal) => return Err(refusal),
     };
     let known = identity.clone();

@@ -227,7 +227,7 @@ async fn read(
 
 fn broken(error: axum::Error, frame_bytes: usize) -> End {
     use tungstenite::Error as Ws;
-    use tungstenite::error::ProtocolError;
+    use tungstenite::error::{CapacityError, ProtocolError};
     let error = error.into_inner();
     if let Some(Ws::Io(error)) = error.downcast_ref::<Ws>()
         && let Some(excess) = error.get_ref().and_then(|it| it.downcast_ref::<Excess>())
@@ -240,8 +240,12 @@ fn broken(error: axum::Error, frame_bytes: usize) -> End {
         return End::Broken(code, excess.to_string());
     }
     match error.downcast_ref::<Ws>() {
-        Some(Ws::Capacity(_)) => {
-            let reason = format!("A message may have at most {frame_bytes} bytes");
+        Some(Ws::Capacity(error)) => {
+            let most = match error {
+                CapacityError::MessageTooLong { max_size, .. } => *max_size,
+                CapacityError::TooManyHeaders => frame_bytes,
+            };
+            let reason = format!("A message may have at most {most} bytes");
             End::Broken(CloseCode::TOO_BIG, reason)
         }
         Some(Ws::Utf8(_)) => End::Broken(CloseCode::NOT_TEXT, "Not UTF-8".into()),

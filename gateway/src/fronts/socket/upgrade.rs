@@ -16,7 +16,7 @@ use crate::fronts::refusal::{Refusal, refuse};
 use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::{Connection, Socket};
 use crate::gateway::Hub;
-use crate::limits::Limits;
+use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::tokens::{Identity, Role};
 use caphost::call::Error;
 
@@ -30,6 +30,8 @@ pub struct SocketRequest {
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
     connection: Connection,
+    /// Whether no token is shown although there are tokens.
+    is_strange: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -62,6 +64,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
             headers: parts.headers.clone(),
             upgrade,
             connection: connection.ok_or_else(unknown)?,
+            is_strange: false,
         })
     }
 }
@@ -95,6 +98,11 @@ impl SocketRequest {
         shows_secret(&self.headers, self.query.as_deref())
     }
 
+    /// It comes from somebody who may show a token later.
+    pub(crate) fn is_strange(&mut self) {
+        self.is_strange = true;
+    }
+
     /// The connection it comes on.
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
@@ -125,6 +133,7 @@ impl SocketRequest {
         let SocketRequest {
             mut upgrade,
             connection,
+            is_strange,
             ..
         } = self;
         let offered: Vec<_> = upgrade.requested_protocols().cloned().collect();
@@ -139,7 +148,11 @@ impl SocketRequest {
             upgrade.set_selected_protocol(protocol.clone());
         }
         // A longer frame is not read at all; a message over its own limit is read and refused.
-        let frame_bytes = limits.frame_bytes.max(limits.message_bytes);
+        let mut frame_bytes = limits.frame_bytes.max(limits.message_bytes);
+        if is_strange {
+            // For as much as a frame says it has, room is made at once.
+            frame_bytes = limits.message_bytes.max(REGISTRATION_BYTES);
+        }
         upgrade
             .read_buffer_size(32 << 10)
             .max_message_size(frame_bytes)
