@@ -161,13 +161,22 @@ async fn a_prompt_answer_is_open_until_it_is_read() {
     let request = format!(
         "POST /mcp HTTP/1.1\r\nHost: {host}\r\n{headers}Content-Length: {length}\r\n\r\n{call}"
     );
+    // With a session there already, the answer to the next comes at once.
+    let first = async {
+        let initialize = app.next().await;
+        let session = json!({ "sessionId": "s" });
+        app.send(answer(&initialize, "initialize-result", session))
+            .await;
+        let called = app.next().await;
+        let done = json!({ "success": true });
+        app.send(answer(&called, "capabilities/call-result", done))
+            .await;
+    };
+    let (answered, ()) = tokio::join!(gateway.ask("POST", "/mcp", &headers, &call), first);
+    assert_eq!(answered.status, 200);
     let mut unread = sent(&gateway, &request).await;
-    let initialize = app.next().await;
-    let session = json!({ "sessionId": "s" });
-    app.send(answer(&initialize, "initialize-result", session))
-        .await;
     let called = app.next().await;
-    let done = json!({ "success": true, "data": "x".repeat(2 * MIB) });
+    let done = json!({ "success": true, "data": "x".repeat(400_000) });
     app.send(answer(&called, "capabilities/call-result", done))
         .await;
     // It is being written.
@@ -177,7 +186,7 @@ async fn a_prompt_answer_is_open_until_it_is_read() {
         gateway.ask("POST", "/mcp", &headers, &call).await.status,
         503
     );
-    let mut text = vec![0; 2 * MIB];
+    let mut text = vec![0; 400_000];
     soon("it", unread.read_exact(&mut text)).await.unwrap();
     drop(unread);
     let free = async {
