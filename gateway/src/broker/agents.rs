@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::page::Page;
 use super::pending::{Pending, read_issued};
+use super::requests::does_not_keep_up;
 use super::stops::Stopped;
-use super::{Action, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
+use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{RunId, name};
 use crate::wire::{Envelope, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error};
@@ -123,6 +124,11 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
+        let bound = agent.app.and_then(|app| self.apps.get(&app));
+        if bound.is_some_and(|app| app.backlog == Backlog::Full) {
+            // The question is kept: it may be answered later.
+            return self.refuse(peer, &envelope.subject(), &does_not_keep_up());
+        }
         let question = envelope.id.and_then(read_issued);
         let question = question.and_then(|issued| agent.questions.remove(&issued));
         let (Some(id), Some(app)) = (question, agent.app) else {

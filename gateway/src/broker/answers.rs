@@ -133,7 +133,8 @@ impl Broker {
         let entry = agent.and_then(|agent| {
             let entry = agent.pending.take(read_issued(id?)?, answers)?;
             let app = self.apps.get_mut(&app)?;
-            app.load.give_back(&agent.profile.owner.name, entry.bytes as usize);
+            app.load
+                .give_back(&agent.profile.owner.name, entry.bytes as usize);
             Some(entry)
         });
         self.counters.answers_dropped += u64::from(entry.is_none());

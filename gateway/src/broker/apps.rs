@@ -11,7 +11,7 @@ use super::message::Content;
 use super::offers::Registration;
 use super::pending::IssuedId;
 use super::stops::LeftBehind;
-use super::{Action, Broker, Message, PeerId, Seat};
+use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
 use crate::wire::{Envelope, Header, Json, Outgoing, Refusal, Request, Subject};
@@ -33,8 +33,8 @@ pub(super) struct App {
     pub left_behind: LeftBehind,
     /// What its agents have it work on.
     pub load: Load,
-    /// Whether much waits to be written to it.
-    pub congested: bool,
+    /// How much waits to be written to it.
+    pub backlog: Backlog,
     /// Where it is.
     pub seat: Seat,
     /// Whether its connection was lost, and it may come back.
@@ -55,7 +55,7 @@ impl Broker {
             agents: FxHashMap::default(),
             left_behind: LeftBehind::default(),
             load: Load::default(),
-            congested: false,
+            backlog: Backlog::Short,
             seat,
             suspended: false,
         };

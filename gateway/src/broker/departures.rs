@@ -1,7 +1,7 @@
 //! Peers that go away, and the end of it all.
 
 use super::load::Load;
-use super::{Action, Broker, CloseCode, PeerId, Seat};
+use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
 use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing};
 use caphost::call::{Code, Error};
 
@@ -31,7 +31,12 @@ impl Broker {
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
             app.agents.remove(&agent.handle);
-            app.load.give_back(&agent.profile.owner.name, bytes);
+            let owner = &agent.profile.owner.name;
+            match app.backlog {
+                Backlog::Short => app.load.give_back(owner, bytes),
+                // It is gone, and what it has sent still waits.
+                Backlog::Long | Backlog::Full => app.load.leave(owner, bytes),
+            }
             app.left_behind.keep(&agent.handle, agent.stopped);
         }
         self.bid_farewell(bound, &agent.handle);
@@ -69,7 +74,7 @@ impl Broker {
         let Some(app) = self.apps.get_mut(&peer) else {
             return;
         };
-        app.congested = false;
+        app.backlog = Backlog::Short;
         app.load = Load::default();
         let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
         agents.sort_unstable_by_key(|(_, agent)| *agent);

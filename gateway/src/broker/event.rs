@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Message;
 use super::call::{CancelKey, CancelOutcome, Client, NewCall, Step};
+use super::{Backlog, Message};
 use crate::broker::runs::{Dialect, RunId};
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Outgoing, Refusal};
@@ -129,12 +129,12 @@ pub enum Event<'a> {
         /// What is wrong with it.
         refusal: Box<Refusal>,
     },
-    /// The queue to a peer has grown past half of its limit, or is short again.
-    Congested {
+    /// The queue to a peer is longer than before, or shorter.
+    Backlog {
         /// To whom.
         peer: PeerId,
-        /// Whether it has grown.
-        congested: bool,
+        /// How far it is filled.
+        backlog: Backlog,
     },
     /// An app's connection was lost, and it may come back on another; or it has.
     Suspended {

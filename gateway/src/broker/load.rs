@@ -7,33 +7,52 @@ use rustc_hash::FxHashMap;
 
 /// Bytes of the requests that an app has not answered yet, by the names of their owners.
 #[derive(Debug, Default)]
-pub(super) struct Load(FxHashMap<Arc<str>, usize>);
+pub(super) struct Load {
+    owners: FxHashMap<Arc<str>, usize>,
+    /// Those of agents that are gone, which wait to be written all the same.
+    left: FxHashMap<Arc<str>, usize>,
+}
 
 impl Load {
     pub(super) fn add(&mut self, owner: &Arc<str>, bytes: usize) {
-        match self.0.get_mut(owner) {
+        match self.owners.get_mut(owner) {
             Some(sum) => *sum += bytes,
             None => {
-                self.0.insert(owner.clone(), bytes);
+                self.owners.insert(owner.clone(), bytes);
             }
         }
     }
 
     pub(super) fn give_back(&mut self, owner: &Arc<str>, bytes: usize) {
-        let Some(sum) = self.0.get_mut(owner) else {
+        let Some(sum) = self.owners.get_mut(owner) else {
             return;
         };
         *sum = sum.saturating_sub(bytes);
         if *sum == 0 {
-            self.0.remove(owner);
+            self.owners.remove(owner);
+        }
+    }
+
+    /// An agent of `owner` is gone, and its requests still wait to be written: they count until
+    /// [`Load::forget_left`].
+    pub(super) fn leave(&mut self, owner: &Arc<str>, bytes: usize) {
+        if bytes > 0 {
+            *self.left.entry(owner.clone()).or_default() += bytes;
+        }
+    }
+
+    /// Little waits to be written.
+    pub(super) fn forget_left(&mut self) {
+        for (owner, bytes) in std::mem::take(&mut self.left) {
+            self.give_back(&owner, bytes);
         }
     }
 
     /// Whether `owner` may send so many bytes more while much waits for the app already: others have
     /// brought that about, and with this it stays below its own share of `room`.
     pub(super) fn has_room(&self, owner: &Arc<str>, bytes: usize, room: usize) -> bool {
-        let own = self.0.get(owner);
-        let owners = self.0.len() + usize::from(own.is_none());
+        let own = self.owners.get(owner);
+        let owners = self.owners.len() + usize::from(own.is_none());
         owners > 1 && own.unwrap_or(&0) + bytes <= room / owners
     }
 }
@@ -59,5 +78,17 @@ mod tests {
         load.give_back(&a, 90);
         load.give_back(&a, 1);
         assert!(!load.has_room(&b, 1, 100), "it is alone");
+    }
+
+    #[test]
+    fn whoever_leaves_and_comes_back_has_no_share_of_its_own() {
+        let [a, b] = ["a", "b"].map(Arc::from);
+        let mut load = Load::default();
+        load.add(&b, 10);
+        load.add(&a, 50);
+        load.leave(&a, 50);
+        assert!(!load.has_room(&a, 1, 100), "what it has sent still waits");
+        load.forget_left();
+        assert!(load.has_room(&a, 50, 100));
     }
 }

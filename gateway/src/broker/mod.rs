@@ -8,6 +8,7 @@
 mod agents;
 mod answers;
 mod apps;
+mod backlog;
 mod call;
 mod departures;
 mod event;
@@ -28,6 +29,7 @@ mod updates;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 
+pub use backlog::Backlog;
 pub(crate) use call::unconfirmed;
 pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
@@ -140,9 +142,12 @@ impl Broker {
                 self.refuse(peer, &refusal.subject, &refusal.error);
             }
             Event::Refused { peer, refusal } => self.app_refused(peer, *refusal),
-            Event::Congested { peer, congested } => {
+            Event::Backlog { peer, backlog } => {
                 if let Some(app) = self.apps.get_mut(&peer) {
-                    app.congested = congested;
+                    app.backlog = backlog;
+                    if backlog == Backlog::Short {
+                        app.load.forget_left();
+                    }
                 }
             }
             Event::Suspended { peer, suspended } => {

@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub call_id: Option<Box<str>>,
     /// The run that a call begins, or a cancel is for.
     pub run: Option<RunId>,
-    /// How long it is.
+    /// What it costs the queue to the app.
     pub bytes: u32,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Pending {
     ids: HashSet<Arc<str>>,
     /// How many of each type are the agent's own.
     counts: [usize; Request::ALL.len()],
-    /// How long they are together.
+    /// What they cost together.
     bytes: usize,
 }
 
@@ -77,7 +77,7 @@ impl Pending {
         self.entries.len()
     }
 
-    /// How long all are together.
+    /// What all cost together.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

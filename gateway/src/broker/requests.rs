@@ -7,13 +7,19 @@ use serde_json::json;
 
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
-use super::{Action, Broker, PeerId};
+use super::{Action, Backlog, Broker, PeerId};
 use crate::broker::runs::{NewRun, Place, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{CallId, Code, Error, Stop};
 
 /// What an agent waits before it calls an app again that does not keep up, in milliseconds.
 const CONGESTED_RETRY_MS: f64 = 1_000.0;
+
+/// What the envelope around a payload costs at most, as a rule.
+const ENVELOPE_BYTES: usize = 256;
+
+/// The largest cancel that an app gets whose queue is full.
+const CANCEL_BYTES: usize = 4 << 10;
 
 /// A request on its way to an app.
 pub(super) struct Asked<'a> {
@@ -139,25 +145,29 @@ impl Broker {
             let message = "The gateway is shutting down: it takes no new calls";
             return Err(Error::new(Code::CAPABILITY_UNAVAILABLE, message));
         }
-        // Cancels still go through: they relieve the app.
-        if request == Request::Call && self.is_congested(app, peer, bytes) {
-            let mut error = Error::new(
-                Code::RATE_LIMITED,
-                "The app does not keep up with its calls",
-            );
-            error.retry_after = Some(CONGESTED_RETRY_MS);
-            return Err(error.with_details(Box::new(json!({ "limit": "queuedBytes" }))));
+        match self.is_congested(app, peer, (request, bytes)) {
+            true => Err(does_not_keep_up()),
+            false => Ok(app),
         }
-        Ok(app)
     }
 
-    /// Whether too much waits for the app for so many bytes of that agent to join it.
-    fn is_congested(&self, app: PeerId, agent: PeerId, bytes: usize) -> bool {
+    /// Whether too much waits for the app for a request of that agent to join it. Past the end of its
+    /// queue the app would be given up, for all its agents.
+    fn is_congested(&self, app: PeerId, agent: PeerId, (request, bytes): (Request, usize)) -> bool {
         let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
             return false;
         };
-        let room = self.limits.queued_bytes / 2;
-        app.congested && !app.load.has_room(&agent.profile.owner.name, bytes, room)
+        // Cancels still go through: they relieve the app.
+        match (app.backlog, request) {
+            (Backlog::Short, _) => false,
+            (Backlog::Full, Request::Cancel) => bytes > CANCEL_BYTES,
+            (Backlog::Full, _) => true,
+            (Backlog::Long, Request::Call) => {
+                let (bytes, room) = (bytes + ENVELOPE_BYTES, self.limits.queued_bytes / 2);
+                !app.load.has_room(&agent.profile.owner.name, bytes, room)
+            }
+            (Backlog::Long, _) => false,
+        }
     }
 
     fn bind(&mut self, peer: PeerId, to: PeerId) {
@@ -287,13 +297,13 @@ impl Broker {
             agent: Some(&agent.handle),
             timestamp: asked.timestamp.unwrap_or(&self.timestamp),
         };
-        let bytes = asked.payload.len();
         let message = match &asked.about {
             About::Call(call) if agent.is_here() && call.completed.is_some() => {
                 Outgoing::new(header, call.completed.as_deref().unwrap_or("{}"), None)
             }
             _ => Outgoing::new(header, asked.payload, asked.shared),
         };
+        let bytes = message.cost();
         self.actions.push_back(Action::Send { peer: app, message });
         self.counters.relayed += 1;
         let entry = Entry {
@@ -304,7 +314,8 @@ impl Broker {
             bytes: bytes.try_into().unwrap_or(u32::MAX),
         };
         if let Some(app) = self.apps.get_mut(&app) {
-            app.load.add(&agent.profile.owner.name, entry.bytes as usize);
+            app.load
+                .add(&agent.profile.owner.name, entry.bytes as usize);
         }
         agent.pending.insert(issued, entry);
     }
@@ -327,6 +338,14 @@ impl Broker {
         let payload = format!(r#"{{{said},"metadata":{{"stop":"{stop}"}}}}"#);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
+}
+
+/// Why an app takes nothing more for now.
+pub(super) fn does_not_keep_up() -> Failure {
+    let message = "The app does not keep up with its calls";
+    let mut error = Error::new(Code::RATE_LIMITED, message);
+    error.retry_after = Some(CONGESTED_RETRY_MS);
+    error.with_details(Box::new(json!({ "limit": "queuedBytes" })))
 }
 
 fn used_before() -> Failure {

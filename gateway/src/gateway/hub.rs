@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use crate::broker::runs::{CancelNotice, News, RunId};
 use crate::broker::{
-    Action, Broker, CancelKey, CancelOutcome, CloseCode, Counters, Event, Now, PeerId, Seat,
+    Action, Backlog, Broker, CancelKey, CancelOutcome, CloseCode, Counters, Event, Now, PeerId,
+    Seat,
 };
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
@@ -299,8 +300,12 @@ impl Hub {
                     Pushed::Queued => {}
                     Pushed::Unkept => after.log.push(Noticed::Unkept(peer)),
                     Pushed::Congested => {
-                        let congested = true;
-                        broker.handle(Event::Congested { peer, congested }, now);
+                        let backlog = Backlog::Long;
+                        broker.handle(Event::Backlog { peer, backlog }, now);
+                    }
+                    Pushed::Full => {
+                        let backlog = Backlog::Full;
+                        broker.handle(Event::Backlog { peer, backlog }, now);
                     }
                     Pushed::Emptied => {
                         after.log.push(Noticed::Emptied(peer));
@@ -425,14 +430,12 @@ impl Hub {
         self.handle(Event::received(peer, incoming.envelope(&self.limits)));
     }
 
-    /// The queue to a peer is no longer congested, unless it is again by now.
+    /// The queue to a peer is shorter than it was, unless it has grown again by now.
     pub fn relieved(&self, peer: PeerId, outbox: &Outbox) {
         let now = self.now();
         let mut state = self.state();
-        let congested = outbox.is_congested();
-        state
-            .broker
-            .handle(Event::Congested { peer, congested }, now);
+        let backlog = outbox.backlog();
+        state.broker.handle(Event::Backlog { peer, backlog }, now);
     }
 
     /// `/abp.json` of the app named; of the only one, or the demo app, when none is.

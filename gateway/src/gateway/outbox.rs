@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tokio::sync::Notify;
 
-use crate::broker::CloseCode;
+use crate::broker::{Backlog, CloseCode};
 use crate::wire::Outgoing;
 
 /// How far a connection has come.
@@ -29,6 +29,8 @@ pub enum Pushed {
     Queued,
     /// It waits, and with it the queue has passed half of its limit.
     Congested,
+    /// It waits, and with it the queue has passed three quarters of its limit.
+    Full,
     /// There was no room for it: the queue is over.
     Overflow,
     /// There was no room for it in a queue that lasts: it and what waited are dropped, but for
@@ -36,6 +38,16 @@ pub enum Pushed {
     Emptied,
     /// It waits, and the session of its app cannot be taken up again: too much was kept for that.
     Unkept,
+}
+
+impl From<Backlog> for Pushed {
+    fn from(backlog: Backlog) -> Self {
+        match backlog {
+            Backlog::Short => Pushed::Queued,
+            Backlog::Long => Pushed::Congested,
+            Backlog::Full => Pushed::Full,
+        }
+    }
 }
 
 /// What is to be written next.
@@ -84,7 +96,7 @@ struct Queue {
     bytes: usize,
     close: Option<(CloseCode, String)>,
     phase: Phase,
-    congested: bool,
+    backlog: Backlog,
     /// Somebody waits for so few bytes to be left.
     awaited: Option<usize>,
     /// When something was last written, or there was nothing to write.
@@ -108,7 +120,7 @@ impl Outbox {
                 bytes: 0,
                 close: None,
                 phase: Phase::Open,
-                congested: false,
+                backlog: Backlog::Short,
                 awaited: None,
                 moved: Instant::now(),
             }),
@@ -143,14 +155,12 @@ impl Outbox {
             queue.moved = Instant::now();
         }
         self.add(&mut queue, message);
-        let long = queue.bytes > self.limit / 2;
-        let congested = long && !std::mem::replace(&mut queue.congested, true);
+        let grown = queue.grow(self.limit);
         drop(queue);
         self.wake.notify_one();
-        if congested {
-            Pushed::Congested
-        } else {
-            Pushed::Queued
+        match grown {
+            Some(backlog) => backlog.into(),
+            None => Pushed::Queued,
         }
     }
 
@@ -163,7 +173,7 @@ impl Outbox {
         for message in messages {
             self.add(&mut queue, message);
         }
-        queue.congested |= queue.bytes > self.limit / 2;
+        queue.grow(self.limit);
         drop(queue);
         self.wake.notify_one();
     }
@@ -182,7 +192,7 @@ impl Outbox {
         for farewell in all.filter(Outgoing::is_farewell) {
             self.add(queue, farewell);
         }
-        queue.congested = false;
+        queue.backlog = Backlog::Short;
         self.wake.notify_one();
         self.changed.notify_waiters();
     }
@@ -219,7 +229,7 @@ impl Outbox {
         queue.messages.clear();
         self.budget.give_back(std::mem::take(&mut queue.bytes));
         queue.phase = Phase::Over;
-        queue.congested = false;
+        queue.backlog = Backlog::Short;
         drop(queue);
         self.changed.notify_waiters();
     }
@@ -249,23 +259,22 @@ impl Outbox {
         }
     }
 
-    /// A message that was taken out has been written. Whether the queue is short again, having
-    /// been congested.
+    /// A message that was taken out has been written. Whether [`Outbox::backlog`] is less for it.
     pub fn written(&self, cost: usize) -> bool {
         let mut queue = self.queue();
         let gone = cost.min(queue.bytes);
         queue.bytes -= gone;
         queue.moved = Instant::now();
         self.budget.give_back(gone);
-        let short = queue.bytes < self.limit / 4 && std::mem::take(&mut queue.congested);
+        let less = queue.shrink(self.limit);
         let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
         queue.awaited = queue.awaited.filter(|_| !few);
         drop(queue);
         // Not every time: whoever waits is the task that writes, as a rule.
-        if short || few {
+        if less || few {
             self.changed.notify_waiters();
         }
-        short
+        less
     }
 
     /// Whether messages still come and go.
@@ -280,12 +289,17 @@ impl Outbox {
 
     /// Whether the queue has passed half of its limit and is not short again.
     pub fn is_congested(&self) -> bool {
-        self.queue().congested
+        self.backlog() != Backlog::Short
+    }
+
+    /// How far the queue has been filled, and has not been emptied again.
+    pub fn backlog(&self) -> Backlog {
+        self.queue().backlog
     }
 
     /// Waits until the queue is not congested.
     pub async fn short(&self) {
-        self.until(|queue| !queue.congested).await;
+        self.until(|queue| queue.backlog == Backlog::Short).await;
     }
 
     /// Waits until at most `few` bytes are queued, or nothing is queued any more. For one at a time.
@@ -321,6 +335,18 @@ impl Outbox {
     }
 }
 
+impl Queue {
+    /// See [`Backlog::grow`].
+    fn grow(&mut self, limit: usize) -> Option<Backlog> {
+        self.backlog.grow(self.bytes, limit)
+    }
+
+    /// See [`Backlog::shrink`].
+    fn shrink(&mut self, limit: usize) -> bool {
+        self.backlog.shrink(self.bytes, limit)
+    }
+}
+
 impl Drop for Outbox {
     fn drop(&mut self) {
         let bytes = self.queue().bytes;
@@ -348,12 +374,24 @@ mod tests {
         let outbox = Outbox::new(10_000);
         assert_eq!(outbox.push(message(4_000)), Pushed::Queued);
         assert_eq!(outbox.push(message(2_000)), Pushed::Congested);
-        assert_eq!(outbox.push(message(2_000)), Pushed::Queued);
-        let mut short = Vec::new();
+        assert_eq!(outbox.push(message(1_000)), Pushed::Queued);
+        assert_eq!(outbox.push(message(1_000)), Pushed::Full);
+        assert_eq!(outbox.push(message(1)), Pushed::Queued);
+        let mut less = Vec::new();
         while let Some(Step::Message(_, cost)) = outbox.pop() {
-            short.push(outbox.written(cost));
+            less.push((outbox.written(cost), outbox.backlog()));
         }
-        assert_eq!(short, [false, true, false]);
+        let (short, long) = (Backlog::Short, Backlog::Long);
+        assert_eq!(
+            less,
+            [
+                (true, long),
+                (true, short),
+                (false, short),
+                (false, short),
+                (false, short)
+            ]
+        );
     }
 
     #[test]
@@ -361,7 +399,7 @@ mod tests {
         let outbox = Outbox::new(10_000);
         assert_eq!(
             outbox.push(message(20_000)),
-            Pushed::Congested,
+            Pushed::Full,
             "one message always fits"
         );
         assert_eq!(outbox.push(message(1)), Pushed::Overflow);
@@ -379,12 +417,12 @@ mod tests {
             timestamp: "0",
         };
         outbox.push(Outgoing::new(header, "{}", None));
-        assert_eq!(outbox.push(message(9_000)), Pushed::Congested);
+        assert_eq!(outbox.push(message(9_000)), Pushed::Full);
         assert_eq!(outbox.push(message(9_000)), Pushed::Emptied);
         assert!(outbox.is_open() && !outbox.is_congested());
         assert!(matches!(outbox.pop(), Some(Step::Message(farewell, _)) if farewell.is_farewell()));
         assert!(outbox.pop().is_none());
-        assert_eq!(outbox.push(message(9_000)), Pushed::Congested);
+        assert_eq!(outbox.push(message(9_000)), Pushed::Full);
     }
 
     #[test]

@@ -110,10 +110,7 @@ fn too_many_peers_are_told_so() {
 #[test]
 fn a_congested_app_gets_cancels_but_no_calls() {
     let mut bench = Bench::session();
-    bench.event(Event::Congested {
-        peer: PeerId(1),
-        congested: true,
-    });
+    bench.event(backlog(Backlog::Long));
     let seen = bench.send(2, call("1", "c"));
     assert_eq!(code(only(&seen, 2)), "RATE_LIMITED");
     assert_eq!(
@@ -121,58 +118,53 @@ fn a_congested_app_gets_cancels_but_no_calls() {
         Some(1_000.0)
     );
     bench.relayed(2, cancel("2", "c"));
-    bench.event(Event::Congested {
-        peer: PeerId(1),
-        congested: false,
-    });
+    bench.event(backlog(Backlog::Short));
     goes_on(&mut bench, 2);
 }
 
-#[test]
-fn who_has_filled_the_queue_of_an_app_keeps_nobody_else_from_it() {
+fn backlog(backlog: Backlog) -> Event<'static> {
+    let peer = PeerId(1);
+    Event::Backlog { peer, backlog }
+}
+
+/// A call whose payload has so many bytes, and some more.
+fn sized(id: &str, bytes: usize) -> Value {
+    let params = json!({ "text": "x".repeat(bytes) });
+    let options = json!({ "callId": id });
+    let payload = json!({ "capability": "a.b", "params": params, "options": options });
+    request("capabilities/call", id, payload)
+}
+
+/// App 1, and an agent of each owner that has a session, from 2 on.
+fn bench_of(queued_bytes: usize, owners: &[&str]) -> Bench {
     let limits = Limits {
-        queued_bytes: 4_000,
+        queued_bytes,
         ..Limits::default()
     };
     let mut bench = Bench::with(limits, Tokens::default());
     bench.app(1, "demo");
-    for (agent, owner) in [(2, "greedy"), (3, "modest"), (4, "greedy")] {
-        bench.event(Event::AgentJoined {
-            peer: PeerId(agent),
-            app: None::<String>.into(),
-            profile: Profile {
-                dialect: Dialect::Abp,
-                owner: Identity {
-                    name: owner.into(),
-                    ..Identity::anyone()
-                },
-                seat: Seat::Connected,
-            },
-        });
+    for (agent, owner) in (2..).zip(owners) {
+        bench.agent_of(agent, owner);
         let relayed = bench.relayed(agent, request("initialize", "i", json!({})));
         let session = json!({ "sessionId": "s" });
         bench.send(1, answer(&relayed, "initialize-result", session));
     }
-    let sized = |id: &str, bytes: usize| {
-        let params = json!({ "text": "x".repeat(bytes) });
-        let options = json!({ "callId": id });
-        let payload = json!({ "capability": "a.b", "params": params, "options": options });
-        request("capabilities/call", id, payload)
-    };
-    let large = bench.relayed(2, sized("1", 2_000));
-    let congested = |congested| Event::Congested {
-        peer: PeerId(1),
-        congested,
-    };
-    bench.event(congested(true));
+    bench
+}
+
+#[test]
+fn who_has_filled_the_queue_of_an_app_keeps_nobody_else_from_it() {
+    let mut bench = bench_of(40_000, &["greedy", "modest", "greedy"]);
+    let large = bench.relayed(2, sized("1", 20_000));
+    bench.event(backlog(Backlog::Long));
     // Neither over this connection nor over another of the same token.
     for agent in [2, 4] {
         let seen = bench.send(agent, sized("2", 1));
         assert_eq!(code(only(&seen, agent)), "RATE_LIMITED");
     }
     // The others have their share.
-    bench.relayed(3, sized("1", 700));
-    let seen = bench.send(3, sized("2", 300));
+    bench.relayed(3, sized("1", 7_000));
+    let seen = bench.send(3, sized("2", 3_000));
     assert_eq!(code(only(&seen, 3)), "RATE_LIMITED");
     let small = bench.relayed(3, sized("3", 10));
     // What has been answered counts no more.
@@ -181,8 +173,58 @@ fn who_has_filled_the_queue_of_an_app_keeps_nobody_else_from_it() {
     bench.send(1, answer(&large, "capabilities/call-result", done));
     let seen = bench.send(3, sized("4", 1));
     assert_eq!(code(only(&seen, 3)), "RATE_LIMITED", "nobody else is there");
-    bench.relayed(2, sized("3", 700));
+    bench.relayed(2, sized("3", 7_000));
+    bench.event(backlog(Backlog::Short));
     bench.gone(3);
+    bench.event(backlog(Backlog::Long));
     let seen = bench.send(2, sized("4", 1));
     assert_eq!(code(only(&seen, 2)), "RATE_LIMITED", "they have gone");
+}
+
+#[test]
+fn tiny_calls_do_not_pass_the_share_of_their_owner() {
+    let mut bench = bench_of(40_000, &["greedy", "tiny"]);
+    bench.relayed(2, sized("1", 20_000));
+    bench.event(backlog(Backlog::Long));
+    // What waits for the app is more than what the calls say: 10 000 bytes are soon there.
+    let relayed = (0..200).take_while(|number| {
+        let seen = bench.send(3, call(&number.to_string(), &number.to_string()));
+        matches!(&seen[..], [Seen::Message(1, _)])
+    });
+    assert!((20..80).contains(&relayed.count()));
+}
+
+#[test]
+fn whoever_reconnects_has_no_new_share_of_a_queue() {
+    let mut bench = bench_of(40_000, &["greedy", "other"]);
+    bench.relayed(3, sized("1", 1_000));
+    bench.relayed(2, sized("1", 20_000));
+    bench.event(backlog(Backlog::Long));
+    bench.gone(2);
+    bench.agent_of(4, "greedy");
+    bench.relayed(4, request("initialize", "i", json!({})));
+    let seen = bench.send(4, sized("1", 1_000));
+    assert_eq!(code(only(&seen, 4)), "RATE_LIMITED");
+    bench.relayed(3, sized("2", 1_000));
+}
+
+#[test]
+fn a_full_queue_takes_cancels_alone() {
+    let mut bench = bench_of(40_000, &["greedy", "modest"]);
+    bench.relayed(2, sized("1", 20_000));
+    bench.event(backlog(Backlog::Full));
+    let refused = |bench: &mut Bench, message: Value| {
+        let seen = bench.send(3, message);
+        assert_eq!(code(only(&seen, 3)), "RATE_LIMITED");
+    };
+    refused(&mut bench, call("1", "c"));
+    let mut long = cancel("2", "1");
+    long["payload"]["reason"] = json!("x".repeat(5_000));
+    refused(&mut bench, long);
+    bench.relayed(2, cancel("3", "1"));
+    bench.agent(5, None);
+    let seen = bench.send(5, request("initialize", "i", json!({})));
+    assert_eq!(only(&seen, 5)["payload"]["error"]["code"], "RATE_LIMITED");
+    bench.event(backlog(Backlog::Short));
+    goes_on(&mut bench, 3);
 }

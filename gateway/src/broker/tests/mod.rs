@@ -13,7 +13,9 @@ mod updates;
 
 use serde_json::{Value, json};
 
-use super::{Action, Broker, CancelKey, CancelOutcome, Event, Now, PeerId, Profile, Seat, Wanted};
+use super::{
+    Action, Backlog, Broker, CancelKey, CancelOutcome, Event, Now, PeerId, Profile, Seat, Wanted,
+};
 use crate::broker::runs::{Dialect, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
@@ -92,6 +94,22 @@ impl Bench {
 
     pub fn send(&mut self, peer: u64, message: Value) -> Vec<Seen> {
         self.text(peer, &message.to_string())
+    }
+
+    /// An agent that has shown a token of that name.
+    pub fn agent_of(&mut self, peer: u64, owner: &str) -> Vec<Seen> {
+        self.event(Event::AgentJoined {
+            peer: PeerId(peer),
+            app: None::<String>.into(),
+            profile: Profile {
+                dialect: Dialect::Abp,
+                owner: Identity {
+                    name: owner.into(),
+                    ..Identity::anyone()
+                },
+                seat: Seat::Connected,
+            },
+        })
     }
 
     pub fn agent(&mut self, peer: u64, app: Option<&str>) -> Vec<Seen> {

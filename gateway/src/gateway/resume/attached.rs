@@ -92,7 +92,7 @@ impl Attached {
         }
     }
 
-    /// [`Outbox::written`] says that the queue is short again.
+    /// [`Outbox::written`] says that the queue is shorter.
     pub fn relieved(&self) {
         let (peer, link) = (self.session.peer, self.link);
         self.hub.relieved_if(peer, || self.session.outbox(link));
@@ -148,7 +148,8 @@ fn acknowledge(hub: &Hub, session: &Session, outbox: &Arc<Outbox>, inbound: &mut
         return;
     };
     // Without room for it the connection is over, and whoever reads from it says so.
-    if outbox.push(messages::ack(hub.now().unix_ms, received)) == Pushed::Congested {
+    let pushed = outbox.push(messages::ack(hub.now().unix_ms, received));
+    if matches!(pushed, Pushed::Congested | Pushed::Full) {
         hub.relieved_if(session.peer, || Some(outbox.clone()));
     }
 }

@@ -54,7 +54,7 @@ impl Hub {
         let peer = session.peer;
         state.outboxes.counts.suspended -= usize::from(was_suspended);
         state.outboxes.counts.resumed += 1;
-        let congested = outbox.is_congested();
+        let backlog = outbox.backlog();
         state.broker.handle(
             Event::Suspended {
                 peer,
@@ -62,9 +62,7 @@ impl Hub {
             },
             now,
         );
-        state
-            .broker
-            .handle(Event::Congested { peer, congested }, now);
+        state.broker.handle(Event::Backlog { peer, backlog }, now);
         drop(state);
         drop(inbound);
         tracing::debug!(peer = peer.0, link, was_suspended, "resumed");
@@ -98,14 +96,14 @@ impl Hub {
         self.state().outboxes.counts
     }
 
-    /// The queue to a peer is no longer congested, unless it is again by now, or another one takes
-    /// its messages.
+    /// The queue to a peer is shorter than it was, unless it has grown again by now, or another one
+    /// takes its messages.
     pub(crate) fn relieved_if(&self, peer: PeerId, outbox: impl FnOnce() -> Option<Arc<Outbox>>) {
         let now = self.now();
         let mut state = self.state();
         if let Some(outbox) = outbox() {
-            let congested = outbox.is_congested();
-            let event = Event::Congested { peer, congested };
+            let backlog = outbox.backlog();
+            let event = Event::Backlog { peer, backlog };
             state.broker.handle(event, now);
         }
     }
@@ -120,7 +118,7 @@ impl Hub {
             Left::Nothing => return,
             left => left,
         };
-        let Left::Waiting { congested } = left else {
+        let Left::Waiting { backlog } = left else {
             drop(state);
             return self.give_up(session, link);
         };
@@ -129,9 +127,7 @@ impl Hub {
         state
             .broker
             .handle(Event::Suspended { peer, suspended }, now);
-        state
-            .broker
-            .handle(Event::Congested { peer, congested }, now);
+        state.broker.handle(Event::Backlog { peer, backlog }, now);
         drop(state);
         let (Ok(runtime), true) = (Handle::try_current(), room) else {
             return self.give_up(session, link);

@@ -8,7 +8,7 @@ use tokio::sync::{Notify, watch};
 
 use super::delivery::{Misfit, Received, Sent};
 use super::messages::Lost;
-use crate::broker::{CloseCode, PeerId};
+use crate::broker::{Backlog, CloseCode, PeerId};
 use crate::gateway::outbox::{Budget, Outbox, Pushed};
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
@@ -48,7 +48,7 @@ struct Outbound {
     sent: Option<Sent<Outgoing>>,
     /// The queue of the connection the session is on, or was on when it ended.
     outbox: Option<Arc<Outbox>>,
-    congested: bool,
+    backlog: Backlog,
     ended: bool,
 }
 
@@ -59,8 +59,8 @@ pub enum Left {
     Nothing,
     /// It cannot be taken up again.
     Over,
-    /// It waits; and much waits to be written.
-    Waiting { congested: bool },
+    /// It waits; and so much waits to be written.
+    Waiting { backlog: Backlog },
 }
 
 impl Session {
@@ -87,7 +87,7 @@ impl Session {
             outbound: Mutex::new(Outbound {
                 sent: Some(Sent::default()),
                 outbox: Some(outbox),
-                congested: false,
+                backlog: Backlog::Short,
                 ended: false,
             }),
             link: watch::Sender::new(1),
@@ -138,11 +138,8 @@ impl Session {
             None => {
                 self.budget.add(cost);
                 sent.keep(message, cost);
-                let congested = sent.bytes() > self.limit / 2;
-                if congested && !std::mem::replace(&mut out.congested, true) {
-                    return Pushed::Congested;
-                }
-                Pushed::Queued
+                let grown = out.backlog.grow(sent.bytes(), self.limit);
+                grown.map_or(Pushed::Queued, Pushed::from)
             }
         }
     }
@@ -171,10 +168,10 @@ impl Session {
         let Some(sent) = &out.sent else {
             return Left::Over;
         };
-        let congested = sent.bytes() > self.limit / 2;
-        out.congested = congested;
+        let backlog = Backlog::of(sent.bytes(), self.limit);
+        out.backlog = backlog;
         out.outbox = None;
-        Left::Waiting { congested }
+        Left::Waiting { backlog }
     }
 
     /// Moves to another connection, whose app has received so many messages: `first` goes there,
@@ -200,7 +197,7 @@ impl Session {
             // What it has not written goes over the new one.
             before.end();
         }
-        out.congested = false;
+        out.backlog = Backlog::Short;
         inbound.link += 1;
         self.link.send_replace(inbound.link);
         Ok(inbound.link)
