@@ -32,9 +32,10 @@ pub type Failure = Error<Box<Value>>;
 pub struct Json(Bytes);
 
 impl Json {
-    /// Keeps `text`, which lies in `shared` if that is given: then a large one is not copied.
+    /// Keeps `text`, which lies in `shared` if that is given: then it is not copied
+    /// if it is large, and most of it.
     pub(crate) fn keep(text: &str, shared: Option<&Bytes>) -> Self {
-        match shared.filter(|_| text.len() > reply::SHARED_BYTES) {
+        match shared.filter(|shared| reply::is_worth(text, shared)) {
             Some(shared) => Json(shared.slice_ref(text.as_bytes())),
             None => Json(Bytes::copy_from_slice(text.as_bytes())),
         }

@@ -11,6 +11,12 @@ use caphost::call::{Error, LateEnd, Stop};
 /// Payloads larger than this are kept in the buffer they came in until they are written.
 pub(super) const SHARED_BYTES: usize = 64 << 10;
 
+/// Whether a text is kept in the buffer it lies in: copying it takes time, and it is so much of the
+/// buffer that little else is kept with it.
+pub(super) fn is_worth(text: &str, shared: &Bytes) -> bool {
+    text.len() > SHARED_BYTES && text.len() >= shared.len() / 2
+}
+
 /// Tells an app that an agent of it is gone.
 pub const AGENT_CLOSED: &str = "agent/closed";
 
@@ -39,7 +45,7 @@ pub struct Outgoing {
 impl Outgoing {
     /// An envelope around `payload`, which lies in `shared` if that is given.
     pub fn new(header: Header<'_>, payload: &str, shared: Option<&Bytes>) -> Self {
-        let shared = shared.filter(|_| payload.len() > SHARED_BYTES);
+        let shared = shared.filter(|shared| is_worth(payload, shared));
         let [id_key, id] = header.id.map_or([""; 2], |id| [r#","id":"#, id]);
         let [agent_key, agent, agent_end] = header
             .agent
@@ -210,6 +216,28 @@ mod tests {
             relayed("{}", None),
             r#"{"type":"progress","id":7,"agent":"a1","timestamp":5,"payload":{}}"#
         );
+    }
+
+    #[test]
+    fn a_part_of_a_frame_does_not_keep_the_whole_frame() {
+        let frame = Bytes::from("x".repeat(16 * SHARED_BYTES));
+        let text = |bytes| std::str::from_utf8(&frame[..bytes]).unwrap();
+        let is_kept = |at: *const u8| frame.as_ptr_range().contains(&at);
+        let header = Header {
+            kind: "progress",
+            id: None,
+            agent: None,
+            timestamp: "5",
+        };
+        for (bytes, kept) in [(SHARED_BYTES + 1, false), (8 * SHARED_BYTES, true)] {
+            let json = Json::keep(text(bytes), Some(&frame));
+            assert_eq!(is_kept(json.shared().as_ptr()), kept);
+            let message = Outgoing::new(header, text(bytes), Some(&frame));
+            let payload = message.payload.as_ref();
+            assert_eq!(payload.is_some_and(|it| is_kept(it.as_ptr())), kept);
+            // What is counted is at least half of what is held on to.
+            assert!(message.cost() * 2 >= if kept { frame.len() } else { bytes });
+        }
     }
 
     #[test]
