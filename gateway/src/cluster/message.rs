@@ -259,8 +259,8 @@ pub enum Answer {
     /// Runs.
     Runs {
         /// Those that were asked for.
-        runs: Vec<Run>,
-        /// How many that have ended were left out.
+        runs: Vec<Arc<Run>>,
+        /// How many were left out.
         omitted: usize,
     },
     /// What came of a cancel.

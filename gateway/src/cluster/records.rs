@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
@@ -250,14 +250,14 @@ impl Member {
     }
 }
 
-fn read(run: &[u8]) -> Option<Run> {
+fn read(run: &[u8]) -> Option<Arc<Run>> {
     let run = serde_json::from_slice(run);
-    run.inspect_err(|error: &serde_json::Error| {
+    let run = run.inspect_err(|error: &serde_json::Error| {
         // It may quote the run.
         let error = for_log(error);
         tracing::warn!(error, "cannot read a run of another worker");
-    })
-    .ok()
+    });
+    run.ok().map(Arc::new)
 }
 
 #[cfg(test)]

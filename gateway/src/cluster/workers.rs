@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
@@ -162,8 +163,8 @@ pub trait Here: Send + Sync {
     fn run_ids(&self) -> Vec<RunId>;
 
     /// These runs, as far as they are remembered.
-    fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Run>)>;
+    fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)>;
 
     /// Takes over runs of a worker that is gone: those that are remembered now.
-    fn adopt(&self, runs: Vec<Run>) -> Vec<RunId>;
+    fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId>;
 }

@@ -1,6 +1,7 @@
 //! How a gateway stops: it takes no new calls, lets those in flight end, cancels what is left, and
 //! tells every peer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -77,6 +78,6 @@ async fn cancel_all(hub: &Hub) {
     let gateway = Identity::gateway();
     let mut runs = hub.runs(&gateway);
     runs.retain(|run| !run.state.is_over());
-    let cancel = |run: &Run| hub.cancel(run.id, Some(STOPPING.into()), &gateway);
+    let cancel = |run: &Arc<Run>| hub.cancel(run.id, Some(STOPPING.into()), &gateway);
     join_all(runs.iter().map(cancel)).await;
 }

@@ -1,5 +1,7 @@
 //! Runs of a worker that is gone, in the ledger of another.
 
+use std::sync::Arc;
+
 use super::{Ending, Run, RunId, RunState, Runs};
 use caphost::call::Code;
 
@@ -7,18 +9,18 @@ impl Runs {
     /// Enters the runs of a worker that is gone. What had ended keeps its end; of what was in flight
     /// nobody knows the outcome. Those that are remembered now: some may be too old, too many, or
     /// known already.
-    pub fn adopt(&mut self, runs: Vec<Run>, now: u64) -> Vec<RunId> {
+    pub fn adopt(&mut self, runs: Vec<Arc<Run>>, now: u64) -> Vec<RunId> {
         self.expire(now);
         let mut adopted: Vec<_> = runs
             .into_iter()
-            .filter_map(|run| self.adopt_one(run, now))
+            .filter_map(|run| self.adopt_one(Arc::unwrap_or_clone(run), now))
             .collect();
         adopted.retain(|id| self.runs.contains_key(id));
         adopted
     }
 
     fn adopt_one(&mut self, mut run: Run, now: u64) -> Option<RunId> {
-        if let Some(known) = self.runs.get_mut(&run.id) {
+        if let Some(known) = self.run_mut(run.id) {
             // Of a worker taken for dead too early its end may have been unknown until now.
             let corrected =
                 known.adopted && known.state == RunState::Unknown && run.state.is_over();
@@ -46,14 +48,10 @@ impl Runs {
         self.registered += 1;
         run.sequence = self.registered;
         let id = run.id;
-        if let Some(dialect_id) = &run.dialect_id {
-            let ids = self.by_dialect_id.entry(dialect_id.clone()).or_default();
-            ids.push(id);
-        }
-        let owner = run.owner.name.clone();
-        self.runs.insert(id, Box::new(run));
-        let surplus = self.ended.add(&owner, ended_at, id, self.retention.count);
-        surplus.into_iter().for_each(|id| self.forget(id));
+        self.by_dialect_id.add(&run);
+        let (owner, bytes) = (run.owner.name.clone(), run.bytes());
+        self.runs.insert(id, Arc::new(run));
+        self.remember(&owner, ended_at, (id, bytes));
         Some(id)
     }
 }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
 use super::RunId;
+use crate::limits::Retention;
 use crate::wire::clipped;
 
 /// Characters of an id that anybody may ask for, of a name and of an error code, 256: as many as a
@@ -57,40 +58,66 @@ fn is_long(text: &str, characters: usize) -> bool {
     text.len() > characters && clipped(text, characters).len() < text.len()
 }
 
-/// The runs that have ended, by the names of their owners, those that ended first in front.
+/// The runs that have ended, by the names of their owners.
 #[derive(Debug, Default)]
 pub(super) struct EndedRuns {
-    by_owner: FxHashMap<Arc<str>, VecDeque<(u64, RunId)>>,
+    by_owner: FxHashMap<Arc<str>, OfOwner>,
     count: usize,
+    bytes: usize,
     /// None has ended before that.
     since: u64,
 }
 
+/// Those of one owner.
+#[derive(Debug, Default)]
+struct OfOwner {
+    /// When each ended, and how many bytes it takes; those that ended first in front.
+    runs: VecDeque<(u64, RunId, usize)>,
+    bytes: usize,
+}
+
 impl EndedRuns {
-    /// One has ended, at that time in Unix milliseconds, and of each owner there are to be at most
-    /// `max`: the one to be forgotten for that.
-    pub fn add(&mut self, owner: &Arc<str>, at: u64, id: RunId, max: usize) -> Option<RunId> {
-        let runs = match self.by_owner.get_mut(owner) {
-            Some(runs) => runs,
+    /// One has ended, at that time in Unix milliseconds, that takes so many bytes.
+    pub fn add(&mut self, owner: &Arc<str>, at: u64, (id, bytes): (RunId, usize)) {
+        let of_owner = match self.by_owner.get_mut(owner) {
+            Some(of_owner) => of_owner,
             None => self.by_owner.entry(owner.clone()).or_default(),
         };
+        let runs = &mut of_owner.runs;
         // Those of a worker that is gone are older than others here.
         let place = match runs.back() {
-            Some((last, _)) if *last > at => runs.partition_point(|(other, _)| *other <= at),
+            Some((last, ..)) if *last > at => runs.partition_point(|(other, ..)| *other <= at),
             _ => runs.len(),
         };
-        runs.insert(place, (at, id));
+        runs.insert(place, (at, id, bytes));
+        of_owner.bytes += bytes;
         self.count += 1;
+        self.bytes += bytes;
         self.since = self.since.min(at);
-        if runs.len() > max {
+    }
+
+    /// Takes out one that is too much now that one of `owner` has come: each owner has room for so
+    /// many, and so many bytes, and of all together there are at most ten times as many.
+    pub fn surplus(&mut self, owner: &Arc<str>, bounds: &Retention) -> Option<RunId> {
+        let Retention { count, bytes, .. } = *bounds;
+        let own = self.by_owner.get(owner);
+        // The last one stays, however large.
+        if own.is_some_and(|own| own.runs.len() > count || own.bytes > bytes && own.runs.len() > 1)
+        {
             return self.pop(&owner.clone());
         }
-        if self.count > max.saturating_mul(OWNERS) {
-            let longest = self.by_owner.iter().max_by_key(|(_, runs)| runs.len());
-            let owner = longest.map(|(owner, _)| owner.clone())?;
-            return self.pop(&owner);
-        }
-        None
+        let most = |of: fn(&OfOwner) -> usize| {
+            let most = self.by_owner.iter().max_by_key(|(_, it)| of(it));
+            most.map(|(owner, _)| owner.clone())
+        };
+        let owner = if self.count > count.saturating_mul(OWNERS) {
+            most(|it| it.runs.len())
+        } else if self.bytes > bytes.saturating_mul(OWNERS) && self.count > 1 {
+            most(|it| it.bytes)
+        } else {
+            None
+        };
+        self.pop(&owner?)
     }
 
     /// Takes out one that ended before `since`.
@@ -99,7 +126,7 @@ impl EndedRuns {
             return None;
         }
         let firsts = self.by_owner.iter();
-        let firsts = firsts.filter_map(|(owner, runs)| Some((runs.front()?.0, owner)));
+        let firsts = firsts.filter_map(|(owner, it)| Some((it.runs.front()?.0, owner)));
         let (first, owner) = firsts.min()?;
         self.since = first;
         let owner = (first < since).then(|| owner.clone())?;
@@ -107,10 +134,12 @@ impl EndedRuns {
     }
 
     fn pop(&mut self, owner: &Arc<str>) -> Option<RunId> {
-        let runs = self.by_owner.get_mut(owner)?;
-        let (_, id) = runs.pop_front()?;
+        let of_owner = self.by_owner.get_mut(owner)?;
+        let (_, id, bytes) = of_owner.runs.pop_front()?;
+        of_owner.bytes -= bytes;
         self.count -= 1;
-        if runs.is_empty() {
+        self.bytes -= bytes;
+        if of_owner.runs.is_empty() {
             self.by_owner.remove(owner);
         }
         Some(id)

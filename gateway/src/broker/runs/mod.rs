@@ -5,8 +5,12 @@
 //! many at once.
 
 mod adopted;
+#[cfg(test)]
+mod bounds_tests;
 mod early;
 mod kept;
+mod lists;
+mod namesakes;
 mod news;
 mod run;
 #[cfg(test)]
@@ -14,10 +18,6 @@ mod shared_tests;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Borrow;
-use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -31,10 +31,15 @@ use early::EarlyCancels;
 use kept::EndedRuns;
 pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
+pub use lists::{leave_out, newest};
+use namesakes::Namesakes;
 pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub(super) use run::Place;
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
+
+/// Runs that an id is said to mean, at most.
+const MATCHES: usize = 16;
 
 /// The runs an id may mean.
 #[derive(Clone, Debug)]
@@ -42,45 +47,33 @@ pub enum Found {
     /// None that may be seen.
     None,
     /// Exactly one.
-    One(Box<Run>),
-    /// Several, by their own ids.
+    One(Arc<Run>),
+    /// Several, by their own ids: at most 16 of them.
     Several(Vec<RunId>),
 }
 
 impl Found {
     /// The one that is meant of several: those in flight come before those that have ended.
-    pub fn among(mut runs: Vec<Run>) -> Found {
+    pub fn among(mut runs: Vec<Arc<Run>>) -> Found {
         if runs.iter().any(|run| !run.state.is_over()) {
             runs.retain(|run| !run.state.is_over());
         }
         match runs.len() {
             0 => Found::None,
-            1 => Found::One(Box::new(runs.remove(0))),
-            _ => Found::Several(runs.iter().map(|run| run.id).collect()),
+            1 => Found::One(runs.remove(0)),
+            _ => Found::Several(runs.iter().take(MATCHES).map(|run| run.id).collect()),
         }
     }
-}
-
-/// Of runs that are newest first keeps all in flight, and the first `ended` of those that have
-/// ended. How many are left out.
-pub fn leave_out(runs: &mut Vec<impl Borrow<Run>>, ended: usize) -> usize {
-    let (all, mut seen) = (runs.len(), 0);
-    runs.retain(|run| {
-        let is_over = run.borrow().state.is_over();
-        seen += usize::from(is_over);
-        !is_over || seen <= ended
-    });
-    all - runs.len()
 }
 
 /// The ledger. Times are Unix milliseconds.
 #[derive(Debug, Default)]
 pub struct Runs {
     retention: Retention,
-    /// Boxed, as a new one then takes the memory of the one just forgotten, not a cold place in a
-    /// large map.
-    runs: FxHashMap<RunId, Box<Run>>,
-    by_dialect_id: HashMap<Arc<str>, SmallVec<[RunId; 1]>>,
+    /// Whoever reads one keeps it as it was, without copying it here. A new one takes the memory of
+    /// the one just forgotten, not a cold place in a large map.
+    runs: FxHashMap<RunId, Arc<Run>>,
+    by_dialect_id: Namesakes,
     ended: EndedRuns,
     early: EarlyCancels,
     registered: u64,
@@ -103,12 +96,8 @@ impl Runs {
         let early = self.early.take(&new);
         let id = new.id;
         let dialect_id = new.dialect_id.and_then(kept::id);
-        if let Some(dialect_id) = &dialect_id {
-            let ids = self.by_dialect_id.entry(dialect_id.clone());
-            ids.or_default().push(id);
-        }
         self.registered += 1;
-        let run = Box::new(Run {
+        let run = Arc::new(Run {
             id,
             dialect: new.dialect,
             dialect_id,
@@ -131,6 +120,7 @@ impl Runs {
             sequence: self.registered,
             place: None,
         });
+        self.by_dialect_id.add(&run);
         self.news.push(News::Registered(id, run.dialect));
         self.runs.insert(id, run);
         let Some(early) = early else { return true };
@@ -143,7 +133,7 @@ impl Runs {
     /// Its call goes to that app now. `false` when it is over already, and perhaps forgotten: it must
     /// not.
     pub fn sent(&mut self, id: RunId, app: Option<Arc<str>>) -> bool {
-        let Some(run) = self.runs.get_mut(&id) else {
+        let Some(run) = self.run_mut(id) else {
             return false;
         };
         run.app = app.or(run.app.take());
@@ -155,7 +145,7 @@ impl Runs {
 
     /// It is there from now on.
     pub(super) fn put(&mut self, id: RunId, place: Place) {
-        if let Some(run) = self.runs.get_mut(&id) {
+        if let Some(run) = self.run_mut(id) {
             run.place = Some(place);
         }
     }
@@ -167,24 +157,24 @@ impl Runs {
 
     /// The same, to be changed.
     pub(super) fn place_mut(&mut self, id: RunId) -> Option<&mut Place> {
-        self.runs.get_mut(&id)?.place.as_mut()
+        self.run_mut(id)?.place.as_mut()
     }
 
     /// Its app has answered, or never will: where its call was.
     pub(super) fn left(&mut self, id: RunId) -> Option<Place> {
-        self.runs.get_mut(&id)?.place.take()
+        self.run_mut(id)?.place.take()
     }
 
     /// Those whose calls an app has.
     pub(super) fn on(&self, app: PeerId) -> Vec<RunId> {
         let is_there = |run: &&Run| run.place.as_ref().is_some_and(|it| it.app == app);
-        let runs = self.runs.values().map(Box::as_ref);
+        let runs = self.runs.values().map(Arc::as_ref);
         runs.filter(is_there).map(|run| run.id).collect()
     }
 
     /// Somebody asks for it to be cancelled.
     pub fn cancel_requested(&mut self, id: RunId, reason: Option<&str>, now: u64) {
-        let Some(run) = self.runs.get_mut(&id) else {
+        let Some(run) = self.run_mut(id) else {
             return;
         };
         if run.state == RunState::Running {
@@ -200,43 +190,43 @@ impl Runs {
 
     /// It was not cancelled after all, and goes on.
     pub fn cancel_refused(&mut self, id: RunId) {
-        if let Some(run) = self.runs.get_mut(&id)
+        if let Some(run) = self.run_mut(id)
             && run.state == RunState::Cancelling
         {
             run.state = RunState::Running;
-            self.news.push(News::CancelRefused(id, run.dialect));
+            let news = News::CancelRefused(id, run.dialect);
+            self.news.push(news);
         }
     }
 
     /// It has ended, unless it had before. The run when it has now.
     pub fn end(&mut self, id: RunId, ending: Ending, now: u64) -> Option<&Run> {
-        let run = self.runs.get_mut(&id)?;
+        let run = self.runs.get_mut(&id).map(Arc::make_mut)?;
         if run.state.is_over() {
             return None;
         }
         run.finish(ending, now);
-        self.news.push(News::Ended(Ended::from(&**run)));
-        let surplus = self
-            .ended
-            .add(&run.owner.name, now, id, self.retention.count);
-        surplus.into_iter().for_each(|id| self.forget(id));
+        self.news.push(News::Ended(Ended::from(&*run)));
+        let (owner, bytes) = (run.owner.name.clone(), run.bytes());
+        self.remember(&owner, now, (id, bytes));
         self.get(id)
     }
 
     /// The handler of a run that was answered as abandoned has ended after all.
     pub fn ended_late(&mut self, id: RunId, ended: LateEnd) {
-        if let Some(run) = self.runs.get_mut(&id)
+        if let Some(run) = self.run_mut(id)
             && run.stop() == Some(Stop::Abandoned)
             && run.ended.is_none()
         {
             run.ended = Some(ended);
-            self.news.push(News::EndedLate(id, run.dialect, ended));
+            let news = News::EndedLate(id, run.dialect, ended);
+            self.news.push(news);
         }
     }
 
     /// How far it is.
     pub fn progress(&mut self, id: RunId, info: &str) {
-        if let Some(run) = self.runs.get_mut(&id)
+        if let Some(run) = self.run_mut(id)
             && !run.state.is_over()
         {
             run.progress = kept::progress(info).or(run.progress.take());
@@ -250,7 +240,12 @@ impl Runs {
 
     /// The run with that id.
     pub fn get(&self, id: RunId) -> Option<&Run> {
-        self.runs.get(&id).map(Box::as_ref)
+        self.runs.get(&id).map(Arc::as_ref)
+    }
+
+    /// The same, to be kept.
+    pub fn shared(&self, id: RunId) -> Option<Arc<Run>> {
+        self.runs.get(&id).cloned()
     }
 
     /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where
@@ -259,39 +254,54 @@ impl Runs {
         Found::among(self.matches(request_id, viewer, now))
     }
 
-    /// All that `viewer` may mean by `request_id`.
-    pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Run> {
-        let since = self.since(now);
-        let own = request_id.parse().ok().and_then(|id| self.get(id));
-        let dialect = self.by_dialect_id.get(request_id);
-        let dialect = dialect.into_iter().flatten();
-        let candidates = own.map_or_else(
-            || dialect.filter_map(|id| self.get(*id)).collect(),
-            |run| vec![run],
-        );
-        let fresh = |run: &&&Run| run.ended_at.is_none_or(|ended| ended >= since);
-        let seen = |run: &&&Run| viewer.may_see(&run.owner, run.app.as_deref());
-        let seen = candidates.iter().filter(fresh).filter(seen);
-        seen.map(|run| (*run).clone()).collect()
+    /// What `viewer` may mean by `request_id`: those in flight, or else those that have ended, and
+    /// of them the newest 16.
+    pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
+        let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
+        let namesakes = own.is_none().then(|| self.by_dialect_id.of(request_id));
+        let namesakes = namesakes.into_iter().flatten();
+        let found = own
+            .into_iter()
+            .chain(namesakes.filter_map(|id| self.runs.get(&id)));
+        let (mut in_flight, mut over) = (Vec::new(), Vec::new());
+        for run in found.filter(self.seen_by(viewer, now)) {
+            let alike = match run.state.is_over() {
+                true => &mut over,
+                false => &mut in_flight,
+            };
+            if alike.len() < MATCHES {
+                alike.push(run.clone());
+            }
+            if in_flight.len() == MATCHES {
+                break;
+            }
+        }
+        if in_flight.is_empty() {
+            over
+        } else {
+            in_flight
+        }
     }
 
-    /// What `viewer` may see, newest first.
-    pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Run> {
-        self.recent(viewer, usize::MAX, now).0
+    /// All that `viewer` may see, in any order: see [`newest`].
+    pub fn visible(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
+        let seen = self.runs.values().filter(self.seen_by(viewer, now));
+        seen.cloned().collect()
     }
 
-    /// What `viewer` may see, newest first: all in flight, and the newest `ended` of those that have
-    /// ended. How many of the latter are left out.
-    pub fn recent(&self, viewer: &Identity, ended: usize, now: u64) -> (Vec<Run>, usize) {
+    /// The same, newest first.
+    pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
+        let mut runs = self.visible(viewer, now);
+        runs.sort_unstable_by_key(|run| lists::age(run));
+        runs
+    }
+
+    fn seen_by(&self, viewer: &Identity, now: u64) -> impl Fn(&&Arc<Run>) -> bool {
         let since = self.since(now);
-        let shown = |run: &&Run| {
+        move |run| {
             run.ended_at.is_none_or(|ended| ended >= since)
                 && viewer.may_see(&run.owner, run.app.as_deref())
-        };
-        let mut found: Vec<_> = self.runs.values().map(Box::as_ref).filter(shown).collect();
-        found.sort_unstable_by_key(|run| Reverse((run.registered_at, run.sequence)));
-        let omitted = leave_out(&mut found, ended);
-        (found.into_iter().cloned().collect(), omitted)
+        }
     }
 
     /// All that are remembered.
@@ -321,16 +331,23 @@ impl Runs {
         }
     }
 
+    /// Copied first, if somebody reads it.
+    fn run_mut(&mut self, id: RunId) -> Option<&mut Run> {
+        self.runs.get_mut(&id).map(Arc::make_mut)
+    }
+
+    /// A run of `owner` has ended, which makes others too many.
+    fn remember(&mut self, owner: &Arc<str>, at: u64, run: (RunId, usize)) {
+        self.ended.add(owner, at, run);
+        while let Some(id) = self.ended.surplus(owner, &self.retention) {
+            self.forget(id);
+        }
+    }
+
     fn forget(&mut self, id: RunId) {
         self.news.push(News::Forgotten(id));
-        let Some(dialect_id) = self.runs.remove(&id).and_then(|run| run.dialect_id) else {
-            return;
-        };
-        if let Entry::Occupied(mut ids) = self.by_dialect_id.entry(dialect_id) {
-            ids.get_mut().retain(|it| *it != id);
-            if ids.get().is_empty() {
-                ids.remove();
-            }
+        if let Some(run) = self.runs.remove(&id) {
+            self.by_dialect_id.remove(&run);
         }
     }
 }

@@ -233,6 +233,20 @@ impl Run {
         cancelled.then(|| self.seen.unwrap_or(Stop::Abandoned))
     }
 
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let progress = self.progress.as_ref();
+        size_of::<Run>()
+            + self.dialect_id.as_ref().map_or(0, |id| id.len())
+            + self.capability.len()
+            + self.call_id.len()
+            + text(&self.thread)
+            + text(&self.cancel_reason)
+            + text(&self.error)
+            + progress.map_or(0, |it| it.get().len())
+    }
+
     pub(super) fn finish(&mut self, ending: Ending, now: u64) {
         self.ended_at = Some(now);
         (self.state, self.error) = match ending {

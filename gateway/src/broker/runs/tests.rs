@@ -296,7 +296,7 @@ fn a_list_leaves_out_the_oldest_that_have_ended() {
         (1, "5 4 2", 2),
         (0, "5 2", 3),
     ] {
-        let (listed, left_out) = runs.recent(&a, ended, 0);
+        let (listed, left_out) = newest(runs.visible(&a, 0), ended);
         let shown: Vec<_> = listed
             .iter()
             .filter_map(|run| run.dialect_id.as_deref())

@@ -14,7 +14,7 @@ fn run(bench: &Bench, call_id: &str) -> Run {
         .runs()
         .find(call_id, &Identity::anyone(), bench.now.unix_ms);
     match found {
-        Found::One(run) => *run,
+        Found::One(run) => Run::clone(&run),
         other => panic!("{call_id}: {other:?}"),
     }
 }

@@ -14,7 +14,7 @@ const CANCEL_RESULT: &str = "capabilities/cancel-result";
 fn run(bench: &Bench, call_id: &str) -> Run {
     let runs = bench.broker.runs();
     match runs.find(call_id, &Identity::anyone(), bench.now.unix_ms) {
-        Found::One(run) => *run,
+        Found::One(run) => Run::clone(&run),
         other => panic!("{call_id}: {other:?}"),
     }
 }

@@ -241,7 +241,7 @@ async fn status(
         return Err(vec![problem].into());
     }
     let placed = found(hub.seek(&id, &by).await)?;
-    Ok(Json(StatusJson::from(&placed.run)).into_response())
+    Ok(Json(StatusJson::from(&*placed.run)).into_response())
 }
 
 /// The API is off: nothing is here.

@@ -64,7 +64,7 @@ async fn one(
 ) -> Result<Response, Refusal> {
     let viewer = viewer(&hub, &headers, &uri)?;
     let placed = find(&hub, id, &viewer).await?;
-    Ok(Json(RunJson::from(&placed.run)).into_response())
+    Ok(Json(RunJson::from(&*placed.run)).into_response())
 }
 
 /// `POST /api/runs/{id}/cancel`

@@ -130,7 +130,7 @@ pub(super) fn limit(query: Option<&str>) -> Result<usize, Refusal> {
 /// The list without the time.
 pub(super) fn text(runs: &Listed, viewer: &Identity) -> String {
     let listed = ListJson {
-        runs: runs.runs.iter().map(RunJson::from).collect(),
+        runs: runs.runs.iter().map(|run| RunJson::from(&**run)).collect(),
         omitted: runs.omitted,
         incomplete: runs.unsure.map(|unsure| unsure.to_string()),
         viewer: Viewer {

@@ -188,11 +188,11 @@ impl Here for Elsewhere {
         self.hub.run_ids()
     }
 
-    fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Run>)> {
+    fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)> {
         self.hub.runs_by_id(ids)
     }
 
-    fn adopt(&self, runs: Vec<Run>) -> Vec<RunId> {
+    fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId> {
         self.hub.adopt(runs)
     }
 }

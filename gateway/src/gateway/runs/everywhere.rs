@@ -1,9 +1,11 @@
 //! Runs and their cancels on all workers: without a cluster those here.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
+use super::bounded::{LIST_BYTES, bounded};
 use super::sought::{Placed, Sought, Unsure, merged};
 use crate::broker::runs::{CancelNotice, NoticedRun, Run, RunId, leave_out};
 use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
@@ -22,8 +24,8 @@ const NO_ANSWER: &str = "No answer from the worker of this run";
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// Newest first.
-    pub runs: Vec<Run>,
-    /// How many that have ended are left out.
+    pub runs: Vec<Arc<Run>>,
+    /// How many are left out.
     pub omitted: usize,
     /// Why more may be missing, if so.
     pub unsure: Option<Unsure>,
@@ -32,7 +34,7 @@ pub struct Listed {
 /// What other workers say of their runs.
 #[derive(Default)]
 struct There {
-    runs: Vec<(WorkerId, Run)>,
+    runs: Vec<(WorkerId, Arc<Run>)>,
     omitted: usize,
     unsure: Option<Unsure>,
 }
@@ -139,9 +141,10 @@ impl Hub {
             runs.sort_by_key(|run| std::cmp::Reverse(run.registered_at));
             omitted += leave_out(&mut runs, ended);
         }
+        let (runs, cut) = bounded(runs, LIST_BYTES);
         Listed {
             runs,
-            omitted,
+            omitted: omitted + cut,
             unsure: there.unsure,
         }
     }
@@ -174,7 +177,7 @@ async fn ask_all(workers: &Cluster, question: Question, id: Option<RunId>) -> Th
             silent += 1;
             continue;
         };
-        let is_it = |run: &Run| Some(run.id) == id && !run.adopted;
+        let is_it = |run: &Arc<Run>| Some(run.id) == id && !run.adopted;
         let is_found = runs.iter().any(is_it);
         there.omitted += omitted;
         there.runs.extend(runs.into_iter().map(|run| (worker, run)));

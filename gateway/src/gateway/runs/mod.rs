@@ -1,6 +1,7 @@
 //! Runs: what becomes of them here, and seeking, listing and cancelling them here and on other
 //! workers.
 
+mod bounded;
 mod everywhere;
 mod log;
 mod others;
@@ -14,7 +15,7 @@ pub use sought::{Placed, Sought, Unsure};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId};
+use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, newest};
 #[cfg(test)]
 use crate::broker::runs::{Ending, NewRun};
 use crate::broker::unconfirmed;
@@ -33,27 +34,29 @@ impl Hub {
     }
 
     /// The runs `viewer` may see, newest first: those in flight and those remembered.
-    pub fn runs(&self, viewer: &Identity) -> Vec<Run> {
+    pub fn runs(&self, viewer: &Identity) -> Vec<Arc<Run>> {
         let now = self.now().unix_ms;
         self.state().broker.runs().list(viewer, now)
     }
 
-    /// The same with the newest `ended` of those that have ended, and how many of them are left out.
-    pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Run>, usize) {
+    /// The newest of them, newest first: `ended` of those that have ended, and at most 10 000 of those
+    /// in flight. How many are left out.
+    pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Arc<Run>>, usize) {
         let now = self.now().unix_ms;
-        self.state().broker.runs().recent(viewer, ended, now)
+        // Sorted when nobody waits for the ledger any more.
+        let runs = self.state().broker.runs().visible(viewer, now);
+        newest(runs, ended)
     }
 
     /// The run with that id, if `viewer` may see it.
-    pub fn run(&self, id: RunId, viewer: &Identity) -> Option<Run> {
+    pub fn run(&self, id: RunId, viewer: &Identity) -> Option<Arc<Run>> {
         let state = self.state();
-        let run = state.broker.runs().get(id);
+        let run = state.broker.runs().shared(id);
         run.filter(|run| viewer.may_see(&run.owner, run.app.as_deref()))
-            .cloned()
     }
 
-    /// All runs here that `viewer` may mean by a run id, or by a dialect's own.
-    pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Run> {
+    /// The runs here that `viewer` may mean by a run id, or by a dialect's own.
+    pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Arc<Run>> {
         let now = self.now().unix_ms;
         let state = self.state();
         state.broker.runs().matches(request_id, viewer, now)
@@ -67,7 +70,7 @@ impl Hub {
         reason: Option<String>,
         by: &Identity,
         keep: bool,
-    ) -> (Vec<Run>, Option<EarlyCancel>) {
+    ) -> (Vec<Arc<Run>>, Option<EarlyCancel>) {
         self.change_runs(|runs, now| {
             let found = runs.matches(request_id, by, now);
             let keep = keep && found.is_empty();

@@ -6,14 +6,13 @@ use crate::broker::runs::{EarlyCancel, Found, Run, RunId};
 use crate::cluster::message::Message;
 use crate::cluster::{Answer, CancelMessage, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
+use crate::gateway::runs::bounded::bounded;
 use crate::gateway::runs::sought::{Placed, Sought};
 use crate::tokens::{Identity, Role};
 use crate::wire::for_log;
 
-/// Bytes of a list, about, past which no more runs that have ended are in it: 4 MiB.
-const LIST_BYTES: usize = 4 << 20;
-/// Bytes of a run without what may be long in it, about.
-const RUN_BYTES: usize = 700;
+/// Bytes of a list for another worker, about: 4 MiB.
+const ANSWER_BYTES: usize = 4 << 20;
 
 impl Hub {
     /// Answers another worker.
@@ -25,7 +24,7 @@ impl Hub {
             },
             Question::List { viewer, ended } => {
                 let (runs, omitted) = self.recent_runs(&viewer, ended);
-                let (runs, cut) = bounded(runs);
+                let (runs, cut) = bounded(runs, ANSWER_BYTES);
                 let omitted = omitted + cut;
                 Answer::Runs { runs, omitted }
             }
@@ -124,7 +123,7 @@ impl Hub {
 
     /// Another worker keeps a cancel: the run here that it meets. If there is none, it is kept here
     /// too.
-    pub(crate) fn meet_early(&self, mut early: EarlyCancel) -> Option<Box<Run>> {
+    pub(crate) fn meet_early(&self, mut early: EarlyCancel) -> Option<Arc<Run>> {
         self.change_runs(|runs, now| {
             // A worker of another version, or with other options, may keep more.
             if !runs.keeps_early(&early.request_id) {
@@ -157,7 +156,7 @@ impl Hub {
     }
 
     /// Enters runs of a worker that is gone: those that are remembered now.
-    pub(crate) fn adopt(&self, runs: Vec<Run>) -> Vec<RunId> {
+    pub(crate) fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId> {
         self.change_runs(|ledger, now| ledger.adopt(runs, now))
     }
 
@@ -167,25 +166,12 @@ impl Hub {
     }
 
     /// These runs, as far as they are remembered here.
-    pub(crate) fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Run>)> {
+    pub(crate) fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)> {
         let state = self.state();
         let runs = state.broker.runs();
-        let with_run = |id| (id, runs.get(id).cloned());
+        let with_run = |id| (id, runs.shared(id));
         ids.into_iter().map(with_run).collect()
     }
-}
-
-/// The newest, as many as there is room for, and how many are left out. All in flight are kept.
-fn bounded(mut runs: Vec<Run>) -> (Vec<Run>, usize) {
-    let (all, mut bytes) = (runs.len(), 0);
-    runs.retain(|run| {
-        let progress = run.progress.as_ref().map_or(0, |it| it.get().len());
-        let reason = run.cancel_reason.as_ref().map_or(0, String::len);
-        bytes += RUN_BYTES + progress + reason;
-        bytes <= LIST_BYTES || !run.state.is_over()
-    });
-    let cut = all - runs.len();
-    (runs, cut)
 }
 
 #[cfg(test)]

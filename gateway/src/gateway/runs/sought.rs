@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::broker::runs::{Found, Run, RunId};
 use crate::cluster::WorkerId;
@@ -36,7 +37,7 @@ impl fmt::Display for Unsure {
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The run.
-    pub run: Run,
+    pub run: Arc<Run>,
     /// Its worker; none for this one.
     pub(crate) home: Option<WorkerId>,
     /// Whether all workers were asked for others that may be meant, as far as was needed.
@@ -71,8 +72,8 @@ pub enum Sought {
 impl Sought {
     pub(crate) fn among(
         request_id: &str,
-        here: Vec<Run>,
-        there: Vec<(WorkerId, Run)>,
+        here: Vec<Arc<Run>>,
+        there: Vec<(WorkerId, Arc<Run>)>,
         unsure: Option<Unsure>,
     ) -> Sought {
         let mut found = merged(here, there);
@@ -90,18 +91,14 @@ impl Sought {
                 let home = found.iter().find(|it| it.run.id == run.id);
                 let home = home.and_then(|it| it.home);
                 let sure = unsure.is_none();
-                Sought::One(Box::new(Placed {
-                    run: *run,
-                    home,
-                    sure,
-                }))
+                Sought::One(Box::new(Placed { run, home, sure }))
             }
         }
     }
 }
 
 /// Each run once: as its own worker knows it, rather than one that has adopted it.
-pub(crate) fn merged(here: Vec<Run>, there: Vec<(WorkerId, Run)>) -> Vec<Placed> {
+pub(crate) fn merged(here: Vec<Arc<Run>>, there: Vec<(WorkerId, Arc<Run>)>) -> Vec<Placed> {
     let here = here.into_iter().map(|run| Placed {
         run,
         home: None,
@@ -133,7 +130,7 @@ mod tests {
     use crate::broker::runs::{Dialect, Ending, NewRun, Runs};
     use crate::tokens::Identity;
 
-    fn run(dialect_id: &str, ended: bool) -> Run {
+    fn run(dialect_id: &str, ended: bool) -> Arc<Run> {
         let (mut runs, id) = (Runs::default(), RunId::random());
         runs.register(
             NewRun {
@@ -151,13 +148,13 @@ mod tests {
         if ended {
             runs.end(id, Ending::Completed, 2);
         }
-        runs.get(id).unwrap().clone()
+        runs.shared(id).unwrap()
     }
 
-    fn adopted(run: &Run) -> Run {
+    fn adopted(run: &Arc<Run>) -> Arc<Run> {
         let (mut runs, id) = (Runs::default(), run.id);
         runs.adopt(vec![run.clone()], 3);
-        runs.get(id).unwrap().clone()
+        runs.shared(id).unwrap()
     }
 
     fn one(sought: Sought) -> Box<Placed> {

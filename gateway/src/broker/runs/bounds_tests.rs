@@ -1,0 +1,116 @@
+//! One owner's runs, however many and however long, are no burden to others.
+
+use super::tests::{add, agent, new_run};
+use super::*;
+
+#[test]
+fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() {
+    let (a, b) = (agent("a"), agent("b"));
+    let mut runs = Runs::new(Retention {
+        count: 5_000,
+        ..Retention::default()
+    });
+    let own = add(&mut runs, "1", &b);
+    let mut ids = Vec::new();
+    for _ in 0..6_000 {
+        let id = add(&mut runs, "1", &a);
+        runs.end(id, Ending::Completed, 0);
+        ids.push(id);
+    }
+    let found = runs.matches("1", &a, 0);
+    let newest: Vec<_> = ids.iter().rev().take(16).copied().collect();
+    assert_eq!(found.iter().map(|run| run.id).collect::<Vec<_>>(), newest);
+    assert!(matches!(runs.find("1", &a, 0), Found::Several(ids) if ids == newest));
+    // One in flight is meant, however many have ended since.
+    let flying = add(&mut runs, "1", &a);
+    let later = add(&mut runs, "1", &a);
+    runs.end(later, Ending::Completed, 0);
+    assert!(matches!(runs.find("1", &a, 0), Found::One(run) if run.id == flying));
+    assert!(matches!(runs.find("1", &b, 0), Found::One(run) if run.id == own));
+    assert_eq!(runs.by_dialect_id.of("1").count(), runs.runs.len());
+    runs.end(flying, Ending::Completed, 0);
+    runs.end(own, Ending::Completed, 0);
+    add(&mut runs, "2", &a);
+    runs.expire(10_000_000);
+    assert_eq!(runs.by_dialect_id.of("1").count(), 0);
+    assert_eq!(runs.by_dialect_id.of("2").count(), 1);
+}
+
+#[test]
+fn whoever_reads_a_run_keeps_it_as_it_was_without_a_copy() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    let id = add(&mut runs, "1", &a);
+    let listed = runs.list(&a, 0);
+    assert!(Arc::ptr_eq(&listed[0], &runs.shared(id).unwrap()));
+    runs.end(id, Ending::Completed, 5);
+    assert_eq!(listed[0].state, RunState::Queued);
+    assert_eq!(runs.get(id).unwrap().state, RunState::Completed);
+}
+
+#[test]
+fn a_list_has_so_many_runs_in_flight_and_no_more() {
+    let a = agent("a");
+    let mut runs = Runs::default();
+    let first = add(&mut runs, "0", &a);
+    for number in 1..=10_000 {
+        add(&mut runs, &number.to_string(), &a);
+    }
+    let (listed, omitted) = newest(runs.visible(&a, 0), 5);
+    assert_eq!((listed.len(), omitted), (10_000, 1));
+    assert!(listed.iter().all(|run| run.id != first), "the newest");
+    assert_eq!(runs.list(&a, 0).len(), 10_001);
+}
+
+#[test]
+fn what_is_remembered_of_an_owner_is_bounded_in_bytes() {
+    let (greedy, modest) = (agent("greedy"), agent("modest"));
+    let mut runs = Runs::new(Retention {
+        bytes: 100_000,
+        ..Retention::default()
+    });
+    let own = add(&mut runs, "own", &modest);
+    runs.end(own, Ending::Completed, 0);
+    let mut last = own;
+    for number in 0..100 {
+        last = add(&mut runs, &number.to_string(), &greedy);
+        runs.cancel_requested(last, Some(&"é".repeat(REASON_CHARS)), 0);
+        runs.end(last, Ending::Cancelled(Stop::Dropped), 0);
+    }
+    let kept = runs.list(&greedy, 0);
+    assert!((5..=12).contains(&kept.len()), "{}", kept.len());
+    assert_eq!(kept[0].id, last);
+    assert!(runs.get(own).is_some());
+    // Of all owners together there are so many bytes too.
+    for owner in 0..100 {
+        let owner = agent(&format!("owner {owner}"));
+        for number in 0..10 {
+            let run = add(&mut runs, &number.to_string(), &owner);
+            runs.cancel_requested(run, Some(&"é".repeat(REASON_CHARS)), 0);
+            runs.end(run, Ending::Cancelled(Stop::Dropped), 0);
+        }
+    }
+    let bytes = runs.runs.values().map(|run| run.bytes()).sum::<usize>();
+    assert!(bytes <= 10 * 100_000, "{bytes}");
+}
+
+#[test]
+fn a_run_larger_than_all_that_may_be_remembered_is_remembered_alone() {
+    let a = agent("a");
+    let mut runs = Runs::new(Retention {
+        bytes: 1,
+        ..Retention::default()
+    });
+    for number in ["1", "2"] {
+        let id = new_run(number, &a).id;
+        runs.register(
+            NewRun {
+                id,
+                ..new_run(number, &a)
+            },
+            0,
+        );
+        assert!(runs.end(id, Ending::Completed, 0).is_some());
+        assert_eq!(runs.list(&a, 0).len(), 1);
+    }
+}

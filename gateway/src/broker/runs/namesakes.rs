@@ -1,0 +1,71 @@
+//! The runs that a dialect's id may mean: of many dialects ids are 1, 2 and 3 for every client, so
+//! that there may be thousands.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::{Run, RunId};
+
+/// Runs by the ids that their dialects give them.
+#[derive(Debug, Default)]
+pub(super) struct Namesakes(HashMap<Arc<str>, Runs>);
+
+/// Runs by when they were registered: most ids are of one run only.
+#[derive(Debug)]
+enum Runs {
+    One(u64, RunId),
+    Several(BTreeMap<u64, RunId>),
+}
+
+impl Namesakes {
+    pub fn add(&mut self, run: &Run) {
+        let Some(name) = &run.dialect_id else {
+            return;
+        };
+        match self.0.entry(name.clone()) {
+            Entry::Vacant(entry) => drop(entry.insert(Runs::One(run.sequence, run.id))),
+            Entry::Occupied(mut runs) => runs.get_mut().add(run.sequence, run.id),
+        }
+    }
+
+    pub fn remove(&mut self, run: &Run) {
+        let Some(name) = &run.dialect_id else {
+            return;
+        };
+        let Some(runs) = self.0.get_mut(name) else {
+            return;
+        };
+        let is_empty = match runs {
+            Runs::One(_, id) => *id == run.id,
+            Runs::Several(runs) => {
+                runs.remove(&run.sequence);
+                runs.is_empty()
+            }
+        };
+        if is_empty {
+            self.0.remove(name);
+        }
+    }
+
+    /// Newest first.
+    pub fn of(&self, name: &str) -> impl Iterator<Item = RunId> {
+        let (one, several) = match self.0.get(name) {
+            None => (None, None),
+            Some(Runs::One(_, id)) => (Some(*id), None),
+            Some(Runs::Several(runs)) => (None, Some(runs.values().rev().copied())),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
+    }
+}
+
+impl Runs {
+    fn add(&mut self, sequence: u64, id: RunId) {
+        match self {
+            Runs::One(first, one) => {
+                *self = Runs::Several(BTreeMap::from([(*first, *one), (sequence, id)]));
+            }
+            Runs::Several(runs) => drop(runs.insert(sequence, id)),
+        }
+    }
+}
