@@ -9,7 +9,8 @@ pub enum Backlog {
     Short,
     /// More than half of it was filled: who has filled it waits.
     Long,
-    /// More than three quarters were filled: what is left is for cancels, which relieve the peer.
+    /// More than three quarters were filled: what is left is for cancels, which relieve the peer,
+    /// without their reasons.
     Full,
 }
 

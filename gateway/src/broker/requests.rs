@@ -5,12 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
+use super::call::cancel_payload;
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId};
 use crate::broker::runs::{NewRun, Place, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
-use caphost::call::{CallId, Code, Error, Stop};
+use caphost::call::{CallId, Code, Error, MAX_CALL_ID_CHARS, Stop};
 
 /// What an agent waits before it calls an app again that does not keep up, in milliseconds.
 const CONGESTED_RETRY_MS: f64 = 1_000.0;
@@ -18,8 +19,8 @@ const CONGESTED_RETRY_MS: f64 = 1_000.0;
 /// What the envelope around a payload costs at most, as a rule.
 const ENVELOPE_BYTES: usize = 256;
 
-/// The largest cancel that an app gets whose queue is full.
-const CANCEL_BYTES: usize = 4 << 10;
+/// The largest cancel that an app whose queue is full gets as it was written.
+const CANCEL_BYTES: usize = 256;
 
 /// A request on its way to an app.
 pub(super) struct Asked<'a> {
@@ -157,10 +158,10 @@ impl Broker {
         let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
             return false;
         };
-        // Cancels still go through: they relieve the app.
+        // Cancels always go through: they relieve the app.
         match (app.backlog, request) {
             (Backlog::Short, _) => false,
-            (Backlog::Full, Request::Cancel) => bytes > CANCEL_BYTES,
+            (_, Request::Cancel) => false,
             (Backlog::Full, _) => true,
             (Backlog::Long, Request::Call) => {
                 let (bytes, room) = (bytes + ENVELOPE_BYTES, self.limits.queued_bytes / 2);
@@ -207,6 +208,7 @@ impl Broker {
         let Some(agent) = agent else {
             return Ok(None);
         };
+        check_call_id(&call.call_id)?;
         if agent.has_used(&call.call_id) {
             return Err(used_before().into());
         }
@@ -271,13 +273,15 @@ impl Broker {
 
     /// Notes that an agent cancels: the run that it means.
     fn note_cancel(&mut self, peer: PeerId, cancel: &Cancel<'_>) -> Result<Option<RunId>, Unsent> {
-        let (Some(agent), Some(call_id)) = (self.agents.get(&peer), &cancel.call_id) else {
+        let Some(agent) = self.agents.get(&peer) else {
             return Ok(None);
         };
+        let call_id = cancel.call_id.as_deref().unwrap_or_default();
+        check_call_id(call_id)?;
         if agent.stopped.has_skipped(call_id) {
             return Err(Unsent::Skipped);
         }
-        let run = agent.calls.get(&**call_id).copied();
+        let run = agent.calls.get(call_id).copied();
         if let Some(run) = run {
             let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
             self.runs.cancel_requested(run, reason, now);
@@ -297,7 +301,16 @@ impl Broker {
             agent: Some(&agent.handle),
             timestamp: asked.timestamp.unwrap_or(&self.timestamp),
         };
+        let is_full = self
+            .apps
+            .get(&app)
+            .is_some_and(|app| app.backlog == Backlog::Full);
         let message = match &asked.about {
+            // There is room for it, and perhaps none for what its agent has to say.
+            About::Cancel(cancel) if is_full && asked.payload.len() > CANCEL_BYTES => {
+                let call_id = cancel.call_id.as_deref().unwrap_or_default();
+                Outgoing::new(header, cancel_payload(call_id, None).as_str(), None)
+            }
             About::Call(call) if agent.is_here() && call.completed.is_some() => {
                 Outgoing::new(header, call.completed.as_deref().unwrap_or("{}"), None)
             }
@@ -346,6 +359,16 @@ pub(super) fn does_not_keep_up() -> Failure {
     let mut error = Error::new(Code::RATE_LIMITED, message);
     error.retry_after = Some(CONGESTED_RETRY_MS);
     error.with_details(Box::new(json!({ "limit": "queuedBytes" })))
+}
+
+/// Refuses what no page would take: all that the gateway keeps of a call goes by its callId.
+fn check_call_id(text: &str) -> Result<(), Failure> {
+    let checked = CallId::parse(text);
+    checked.map(drop).map_err(|_| {
+        let message =
+            format!("Bad callId: it is a string of 1 to {MAX_CALL_ID_CHARS} printable characters");
+        Error::invalid_params(message).with_details(Box::new(json!({ "path": "callId" })))
+    })
 }
 
 fn used_before() -> Failure {

@@ -18,7 +18,7 @@ fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() 
         ids.push(id);
     }
     let found = runs.matches("1", &a, 0);
-    let newest: Vec<_> = ids.iter().rev().take(16).copied().collect();
+    let newest = ids.split_off(ids.len() - 16);
     assert_eq!(found.iter().map(|run| run.id).collect::<Vec<_>>(), newest);
     assert!(matches!(runs.find("1", &a, 0), Found::Several(ids) if ids == newest));
     // One in flight is meant, however many have ended since.

@@ -255,7 +255,7 @@ impl Runs {
     }
 
     /// What `viewer` may mean by `request_id`: those in flight, or else those that have ended, and
-    /// of them the newest 16.
+    /// of them the newest 16, oldest first.
     pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
         let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
         let namesakes = own.is_none().then(|| self.by_dialect_id.of(request_id));
@@ -276,11 +276,13 @@ impl Runs {
                 break;
             }
         }
-        if in_flight.is_empty() {
+        let mut found = if in_flight.is_empty() {
             over
         } else {
             in_flight
-        }
+        };
+        found.reverse();
+        found
     }
 
     /// All that `viewer` may see, in any order: see [`newest`].

@@ -220,11 +220,37 @@ fn a_full_queue_takes_cancels_alone() {
     refused(&mut bench, call("1", "c"));
     let mut long = cancel("2", "1");
     long["payload"]["reason"] = json!("x".repeat(5_000));
-    refused(&mut bench, long);
+    let relayed = bench.relayed(2, long);
+    assert_eq!(relayed["payload"], json!({ "callId": "1" }));
     bench.relayed(2, cancel("3", "1"));
     bench.agent(5, None);
     let seen = bench.send(5, request("initialize", "i", json!({})));
     assert_eq!(only(&seen, 5)["payload"]["error"]["code"], "RATE_LIMITED");
     bench.event(backlog(Backlog::Short));
     goes_on(&mut bench, 3);
+}
+
+#[test]
+fn a_call_id_is_as_long_as_a_page_takes_it() {
+    let mut bench = Bench::session();
+    for bad in [
+        "x".repeat(129),
+        "é".repeat(1 << 20),
+        "a\nb".into(),
+        String::new(),
+    ] {
+        for message in [call("1", &bad), cancel("1", &bad)] {
+            let seen = bench.send(2, message);
+            let error = &only(&seen, 2)["payload"]["error"];
+            assert_eq!(error["code"], "INVALID_PARAMS");
+            assert_eq!(
+                error["message"],
+                "Bad callId: it is a string of 1 to 128 printable characters"
+            );
+            assert_eq!(error["details"]["path"], "callId");
+        }
+    }
+    assert_eq!(bench.broker.runs().list(&Identity::anyone(), 0).len(), 0);
+    bench.relayed(2, call("1", &"é".repeat(128)));
+    bench.relayed(2, cancel("2", &"é".repeat(128)));
 }
