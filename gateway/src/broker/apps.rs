@@ -37,8 +37,9 @@ pub(super) struct App {
     pub backlog: Backlog,
     /// Where it is.
     pub seat: Seat,
-    /// Whether its connection was lost, and it may come back.
-    pub suspended: bool,
+    /// Since when it may come back, if its connection was lost: a number that is greater for those of
+    /// later.
+    pub suspended: Option<u64>,
 }
 
 impl Broker {
@@ -57,7 +58,7 @@ impl Broker {
             load: Load::default(),
             backlog: Backlog::Short,
             seat,
-            suspended: false,
+            suspended: None,
         };
         self.apps.insert(peer, app);
     }

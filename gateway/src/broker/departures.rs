@@ -54,7 +54,7 @@ impl Broker {
         self.actions.push_back(Action::Send { peer: app, message });
     }
 
-    fn app_gone(&mut self, peer: PeerId) {
+    pub(super) fn app_gone(&mut self, peer: PeerId) {
         let Some(app) = self.apps.remove(&peer) else {
             return;
         };

@@ -151,8 +151,9 @@ impl Broker {
                 }
             }
             Event::Suspended { peer, suspended } => {
+                let since = suspended.then(|| self.issue());
                 if let Some(app) = self.apps.get_mut(&peer) {
-                    app.suspended = suspended;
+                    app.suspended = since;
                 }
             }
             Event::RegisterTimeout { peer } => self.register_timeout(peer),

@@ -21,6 +21,16 @@ const MAX_APP_ID_CHARS: usize = 128;
 /// Tells an app that new sessions go to another connection.
 const SUPERSEDED: &str = "app/superseded";
 
+/// Whether it is an app of this worker.
+fn is_here(app: &App) -> bool {
+    app.registration.is_some() && app.seat != Seat::Elsewhere
+}
+
+fn is_of(app: &App, owner: &Identity) -> bool {
+    let identity = app.identity.as_ref();
+    identity.is_some_and(|it| it.name == owner.name)
+}
+
 /// What an app says of itself. Its parts are judged in order, so each may be wrong.
 #[derive(Debug)]
 pub(super) struct Register {
@@ -98,7 +108,7 @@ impl Broker {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
-        if seat != Seat::Elsewhere && self.is_full(peer, &owner) {
+        if seat != Seat::Elsewhere && self.is_full(peer, &owner, replaces.is_some()) {
             self.apps.remove(&peer);
             return;
         }
@@ -158,18 +168,18 @@ impl Broker {
     }
 
     /// Whether there is no room for one more app of `owner`, which is then told so. Those on other
-    /// workers are bounded there, and one that is coming back must find room.
-    fn is_full(&mut self, peer: PeerId, owner: &Identity) -> bool {
-        let here = |app: &&App| {
-            app.registration.is_some() && app.seat != Seat::Elsewhere && !app.suspended
-        };
-        let is_its = |app: &&App| {
-            app.identity
-                .as_ref()
-                .is_some_and(|it| it.name == owner.name)
-        };
-        let here = self.apps.values().filter(here);
-        let (all, of_token) = (here.clone().count(), here.filter(is_its).count());
+    /// workers are bounded there.
+    fn is_full(&mut self, peer: PeerId, owner: &Identity, replaces: bool) -> bool {
+        // The one whose place it takes is still there.
+        let replaced = usize::from(replaces);
+        while !self.draining
+            && let Some(oldest) = self.gives_way(owner, replaced)
+        {
+            let reason = "Another app with this token takes its place";
+            self.close(oldest, CloseCode::REPLACED, reason);
+            self.app_gone(oldest);
+        }
+        let (all, own) = self.registered(owner, replaced);
         let Limits {
             apps,
             apps_per_token,
@@ -177,7 +187,31 @@ impl Broker {
         } = self.limits;
         let has_token = !self.tokens.is_empty();
         self.turned_away(peer, all, apps, "apps")
-            || has_token && self.turned_away(peer, of_token, apps_per_token, "apps with this token")
+            || has_token && self.turned_away(peer, own, apps_per_token, "apps with this token")
+    }
+
+    /// If there is no room for one more app of `owner`, the one of its own that has waited longest to
+    /// come back: what reconnects without taking up its session has no use for it.
+    fn gives_way(&self, owner: &Identity, replaced: usize) -> Option<PeerId> {
+        let (all, own) = self.registered(owner, replaced);
+        let has_token = !self.tokens.is_empty();
+        let is_full = all >= self.limits.apps || has_token && own >= self.limits.apps_per_token;
+        let apps = self
+            .apps
+            .iter()
+            .filter(|(_, app)| is_here(app) && is_of(app, owner));
+        let waiting = apps.filter_map(|(peer, app)| Some((app.suspended?, *peer)));
+        let (_, oldest) = waiting.min().filter(|_| is_full)?;
+        Some(oldest)
+    }
+
+    /// How many apps are registered here, and how many of them are of `owner`: those that may come
+    /// back count, as they must find room, but for so many that end in any case.
+    fn registered(&self, owner: &Identity, replaced: usize) -> (usize, usize) {
+        let here = self.apps.values().filter(|app| is_here(app));
+        let own = here.clone().filter(|app| is_of(app, owner)).count();
+        let all = here.count();
+        (all.saturating_sub(replaced), own.saturating_sub(replaced))
     }
 
     /// Whether that peer is an app that has registered.

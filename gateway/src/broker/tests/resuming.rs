@@ -78,3 +78,70 @@ fn a_suspended_app_is_called_as_ever_and_leaves_room_for_its_next_connection() {
     let seen = bench.app(4, "demo");
     assert_eq!(seen[1], Seen::Closed(4, 1013));
 }
+
+fn suspended(bench: &mut Bench, peer: u64, suspended: bool) {
+    let peer = PeerId(peer);
+    assert!(bench.event(Event::Suspended { peer, suspended }).is_empty());
+}
+
+/// What a connection with a token of that name is told that registers an app.
+fn registers(bench: &mut Bench, peer: u64, owner: &str, replaces: Option<&str>) -> Vec<Seen> {
+    bench.event(Event::AppJoined {
+        peer: PeerId(peer),
+        identity: Some(Identity {
+            name: owner.into(),
+            ..Identity::anyone()
+        }),
+        seat: Seat::Connected,
+    });
+    let mut message = register_to_resume(replaces);
+    message["payload"]["app"]["id"] = json!(format!("app-{peer}"));
+    bench.send(peer, message)
+}
+
+fn is_refused(seen: &[Seen], peer: u64) -> bool {
+    matches!(seen, [Seen::Message(to, error), Seen::Closed(closed, 1013)]
+        if (*to, *closed) == (peer, peer) && code(error) == "RATE_LIMITED")
+}
+
+#[test]
+fn suspended_apps_take_places_of_their_own_token_and_make_room_for_its_next_ones() {
+    let limits = Limits {
+        apps: 4,
+        apps_per_token: 2,
+        ..Limits::default()
+    };
+    let tokens = Tokens::new(vec!["app=app-secret-of-sixteen".parse().unwrap()]);
+    let mut bench = Bench::with(limits, tokens);
+    for peer in [1, 2] {
+        assert!(matches!(
+            registers(&mut bench, peer, "a", None)[..],
+            [Seen::Resumable(..)]
+        ));
+    }
+    suspended(&mut bench, 2, true);
+    suspended(&mut bench, 1, true);
+    // The one that has waited longest is given up, whatever is cut and registered.
+    for (peer, gives_way) in [(3, 2), (4, 1)] {
+        let seen = registers(&mut bench, peer, "a", None);
+        assert_eq!(seen[0], Seen::Closed(gives_way, 4002));
+        assert!(matches!(seen[1..], [Seen::Resumable(..)]), "{seen:?}");
+        assert!(!bench.broker.has_registered(PeerId(gives_way)));
+    }
+    assert!(is_refused(&registers(&mut bench, 5, "a", None), 5));
+    // Whoever says which one it replaces need not wait for its end.
+    let seen = registers(&mut bench, 6, "a", Some("a.b"));
+    assert!(
+        matches!(seen[..], [Seen::Replaced(..), Seen::Resumable(..)]),
+        "{seen:?}"
+    );
+    assert!(
+        is_refused(&registers(&mut bench, 7, "a", Some("a.b")), 7),
+        "not again"
+    );
+    // Another token has its own share, and nobody gives way to it.
+    assert_eq!(registers(&mut bench, 8, "b", None).len(), 1);
+    suspended(&mut bench, 3, true);
+    assert!(is_refused(&registers(&mut bench, 9, "b", None), 9));
+    assert!(bench.broker.has_registered(PeerId(3)));
+}
