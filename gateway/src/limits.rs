@@ -60,6 +60,9 @@ pub struct Limits {
     /// Requests of one agent waiting for an answer, of each type.
     #[arg(id = "max_in_flight", long = "max-in-flight", env = "CAPHOST_MAX_IN_FLIGHT", default_value = "16384", value_parser = count, value_name = "N")]
     pub in_flight: usize,
+    /// Requests of one token waiting for an answer, of each type, over all its connections.
+    #[arg(id = "max_in_flight_per_token", long = "max-in-flight-per-token", env = "CAPHOST_MAX_IN_FLIGHT_PER_TOKEN", default_value = "65536", value_parser = count, value_name = "N")]
+    pub in_flight_per_token: usize,
     /// Agents connected at once.
     #[arg(id = "max_sessions", long = "max-sessions", env = "CAPHOST_MAX_SESSIONS", default_value = "1000", value_parser = count, value_name = "N")]
     pub sessions: usize,
@@ -87,7 +90,7 @@ pub struct Limits {
     /// The most that may wait to be written to one peer; one that does not read is disconnected.
     #[arg(id = "max_queued_bytes", long = "max-queued-bytes", env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes: usize,
-    /// The most that may wait for all peers together, what is kept for apps that may come back included; the peer that reads least is disconnected.
+    /// The most that may wait for all peers together, what is kept for apps that may come back included; of the token for which most waits the peer that reads least is disconnected.
     #[arg(id = "max_total_queued_bytes", long = "max-total-queued-bytes", env = "CAPHOST_MAX_TOTAL_QUEUED_BYTES", default_value = "512MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes_of_all: usize,
 }

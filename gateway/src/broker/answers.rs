@@ -133,8 +133,11 @@ impl Broker {
         let entry = agent.and_then(|agent| {
             let entry = agent.pending.take(read_issued(id?)?, answers)?;
             let app = self.apps.get_mut(&app)?;
-            app.load
-                .give_back(&agent.profile.owner.name, entry.bytes as usize);
+            let owner = &agent.profile.owner.name;
+            app.load.give_back(owner, entry.bytes as usize);
+            if agent.is_here() {
+                self.in_flight.give_back(owner, entry.counts());
+            }
             Some(entry)
         });
         self.counters.answers_dropped += u64::from(entry.is_none());

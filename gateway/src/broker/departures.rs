@@ -23,6 +23,10 @@ impl Broker {
             return;
         };
         self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
+        if agent.is_here() {
+            let owner = &agent.profile.owner.name;
+            self.in_flight.give_back(owner, agent.pending.counts());
+        }
         let bytes = agent.pending.bytes();
         for entry in agent.pending.take_all() {
             let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
@@ -133,6 +137,10 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
+        if agent.is_here() {
+            let owner = &agent.profile.owner.name;
+            self.in_flight.give_back(owner, agent.pending.counts());
+        }
         for entry in agent.pending.take_all() {
             self.fail(peer, &entry, cancel_reason, error);
         }

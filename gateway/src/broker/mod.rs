@@ -12,6 +12,7 @@ mod backlog;
 mod call;
 mod departures;
 mod event;
+mod in_flight;
 mod load;
 mod message;
 mod offers;
@@ -28,6 +29,7 @@ mod updates;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
+use std::sync::Arc;
 
 pub use backlog::Backlog;
 pub(crate) use call::unconfirmed;
@@ -44,6 +46,7 @@ use crate::tokens::Tokens;
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
 use apps::App;
+use in_flight::InFlight;
 use offers::Directory;
 use rustc_hash::FxHashMap;
 
@@ -72,6 +75,8 @@ pub struct Broker {
     /// Sessions of the gateway's own by when they are due, as the bits of the time.
     deadlines: BTreeSet<(u64, PeerId)>,
     remote_agents: usize,
+    /// What the agents here wait for.
+    in_flight: InFlight,
     counters: Counters,
     issued: u64,
     draining: bool,
@@ -91,6 +96,7 @@ impl Broker {
             directory: Directory::default(),
             deadlines: BTreeSet::new(),
             remote_agents: 0,
+            in_flight: InFlight::default(),
             limits,
             tokens,
             agents: FxHashMap::default(),
@@ -202,6 +208,13 @@ impl Broker {
     pub fn requests_in_flight(&self) -> usize {
         let pending = self.agents.values().map(|agent| agent.pending.len());
         pending.sum()
+    }
+
+    /// The name of the owner of a peer, if that is known.
+    pub fn owner_of(&self, peer: PeerId) -> Option<&Arc<str>> {
+        let agent = self.agents.get(&peer).map(|agent| &agent.profile.owner);
+        let app = || self.apps.get(&peer)?.identity.as_ref();
+        agent.or_else(app).map(|owner| &owner.name)
     }
 
     /// The runs whose calls an app has.

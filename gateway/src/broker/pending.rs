@@ -54,11 +54,21 @@ impl Entry {
         }
     }
 
+    /// What it counts as: nothing, if nobody is told of its answer.
+    pub(super) fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        counts[self.request as usize] = usize::from(self.asker != Asker::Revoker);
+        counts
+    }
+
     /// The run it cancels in nobody's name.
     pub(super) fn revokes(&self) -> Option<RunId> {
         self.run.filter(|_| self.asker == Asker::Revoker)
     }
 }
+
+/// How many there are of each type.
+pub(super) type Counts = [usize; Request::ALL.len()];
 
 /// One agent's requests that wait for an answer, under the ids they were passed on with.
 #[derive(Debug, Default)]
@@ -67,7 +77,7 @@ pub(super) struct Pending {
     /// Their ids, as the agent wrote them.
     ids: HashSet<Arc<str>>,
     /// How many of each type are the agent's own.
-    counts: [usize; Request::ALL.len()],
+    counts: Counts,
     /// What they cost together.
     bytes: usize,
 }
@@ -90,6 +100,11 @@ impl Pending {
     /// How many requests of that type are the agent's own.
     pub(super) fn count(&self, request: Request) -> usize {
         self.counts[request as usize]
+    }
+
+    /// How many of each type are the agent's own.
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
     }
 
     pub(super) fn insert(&mut self, issued: u64, entry: Entry) {

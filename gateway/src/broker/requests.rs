@@ -132,6 +132,13 @@ impl Broker {
             return Err(Error::new(Code::RATE_LIMITED, message)
                 .with_details(Box::new(json!({ "limit": "inFlight", "max": max }))));
         }
+        let max = self.limits.in_flight_per_token;
+        let own = || self.in_flight.count(&agent.profile.owner.name, request);
+        if agent.is_here() && !self.tokens.is_empty() && own() >= max {
+            let message = format!("{max} requests of this type are in flight with this token");
+            return Err(Error::new(Code::RATE_LIMITED, message)
+                .with_details(Box::new(json!({ "limit": "inFlightPerToken", "max": max }))));
+        }
         let app = match (agent.app, request) {
             (Some(app), _) => app,
             (None, Request::Initialize) => {
@@ -329,6 +336,10 @@ impl Broker {
         if let Some(app) = self.apps.get_mut(&app) {
             app.load
                 .add(&agent.profile.owner.name, entry.bytes as usize);
+        }
+        if agent.is_here() {
+            let owner = &agent.profile.owner.name;
+            self.in_flight.add(owner, entry.request);
         }
         agent.pending.insert(issued, entry);
     }

@@ -382,13 +382,13 @@ impl Hub {
         }
     }
 
-    /// While more waits for all peers than may, gives up the one for which most waits. Whether any
-    /// was.
+    /// While more waits for all peers than may, gives up the one for which most waits of the owner for
+    /// whose peers most waits. Whether any was.
     fn make_room(&self, state: &mut State, now: Now, after: &mut After) -> bool {
         let max = self.limits.queued_bytes_of_all;
         let mut made = self.queued.used() > max && state.outboxes.drop_leaving();
         while self.queued.used() > max
-            && let Some(peer) = state.outboxes.longest()
+            && let Some(peer) = state.outboxes.longest(|peer| state.broker.owner_of(peer))
             && let Some(queue) = state.outboxes.get(&peer)
         {
             made = true;
@@ -410,11 +410,13 @@ impl Hub {
         self.queued.used()
     }
 
-    /// A queue to a peer that is not one of the broker's, while this lasts.
-    pub(crate) fn queue(self: &Arc<Self>) -> Queued {
+    /// A queue to a peer of `owner` that is not one of the broker's, while this lasts.
+    pub(crate) fn queue(self: &Arc<Self>, owner: &Arc<str>) -> Queued {
         let outbox = Arc::new(self.outbox());
         let peer = self.next_peer();
-        self.state().outboxes.insert(peer, outbox.clone());
+        let mut state = self.state();
+        state.outboxes.insert_of(owner, peer, outbox.clone());
+        drop(state);
         let hub = self.clone();
         Queued { hub, peer, outbox }
     }

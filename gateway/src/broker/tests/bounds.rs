@@ -254,3 +254,47 @@ fn a_call_id_is_as_long_as_a_page_takes_it() {
     bench.relayed(2, call("1", &"é".repeat(128)));
     bench.relayed(2, cancel("2", &"é".repeat(128)));
 }
+
+#[test]
+fn a_token_has_so_many_requests_in_flight_however_many_its_connections() {
+    let limits = Limits {
+        in_flight_per_token: 3,
+        ..Limits::default()
+    };
+    let tokens = Tokens::new(vec!["app=app-secret-of-sixteen".parse().unwrap()]);
+    let mut bench = Bench::with(limits, tokens);
+    bench.app(1, "demo");
+    for (agent, owner) in [(2, "greedy"), (3, "greedy"), (4, "greedy"), (5, "modest")] {
+        bench.agent_of(agent, owner);
+        let relayed = bench.relayed(agent, request("initialize", "i", json!({})));
+        let session = json!({ "sessionId": "s" });
+        bench.send(1, answer(&relayed, "initialize-result", session));
+    }
+    bench.relayed(2, call("1", "1"));
+    let second = bench.relayed(2, call("2", "2"));
+    bench.relayed(3, call("1", "1"));
+    for agent in [2, 3, 4] {
+        let seen = bench.send(agent, call("3", "3"));
+        let error = &only(&seen, agent)["payload"]["error"];
+        assert_eq!(error["code"], "RATE_LIMITED");
+        assert_eq!(
+            error["details"],
+            json!({ "limit": "inFlightPerToken", "max": 3 })
+        );
+    }
+    // Of each type: what is in flight can be cancelled. And of each token.
+    bench.relayed(3, cancel("4", "1"));
+    bench.relayed(5, call("1", "1"));
+    // What has been answered, or has gone, counts no more.
+    let done = json!({ "success": true });
+    bench.send(1, answer(&second, "capabilities/call-result", done));
+    bench.relayed(4, call("5", "5"));
+    bench.gone(2);
+    bench.relayed(4, call("6", "6"));
+    let seen = bench.send(4, call("7", "7"));
+    assert_eq!(code(only(&seen, 4)), "RATE_LIMITED");
+    bench.gone(1);
+    bench.app(6, "demo");
+    bench.agent_of(7, "greedy");
+    bench.relayed(7, request("initialize", "i", json!({})));
+}

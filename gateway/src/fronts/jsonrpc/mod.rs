@@ -90,7 +90,7 @@ impl Jsonrpc {
         let place = Place::new(room, self.rate);
         let number = place.number;
         tracing::debug!(number, owner = &*owner.name, "JSON-RPC peer connected");
-        let queued = hub.queue();
+        let queued = hub.queue(&owner.name);
         let outbox = queued.outbox.clone();
         let peer = Peer::new(hub.clone(), owner, app, outbox.clone(), place);
         let ending = tokio::spawn(peer.clone().end_with_gateway());

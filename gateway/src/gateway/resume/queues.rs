@@ -68,6 +68,8 @@ impl Queue {
 #[derive(Default)]
 pub struct Queues {
     queues: FxHashMap<PeerId, Queue>,
+    /// Whose those are that are no peers of the broker.
+    owners: FxHashMap<PeerId, Arc<str>>,
     /// Queues that are no peer's any more, as long as something of them may be written.
     leaving: Vec<Weak<Outbox>>,
     /// What is counted of the sessions.
@@ -90,6 +92,12 @@ impl Queues {
         self.queues.insert(peer, Queue::Plain(outbox));
     }
 
+    /// A queue of `owner` that is no peer's of the broker.
+    pub fn insert_of(&mut self, owner: &Arc<str>, peer: PeerId, outbox: Arc<Outbox>) {
+        self.owners.insert(peer, owner.clone());
+        self.insert(peer, outbox);
+    }
+
     pub fn get(&self, peer: &PeerId) -> Option<&Queue> {
         self.queues.get(peer)
     }
@@ -106,20 +114,34 @@ impl Queues {
         !leaving.is_empty()
     }
 
-    /// The peer for which most waits. Of one that reads it counts less.
-    pub fn longest(&self) -> Option<PeerId> {
+    /// Of the owner for whose peers most waits the one for which most waits. Of one that reads it
+    /// counts less. `owner` tells whose a peer is; those of nobody count for themselves.
+    pub fn longest<'a>(&'a self, owner: impl Fn(PeerId) -> Option<&'a Arc<str>>) -> Option<PeerId> {
         let now = Instant::now();
-        let waiting = self.queues.iter().filter_map(|(peer, queue)| {
+        let weights = self.queues.iter().filter_map(|(peer, queue)| {
             let (bytes, moved) = queue.waiting();
             let stuck = moved.is_none_or(|moved| now.duration_since(moved) >= STUCK);
             let weight = if stuck { bytes } else { bytes / READS };
-            (bytes > 0).then_some((weight, *peer))
+            let owner = self.owners.get(peer).or_else(|| owner(*peer));
+            (bytes > 0).then_some((owner, weight, *peer))
         });
-        waiting.max().map(|(_, peer)| peer)
+        let weights: Vec<_> = weights.collect();
+        let mut sums: FxHashMap<&Arc<str>, usize> = FxHashMap::default();
+        for (owner, weight, _) in &weights {
+            if let Some(owner) = owner {
+                *sums.entry(owner).or_default() += weight;
+            }
+        }
+        let most = weights.iter().max_by_key(|(owner, weight, peer)| {
+            let of_owner = owner.and_then(|owner| sums.get(owner)).unwrap_or(weight);
+            (*of_owner, *weight, *peer)
+        });
+        most.map(|(_, _, peer)| *peer)
     }
 
     /// Forgets a peer, whose session is over.
     pub fn remove(&mut self, peer: &PeerId) -> Option<Queue> {
+        self.owners.remove(peer);
         let queue = self.queues.remove(peer)?;
         match &queue {
             Queue::Kept(session) if session.end() => {
@@ -174,5 +196,40 @@ impl Queues {
         let reason = "The app has registered on another connection";
         queue.close(CloseCode::REPLACED, reason.into());
         Some(peer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_fills_many_queues_loses_one_before_whoever_fills_one() {
+        let mut queues = Queues::default();
+        let waits = |bytes| {
+            let outbox = Outbox::new(1 << 20);
+            outbox.push(Outgoing::text("x".repeat(bytes)));
+            Arc::new(outbox)
+        };
+        let owners: [(u64, &str, usize); 4] = [
+            (1, "greedy", 4_000),
+            (2, "greedy", 5_000),
+            (3, "greedy", 4_000),
+            (4, "modest", 9_000),
+        ];
+        let names: FxHashMap<_, _> = owners
+            .iter()
+            .map(|(peer, owner, _)| (PeerId(*peer), Arc::from(*owner)))
+            .collect();
+        for (peer, _, bytes) in owners {
+            queues.insert(PeerId(peer), waits(bytes));
+        }
+        assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(2)));
+        assert_eq!(queues.longest(|_| None), Some(PeerId(4)), "each for itself");
+        // A front's own queue is somebody's too.
+        queues.insert_of(&"modest".into(), PeerId(5), waits(5_000));
+        assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(4)));
+        queues.remove(&PeerId(4));
+        assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(2)));
     }
 }
