@@ -1,7 +1,8 @@
 //! What an app offers, as tools.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -16,40 +17,62 @@ use crate::wire::{Failure, for_log};
 /// Answers kept at once: names of apps come from outside.
 const KEPT: usize = 256;
 
+/// From one warning of conflicts to the next: any app may have as many as it likes.
+const SELDOM: Duration = Duration::from_secs(10);
+
 /// What the apps of a hub offer, as tools: made once, until an app offers something else.
 #[derive(Debug, Default)]
 pub(super) struct Catalogue {
     kept: Mutex<HashMap<Option<String>, Kept>>,
+    warned: Mutex<Option<Instant>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Kept {
-    /// What the tools were made of.
+    /// What the tools are made of.
     offer: Arc<Offer>,
-    tools: Arc<Tools>,
+    /// Made by the first who wants them, while others go on that want those of other apps.
+    tools: Arc<OnceLock<Arc<Tools>>>,
 }
 
 impl Catalogue {
     /// The tools of the app named, or of the only one.
     pub(super) fn tools(&self, hub: &Hub, app: Option<&str>) -> Result<Arc<Tools>, Failure> {
-        let offer = hub.offer(app)?;
-        let app = app.map(str::to_string);
+        let Kept { offer, tools } = self.kept(hub.offer(app)?, app.map(str::to_string));
+        let made = tools.get_or_init(|| {
+            let tools = Tools::of(Offer::clone(&offer));
+            if !tools.conflicts.is_empty() && self.may_warn(Instant::now()) {
+                tools.warn();
+            }
+            Arc::new(tools)
+        });
+        Ok(made.clone())
+    }
+
+    fn kept(&self, offer: Arc<Offer>, app: Option<String>) -> Kept {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.get(&app)
             && Arc::ptr_eq(&known.offer, &offer)
         {
-            return Ok(known.tools.clone());
+            return known.clone();
         }
         if kept.len() >= KEPT {
             kept.clear();
         }
-        let tools = Arc::new(Tools::of(Offer::clone(&offer)));
-        let made = Kept {
-            offer,
-            tools: tools.clone(),
-        };
-        kept.insert(app, made);
-        Ok(tools)
+        let tools = Arc::default();
+        let new = Kept { offer, tools };
+        kept.insert(app, new.clone());
+        new
+    }
+
+    /// Whether nobody was warned for a while.
+    fn may_warn(&self, now: Instant) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = warned.is_none_or(|last| now.duration_since(last) >= SELDOM);
+        if may {
+            *warned = Some(now);
+        }
+        may
     }
 }
 
@@ -89,12 +112,18 @@ struct Manifest<'a> {
 
 impl Tools {
     pub(super) fn of(offer: Offer) -> Self {
-        let Offer { app, capabilities } = offer;
+        let Offer {
+            app,
+            mut capabilities,
+        } = offer;
+        // An app that lists one twice means the later.
+        let mut seen = HashSet::new();
+        capabilities.reverse();
+        capabilities.retain(|it| seen.insert(it.name.clone()));
+        capabilities.reverse();
         let mut by_name: BTreeMap<String, Vec<CapabilityInfo>> = BTreeMap::new();
         for capability in capabilities {
             let alike = by_name.entry(tool_name(&capability.name)).or_default();
-            // An app that lists one twice means the later.
-            alike.retain(|it| it.name != capability.name);
             alike.push(capability);
         }
         let mut tools = BTreeMap::new();
@@ -113,14 +142,6 @@ impl Tools {
                 }
             }
         }
-        for Conflict { name, capabilities } in &conflicts {
-            tracing::warn!(
-                app = app.id,
-                tool = for_log(name),
-                capabilities = for_log(format_args!("{capabilities:?}")),
-                "capabilities with one name as tools: none is offered"
-            );
-        }
         let mut description = format!("{} {}", app.name, app.version);
         if let Some(more) = app.description {
             description.push_str(": ");
@@ -133,6 +154,20 @@ impl Tools {
             tools,
             conflicts,
         }
+    }
+
+    /// Says that there are conflicts, and names the first: the toolset has them all.
+    fn warn(&self) {
+        let Some(Conflict { name, capabilities }) = self.conflicts.first() else {
+            return;
+        };
+        tracing::warn!(
+            app = for_log(&self.app),
+            conflicts = self.conflicts.len(),
+            tool = for_log(name),
+            capabilities = for_log(format_args!("{capabilities:?}")),
+            "capabilities with one name as tools: none is offered"
+        );
     }
 
     /// Whether there is nothing to call.
@@ -246,6 +281,45 @@ mod tests {
             manifest(&tools)["conflicts"],
             json!([{ "name": "a_b", "capabilities": ["a.b", "a_b", "a b"] }])
         );
+    }
+
+    #[test]
+    fn whoever_makes_conflicts_again_and_again_is_seldom_warned_of() {
+        let catalogue = Catalogue::default();
+        let now = Instant::now();
+        assert!(catalogue.may_warn(now));
+        for milliseconds in 1..1_000 {
+            let later = now + Duration::from_millis(milliseconds * 10 - 1);
+            assert!(!catalogue.may_warn(later));
+        }
+        assert!(catalogue.may_warn(now + SELDOM));
+        assert!(!catalogue.may_warn(now + SELDOM));
+    }
+
+    #[test]
+    fn the_tools_of_an_offer_are_made_once_and_nobody_waits_for_those_of_others() {
+        let catalogue = Catalogue::default();
+        let offer = |id: &str| {
+            let app = AppInfo {
+                id: id.into(),
+                name: id.into(),
+                version: "1".into(),
+                description: None,
+            };
+            let capabilities = Vec::new();
+            Arc::new(Offer { app, capabilities })
+        };
+        let (one, other) = (offer("one"), offer("other"));
+        let first = catalogue.kept(one.clone(), Some("one".into()));
+        first.tools.get_or_init(|| {
+            // While they are made.
+            catalogue.kept(other, Some("other".into()));
+            Arc::new(tools(&["a.b"]))
+        });
+        let again = catalogue.kept(one, Some("one".into()));
+        assert!(again.tools.get().is_some());
+        let changed = catalogue.kept(offer("one"), Some("one".into()));
+        assert!(changed.tools.get().is_none());
     }
 
     #[test]
