@@ -27,6 +27,7 @@ use crate::fronts::auth::authenticate;
 use crate::fronts::refusal::{FastApi, Refusal, found};
 use crate::gateway::{Hub, Placed, Sought};
 use crate::tokens::{Identity, Role};
+use crate::wire::for_log;
 use caphost::call::Stop;
 use request::{CancelRequest, Problem};
 
@@ -133,7 +134,8 @@ async fn cancel(
         }
     };
     let stop = stop.map(Stop::as_str);
-    tracing::info!(request_id, by = %by.name, ?status, stop, "cancel");
+    let logged = for_log(&request_id);
+    tracing::info!(request_id = logged, by = %by.name, ?status, stop, "cancel");
     let answer = Answer {
         status,
         request_id,
@@ -177,6 +179,7 @@ impl Cancel<'_> {
     fn announce(&self, run: Option<&Run>) {
         let (request_id, reason) = (self.request_id, self.reason.as_deref());
         let sessions = self.hub.announce_cancel(request_id, run, reason, self.by);
+        let request_id = for_log(request_id);
         tracing::debug!(request_id, sessions, "cancel announced");
     }
 }
