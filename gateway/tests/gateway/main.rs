@@ -15,6 +15,7 @@ mod jsonrpc;
 mod large_bodies;
 mod mcp;
 mod one_reading;
+mod one_token;
 mod operation;
 mod rap_runtime;
 mod rap_server;

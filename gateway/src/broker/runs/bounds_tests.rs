@@ -114,3 +114,40 @@ fn a_run_larger_than_all_that_may_be_remembered_is_remembered_alone() {
         assert_eq!(runs.list(&a, 0).len(), 1);
     }
 }
+
+#[test]
+fn what_is_long_in_the_runs_in_flight_of_an_owner_is_bounded_in_bytes() {
+    let (greedy, modest) = (agent("greedy"), agent("modest"));
+    let mut runs = Runs::new(Retention {
+        bytes: 100_000,
+        ..Retention::default()
+    });
+    let progress = format!("{:?}", "x".repeat(8_000));
+    let mut ids = Vec::new();
+    for number in 0..1_000 {
+        let id = add(&mut runs, &number.to_string(), &greedy);
+        runs.sent(id, None);
+        runs.progress(id, r#"{"progress":1}"#);
+        runs.progress(id, &progress);
+        runs.cancel_requested(id, Some(&"x".repeat(REASON_CHARS)), 0);
+        ids.push(id);
+    }
+    let long: usize = ids
+        .iter()
+        .map(|id| runs.get(*id).unwrap().long_bytes())
+        .sum();
+    // Of those that find no room the beginning of the reason is kept, and the first progress.
+    assert!((300_000..=400_000).contains(&long), "{long}");
+    let last = runs.get(ids[999]).unwrap();
+    assert_eq!(last.cancel_reason.as_ref().map(String::len), Some(ID_CHARS));
+    // That is nothing to others, and ends with the runs.
+    let other = add(&mut runs, "1", &modest);
+    runs.progress(other, &progress);
+    assert_eq!(runs.get(other).unwrap().progress_bytes(), progress.len());
+    for id in ids {
+        runs.end(id, Ending::Completed, 0);
+    }
+    let next = add(&mut runs, "1", &greedy);
+    runs.progress(next, &progress);
+    assert_eq!(runs.get(next).unwrap().progress_bytes(), progress.len());
+}

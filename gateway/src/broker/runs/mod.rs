@@ -17,6 +17,7 @@ mod run;
 mod shared_tests;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub(super) use run::Place;
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
+use texts::Texts;
 
 /// Runs that an id is said to mean, at most.
 const MATCHES: usize = 16;
@@ -75,6 +77,7 @@ pub struct Runs {
     runs: FxHashMap<RunId, Arc<Run>>,
     by_dialect_id: Namesakes,
     ended: EndedRuns,
+    texts: Texts,
     early: EarlyCancels,
     registered: u64,
     news: SmallVec<[News; 2]>,
@@ -174,7 +177,7 @@ impl Runs {
 
     /// Somebody asks for it to be cancelled.
     pub fn cancel_requested(&mut self, id: RunId, reason: Option<&str>, now: u64) {
-        let Some(run) = self.run_mut(id) else {
+        let Some(run) = self.runs.get_mut(&id).map(Arc::make_mut) else {
             return;
         };
         if run.state == RunState::Running {
@@ -184,7 +187,16 @@ impl Runs {
             return;
         }
         run.cancel_requested_at = Some(now);
-        run.cancel_reason = reason.map(kept::reason);
+        let room = self.retention.bytes;
+        run.cancel_reason = reason.map(|reason| {
+            let reason = kept::reason(reason);
+            match self.texts.has_room(&run.owner.name, reason.len(), room) {
+                true => reason,
+                false => kept::code(reason),
+            }
+        });
+        let bytes = run.cancel_reason.as_ref().map_or(0, String::len);
+        self.texts.change(&run.owner.name, 0, bytes);
         self.news.push(News::CancelRequested(id));
     }
 
@@ -205,6 +217,7 @@ impl Runs {
         if run.state.is_over() {
             return None;
         }
+        self.texts.change(&run.owner.name, run.long_bytes(), 0);
         run.finish(ending, now);
         self.news.push(News::Ended(Ended::from(&*run)));
         let (owner, bytes) = (run.owner.name.clone(), run.bytes());
@@ -226,10 +239,18 @@ impl Runs {
 
     /// How far it is.
     pub fn progress(&mut self, id: RunId, info: &str) {
-        if let Some(run) = self.run_mut(id)
-            && !run.state.is_over()
-        {
-            run.progress = kept::progress(info).or(run.progress.take());
+        let run = self.runs.get_mut(&id).map(Arc::make_mut);
+        let Some(run) = run.filter(|run| !run.state.is_over()) else {
+            return;
+        };
+        let (owner, before) = (&run.owner.name, run.progress_bytes());
+        let more = info.len().saturating_sub(before);
+        if !self.texts.has_room(owner, more, self.retention.bytes) {
+            return;
+        }
+        if let Some(progress) = kept::progress(info) {
+            self.texts.change(owner, before, info.len());
+            run.progress = Some(progress);
         }
     }
 

@@ -236,15 +236,22 @@ impl Run {
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let progress = self.progress.as_ref();
         size_of::<Run>()
             + self.dialect_id.as_ref().map_or(0, |id| id.len())
             + self.capability.len()
             + self.call_id.len()
             + text(&self.thread)
-            + text(&self.cancel_reason)
             + text(&self.error)
-            + progress.map_or(0, |it| it.get().len())
+            + self.long_bytes()
+    }
+
+    /// Bytes of what may be long in it.
+    pub(super) fn long_bytes(&self) -> usize {
+        self.cancel_reason.as_ref().map_or(0, String::len) + self.progress_bytes()
+    }
+
+    pub(super) fn progress_bytes(&self) -> usize {
+        self.progress.as_ref().map_or(0, |it| it.get().len())
     }
 
     pub(super) fn finish(&mut self, ending: Ending, now: u64) {
