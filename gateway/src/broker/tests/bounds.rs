@@ -298,3 +298,19 @@ fn a_token_has_so_many_requests_in_flight_however_many_its_connections() {
     bench.agent_of(7, "greedy");
     bench.relayed(7, request("initialize", "i", json!({})));
 }
+
+#[test]
+fn an_answer_to_a_question_waits_for_room_in_a_full_queue() {
+    let mut bench = bench_of(40_000, &["a"]);
+    let calling = bench.relayed(2, call("1", "1"));
+    let agent = &calling["agent"];
+    let question = json!({ "type": "elicitation/request", "id": 9, "agent": agent, "payload": {} });
+    let seen = bench.send(1, question);
+    let id = only(&seen, 2)["id"].as_str().unwrap().to_string();
+    let answering = request("elicitation/response", &id, json!({ "text": "x" }));
+    bench.event(backlog(Backlog::Full));
+    let seen = bench.send(2, answering.clone());
+    assert_eq!(code(only(&seen, 2)), "RATE_LIMITED");
+    bench.event(backlog(Backlog::Long));
+    assert_eq!(bench.relayed(2, answering)["id"], 9);
+}

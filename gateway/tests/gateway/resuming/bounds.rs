@@ -112,3 +112,23 @@ async fn an_app_comes_back_where_no_other_finds_room() {
     let lost = App::register(&gateway).await.cut(&gateway).await;
     App::resume(&gateway, lost).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_cut_off_and_registers_again_takes_no_second_place() {
+    let gateway = Gateway::limited(Limits {
+        apps: 2,
+        ..grace(Duration::from_secs(3_600))
+    })
+    .await;
+    let _other = App::register(&gateway).await;
+    let mut lost = Vec::new();
+    for _ in 0..5 {
+        lost.push(App::register(&gateway).await.cut(&gateway).await);
+    }
+    let sessions = gateway.hub.sessions();
+    assert_eq!((sessions.suspended, sessions.lost), (1, 4));
+    assert_eq!(gateway.hub.peers().1, 2);
+    // The last of them comes back, and finds the place it had.
+    App::resume(&gateway, lost.pop().unwrap()).await;
+    assert_eq!(gateway.hub.sessions().suspended, 0);
+}
