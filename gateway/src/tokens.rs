@@ -78,6 +78,15 @@ impl Identity {
         self.app.as_deref().is_none_or(|only| only == app)
     }
 
+    /// What [`Identity::may_see`] is true of.
+    pub(crate) fn sees(&self) -> Sees {
+        match (self.role, &self.app) {
+            (Role::Admin, None) => Sees::All,
+            (Role::Admin, Some(_)) => Sees::OfApp,
+            _ => Sees::Own,
+        }
+    }
+
     /// Whether it may see and cancel what belongs to `owner`, in the app `app` if that is known.
     pub fn may_see(&self, owner: &Identity, app: Option<&str>) -> bool {
         match self.role {
@@ -85,6 +94,17 @@ impl Identity {
             _ => self.name == owner.name,
         }
     }
+}
+
+/// Whose calls somebody may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sees {
+    /// Those of its own name.
+    Own,
+    /// Those of one app, whoever has made them.
+    OfApp,
+    /// All.
+    All,
 }
 
 /// Why somebody may not.

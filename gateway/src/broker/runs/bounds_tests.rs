@@ -56,6 +56,8 @@ fn a_list_has_so_many_runs_in_flight_and_no_more() {
     for number in 1..=10_000 {
         add(&mut runs, &number.to_string(), &a);
     }
+    let (listed, omitted) = runs.recent(&a, 5, 0);
+    assert_eq!((listed.len(), omitted), (10_000, 1));
     let (listed, omitted) = newest(runs.visible(&a, 0), 5);
     assert_eq!((listed.len(), omitted), (10_000, 1));
     assert!(listed.iter().all(|run| run.id != first), "the newest");
@@ -150,4 +152,41 @@ fn what_is_long_in_the_runs_in_flight_of_an_owner_is_bounded_in_bytes() {
     let next = add(&mut runs, "1", &greedy);
     runs.progress(next, &progress);
     assert_eq!(runs.get(next).unwrap().progress_bytes(), progress.len());
+}
+
+#[test]
+fn a_list_visits_no_more_runs_than_it_may_have() {
+    let (a, b, admin) = (agent("a"), agent("b"), Identity::anyone());
+    let of_app = Identity {
+        app: Some("shop".into()),
+        ..Identity::anyone()
+    };
+    let mut runs = Runs::default();
+    for owner in [&a, &b] {
+        for number in 0..100 {
+            let id = add(&mut runs, &number.to_string(), owner);
+            runs.sent(id, Some("shop".into()));
+            runs.end(id, Ending::Completed, number);
+        }
+        add(&mut runs, "flying", owner);
+    }
+    let hour = Retention::default().time.as_millis() as u64;
+    // Who, when, how many of those that have ended: how many are visited, listed and left out.
+    for (viewer, now, ended, visited, listed, omitted) in [
+        (&a, 100, 5, 6, 6, 95),
+        (&a, 100, 0, 1, 1, 100),
+        (&a, 100, 1_000, 101, 101, 0),
+        (&admin, 100, 5, 12, 7, 195),
+        // Only those of its app, which those are not that were never sent.
+        (&of_app, 100, 5, 200, 5, 195),
+        // Half of them are too old.
+        (&b, hour + 50, 5, 6, 6, 45),
+    ] {
+        let (recent, left) = runs.recent(viewer, ended, now);
+        assert_eq!(recent.len(), visited);
+        let (list, cut) = newest(recent, ended);
+        assert_eq!((list.len(), left + cut), (listed, omitted));
+        let newest_over = list.iter().find(|run| run.state.is_over());
+        assert!(newest_over.is_none_or(|run| run.dialect_id.as_deref() == Some("99")));
+    }
 }

@@ -120,6 +120,21 @@ impl EndedRuns {
         self.pop(&owner?)
     }
 
+    /// Of those that ended at `since` or later the `most` of each owner, or of one, that ended last.
+    /// How many are left out.
+    pub fn newest(&self, owner: Option<&str>, most: usize, since: u64) -> (Vec<RunId>, usize) {
+        let (mut newest, mut left) = (Vec::new(), 0);
+        let is_meant = |name: &str| owner.is_none_or(|owner| owner == name);
+        for (_, own) in self.by_owner.iter().filter(|(name, _)| is_meant(name)) {
+            let old = own.runs.partition_point(|(at, ..)| *at < since);
+            let fresh = own.runs.len() - old;
+            let last = own.runs.iter().rev().take(fresh.min(most));
+            newest.extend(last.map(|(_, id, _)| *id));
+            left += fresh.saturating_sub(most);
+        }
+        (newest, left)
+    }
+
     /// Takes out one that ended before `since`.
     pub fn pop_before(&mut self, since: u64) -> Option<RunId> {
         if self.since >= since {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Run;
 
 /// Runs in flight in a list at most.
-const IN_FLIGHT: usize = 10_000;
+pub(super) const IN_FLIGHT: usize = 10_000;
 
 /// Of runs in any order the newest, newest first: of those in flight as many as a list may have, and
 /// `ended` of those that have ended. How many are left out.

@@ -8,6 +8,7 @@ mod adopted;
 #[cfg(test)]
 mod bounds_tests;
 mod early;
+mod flying;
 mod kept;
 mod lists;
 mod namesakes;
@@ -17,7 +18,6 @@ mod run;
 mod shared_tests;
 #[cfg(test)]
 mod tests;
-mod texts;
 
 use std::sync::Arc;
 
@@ -25,10 +25,11 @@ use smallvec::SmallVec;
 
 use super::PeerId;
 use crate::limits::Retention;
-use crate::tokens::Identity;
+use crate::tokens::{Identity, Sees};
 use caphost::call::{LateEnd, Stop};
 pub use early::EarlyCancel;
 use early::EarlyCancels;
+use flying::Flying;
 use kept::EndedRuns;
 pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
@@ -38,7 +39,6 @@ pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub(super) use run::Place;
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
-use texts::Texts;
 
 /// Runs that an id is said to mean, at most.
 const MATCHES: usize = 16;
@@ -77,7 +77,7 @@ pub struct Runs {
     runs: FxHashMap<RunId, Arc<Run>>,
     by_dialect_id: Namesakes,
     ended: EndedRuns,
-    texts: Texts,
+    flying: Flying,
     early: EarlyCancels,
     registered: u64,
     news: SmallVec<[News; 2]>,
@@ -124,6 +124,7 @@ impl Runs {
             place: None,
         });
         self.by_dialect_id.add(&run);
+        self.flying.add(&run);
         self.news.push(News::Registered(id, run.dialect));
         self.runs.insert(id, run);
         let Some(early) = early else { return true };
@@ -190,13 +191,13 @@ impl Runs {
         let room = self.retention.bytes;
         run.cancel_reason = reason.map(|reason| {
             let reason = kept::reason(reason);
-            match self.texts.has_room(&run.owner.name, reason.len(), room) {
+            match self.flying.has_room(&run.owner.name, reason.len(), room) {
                 true => reason,
                 false => kept::code(reason),
             }
         });
         let bytes = run.cancel_reason.as_ref().map_or(0, String::len);
-        self.texts.change(&run.owner.name, 0, bytes);
+        self.flying.change(&run.owner.name, 0, bytes);
         self.news.push(News::CancelRequested(id));
     }
 
@@ -217,7 +218,7 @@ impl Runs {
         if run.state.is_over() {
             return None;
         }
-        self.texts.change(&run.owner.name, run.long_bytes(), 0);
+        self.flying.remove(run);
         run.finish(ending, now);
         self.news.push(News::Ended(Ended::from(&*run)));
         let (owner, bytes) = (run.owner.name.clone(), run.bytes());
@@ -245,11 +246,11 @@ impl Runs {
         };
         let (owner, before) = (&run.owner.name, run.progress_bytes());
         let more = info.len().saturating_sub(before);
-        if !self.texts.has_room(owner, more, self.retention.bytes) {
+        if !self.flying.has_room(owner, more, self.retention.bytes) {
             return;
         }
         if let Some(progress) = kept::progress(info) {
-            self.texts.change(owner, before, info.len());
+            self.flying.change(owner, before, info.len());
             run.progress = Some(progress);
         }
     }
@@ -306,7 +307,22 @@ impl Runs {
         found
     }
 
-    /// All that `viewer` may see, in any order: see [`newest`].
+    /// Of what `viewer` may see as much as a list with `ended` runs that have ended may have, in any
+    /// order: see [`newest`]. And how many are left out here already.
+    pub fn recent(&self, viewer: &Identity, ended: usize, now: u64) -> (Vec<Arc<Run>>, usize) {
+        let owner = match viewer.sees() {
+            Sees::Own => Some(&*viewer.name),
+            Sees::All => None,
+            Sees::OfApp => return (self.visible(viewer, now), 0),
+        };
+        let (mut ids, flying) = self.flying.newest(owner, lists::IN_FLIGHT);
+        let (over, left) = self.ended.newest(owner, ended, self.since(now));
+        ids.extend(over);
+        let runs = ids.iter().filter_map(|id| self.shared(*id)).collect();
+        (runs, flying + left)
+    }
+
+    /// All that `viewer` may see, in any order.
     pub fn visible(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
         let seen = self.runs.values().filter(self.seen_by(viewer, now));
         seen.cloned().collect()

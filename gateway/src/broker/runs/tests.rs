@@ -296,7 +296,9 @@ fn a_list_leaves_out_the_oldest_that_have_ended() {
         (1, "5 4 2", 2),
         (0, "5 2", 3),
     ] {
-        let (listed, left_out) = newest(runs.visible(&a, 0), ended);
+        let (recent, left) = runs.recent(&a, ended, 0);
+        let (listed, cut) = newest(recent, ended);
+        let left_out = left + cut;
         let shown: Vec<_> = listed
             .iter()
             .filter_map(|run| run.dialect_id.as_deref())

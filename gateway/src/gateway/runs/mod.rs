@@ -44,8 +44,9 @@ impl Hub {
     pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Arc<Run>>, usize) {
         let now = self.now().unix_ms;
         // Sorted when nobody waits for the ledger any more.
-        let runs = self.state().broker.runs().visible(viewer, now);
-        newest(runs, ended)
+        let recent = self.state().broker.runs().recent(viewer, ended, now);
+        let (runs, omitted) = newest(recent.0, ended);
+        (runs, omitted + recent.1)
     }
 
     /// The run with that id, if `viewer` may see it.
