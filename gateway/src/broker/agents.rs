@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::backlog::does_not_keep_up;
 use super::page::Page;
 use super::pending::{Pending, read_issued};
-use super::requests::does_not_keep_up;
 use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{RunId, name};

@@ -1,4 +1,16 @@
-//! How far the queue to a peer has been filled.
+//! How far the queue to a peer has been filled, and who may still add to that of an app.
+
+use serde_json::json;
+
+use super::{Broker, PeerId};
+use crate::wire::{Failure, Request};
+use caphost::call::{Code, Error};
+
+/// What an agent waits before it calls an app again that does not keep up, in milliseconds.
+const CONGESTED_RETRY_MS: f64 = 1_000.0;
+
+/// What the envelope around a payload costs at most, as a rule.
+const ENVELOPE_BYTES: usize = 256;
 
 /// How far. It goes up at once, and down only when much has been written, so that it does not go to
 /// and fro with each message.
@@ -42,4 +54,38 @@ impl Backlog {
         };
         *self < before
     }
+}
+
+impl Broker {
+    /// Whether too much waits for the app for a request of that agent to join it. Past the end of its
+    /// queue the app would be given up, for all its agents.
+    pub(super) fn is_congested(
+        &self,
+        app: PeerId,
+        agent: PeerId,
+        (request, bytes): (Request, usize),
+    ) -> bool {
+        let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
+            return false;
+        };
+        // Cancels always go through: they relieve the app.
+        match (app.backlog, request) {
+            (Backlog::Short, _) => false,
+            (_, Request::Cancel) => false,
+            (Backlog::Full, _) => true,
+            (Backlog::Long, Request::Call) => {
+                let (bytes, room) = (bytes + ENVELOPE_BYTES, self.limits.queued_bytes / 2);
+                !app.load.has_room(&agent.profile.owner.name, bytes, room)
+            }
+            (Backlog::Long, _) => false,
+        }
+    }
+}
+
+/// Why an app takes nothing more for now.
+pub(super) fn does_not_keep_up() -> Failure {
+    let message = "The app does not keep up with its calls";
+    let mut error = Error::new(Code::RATE_LIMITED, message);
+    error.retry_after = Some(CONGESTED_RETRY_MS);
+    error.with_details(Box::new(json!({ "limit": "queuedBytes" })))
 }

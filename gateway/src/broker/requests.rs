@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
+use super::backlog::does_not_keep_up;
 use super::call::cancel_payload;
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
@@ -12,12 +13,6 @@ use super::{Action, Backlog, Broker, PeerId};
 use crate::broker::runs::{NewRun, Place, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{CallId, Code, Error, MAX_CALL_ID_CHARS, Stop};
-
-/// What an agent waits before it calls an app again that does not keep up, in milliseconds.
-const CONGESTED_RETRY_MS: f64 = 1_000.0;
-
-/// What the envelope around a payload costs at most, as a rule.
-const ENVELOPE_BYTES: usize = 256;
 
 /// The largest cancel that an app whose queue is full gets as it was written.
 const CANCEL_BYTES: usize = 256;
@@ -156,25 +151,6 @@ impl Broker {
         match self.is_congested(app, peer, (request, bytes)) {
             true => Err(does_not_keep_up()),
             false => Ok(app),
-        }
-    }
-
-    /// Whether too much waits for the app for a request of that agent to join it. Past the end of its
-    /// queue the app would be given up, for all its agents.
-    fn is_congested(&self, app: PeerId, agent: PeerId, (request, bytes): (Request, usize)) -> bool {
-        let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
-            return false;
-        };
-        // Cancels always go through: they relieve the app.
-        match (app.backlog, request) {
-            (Backlog::Short, _) => false,
-            (_, Request::Cancel) => false,
-            (Backlog::Full, _) => true,
-            (Backlog::Long, Request::Call) => {
-                let (bytes, room) = (bytes + ENVELOPE_BYTES, self.limits.queued_bytes / 2);
-                !app.load.has_room(&agent.profile.owner.name, bytes, room)
-            }
-            (Backlog::Long, _) => false,
         }
     }
 
@@ -362,14 +338,6 @@ impl Broker {
         let payload = format!(r#"{{{said},"metadata":{{"stop":"{stop}"}}}}"#);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
-}
-
-/// Why an app takes nothing more for now.
-pub(super) fn does_not_keep_up() -> Failure {
-    let message = "The app does not keep up with its calls";
-    let mut error = Error::new(Code::RATE_LIMITED, message);
-    error.retry_after = Some(CONGESTED_RETRY_MS);
-    error.with_details(Box::new(json!({ "limit": "queuedBytes" })))
 }
 
 /// Refuses what no page would take: all that the gateway keeps of a call goes by its callId.

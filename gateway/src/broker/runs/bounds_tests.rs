@@ -2,6 +2,7 @@
 
 use super::tests::{add, agent, new_run};
 use super::*;
+use crate::tokens::Identity;
 
 #[test]
 fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() {

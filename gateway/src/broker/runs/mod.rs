@@ -25,7 +25,6 @@ use smallvec::SmallVec;
 
 use super::PeerId;
 use crate::limits::Retention;
-use crate::tokens::{Identity, Sees};
 use caphost::call::{LateEnd, Stop};
 pub use early::EarlyCancel;
 use early::EarlyCancels;
@@ -33,40 +32,12 @@ use flying::Flying;
 use kept::EndedRuns;
 pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
-pub use lists::{leave_out, newest};
+pub use lists::{Found, leave_out, newest};
 use namesakes::Namesakes;
 pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub(super) use run::Place;
 pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
-
-/// Runs that an id is said to mean, at most.
-const MATCHES: usize = 16;
-
-/// The runs an id may mean.
-#[derive(Clone, Debug)]
-pub enum Found {
-    /// None that may be seen.
-    None,
-    /// Exactly one.
-    One(Arc<Run>),
-    /// Several, by their own ids: at most 16 of them.
-    Several(Vec<RunId>),
-}
-
-impl Found {
-    /// The one that is meant of several: those in flight come before those that have ended.
-    pub fn among(mut runs: Vec<Arc<Run>>) -> Found {
-        if runs.iter().any(|run| !run.state.is_over()) {
-            runs.retain(|run| !run.state.is_over());
-        }
-        match runs.len() {
-            0 => Found::None,
-            1 => Found::One(runs.remove(0)),
-            _ => Found::Several(runs.iter().take(MATCHES).map(|run| run.id).collect()),
-        }
-    }
-}
 
 /// The ledger. Times are Unix milliseconds.
 #[derive(Debug, Default)]
@@ -268,79 +239,6 @@ impl Runs {
     /// The same, to be kept.
     pub fn shared(&self, id: RunId) -> Option<Arc<Run>> {
         self.runs.get(&id).cloned()
-    }
-
-    /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where
-    /// those in flight come before those that have ended.
-    pub fn find(&self, request_id: &str, viewer: &Identity, now: u64) -> Found {
-        Found::among(self.matches(request_id, viewer, now))
-    }
-
-    /// What `viewer` may mean by `request_id`: those in flight, or else those that have ended, and
-    /// of them the newest 16, oldest first.
-    pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
-        let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
-        let namesakes = own.is_none().then(|| self.by_dialect_id.of(request_id));
-        let namesakes = namesakes.into_iter().flatten();
-        let found = own
-            .into_iter()
-            .chain(namesakes.filter_map(|id| self.runs.get(&id)));
-        let (mut in_flight, mut over) = (Vec::new(), Vec::new());
-        for run in found.filter(self.seen_by(viewer, now)) {
-            let alike = match run.state.is_over() {
-                true => &mut over,
-                false => &mut in_flight,
-            };
-            if alike.len() < MATCHES {
-                alike.push(run.clone());
-            }
-            if in_flight.len() == MATCHES {
-                break;
-            }
-        }
-        let mut found = if in_flight.is_empty() {
-            over
-        } else {
-            in_flight
-        };
-        found.reverse();
-        found
-    }
-
-    /// Of what `viewer` may see as much as a list with `ended` runs that have ended may have, in any
-    /// order: see [`newest`]. And how many are left out here already.
-    pub fn recent(&self, viewer: &Identity, ended: usize, now: u64) -> (Vec<Arc<Run>>, usize) {
-        let owner = match viewer.sees() {
-            Sees::Own => Some(&*viewer.name),
-            Sees::All => None,
-            Sees::OfApp => return (self.visible(viewer, now), 0),
-        };
-        let (mut ids, flying) = self.flying.newest(owner, lists::IN_FLIGHT);
-        let (over, left) = self.ended.newest(owner, ended, self.since(now));
-        ids.extend(over);
-        let runs = ids.iter().filter_map(|id| self.shared(*id)).collect();
-        (runs, flying + left)
-    }
-
-    /// All that `viewer` may see, in any order.
-    pub fn visible(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
-        let seen = self.runs.values().filter(self.seen_by(viewer, now));
-        seen.cloned().collect()
-    }
-
-    /// The same, newest first.
-    pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
-        let mut runs = self.visible(viewer, now);
-        runs.sort_unstable_by_key(|run| lists::age(run));
-        runs
-    }
-
-    fn seen_by(&self, viewer: &Identity, now: u64) -> impl Fn(&&Arc<Run>) -> bool {
-        let since = self.since(now);
-        move |run| {
-            run.ended_at.is_none_or(|ended| ended >= since)
-                && viewer.may_see(&run.owner, run.app.as_deref())
-        }
     }
 
     /// All that are remembered.

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::tokens::Identity;
 
 pub(super) fn agent(name: &str) -> Identity {
     Identity {
