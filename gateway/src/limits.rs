@@ -91,7 +91,7 @@ pub struct Limits {
     #[arg(id = "max_queued_bytes", long = "max-queued-bytes", env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes: usize,
     /// The most that may wait for all peers together, what is kept for apps that may come back included; of the token for which most waits the peer that reads least is disconnected.
-    #[arg(id = "max_total_queued_bytes", long = "max-total-queued-bytes", env = "CAPHOST_MAX_TOTAL_QUEUED_BYTES", default_value = "512MiB", value_parser = bytes, value_name = "SIZE")]
+    #[arg(id = "max_total_queued_bytes", long = "max-total-queued-bytes", env = "CAPHOST_MAX_TOTAL_QUEUED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes_of_all: usize,
 }
 

@@ -1,6 +1,7 @@
 // A process of its own, so that the work of attacking does not hold up whoever is measured. Sends a
 // count of what was tried and refused when it is told to stop.
 
+import { setMaxListeners } from 'node:events';
 import { agents, apps } from './users.mjs';
 import { strangers } from './strangers.mjs';
 
@@ -15,6 +16,7 @@ export const attacks = { ...strangers, ...agents, ...apps };
 if (process.send) {
   process.once('message', (/** @type {Order} */ { names, ...where }) => {
     const end = new AbortController();
+    setMaxListeners(0, end.signal);
     /** @type {Counts} */
     const counts = {};
     for (const name of names) {

@@ -7,6 +7,10 @@ export const allowed = {
   times: 3,
   /** Bytes that the gateway may use. */
   memory: 300e6,
+  /** Bytes that it may use more than before when all is over. */
+  kept: 50e6,
+  /** Files and connections that may be open then, more than before. */
+  descriptors: 4,
 };
 
 /**
@@ -26,7 +30,8 @@ export function judged({ names, before, during, after, memory, descriptors, canc
     if (p99 > most) faults.push(`${when} the attack 99 of 100 honest calls took up to ${p99.toFixed(1)} ms; allowed are ${most.toFixed(1)} ms`);
   }
   if (memory.peak > allowed.memory) faults.push(`the gateway used ${megabytes(memory.peak)}`);
-  if (descriptors.after > descriptors.before + 4) faults.push(`${descriptors.after} files and connections are open, ${descriptors.before} were before`);
+  if (memory.after > memory.before + allowed.kept) faults.push(`the gateway uses ${megabytes(memory.after)} after it, ${megabytes(memory.before)} before`);
+  if (descriptors.after > descriptors.before + allowed.descriptors) faults.push(`${descriptors.after} files and connections are open, ${descriptors.before} were before`);
   if (!cancelled) faults.push('a cancel during the attack was not confirmed');
   if (!healthy) faults.push('/healthz did not answer during the attack');
   for (const name of names) {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gatewayBinary, gatewayRelease, root } from '../paths.mjs';
 import { honest } from './honest.mjs';
+import { allowed } from './report.mjs';
 
 /**
  * @typedef {import('./honest.mjs').Measured} Measured
@@ -64,10 +65,13 @@ export async function attack(names, { seconds, release = false }) {
     memory.peak = peak;
 
     const after = await client.measure(calm);
-    memory.after = await gateway.memory();
-    // Connections that were cut off are closed within their deadlines.
-    for (let wait = 0; wait < 100 && await gateway.descriptors() > descriptors.before + 4; wait += 1) await sleep(100);
-    descriptors.after = await gateway.descriptors();
+    // Connections that were cut off are closed within their deadlines, and memory is given back by and by.
+    for (let wait = 0; wait < 150; wait += 1) {
+      descriptors.after = await gateway.descriptors();
+      memory.after = await gateway.memory();
+      if (descriptors.after <= descriptors.before + allowed.descriptors && memory.after <= memory.before + allowed.kept) break;
+      await sleep(100);
+    }
     await client.close();
     return { names, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
   } finally {

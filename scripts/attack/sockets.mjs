@@ -81,6 +81,10 @@ export async function open(target, path, { secret } = {}) {
     socket.once('close', () => resolve(false));
   });
   if (!opened) target.count('refused');
+  // Let in, and then sent away for what it has done or to make room.
+  socket.once('close', (code) => {
+    if (opened && (code === 1008 || code === 1009 || code === 1013)) target.count('refused');
+  });
   return opened ? socket : undefined;
 }
 

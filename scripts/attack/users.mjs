@@ -52,13 +52,14 @@ export const agents = {
 
   'sockets of one agent': (target) => hold(target, { most: 600, pause: 5 }, () => open(target, '/abp?app=shop', { secret: target.secrets.agent })),
 
-  'results that nobody reads': (target) => hold(target, { most: 8, pause: 200 }, async () => {
+  'results that nobody reads': (target) => hold(target, { most: 4, pause: 200 }, async () => {
     const socket = await session(target);
     if (!socket) return socket;
     /** @type {any} */ (socket)._socket.pause();
-    void again(target, 50, (round) => {
+    void again(target, 100, (round) => {
       if (socket.readyState !== socket.OPEN || socket.bufferedAmount > 0) return;
-      socket.send(call('echo', { text: 'x'.repeat(500_000) }, `unread ${round}`));
+      target.count('tried');
+      socket.send(call('echo', { text: 'x'.repeat(200_000) }, `unread ${round}`));
     });
     return socket;
   }),
@@ -129,7 +130,7 @@ const refusedApps = (target, message) => again(target, 20, async (round) => {
     socket.once('message', (text) => resolve(String(text)));
     void closed.then(resolve);
   });
-  if (!String(said).includes('app/registered')) target.count('refused');
+  if (!String(said).includes('app/registered') && socket.readyState === socket.OPEN) target.count('refused');
   socket.terminate();
 });
 

@@ -54,7 +54,7 @@ pub struct HttpLimits {
     #[arg(id = "http_write_timeout", long = "http-write-timeout", env = "CAPHOST_HTTP_WRITE_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
     pub write_timeout: Duration,
     /// Bytes of answers that are not sent yet, of those with more than 64 KiB. Beyond that, of whoever has most the connection with most is closed, or its answer is 503. Who shows no token where there are tokens has a quarter as much besides.
-    #[arg(id = "max_unsent_bytes", long = "max-unsent-bytes", env = "CAPHOST_MAX_UNSENT_BYTES", default_value = "256MiB", value_parser = options::bytes, value_name = "SIZE")]
+    #[arg(id = "max_unsent_bytes", long = "max-unsent-bytes", env = "CAPHOST_MAX_UNSENT_BYTES", default_value = "96MiB", value_parser = options::bytes, value_name = "SIZE")]
     pub unsent_bytes: usize,
     /// HTTP connections at once, WebSockets not counted. Beyond that, one that waits for a request is closed, or if there is none the one that has read nothing of its answer for longest.
     #[arg(id = "max_http_connections", long = "max-http-connections", env = "CAPHOST_MAX_HTTP_CONNECTIONS", default_value = "4096", value_parser = options::count, value_name = "N")]

@@ -76,6 +76,33 @@ async fn an_agent_that_does_not_read_is_disconnected_and_delays_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_goes_while_much_waits_for_it_is_gone_at_once() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut slow) = gateway.session().await;
+    slow.send(call("1", "c")).await;
+    let calling = app.next().await;
+    // More than half of what may wait for it, so that it is not read from either.
+    for _ in 0..44 {
+        app.send(progress(&calling["agent"], 1 << 20)).await;
+    }
+    // What it sends after that is the last that is read.
+    let mut quick = gateway.agent().await;
+    quick.initialize(&mut app).await;
+    slow.send(cancel("2", "c")).await;
+    assert_eq!(app.next().await["type"], "capabilities/cancel");
+    let stream = match slow.socket.get_ref() {
+        MaybeTlsStream::Plain(stream) => stream,
+        _ => panic!("TLS"),
+    };
+    SockRef::from(stream)
+        .set_linger(Some(Duration::ZERO))
+        .unwrap();
+    drop(slow);
+    let farewell = tokio::time::timeout(Duration::from_secs(10), app.next()).await;
+    assert_eq!(farewell.expect("it is not noticed")["type"], "agent/closed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_app_that_does_not_keep_up_gets_no_more_calls_and_stays() {
     let gateway = gateway().await;
     let (mut app, mut agent) = gateway.session().await;

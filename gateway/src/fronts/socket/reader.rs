@@ -61,11 +61,19 @@ pub async fn serve<E: Endpoint>(
     let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
     let end = {
         let mut reading = pin!(read(&mut stream, &watch, limits, &endpoint, &outbox));
+        let mut rest = pin!(sleep(Duration::MAX));
         loop {
             tokio::select! {
                 biased;
                 end = &mut reading => break end,
-                () = &mut writing, if !writing.is_terminated() => {}
+                () = &mut writing, if !writing.is_terminated() => {
+                    if outbox.is_open() {
+                        // The connection broke. What has arrived is read, but reading may wait for
+                        // what is queued to be written.
+                        rest.as_mut().reset(Instant::now() + LAST_WORD);
+                    }
+                }
+                () = &mut rest => break End::Lost,
             }
         }
     };
