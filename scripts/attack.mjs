@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util';
 import { attacks } from './attack/attackers.mjs';
 import { attack } from './attack/run.mjs';
-import { judged, table } from './attack/report.mjs';
+import { delays, misdeeds, table } from './attack/report.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -34,6 +34,6 @@ for (const together of runs) {
   figures.push(await attack(together, { seconds, release: values.release }));
 }
 console.log(values.json ? JSON.stringify(figures) : table(figures));
-const faults = figures.flatMap(judged);
+const faults = figures.flatMap((each) => [...misdeeds(each), ...delays(each)]);
 for (const fault of faults) console.error(`attack: ${fault}`);
 process.exitCode = faults.length > 0 ? 1 : 0;

@@ -14,20 +14,16 @@ export const allowed = {
 };
 
 /**
- * What went beyond that, each in a sentence.
+ * What went wrong beside how long things took, each in a sentence.
  *
  * @param {Figures} figures
  * @returns {string[]}
  */
-export function judged({ names, before, during, after, memory, descriptors, cancelled, healthy, counts }) {
+export function misdeeds({ names, before, during, after, memory, descriptors, cancelled, healthy, counts }) {
   const faults = [];
   for (const [when, { failed, calls }] of Object.entries({ before, during, after })) {
     if (calls === 0) faults.push(`no honest call was made ${when} the attack`);
     if (failed.length > 0) faults.push(`${failed.length} of ${calls} honest calls failed ${when} the attack: ${failed[0]}`);
-  }
-  const most = Math.max(allowed.milliseconds, allowed.times * before.p99);
-  for (const [when, { p99 }] of Object.entries({ during, after })) {
-    if (p99 > most) faults.push(`${when} the attack 99 of 100 honest calls took up to ${p99.toFixed(1)} ms; allowed are ${most.toFixed(1)} ms`);
   }
   if (memory.peak > allowed.memory) faults.push(`the gateway used ${megabytes(memory.peak)}`);
   if (memory.after > memory.before + allowed.kept) faults.push(`the gateway uses ${megabytes(memory.after)} after it, ${megabytes(memory.before)} before`);
@@ -37,8 +33,24 @@ export function judged({ names, before, during, after, memory, descriptors, canc
   for (const name of names) {
     if (!counts[name]?.tried) faults.push(`nothing was tried of "${name}"`);
   }
-  return faults.map((fault) => `${names.length > 1 ? 'all at once' : names[0]}: ${fault}`);
+  return faults.map((fault) => `${titleOf(names)}: ${fault}`);
 }
+
+/**
+ * When honest calls took longer than is allowed, each in a sentence.
+ *
+ * @param {Figures} figures
+ * @returns {string[]}
+ */
+export function delays({ names, before, during, after }) {
+  const most = Math.max(allowed.milliseconds, allowed.times * before.p99);
+  return Object.entries({ during, after })
+    .filter(([, { p99 }]) => p99 > most)
+    .map(([when, { p99 }]) => `${titleOf(names)}: ${when} the attack 99 of 100 honest calls took up to ${p99.toFixed(1)} ms; allowed are ${most.toFixed(1)} ms`);
+}
+
+/** @param {string[]} names */
+const titleOf = (names) => (names.length > 1 ? 'all at once' : String(names[0]));
 
 /** @param {Figures[]} all @returns {string} Markdown */
 export function table(all) {
@@ -50,8 +62,7 @@ export function table(all) {
     const sum = (/** @type {'tried' | 'refused'} */ what) => names.reduce((total, name) => total + (counts[name]?.[what] ?? 0), 0);
     const times = (/** @type {'p50' | 'p99'} */ which) => `${[before, during, after].map((part) => part[which].toFixed(1)).join(', ')} ms`;
     const used = [memory.before, memory.peak, memory.after].map((bytes) => (bytes / 1e6).toFixed(0)).join(', ');
-    const name = names.length > 1 ? 'all at once' : names[0];
-    lines.push(`| ${name} | ${sum('tried')} | ${sum('refused')} | ${times('p50')} | ${times('p99')} | ${used} MB | ${Math.round(log / 1000)} kB |`);
+    lines.push(`| ${titleOf(names)} | ${sum('tried')} | ${sum('refused')} | ${times('p50')} | ${times('p99')} | ${used} MB | ${Math.round(log / 1000)} kB |`);
   }
   const [first] = all;
   if (all.length === 1 && first && first.names.length > 1) {
