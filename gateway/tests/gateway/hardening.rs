@@ -388,6 +388,9 @@ async fn pages_are_not_framed_by_others() {
         assert!(policy.ends_with("; frame-ancestors 'self'"), "{policy}");
         assert_eq!(answer.header("x-frame-options"), Some("sameorigin"));
     }
+    // Nobody has a reason to frame the page that cancels runs.
+    let runs = gateway.get("/runs", "").await;
+    assert_eq!(runs.header("x-frame-options"), Some("deny"));
     let ancestors = [
         "serve",
         "--port",

@@ -2,7 +2,7 @@
 //! [runs API](super::api).
 
 use axum::Router;
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_FRAME_OPTIONS};
 use axum::http::{HeaderName, HeaderValue};
 use axum::routing::get;
 
@@ -51,10 +51,11 @@ pub fn routes() -> Router {
         })
 }
 
-fn headers(kind: &'static str) -> [(HeaderName, HeaderValue); 2] {
+fn headers(kind: &'static str) -> [(HeaderName, HeaderValue); 3] {
     [
         (CONTENT_TYPE, HeaderValue::from_static(kind)),
         (CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (X_FRAME_OPTIONS, HeaderValue::from_static("deny")),
     ]
 }
 

@@ -25,8 +25,8 @@ use tokio_util::codec::FramedWrite;
 
 use codec::Codec;
 
-/// Bytes in one message of the peer, 256 MiB: what a gateway reads at most. It has a lower limit of
-/// its own for what it accepts.
+/// Bytes in one message of the peer, 256 MiB: more than a gateway reads unless it is told to. It has a
+/// lower limit of its own for what it accepts.
 const MESSAGE_BYTES: usize = 256 << 20;
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 << 10;
