@@ -14,6 +14,9 @@ pub const MAX_DEPTH: usize = 127;
 /// registered: 1 MiB.
 pub const REGISTRATION_BYTES: usize = 1 << 20;
 
+/// What is kept of the largest registration, if all its capabilities are as small as can be.
+const LARGEST_REGISTERED: usize = 10 << 20;
+
 /// Every bound of messages, connections and runs.
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "Limits")]
@@ -81,6 +84,12 @@ pub struct Limits {
     /// Apps registered at once.
     #[arg(id = "max_apps", long = "max-apps", env = "CAPHOST_MAX_APPS", default_value = "1000", value_parser = count, value_name = "N")]
     pub apps: usize,
+    /// What all apps that have registered may offer together: the bytes that are kept of it. At least 10MiB, which one app may take.
+    #[arg(id = "max_registered_bytes", long = "max-registered-bytes", env = "CAPHOST_MAX_REGISTERED_BYTES", default_value = "64MiB", value_parser = registered_bytes, value_name = "SIZE")]
+    pub registered_bytes: usize,
+    /// The same, of the apps with one token.
+    #[arg(id = "max_registered_bytes_per_token", long = "max-registered-bytes-per-token", env = "CAPHOST_MAX_REGISTERED_BYTES_PER_TOKEN", default_value = "16MiB", value_parser = registered_bytes, value_name = "SIZE")]
+    pub registered_bytes_per_token: usize,
     /// Messages per second of one agent. A second's worth may come at once.
     #[arg(id = "max_requests_per_second", long = "max-requests-per-second", env = "CAPHOST_MAX_REQUESTS_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
     pub requests_per_second: f64,
@@ -134,6 +143,16 @@ impl Default for Limits {
 impl Default for Retention {
     fn default() -> Self {
         defaults()
+    }
+}
+
+/// Bytes enough for what one app may register, however small its capabilities are.
+fn registered_bytes(text: &str) -> Result<usize, String> {
+    let size = bytes(text)?;
+    if size >= LARGEST_REGISTERED {
+        Ok(size)
+    } else {
+        Err("expected at least 10MiB: one app may take as much".into())
     }
 }
 

@@ -12,7 +12,7 @@ use super::pending::{Pending, read_issued};
 use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{RunId, name};
-use crate::wire::{Envelope, Header, Outgoing, Request, Subject};
+use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error};
 
 /// One agent's connection.
@@ -181,10 +181,14 @@ impl Broker {
             return false;
         }
         let message = format!("{max} {who} are connected, and no more are accepted");
-        let error = Error::new(Code::RATE_LIMITED, message.clone());
-        self.refuse(peer, &Subject::default(), &error);
-        self.close(peer, CloseCode::TRY_AGAIN, message);
+        self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
         true
+    }
+
+    /// Tells a peer that there is no room for it, and closes.
+    pub(super) fn turn_away(&mut self, peer: PeerId, error: &Failure) {
+        self.refuse(peer, &Subject::default(), error);
+        self.close(peer, CloseCode::TRY_AGAIN, error.message.clone());
     }
 }
 

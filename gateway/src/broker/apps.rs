@@ -25,6 +25,8 @@ pub(super) struct App {
     pub id: Option<Arc<str>>,
     /// What it offers, once it has registered.
     pub registration: Option<Arc<Registration>>,
+    /// How many bytes are kept of that.
+    pub bytes: usize,
     /// Its `/abp.json`, once somebody has asked for it.
     pub manifest: Arc<OnceLock<Bytes>>,
     /// The agents bound to it, by their names on its wire, which are the broker's own.
@@ -42,6 +44,15 @@ pub(super) struct App {
     pub suspended: Option<u64>,
 }
 
+impl App {
+    /// Whose it is, if it counts among the apps of this worker that have registered.
+    pub fn counted(&self) -> Option<&Arc<str>> {
+        let is_counted = self.registration.is_some() && self.seat != Seat::Elsewhere;
+        let owner = self.identity.as_ref().filter(|_| is_counted);
+        owner.map(|owner| &owner.name)
+    }
+}
+
 impl Broker {
     pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>, seat: Seat) {
         // It counts when it has registered.
@@ -52,6 +63,7 @@ impl Broker {
             identity,
             id: None,
             registration: None,
+            bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
             left_behind: LeftBehind::default(),

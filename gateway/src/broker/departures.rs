@@ -62,9 +62,7 @@ impl Broker {
         let Some(app) = self.apps.remove(&peer) else {
             return;
         };
-        if let Some(id) = app.id {
-            self.app_unlisted(peer, id, app.seat);
-        }
+        self.app_unlisted(peer, &app);
         let mut agents: Vec<_> = app.agents.into_values().collect();
         agents.sort_unstable();
         for agent in agents {
@@ -125,9 +123,7 @@ impl Broker {
             self.close(agent, CloseCode::GOING_AWAY, STOPPING);
         }
         for (peer, app) in std::mem::take(&mut self.apps) {
-            if let Some(id) = app.id {
-                self.app_unlisted(peer, id, app.seat);
-            }
+            self.app_unlisted(peer, &app);
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::registration::Register;
+use super::offering::{Register, Update};
+use super::offers::Registration;
 use super::runs::RunId;
-use super::updates::Update;
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
 use crate::wire::{Envelope, Failure, Said, members, said, stops, text_of};
 use caphost::call::LateEnd;
@@ -89,6 +89,24 @@ impl<'a> Message<'a> {
             _ => Content::Other,
         };
         Message { envelope, content }
+    }
+}
+
+impl Message<'_> {
+    /// Whether it says that its app offers something else.
+    pub fn is_update(&self) -> bool {
+        matches!(self.content, Content::Update(_))
+    }
+
+    /// Works out what its app offers with it, which takes long where that is much. `before` is what
+    /// it offers up to now; a message may have `max` bytes.
+    pub fn prepare(&mut self, before: &Arc<Registration>, max: usize) {
+        if let Content::Update(update) = &mut self.content {
+            let read = std::mem::replace(&mut **update, Ok(Update::All(Vec::new())));
+            let made = read.and_then(|update| update.made_of(before, max));
+            let before = before.clone();
+            **update = made.map(|(now, bytes)| Update::Made { before, now, bytes });
+        }
     }
 }
 

@@ -15,9 +15,11 @@ mod event;
 mod in_flight;
 mod load;
 mod message;
+mod offering;
 mod offers;
 mod page;
 mod pending;
+mod registered;
 mod registration;
 mod requests;
 mod revocation;
@@ -25,7 +27,6 @@ pub mod runs;
 mod stops;
 #[cfg(test)]
 mod tests;
-mod updates;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
@@ -36,9 +37,9 @@ pub(crate) use call::unconfirmed;
 pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
 pub use message::Message;
+pub use offering::DIFFERENCES;
 pub use offers::Offered;
 pub use offers::{AppInfo, CapabilityInfo, Registration as Offer};
-pub use updates::DIFFERENCES;
 
 use crate::broker::runs::{Dialect, RunId, Runs};
 use crate::limits::Limits;
@@ -48,6 +49,7 @@ use agents::Agent;
 use apps::App;
 use in_flight::InFlight;
 use offers::Directory;
+use registered::Registered;
 use rustc_hash::FxHashMap;
 
 /// What the broker has met that nobody is told of.
@@ -72,6 +74,7 @@ pub struct Broker {
     apps: BTreeMap<PeerId, App>,
     runs: Runs,
     directory: Directory,
+    registered: Registered,
     /// Sessions of the gateway's own by when they are due, as the bits of the time.
     deadlines: BTreeSet<(u64, PeerId)>,
     remote_agents: usize,
@@ -94,6 +97,7 @@ impl Broker {
         Broker {
             runs: Runs::new(limits.retention),
             directory: Directory::default(),
+            registered: Registered::default(),
             deadlines: BTreeSet::new(),
             remote_agents: 0,
             in_flight: InFlight::default(),

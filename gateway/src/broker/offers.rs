@@ -9,6 +9,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
+use super::apps::App;
+use super::registered::Amount;
 use super::{Broker, PeerId, Seat, Wanted};
 use crate::wire::Failure;
 use caphost::call::{Code, Error};
@@ -57,6 +59,20 @@ impl PartialEq for CapabilityInfo {
     }
 }
 
+impl CapabilityInfo {
+    /// The bytes of its texts.
+    pub(super) fn texts(&self) -> usize {
+        let schemas = [&self.input_schema, &self.output_schema];
+        let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
+        let description = self.description.as_ref().map_or(0, String::len);
+        self.name.len() + description + schemas.sum::<usize>()
+    }
+}
+
+/// Bytes kept of a capability beside its texts, with what the allocator adds to a short name: many
+/// times more than the twelve that the smallest takes as JSON.
+const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32;
+
 /// What an app has registered.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Registration {
@@ -67,6 +83,19 @@ pub struct Registration {
 }
 
 impl Registration {
+    /// What is kept of it, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let AppInfo {
+            id,
+            name,
+            version,
+            description,
+        } = &self.app;
+        let about = id.len() + name.len() + version.len();
+        let capabilities = self.capabilities.iter().map(|it| it.texts() + AROUND_TEXTS);
+        about + description.as_ref().map_or(0, String::len) + capabilities.sum::<usize>()
+    }
+
     /// The app's `/abp.json`.
     pub fn manifest(&self) -> String {
         #[derive(Serialize)]
@@ -214,8 +243,14 @@ impl Broker {
         self.app_offers(peer, id, seat);
     }
 
-    /// An app that had registered is gone.
-    pub(super) fn app_unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+    /// An app is gone, which may have registered.
+    pub(super) fn app_unlisted(&mut self, peer: PeerId, app: &App) {
+        if let Some(owner) = app.counted() {
+            self.registered.give_back(owner, Amount::app(app.bytes));
+        }
+        let (Some(id), seat) = (app.id.clone(), app.seat) else {
+            return;
+        };
         if let Some(connections) = self.directory.connections.get_mut(&id) {
             connections.remove(&peer);
             if connections.is_empty() {

@@ -1,16 +1,15 @@
-//! Apps that register.
+//! Apps that register, and offer something else than before.
 
+use std::iter;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use super::apps::App;
-use super::offers::{AppInfo, CapabilityInfo, Registration, read, read_capabilities};
-use super::updates::DIFFERENCES;
+use super::offering::{DIFFERENCES, Register, Update};
+use super::offers::Registration;
+use super::registered::Amount;
 use super::{Action, Broker, CloseCode, PeerId, Seat};
-use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json};
 use caphost::call::{Code, Error};
@@ -20,65 +19,6 @@ const MAX_APP_ID_CHARS: usize = 128;
 
 /// Tells an app that new sessions go to another connection.
 const SUPERSEDED: &str = "app/superseded";
-
-/// Whether it is an app of this worker.
-fn is_here(app: &App) -> bool {
-    app.registration.is_some() && app.seat != Seat::Elsewhere
-}
-
-fn is_of(app: &App, owner: &Identity) -> bool {
-    let identity = app.identity.as_ref();
-    identity.is_some_and(|it| it.name == owner.name)
-}
-
-/// What an app says of itself. Its parts are judged in order, so each may be wrong.
-#[derive(Debug)]
-pub(super) struct Register {
-    app: Result<AppInfo, Failure>,
-    capabilities: Result<Vec<CapabilityInfo>, Failure>,
-    token: Option<String>,
-    resume: bool,
-    replaces: Option<String>,
-}
-
-impl Register {
-    /// Reads the payload of `app/register`.
-    pub(super) fn read(payload: &str) -> Result<Self, Failure> {
-        #[derive(Deserialize)]
-        struct Parts<'a> {
-            #[serde(borrow)]
-            app: &'a RawValue,
-            #[serde(borrow)]
-            capabilities: Option<&'a RawValue>,
-            token: Option<String>,
-            #[serde(default)]
-            resume: bool,
-            replaces: Option<String>,
-        }
-        check_size(payload)?;
-        let parts: Parts = read(payload, "")?;
-        let capabilities = parts.capabilities;
-        Ok(Register {
-            app: read(parts.app.get(), "app"),
-            capabilities: capabilities.map_or(Ok(Vec::new()), |list| {
-                read_capabilities(list, "capabilities")
-            }),
-            token: parts.token,
-            resume: parts.resume,
-            replaces: parts.replaces,
-        })
-    }
-}
-
-/// Whether an app says more of what it offers than is read.
-pub(super) fn check_size(payload: &str) -> Result<(), Failure> {
-    if payload.len() <= REGISTRATION_BYTES {
-        return Ok(());
-    }
-    let message = format!("What an app offers may have at most {REGISTRATION_BYTES} bytes");
-    let details = json!({ "limit": "registrationBytes", "max": REGISTRATION_BYTES });
-    Err(Error::invalid_params(message).with_details(Box::new(details)))
-}
 
 impl Broker {
     pub(super) fn register(
@@ -108,7 +48,13 @@ impl Broker {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
-        if seat != Seat::Elsewhere && self.is_full(peer, &owner, replaces.is_some()) {
+        let amount = Amount::app(registration.bytes());
+        // One whose place it takes is still there, and counts.
+        let more = match replaces {
+            Some(_) => Amount::default(),
+            None => amount,
+        };
+        if seat != Seat::Elsewhere && self.is_full(peer, &owner, more) {
             self.apps.remove(&peer);
             return;
         }
@@ -119,6 +65,10 @@ impl Broker {
             app.id = Some(id.clone());
             app.identity = Some(owner.clone());
             app.registration = Some(Arc::new(registration));
+            app.bytes = amount.bytes;
+            if let Some(owner) = app.counted() {
+                self.registered.add(owner, amount);
+            }
             self.app_listed(peer, id.clone(), seat);
         }
         if let Some(token) = replaces {
@@ -137,6 +87,48 @@ impl Broker {
             return self.actions.push_back(resumable);
         }
         self.send(peer, "app/registered", envelope.id, &payload);
+    }
+
+    pub(super) fn update(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        update: Result<Update, Failure>,
+    ) {
+        let max = self.limits.message_bytes;
+        let Some(app) = self.apps.get(&peer) else {
+            return;
+        };
+        let (Some(id), Some(offer)) = (app.id.clone(), &app.registration) else {
+            return;
+        };
+        let made = update.and_then(|update| update.made_of(offer, max));
+        let made = made.and_then(|(now, bytes)| {
+            // A tool server is the operator's: it is counted, and not refused what it offers.
+            let owner = app.counted().filter(|_| app.seat == Seat::Connected);
+            let more = Amount {
+                apps: 0,
+                bytes: bytes.saturating_sub(app.bytes),
+            };
+            match owner.and_then(|owner| self.too_much(owner, more)) {
+                Some(error) if more.bytes > 0 => Err(error),
+                _ => Ok((now, bytes)),
+            }
+        });
+        let (now, bytes) = match made {
+            Ok(made) => made,
+            Err(error) => return self.refuse(peer, &envelope.subject(), &error),
+        };
+        if let Some(app) = self.apps.get_mut(&peer) {
+            if let Some(owner) = app.counted() {
+                self.registered.change(owner, app.bytes, bytes);
+            }
+            app.registration = Some(now);
+            app.bytes = bytes;
+            app.manifest = Arc::default();
+            let seat = app.seat;
+            self.app_offers(peer, id, seat);
+        }
     }
 
     /// `owner` registers an app of that id: the connection that has had its new sessions up to now
@@ -169,49 +161,70 @@ impl Broker {
 
     /// Whether there is no room for one more app of `owner`, which is then told so. Those on other
     /// workers are bounded there.
-    fn is_full(&mut self, peer: PeerId, owner: &Identity, replaces: bool) -> bool {
-        // The one whose place it takes is still there.
-        let replaced = usize::from(replaces);
-        while !self.draining
-            && let Some(oldest) = self.gives_way(owner, replaced)
-        {
+    fn is_full(&mut self, peer: PeerId, owner: &Identity, more: Amount) -> bool {
+        if self.turned_away(peer, 0, 1, "apps") {
+            return true;
+        }
+        let no_room = |it: &Self| {
+            it.no_place(&owner.name, more)
+                .or(it.too_much(&owner.name, more))
+        };
+        while let Some(error) = no_room(self) {
+            let Some(oldest) = self.gives_way(owner) else {
+                self.turn_away(peer, &error);
+                return true;
+            };
             let reason = "Another app with this token takes its place";
             self.close(oldest, CloseCode::REPLACED, reason);
             self.app_gone(oldest);
         }
-        let (all, own) = self.registered(owner, replaced);
-        let Limits {
-            apps,
-            apps_per_token,
-            ..
-        } = self.limits;
-        let has_token = !self.tokens.is_empty();
-        self.turned_away(peer, all, apps, "apps")
-            || has_token && self.turned_away(peer, own, apps_per_token, "apps with this token")
+        false
     }
 
-    /// If there is no room for one more app of `owner`, the one of its own that has waited longest to
-    /// come back: what reconnects without taking up its session has no use for it.
-    fn gives_way(&self, owner: &Identity, replaced: usize) -> Option<PeerId> {
-        let (all, own) = self.registered(owner, replaced);
-        let has_token = !self.tokens.is_empty();
-        let is_full = all >= self.limits.apps || has_token && own >= self.limits.apps_per_token;
-        let apps = self
-            .apps
-            .iter()
-            .filter(|(_, app)| is_here(app) && is_of(app, owner));
+    /// Of the apps of `owner` the one that has waited longest to come back: what reconnects without
+    /// taking up its session has no use for it.
+    fn gives_way(&self, owner: &Identity) -> Option<PeerId> {
+        let own = |app: &App| app.counted().is_some_and(|name| *name == owner.name);
+        let apps = self.apps.iter().filter(|(_, app)| own(app));
         let waiting = apps.filter_map(|(peer, app)| Some((app.suspended?, *peer)));
-        let (_, oldest) = waiting.min().filter(|_| is_full)?;
-        Some(oldest)
+        Some(waiting.min()?.1)
     }
 
-    /// How many apps are registered here, and how many of them are of `owner`: those that may come
-    /// back count, as they must find room, but for so many that end in any case.
-    fn registered(&self, owner: &Identity, replaced: usize) -> (usize, usize) {
-        let here = self.apps.values().filter(|app| is_here(app));
-        let own = here.clone().filter(|app| is_of(app, owner)).count();
-        let all = here.count();
-        (all.saturating_sub(replaced), own.saturating_sub(replaced))
+    /// What there is, how much there may be, and of whom: of all, and of `owner` if it has a token.
+    /// Apps that may come back count, as they must find room.
+    fn shares(&self, owner: &str) -> impl Iterator<Item = (Amount, Amount, &'static str)> {
+        let all = Amount {
+            apps: self.limits.apps,
+            bytes: self.limits.registered_bytes,
+        };
+        let of_one = Amount {
+            apps: self.limits.apps_per_token,
+            bytes: self.limits.registered_bytes_per_token,
+        };
+        let own = (self.registered.of(owner), of_one, " with this token");
+        let own = (!self.tokens.is_empty()).then_some(own);
+        iter::once((self.registered.all(), all, "")).chain(own)
+    }
+
+    fn no_place(&self, owner: &str, more: Amount) -> Option<Failure> {
+        let mut shares = self.shares(owner);
+        let (_, most, whose) = shares.find(|(now, most, _)| now.apps + more.apps > most.apps)?;
+        let message = format!(
+            "{} apps{whose} are connected, and no more are accepted",
+            most.apps
+        );
+        Some(Error::new(Code::RATE_LIMITED, message))
+    }
+
+    fn too_much(&self, owner: &str, more: Amount) -> Option<Failure> {
+        let mut shares = self.shares(owner);
+        let (_, most, whose) = shares.find(|(now, most, _)| now.bytes + more.bytes > most.bytes)?;
+        let message = format!(
+            "What all apps{whose} offer may take {} bytes, and no more is accepted",
+            most.bytes
+        );
+        let details = json!({ "limit": "registeredBytes", "max": most.bytes });
+        Some(Error::new(Code::RATE_LIMITED, message).with_details(Box::new(details)))
     }
 
     /// Whether that peer is an app that has registered.

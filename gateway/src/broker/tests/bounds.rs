@@ -314,3 +314,179 @@ fn an_answer_to_a_question_waits_for_room_in_a_full_queue() {
     bench.event(backlog(Backlog::Long));
     assert_eq!(bench.relayed(2, answering)["id"], 9);
 }
+
+const MIB: usize = 1 << 20;
+
+/// Registers an app of the owner, whose capability has so long a description.
+fn offering(bench: &mut Bench, peer: u64, owner: &str, bytes: usize) -> Vec<Seen> {
+    bench.event(Event::AppJoined {
+        peer: PeerId(peer),
+        identity: Some(Identity {
+            name: owner.into(),
+            ..Identity::anyone()
+        }),
+        seat: Seat::Connected,
+    });
+    let mut message = register(&format!("app-{peer}"));
+    message["payload"]["capabilities"] = described(bytes);
+    bench.send(peer, message)
+}
+
+fn described(bytes: usize) -> Value {
+    json!([{ "name": "a.b", "description": "d".repeat(bytes) }])
+}
+
+fn is_registered(seen: &[Seen], peer: u64) -> bool {
+    matches!(seen, [Seen::Message(to, message)] if *to == peer && message["type"] == "app/registered")
+}
+
+/// Turned away as one past `--max-apps` is, with what it may not exceed.
+fn is_too_much(seen: &[Seen], peer: u64, max: usize) -> bool {
+    let details = json!({ "limit": "registeredBytes", "max": max });
+    matches!(seen, [Seen::Message(to, message), Seen::Closed(closed, 1013)]
+        if (*to, *closed) == (peer, peer)
+            && code(message) == "RATE_LIMITED"
+            && message["payload"]["error"]["details"] == details)
+}
+
+fn one_token(limits: Limits) -> Bench {
+    let tokens = Tokens::new(vec!["app=app-secret-of-sixteen".parse().unwrap()]);
+    Bench::with(limits, tokens)
+}
+
+#[test]
+fn one_token_has_not_what_large_registrations_take_of_all() {
+    let limits = Limits {
+        registered_bytes: 5 * MIB,
+        registered_bytes_per_token: 3 * MIB,
+        ..Limits::default()
+    };
+    let mut bench = one_token(limits);
+    for peer in [1, 2, 3] {
+        let seen = offering(&mut bench, peer, "greedy", 1_000_000);
+        assert!(is_registered(&seen, peer), "{seen:?}");
+    }
+    let seen = offering(&mut bench, 4, "greedy", 1_000_000);
+    assert!(is_too_much(&seen, 4, 3 * MIB), "{seen:?}");
+    // What is small still fits, and others have their share of what is left.
+    assert!(is_registered(&offering(&mut bench, 5, "greedy", 1_000), 5));
+    for peer in [6, 7] {
+        let seen = offering(&mut bench, peer, "modest", 1_000_000);
+        assert!(is_registered(&seen, peer), "{seen:?}");
+    }
+    let seen = offering(&mut bench, 8, "third", 1_000_000);
+    assert!(is_too_much(&seen, 8, 5 * MIB), "{seen:?}");
+    // What goes gives its bytes back.
+    bench.gone(1);
+    assert!(is_registered(
+        &offering(&mut bench, 9, "greedy", 1_000_000),
+        9
+    ));
+}
+
+#[test]
+fn without_tokens_only_what_all_offer_is_bounded() {
+    let limits = Limits {
+        registered_bytes: 3 * MIB,
+        registered_bytes_per_token: MIB,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    for peer in [1, 2, 3] {
+        assert!(is_registered(
+            &offering(&mut bench, peer, "anyone", 1_000_000),
+            peer
+        ));
+    }
+    let seen = offering(&mut bench, 4, "anyone", 1_000_000);
+    assert!(is_too_much(&seen, 4, 3 * MIB), "{seen:?}");
+}
+
+#[test]
+fn the_smallest_capabilities_count_for_what_they_take() {
+    let limits = Limits {
+        registered_bytes_per_token: 10 * MIB,
+        ..Limits::default()
+    };
+    let mut bench = one_token(limits);
+    let tiny = |peer| {
+        let mut message = register(&format!("app-{peer}"));
+        let list: Vec<_> = (0..70_000).map(|_| json!({ "name": "" })).collect();
+        message["payload"]["capabilities"] = json!(list);
+        message
+    };
+    for peer in [1, 2] {
+        bench.event(Event::AppJoined {
+            peer: PeerId(peer),
+            identity: Some(Identity::anyone()),
+            seat: Seat::Connected,
+        });
+    }
+    let seen = bench.send(1, tiny(1));
+    assert!(is_registered(&seen, 1), "one always fits");
+    let seen = bench.send(2, tiny(2));
+    assert!(is_too_much(&seen, 2, 10 * MIB), "{seen:?}");
+}
+
+#[test]
+fn an_update_past_the_bytes_of_all_is_refused_and_changes_nothing() {
+    let limits = Limits {
+        registered_bytes_per_token: 2 * MIB,
+        ..Limits::default()
+    };
+    let mut bench = one_token(limits);
+    for peer in [1, 2] {
+        assert!(is_registered(
+            &offering(&mut bench, peer, "greedy", 900_000),
+            peer
+        ));
+    }
+    let update = |payload| json!({ "type": "app/update", "id": "u", "payload": payload });
+    let more = json!({ "added": [{ "name": "c", "description": "d".repeat(900_000) }] });
+    let seen = bench.send(1, update(more.clone()));
+    let answer = only(&seen, 1);
+    assert_eq!(
+        (&answer["type"], &answer["id"], code(answer)),
+        (&json!("error"), &json!("u"), "RATE_LIMITED")
+    );
+    let details = json!({ "limit": "registeredBytes", "max": 2 * MIB });
+    assert_eq!(answer["payload"]["error"]["details"], details);
+    let offered = |bench: &Bench| {
+        let offer = bench.broker.offer(Some("app-1")).unwrap();
+        offer.capabilities.len()
+    };
+    assert_eq!(offered(&bench), 1);
+    // Less always fits, and leaves room for others of the token.
+    let less = json!({ "capabilities": described(10) });
+    assert!(bench.send(2, update(less)).is_empty());
+    assert!(bench.send(1, update(more)).is_empty());
+    assert_eq!(offered(&bench), 2);
+    let seen = offering(&mut bench, 3, "greedy", 900_000);
+    assert!(is_too_much(&seen, 3, 2 * MIB), "{seen:?}");
+    bench.gone(1);
+    assert!(is_registered(
+        &offering(&mut bench, 4, "greedy", 900_000),
+        4
+    ));
+}
+
+#[test]
+fn apps_that_may_come_back_give_way_with_what_they_offer() {
+    let limits = Limits {
+        registered_bytes_per_token: 2 * MIB,
+        ..Limits::default()
+    };
+    let mut bench = one_token(limits);
+    for peer in [1, 2] {
+        offering(&mut bench, peer, "greedy", 1_000_000);
+    }
+    bench.event(Event::Suspended {
+        peer: PeerId(1),
+        suspended: true,
+    });
+    let seen = offering(&mut bench, 3, "greedy", 1_000_000);
+    assert_eq!(seen[0], Seen::Closed(1, 4002));
+    assert!(is_registered(&seen[1..], 3), "{seen:?}");
+    let seen = offering(&mut bench, 4, "greedy", 1_000_000);
+    assert!(is_too_much(&seen, 4, 2 * MIB), "{seen:?}");
+}

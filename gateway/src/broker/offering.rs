@@ -1,4 +1,4 @@
-//! Apps that offer something else than before: all of it, or what has changed.
+//! What apps say of themselves and of what they offer: all of it, or what has changed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,26 +7,74 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::message::Content;
-use super::offers::{CapabilityInfo, Registration, read, read_capabilities, wrong};
-use super::registration::check_size;
-use super::{Broker, Message, PeerId};
-use crate::wire::{Envelope, Failure};
+use super::offers::{AppInfo, CapabilityInfo, Registration, read, read_capabilities, wrong};
+use crate::limits::REGISTRATION_BYTES;
+use crate::wire::Failure;
 use caphost::call::Error;
 
 /// What `app/registered` says under `updates`: that the gateway takes differences.
 pub const DIFFERENCES: &str = "differences";
 
 /// Bytes that a capability takes as JSON beside its texts: the keys, and what is between them.
-const AROUND_TEXTS: usize = 64;
+const JSON_AROUND_TEXTS: usize = 64;
+
+/// What an app says of itself. Its parts are judged in order, so each may be wrong.
+#[derive(Debug)]
+pub(super) struct Register {
+    pub app: Result<AppInfo, Failure>,
+    pub capabilities: Result<Vec<CapabilityInfo>, Failure>,
+    pub token: Option<String>,
+    pub resume: bool,
+    pub replaces: Option<String>,
+}
+
+impl Register {
+    /// Reads the payload of `app/register`.
+    pub(super) fn read(payload: &str) -> Result<Self, Failure> {
+        #[derive(Deserialize)]
+        struct Parts<'a> {
+            #[serde(borrow)]
+            app: &'a RawValue,
+            #[serde(borrow)]
+            capabilities: Option<&'a RawValue>,
+            token: Option<String>,
+            #[serde(default)]
+            resume: bool,
+            replaces: Option<String>,
+        }
+        check_size(payload)?;
+        let parts: Parts = read(payload, "")?;
+        let capabilities = parts.capabilities;
+        Ok(Register {
+            app: read(parts.app.get(), "app"),
+            capabilities: capabilities.map_or(Ok(Vec::new()), |list| {
+                read_capabilities(list, "capabilities")
+            }),
+            token: parts.token,
+            resume: parts.resume,
+            replaces: parts.replaces,
+        })
+    }
+}
+
+/// Whether an app says more of what it offers than is read.
+fn check_size(payload: &str) -> Result<(), Failure> {
+    if payload.len() <= REGISTRATION_BYTES {
+        return Ok(());
+    }
+    let message = format!("What an app offers may have at most {REGISTRATION_BYTES} bytes");
+    let details = json!({ "limit": "registrationBytes", "max": REGISTRATION_BYTES });
+    Err(Error::invalid_params(message).with_details(Box::new(details)))
+}
 
 /// What an app offers from now on.
 #[derive(Debug)]
 pub(super) enum Update {
-    /// This, made of what it offered before.
+    /// This, made of what it offered before; so many bytes are kept of it.
     Made {
         before: Arc<Registration>,
         now: Arc<Registration>,
+        bytes: usize,
     },
     /// This and nothing else.
     All(Vec<CapabilityInfo>),
@@ -74,10 +122,18 @@ impl Update {
 }
 
 impl Update {
-    /// What comes of it, where the app offers `before` up to now.
-    fn made_of(self, before: &Arc<Registration>, max: usize) -> Result<Arc<Registration>, Failure> {
+    /// What comes of it, where the app offers `before` up to now, and how many bytes are kept of that.
+    pub(super) fn made_of(
+        self,
+        before: &Arc<Registration>,
+        max: usize,
+    ) -> Result<(Arc<Registration>, usize), Failure> {
         let capabilities = match self {
-            Update::Made { before: known, now } if Arc::ptr_eq(&known, before) => return Ok(now),
+            Update::Made {
+                before: known,
+                now,
+                bytes,
+            } if Arc::ptr_eq(&known, before) => return Ok((now, bytes)),
             Update::Made { now, .. } => now.capabilities.clone(),
             Update::All(all) => all,
             Update::Difference { added, removed } => {
@@ -85,51 +141,9 @@ impl Update {
             }
         };
         let app = before.app.clone();
-        Ok(Arc::new(Registration { app, capabilities }))
-    }
-}
-
-impl Message<'_> {
-    /// Whether it says that its app offers something else.
-    pub fn is_update(&self) -> bool {
-        matches!(self.content, Content::Update(_))
-    }
-
-    /// Works out what its app offers with it, which takes long where that is much. `before` is what
-    /// it offers up to now; a message may have `max` bytes.
-    pub fn prepare(&mut self, before: &Arc<Registration>, max: usize) {
-        if let Content::Update(update) = &mut self.content {
-            let read = std::mem::replace(&mut **update, Ok(Update::All(Vec::new())));
-            let made = read.and_then(|update| update.made_of(before, max));
-            let before = before.clone();
-            **update = made.map(|now| Update::Made { before, now });
-        }
-    }
-}
-
-impl Broker {
-    pub(super) fn update(
-        &mut self,
-        peer: PeerId,
-        envelope: &Envelope<'_>,
-        update: Result<Update, Failure>,
-    ) {
-        let max = self.limits.message_bytes;
-        let Some(app) = self.apps.get_mut(&peer) else {
-            return;
-        };
-        let (Some(id), Some(offer)) = (app.id.clone(), &mut app.registration) else {
-            return;
-        };
-        let seat = app.seat;
-        match update.and_then(|update| update.made_of(offer, max)) {
-            Ok(now) => {
-                *offer = now;
-                app.manifest = Arc::default();
-                self.app_offers(peer, id, seat);
-            }
-            Err(error) => self.refuse(peer, &envelope.subject(), &error),
-        }
+        let now = Registration { app, capabilities };
+        let bytes = now.bytes();
+        Ok((Arc::new(now), bytes))
     }
 }
 
@@ -159,7 +173,7 @@ fn apply(
     let kept = kept.filter(|it| !removed.contains(it.name.as_str()));
     // Else an app could go on for ever. All at once, they would not be read either.
     let all = kept.clone().chain(&added);
-    let bytes: usize = all.map(size).sum();
+    let bytes: usize = all.map(|it| it.texts() + JSON_AROUND_TEXTS).sum();
     if bytes > max {
         let message = format!("The capabilities have {bytes} bytes; at most {max} are accepted");
         let details = json!({ "limit": "messageBytes", "max": max });
@@ -169,12 +183,4 @@ fn apply(
     offered.extend(added);
     offered.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(offered)
-}
-
-/// Bytes as JSON, about.
-fn size(capability: &CapabilityInfo) -> usize {
-    let schemas = [&capability.input_schema, &capability.output_schema];
-    let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
-    let description = capability.description.as_ref().map_or(0, String::len);
-    capability.name.len() + description + schemas.sum::<usize>() + AROUND_TEXTS
 }
