@@ -135,6 +135,11 @@ export interface WorkerOptions {
   type?: 'module' | 'classic' | 'wasm' | undefined;
   /** Where `worker.js` of this package is, for a bundler that does not follow `new URL(…, import.meta.url)`. */
   script?: string | URL | undefined;
+  /**
+   * Runs in the page, and makes the data of what the handler has returned: for what only a page can
+   * make, or what would end with the worker, such as the URL of a Blob. What it throws is the call's error.
+   */
+  finish?: ((data: any) => unknown) | undefined;
 }
 
 /**

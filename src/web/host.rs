@@ -6,6 +6,7 @@ use std::rc::Rc;
 use js_sys::Array;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::builder::{App, Capability};
@@ -14,7 +15,7 @@ use super::executor::LocalFuture;
 use super::handle::HOSTS;
 use super::inner::{Handler, Inner};
 use super::object::{self, get, object, put};
-use super::{Error, HostHandle, sys};
+use super::{Error, HostHandle, perform, sys};
 use crate::call::{Code, Millis};
 use crate::capability::Ending;
 use crate::session::Limits;
@@ -64,6 +65,14 @@ impl WorkerModule {
     /// Where `worker.js` of this package is: for a bundler that does not keep it beside the glue.
     pub fn script(self, url: &str) -> Self {
         self.with("script", url)
+    }
+
+    /// Runs in the page, and makes the data of what comes from the worker: for what only a page can
+    /// make, or what would end with the worker, such as the URL of a Blob.
+    pub fn finish(self, finish: impl Fn(JsValue) -> Result<JsValue, Error> + 'static) -> Self {
+        let run = move |data| finish(data).map_err(|error| perform::error(&error));
+        let run = Closure::<dyn Fn(JsValue) -> Result<JsValue, JsValue>>::new(run);
+        self.with("finish", run.into_js_value())
     }
 
     fn with(self, key: &str, value: impl Into<JsValue>) -> Self {

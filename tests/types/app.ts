@@ -50,6 +50,7 @@ export async function anApp(worker: Worker): Promise<Host> {
   });
   host.registerWorker('hash', { description: 'Hashes', settleGrace: 20 }, new URL('./hash.js', import.meta.url));
   host.registerWorker('hash.old', undefined, '/hash-old.js', { settleGrace: 100, pool: 1, warm: false, type: 'classic', script: '/worker.js' });
+  host.registerWorker('report', undefined, '/report.js', { finish: ({ blob }: { blob: Blob }) => ({ url: URL.createObjectURL(blob) }) });
   const gone: boolean = host.unregister('sum');
   host.expose();
   host.expose({});

@@ -53,6 +53,8 @@ fn params<T: DeserializeOwned>(schema: &str, params: Value) -> T {
 struct Null;
 
 impl Sink for Null {
+    type Whole = String;
+
     fn append(&mut self, _: &[u8]) -> Result<(), Failure> {
         Ok(())
     }

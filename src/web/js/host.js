@@ -49,9 +49,9 @@ export class Host {
    * @param {any} [options]
    * @returns {() => boolean} takes it away again; false when it is gone already
    */
-  registerWorker(name, description, module, { settleGrace, pool = 2, warm = true, type = 'module', script } = {}) {
+  registerWorker(name, description, module, { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = {}) {
     refuseIf(!(Number.isInteger(pool) && pool > 0) && `${name}: pool is a whole number from 1`);
-    const spec = { url: resolved(module), type, pool, warm, script: script && resolved(script) };
+    const spec = { url: resolved(module), type, pool, warm, script: script && resolved(script), finish };
     // Whoever has no workers does not load what they take.
     const loading = () => (this.#workers ??= import('./workers/workers.js').then(({ Workers }) => new Workers(this.shell, KIT)));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) => loading().then((it) => it.run(spec, name, params, context));

@@ -60,6 +60,27 @@ everywhere('what is moved is moved, and what is not is copied', async (lab) => {
   assert.deepEqual(seen, { received: { sum: 6 }, moved: 0, results: [[16, 8, { left: 16, kept: 8 }], [16, 8, { left: 0, kept: 8 }]] });
 });
 
+everywhere('the page makes the data of what comes from the worker: a URL that outlives it', async (lab) => {
+  const host = await lab.newHost();
+  const finish = (/** @type {any} */ { blob, ...data }) => {
+    if (data.length === 0) throw Object.assign(new Error('it is empty'), { code: 'EMPTY' });
+    return { ...data, url: URL.createObjectURL(blob) };
+  };
+  host.registerWorker('file', undefined, '/workers/parts.js', { finish, warm: false, pool: 1 });
+  // It shares the worker, and has none.
+  host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 1 });
+  const agent = await lab.connect(host);
+  const { data } = await agent.call('file', { part: 'blob', text: 'kept' });
+  const empty = await agent.call('file', { part: 'blob', text: '' });
+  const other = await agent.call('part', { part: 'echo', data: { blob: 1 } });
+  await agent.call('part', { part: 'closes' });
+  const text = await (await fetch(data.url)).text();
+  URL.revokeObjectURL(data.url);
+  return { length: data.length, text, empty: [empty.success, empty.error?.code, empty.error?.message], other: other.data };
+}, (seen) => {
+  assert.deepEqual(seen, { length: 4, text: 'kept', empty: [false, 'EMPTY', 'it is empty'], other: { blob: 1 } });
+});
+
 everywhere('progress is told once in a frame, and the last of it always', async (lab) => {
   const host = await lab.newHost();
   host.registerWorker('part', undefined, '/workers/parts.js');

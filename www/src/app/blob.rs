@@ -1,11 +1,15 @@
 //! Archives as Blobs: the browser holds their bytes, on disk where they are many.
+//!
+//! A worker writes them. Their URLs are the page's, as those of a worker end with it.
 
 use crate::archive::Sink;
 use crate::failure::Failure;
-use js_sys::{Array, Uint8Array};
+use caphost::Error;
+use js_sys::{Array, Reflect, Uint8Array};
+use serde::{Serialize, Serializer};
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, Url};
 
 /// Finished archives that can be read at a time; older ones are released.
@@ -28,33 +32,32 @@ impl Blobs {
     }
 }
 
+/// A whole archive, for the page.
+pub struct Whole(Blob);
+
+impl Serialize for Whole {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_wasm_bindgen::preserve::serialize(&self.0, serializer)
+    }
+}
+
 impl Sink for Blobs {
+    type Whole = Whole;
+
     fn append(&mut self, part: &[u8]) -> Result<(), Failure> {
-        // A Blob of its own: so the bytes leave the page's memory at once.
+        // A Blob of its own: so the bytes leave the worker's memory at once.
         let bytes = Array::of1(&Uint8Array::from(part));
         let blob = Blob::new_with_u8_array_sequence(&bytes).map_err(refused)?;
         self.parts.push(&blob);
         Ok(())
     }
 
-    fn finish(self, mime_type: &str) -> Result<String, Failure> {
+    fn finish(self, mime_type: &str) -> Result<Whole, Failure> {
         let options = BlobPropertyBag::new();
         options.set_type(mime_type);
-        let blob =
-            Blob::new_with_blob_sequence_and_options(&self.parts, &options).map_err(refused)?;
-        let url = Url::create_object_url_with_blob(&blob).map_err(refused)?;
-        let oldest = URLS.with_borrow_mut(|urls| {
-            urls.push_back(url.clone());
-            if urls.len() > KEPT {
-                urls.pop_front()
-            } else {
-                None
-            }
-        });
-        if let Some(oldest) = oldest {
-            Url::revoke_object_url(&oldest).map_err(refused)?;
-        }
-        Ok(url)
+        Blob::new_with_blob_sequence_and_options(&self.parts, &options)
+            .map(Whole)
+            .map_err(refused)
     }
 }
 
@@ -62,6 +65,28 @@ impl Drop for Blobs {
     fn drop(&mut self) {
         self.parts.set_length(0);
     }
+}
+
+/// In the page: a URL takes the place of the Blob that came from the worker.
+pub fn publish(archive: JsValue) -> Result<JsValue, Error> {
+    published(&archive).map_err(|error| super::error(refused(error)))?;
+    Ok(archive)
+}
+
+fn published(archive: &JsValue) -> Result<(), JsValue> {
+    let key = "downloadUrl".into();
+    let blob = Reflect::get(archive, &key)?.dyn_into::<Blob>()?;
+    let url = Url::create_object_url_with_blob(&blob)?;
+    Reflect::set(archive, &key, &url.as_str().into())?;
+    let oldest = URLS.with_borrow_mut(|urls| {
+        urls.push_back(url);
+        if urls.len() > KEPT {
+            urls.pop_front()
+        } else {
+            None
+        }
+    });
+    oldest.map_or(Ok(()), |oldest| Url::revoke_object_url(&oldest))
 }
 
 fn refused(error: JsValue) -> Failure {

@@ -34,9 +34,7 @@ fn host() -> Result<Host, Error> {
     let app = App::new("caphost-demo", "Caphost demo", env!("CARGO_PKG_VERSION"));
     let host = Host::new(app.description("Capabilities that take a while and can be stopped"))?;
 
-    // They look at every checkpoint whether they are to stop, and a busy machine may take a while to
-    // the next: no worker is to be ended for that.
-    let module = worker_module().settle_grace(500.0);
+    let module = patient_module();
 
     let capability = Capability::new("convert.markdownToHtml")
         .description(
@@ -80,15 +78,7 @@ fn host() -> Result<Host, Error> {
         .input_schema(archive::INPUT_SCHEMA)
         .output_schema(archive::OUTPUT_SCHEMA)
         .concurrency(2);
-    host.register(
-        capability,
-        |params: archive::Params, context: CallContext| async move {
-            let turns = Turns::new(context, archive::STAGES);
-            archive::run(params, Blobs::new(), &turns)
-                .await
-                .map_err(error)
-        },
-    )?;
+    host.register_worker(capability, &patient_module().finish(blob::publish))?;
 
     let capability = Capability::new(runaway::NAME)
         .description("Never ends by itself, and never looks whether it is to stop")
@@ -102,6 +92,12 @@ fn host() -> Result<Host, Error> {
 /// This module, as workers load it.
 fn worker_module() -> WorkerModule {
     WorkerModule::new("caphost_demo.js").script("worker.js")
+}
+
+/// The same for what looks at every checkpoint whether it is to stop: a busy machine may take a while
+/// to the next, and no worker is to be ended for that.
+fn patient_module() -> WorkerModule {
+    worker_module().settle_grace(500.0)
 }
 
 /// The module starts, in the page or in a worker: what it serves there.
@@ -120,6 +116,12 @@ pub fn start() {
     worker::serve("image.process", |params, context| async move {
         let turns = Turns::new(context, picture::STAGES);
         picture::run(params, &Bitmaps, &turns).await.map_err(error)
+    });
+    worker::serve("export.archive", |params, context| async move {
+        let turns = Turns::new(context, archive::STAGES);
+        archive::run(params, Blobs::new(), &turns)
+            .await
+            .map_err(error)
     });
     worker::serve_sync(runaway::NAME, runaway::run);
 }

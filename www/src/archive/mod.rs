@@ -33,9 +33,9 @@ const MIME_TYPE: &str = "application/zip";
 /// A finished archive, by reference.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Archive {
+pub struct Archive<Whole> {
     /// Where the archive can be read.
-    pub download_url: String,
+    pub download_url: Whole,
     /// `application/zip`
     pub mime_type: &'static str,
     /// Bytes of the archive.
@@ -51,7 +51,11 @@ pub struct Archive {
 }
 
 /// Generates an archive into `sink`, which is dropped with the future when the call is cancelled.
-pub async fn run<P: Pace>(params: Params, sink: impl Sink, pace: &P) -> Result<Archive, Failure> {
+pub async fn run<S: Sink, P: Pace>(
+    params: Params,
+    sink: S,
+    pace: &P,
+) -> Result<Archive<S::Whole>, Failure> {
     let plan = Plan::new(&params)?;
     let (written, sink) = write::write(&plan, sink, pace).await?;
     Ok(Archive {

@@ -16,6 +16,8 @@ struct Parts {
 struct Memory(Parts);
 
 impl Sink for Memory {
+    type Whole = String;
+
     fn append(&mut self, part: &[u8]) -> Result<(), Failure> {
         self.0.bytes.borrow_mut().extend_from_slice(part);
         self.0.largest.set(self.0.largest.get().max(part.len()));
@@ -39,7 +41,7 @@ fn params(value: serde_json::Value) -> Params {
     serde_json::from_value(value).expect("parameters")
 }
 
-fn archive(value: serde_json::Value) -> (Archive, Vec<u8>, Counting) {
+fn archive(value: serde_json::Value) -> (Archive<String>, Vec<u8>, Counting) {
     let (parts, pace) = (Parts::default(), Counting::default());
     let archive = finish(run(params(value), Memory(parts.clone()), &pace)).expect("an archive");
     (archive, parts.bytes.take(), pace)

@@ -8,7 +8,11 @@ import { STOP, Thread } from './thread.js';
 /** @import { Shell } from '../shell.js' */
 /** @import { Job, Kit, Module } from './thread.js' */
 
-/** @typedef {Module & { pool: number, warm: boolean }} Spec what is to be known of a module; `pool` workers of it are kept */
+/**
+ * @typedef {Module & { pool: number, warm: boolean, finish?: (data: any) => unknown }} Spec what is to be
+ *   known of a capability's module: `pool` workers of it are kept, and the page makes the data with
+ *   `finish` of what comes from them
+ */
 
 /** Loaded on demand, it may stand beside the file that asks for it. */
 const SCRIPT = new URL('./worker.js', import.meta.url).href;
@@ -47,12 +51,13 @@ export class Workers {
   run(spec, name, params, context) {
     const { rust, number } = this.#shell;
     const { key } = context;
-    return new Promise((resolve, reject) => {
+    const ran = new Promise((resolve, reject) => {
       const stopped = (/** @type {number} */ stop) => void rust.stopped(number, key, stop);
       const reached = (/** @type {number} */ step) => void rust.reached(number, key, step);
       if (context.stopped) stopped(STOP.neverStarted);
       else context.ender = this.#pool(spec).run({ name, params, context, resolve, reject, stopped, reached });
     });
+    return spec.finish ? ran.then(spec.finish) : ran;
   }
 
   /** The host is closed. */
