@@ -120,6 +120,23 @@ test('whatever cancels a call, it is answered with -32800, leaves first', async 
   assert.deepEqual([seen.leaves, seen.left, seen.sessions], [['test.work', 'test.tree'], 0, 0]);
 });
 
+test('what has stopped a call in a worker, and in what time, stands beside its grade', async () => {
+  const data = await onPort(async ({ host, raw, until, rpc }) => {
+    host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
+    const call = (/** @type {number} */ id, /** @type {string} */ part) => raw.post(rpc(id, '_capabilities/call', { capability: 'part', params: { part } }));
+    // Its worker is there from then on.
+    call(0, 'where');
+    await until(() => raw.heard.length === 1);
+    call(1, 'hold');
+    raw.post(rpc(undefined, '$/cancel_request', { requestId: 1 }));
+    await until(() => raw.heard.length === 2);
+    return raw.heard[1].error.data;
+  });
+  const { took, ...rest } = data;
+  assert.ok(took >= 0, `${took}`);
+  assert.deepEqual(rest, { code: 'CANCELLED', retryable: false, requestId: '1', partial: false, stop: 'returned', step: 'signal' });
+});
+
 test('a host that is closed answers what its peer waits for', async () => {
   const seen = await onPort(async ({ host, raw, until, rpc }) => {
     raw.post(rpc(1, '_capabilities/call', { capability: 'test.work' }));

@@ -86,6 +86,28 @@ test('2026-07-28: every request says its version, and results are typed', async 
   });
 });
 
+test('what has stopped a call in a worker, and in what time, stands beside its grade', async () => {
+  const { took, ...data } = await onPort(async ({ host, raw, until, rpc }) => {
+    host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
+    /** @type {any} */
+    let hold;
+    host.observe((/** @type {any} */ it) => it.state === 'running' && (hold = it));
+    const call = (/** @type {number} */ id, /** @type {string} */ part) => raw.post(rpc(id, 'tools/call', { name: 'part', arguments: { part } }));
+    // Its worker is there from then on.
+    call(0, 'where');
+    await until(() => raw.heard.length === 1);
+    call(1, 'hold');
+    await until(() => host.stats().contexts === 1);
+    await host.cancelCall(hold.sessionId, hold.callId);
+    await until(() => raw.heard.length === 2);
+    return raw.heard[1].error.data;
+  });
+  assert.ok(took >= 0, `${took}`);
+  assert.deepEqual(data, {
+    requestId: '1', partial: false, stop: 'returned', step: 'signal', _meta: { 'caphost/stop': 'returned', 'caphost/step': 'signal', 'caphost/took': took },
+  });
+});
+
 for (const mode of ['legacy', 'auto']) {
   test(`a client, ${mode}: many tools in pages, changes told, and bytes as content`, async () => {
     const seen = await withPeer(`@modelcontextprotocol/client, ${mode}, over a MessagePort`, async ({ host, peer, until }) => {

@@ -105,6 +105,34 @@ describe("capabilities as the browser's tools", () => {
     assert.ok(!names.includes('_nfit_name'), names.join());
   });
 
+  test('a call that the app has cancelled says its grade, what has stopped it, and in what time', async () => {
+    await page.goto(server.url('/empty'));
+    const meta = await page.evaluate(async () => {
+      const { createHost } = await import(/** @type {any} */ ('/caphost/index.js'));
+      const tools = new Map();
+      const registerTool = (/** @type {any} */ tool) => void tools.set(tool.name, tool);
+      const host = await createHost({ app: { id: 'old', name: 'Old', version: '1.0.0' } });
+      host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
+      host.expose({ navigator: { modelContext: { registerTool } } }, { webmcp: true });
+      while (!tools.has('part')) await new Promise((resolve) => setTimeout(resolve, 5));
+      // Its worker is there from then on.
+      await tools.get('part').execute({ part: 'where' });
+      /** @type {any} */
+      let hold;
+      host.observe((/** @type {any} */ it) => it.state === 'running' && (hold = it));
+      const result = tools.get('part').execute({ part: 'hold' });
+      while (!hold) await new Promise((resolve) => setTimeout(resolve, 5));
+      await host.cancelCall(hold.sessionId, hold.callId);
+      const { _meta } = await result;
+      host.close();
+      return _meta;
+    });
+    const { 'caphost/error': error, 'caphost/took': took, ...rest } = meta;
+    assert.equal(error.code, 'CANCELLED');
+    assert.ok(took >= 0, `${took}`);
+    assert.deepEqual(rest, { 'caphost/stop': 'returned', 'caphost/step': 'signal' });
+  });
+
   test('an older browser takes them at navigator.modelContext, with or without handles', async () => {
     for (const shape of ['handles', 'names', 'all at once']) {
       await page.goto(server.url('/empty'));

@@ -2,7 +2,7 @@
  * MCP 2025-11-25, with `initialize`, and 2026-07-28, with none: as the gateway's `/mcp` has them.
  */
 import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
-import { done, failed, progressReader } from './result.js';
+import { done, failed, inMeta, progressReader } from './result.js';
 import { findTool, page, tool } from './tools.js';
 
 const LEGACY = '2025-11-25';
@@ -125,8 +125,8 @@ export class Mcp {
       });
       // The same as the cancellation API's.
       if (!error) return { result };
-      const { requestId, partial, stop } = error.data;
-      return { error: { ...error, data: { requestId, partial, stop, _meta: { 'caphost/stop': stop } } } };
+      const { requestId, partial } = error.data;
+      return { error: { ...error, data: { requestId, partial, ...payload.metadata, _meta: inMeta(payload.metadata) } } };
     };
     const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken) });
     peer.open(_meta?.[CLIENT_INFO], false);

@@ -93,12 +93,12 @@ export function rpcError(error, code = codeFor(error.code)) {
  *
  * @param {unknown} id
  * @param {string} capability
- * @param {string} stop how far the stop was seen
+ * @param {{ stop: string, step?: string, took?: number }} seen how far the stop was seen, and what is known of it
  * @returns {RpcError}
  */
-export function cancelledError(id, capability, stop) {
+export function cancelledError(id, capability, seen) {
   const requestId = typeof id === 'string' ? id : JSON.stringify(id);
-  const data = { code: 'CANCELLED', retryable: false, requestId, partial: false, stop };
+  const data = { code: 'CANCELLED', retryable: false, requestId, partial: false, ...seen };
   return { code: CANCELLED, message: `Tool execution cancelled: ${capability}`, data };
 }
 
@@ -112,6 +112,6 @@ export function cancelledError(id, capability, stop) {
  * @param {(data: any, metadata: any) => any} done
  */
 export function answerCall(id, capability, payload, failed, done) {
-  if (payload.cancelled) return { error: cancelledError(id, capability, payload.metadata.stop) };
+  if (payload.cancelled) return { error: cancelledError(id, capability, payload.metadata) };
   return payload.error ? failed(payload.error) : { result: done(payload.data, payload.metadata) };
 }

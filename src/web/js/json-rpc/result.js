@@ -40,6 +40,9 @@ export const failed = (error) => ({
   _meta: { 'caphost/error': error },
 });
 
+/** Members of ours, as a `_meta` has them. @param {object} members */
+export const inMeta = (members) => Object.fromEntries(Object.entries(members).map(([name, value]) => [`caphost/${name}`, value]));
+
 /**
  * Turns the ProgressInfos of one call into notifications for its token: none for what is no news,
  * for in MCP progress must increase.

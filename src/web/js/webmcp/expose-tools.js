@@ -137,13 +137,14 @@ function toolNames(names) {
  * How a call ended, as a tool says it: in the shape of MCP's `CallToolResult`. A tool that throws
  * loses its message on the way, so errors are results too.
  *
- * @param {{ success: boolean, data?: any, error?: any, cancelled?: boolean, metadata?: { stop?: string } }} response an ABPResponse
+ * @param {{ success: boolean, data?: any, error?: any, cancelled?: boolean, metadata?: { stop?: string, step?: string, took?: number } }} response an ABPResponse
  * @param {(data: unknown) => string} toText
  */
 function toolResult({ success, data, error, cancelled, metadata }, toText) {
   if (cancelled) {
     const { _meta, ...result } = failed({ code: 'CANCELLED', message: 'The call was cancelled', retryable: false });
-    return { ...result, _meta: { ..._meta, 'caphost/stop': metadata?.stop } };
+    const seen = Object.entries({ ...metadata }).map(([name, value]) => [`caphost/${name}`, value]);
+    return { ...result, _meta: { ..._meta, ...Object.fromEntries(seen) } };
   }
   if (!success) return failed(error);
   if (data === undefined) return { content: [] };
