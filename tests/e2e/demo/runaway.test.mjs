@@ -8,33 +8,68 @@ const demo = useDemo();
 /** The presets of the section, by the values of their buttons. */
 const ways = ['Loop', 'Expression', 'Hash', 'Memory'];
 
+/** Of the frames that a page paints that does nothing, as many are to be painted by the demo in the same time. */
+const SHARE = 0.8;
+
+/** Counts the frames that a page paints, from now on, and how long it painted none. @param {import('puppeteer-core').Page} page */
+const countFrames = (page) => page.evaluate(() => {
+  const seen = { count: 0, longest: 0, last: performance.now() };
+  const frame = () => {
+    if (seen !== /** @type {any} */ (globalThis).seenFrames) return;
+    const now = performance.now();
+    seen.longest = Math.max(seen.longest, now - seen.last);
+    seen.last = now;
+    seen.count += 1;
+    requestAnimationFrame(frame);
+  };
+  Object.assign(globalThis, { seenFrames: seen });
+  requestAnimationFrame(frame);
+});
+
+/** What was counted. @param {import('puppeteer-core').Page} page @returns {Promise<{ count: number, longest: number }>} */
+const countedFrames = (page) => page.evaluate(() => {
+  const { seenFrames } = /** @type {any} */ (globalThis);
+  Object.assign(globalThis, { seenFrames: undefined });
+  return seenFrames;
+});
+
+/**
+ * Runs what will not stop, ends it by hand, and counts frames all the while.
+ *
+ * @param {string} way
+ * @param {import('puppeteer-core').Page} idle
+ */
+async function endByHand(way, idle) {
+  const { page } = demo;
+  const form = await choose(page, 'stop.never', way);
+  const card = await newCall(page, () => page.click(`${form} .primary`));
+  await becomes(page, card, 'running');
+  await page.waitForFunction((selector) => document.querySelector(selector)?.textContent?.includes('not listening'), {}, card);
+  await Promise.all([countFrames(page), countFrames(idle)]);
+  await page.click(`${card} .cancel`);
+  await becomes(page, card, 'cancelled');
+  const [ours, others] = await Promise.all([countedFrames(page), countedFrames(idle)]);
+  const text = await textOf(page, card);
+  assert.match(text, /"stop": ?"terminated"/);
+  assert.match(text, /The work was ended, and its end was proven\. It did not listen, so its worker was terminated\. Proof: .*lock.* It took/s);
+  await page.waitForSelector(`${card} .verdict[data-agree=true]`);
+  return { ours, others };
+}
+
 for (const way of ways) {
-  test(`${way} is ended by hand, the page paints on, and the card says how and by what proof`, { timeout: 60_000 }, async (t) => {
-    const { page } = demo;
-    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
-    const form = await choose(page, 'stop.never', way);
-    const card = await newCall(page, () => page.click(`${form} .primary`));
-    await becomes(page, card, 'running');
-    await page.waitForFunction((selector) => document.querySelector(selector)?.textContent?.includes('not listening'), {}, card);
-    const frames = page.evaluate(() => new Promise((resolve) => {
-      let count = 0;
-      const end = performance.now() + 1000;
-      const frame = () => {
-        count += 1;
-        if (performance.now() < end) requestAnimationFrame(frame);
-        else resolve(count);
-      };
-      requestAnimationFrame(frame);
-    }));
-    await page.click(`${card} .cancel`);
-    await becomes(page, card, 'cancelled');
-    const text = await textOf(page, card);
-    assert.match(text, /"stop": ?"terminated"/);
-    assert.match(text, /The work was ended, and its end was proven\. It did not listen, so its worker was terminated\. Proof: .*lock.* It took/s);
-    await page.waitForSelector(`${card} .verdict[data-agree=true]`);
-    // How many there are is also up to what else the machine does.
-    assert.ok(Number(await frames) >= 2, `${await frames} frames in a second`);
-    t.diagnostic(`${await frames} frames in a second`);
+  test(`${way} is ended by hand, the page paints as an idle one does, and the card says how and by what proof`, { timeout: 60_000 }, async (t) => {
+    assert.equal(await demo.page.evaluate(() => crossOriginIsolated), true);
+    const idle = await demo.openIdle();
+    let share = 0;
+    // Whatever else the machine does may disturb one of the two, but not time and again.
+    for (let attempt = 0; attempt < 4 && share < SHARE; attempt += 1) {
+      const { ours, others } = await endByHand(way, idle);
+      share = ours.count / others.count;
+      const said = ({ count, longest } = ours) => `${count} frames, none for ${Math.round(longest)} ms at most`;
+      t.diagnostic(`the demo: ${said(ours)}; an idle page beside it: ${said(others)}`);
+    }
+    await idle.close();
+    assert.ok(share >= SHARE, `${share} of the frames of an idle page`);
   });
 }
 

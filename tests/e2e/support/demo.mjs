@@ -55,6 +55,12 @@ export function useDemo() {
       await opened.waitForSelector('.capability');
       return opened;
     },
+    /** A page that does nothing, in a window of its own, beside that of the demo: both are painted. */
+    async openIdle() {
+      const idle = await browser.browser.newPage({ type: 'window' });
+      await idle.goto('about:blank');
+      return idle;
+    },
     /** An agent in Node, through the gateway. */
     get agent() {
       return agent;
