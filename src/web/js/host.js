@@ -24,6 +24,8 @@ export class Host {
   /** @type {Set<() => void>} */
   #closers = new Set();
   /** @type {Promise<import('./workers/workers.js').Workers> | undefined} */
+  #loading;
+  /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
 
   /** @param {Shell} shell */
@@ -53,8 +55,9 @@ export class Host {
     refuseIf(!(Number.isInteger(pool) && pool > 0) && `${name}: pool is a whole number from 1`);
     const spec = { url: resolved(module), type, pool, warm, script: script && resolved(script), finish };
     // Whoever has no workers does not load what they take.
-    const loading = () => (this.#workers ??= import('./workers/workers.js').then(({ Workers }) => new Workers(this.shell, KIT)));
-    const run = (/** @type {any} */ params, /** @type {Context} */ context) => loading().then((it) => it.run(spec, name, params, context));
+    const loading = () => (this.#loading ??= import('./workers/workers.js').then(({ Workers }) => (this.#workers = new Workers(this.shell, KIT))));
+    const run = (/** @type {any} */ params, /** @type {Context} */ context) =>
+      this.#workers?.run(spec, name, params, context) ?? loading().then((it) => it.run(spec, name, params, context));
     const given = { concurrency: pool, settleGrace, ...description };
     const unregister = this.#register(name, given, run, PROOF);
     if (warm) void loading().then((it) => it.warm(spec), () => {});
@@ -241,7 +244,7 @@ export class Host {
     shell.rust.giveUp(shell.number, 0);
     for (const close of [...this.#closers]) close();
     this.#closers.clear();
-    void this.#workers?.then((it) => it.close(), () => {});
+    void this.#loading?.then((it) => it.close(), () => {});
     shell.disarm();
     shell.rust.release(shell.number);
   }

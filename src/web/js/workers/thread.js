@@ -66,7 +66,7 @@ export class Thread {
     this.#lock = `caphost.worker.${kit.newId()}`;
     if (globalThis.crossOriginIsolated) this.#flag = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, { type: type === 'classic' ? type : 'module', name: `caphost ${url}` });
-    worker.onmessage = ({ data: [what, ...said] }) => this.#hear(what, said);
+    worker.onmessage = ({ data }) => this.#hear(data);
     worker.onmessageerror = () => this.#refuse('OPERATION_FAILED', 'What the worker said cannot be read');
     worker.onerror = () => {
       // Later ones are uncaught errors of the app's own, which the browser reports.
@@ -151,30 +151,32 @@ export class Thread {
     if (this.#job) this.#start(this.#job);
   }
 
-  /** @param {string} what @param {any[]} said */
-  #hear(what, said) {
-    if (what === 'ready') return this.#begin(said[0]);
-    if (what === 'unusable') return this.#refuse('CAPABILITY_UNAVAILABLE', said[0]);
+  /** @param {any[]} message what the worker says, of which call, and more of it */
+  #hear(message) {
+    const [what, about, first, second] = message;
     const job = this.#job;
-    const [serial, ...more] = said;
-    return job && serial === this.#serial ? this.#hearOf(job, what, more) : undefined;
+    if (what === 'ready') this.#begin(about);
+    else if (what === 'unusable') this.#refuse('CAPABILITY_UNAVAILABLE', about);
+    else if (!job || about !== this.#serial) return;
+    else if (what === 'progress') job.context.progress(first);
+    else if (what === 'elicit') this.#answer(first, job.context.elicit(second));
+    else if (what === 'abort') this.#asks[first]?.abort(second);
+    else if (what === 'call') this.#call(job, message);
+    else this.#settle(job, what, first, second);
   }
 
-  /** @param {Job} job @param {string} what @param {any[]} said */
-  #hearOf(job, what, [first, second, ...more]) {
-    const { context } = job;
-    const answer = (/** @type {any} */ response) => {
-      if (!this.ended) this.#worker.postMessage(['answer', first, response], this.#kit.transferables(response, true));
-    };
-    if (what === 'progress') context.progress(first);
-    else if (what === 'elicit') void context.elicit(second).then(answer);
-    else if (what === 'abort') this.#asks[first]?.abort(second);
-    else if (what === 'call') {
-      const [params, options, aborted] = more;
-      const ask = (this.#asks[first] = new AbortController());
-      if (aborted) ask.abort(aborted[0]);
-      void context.call(second, params, { ...options, signal: ask.signal }).then(answer);
-    } else this.#settle(job, what, first, second);
+  /** The handler calls another capability. @param {Job} job @param {any[]} message */
+  #call({ context }, [, , number, capability, params, options, aborted]) {
+    const ask = (this.#asks[number] = new AbortController());
+    if (aborted) ask.abort(aborted[0]);
+    this.#answer(number, context.call(capability, params, { ...options, signal: ask.signal }));
+  }
+
+  /** @param {number} number of what the handler has asked @param {Promise<any>} response */
+  #answer(number, response) {
+    void response.then((it) => {
+      if (!this.ended) this.#worker.postMessage(['answer', number, it], this.#kit.transferables(it, true));
+    });
   }
 
   /**

@@ -39,8 +39,8 @@ let asked = 0;
 /** @type {Map<number, (response: any) => void>} */
 const asks = new Map();
 
-/** @param {any[]} message @param {Iterable<Transferable>} [transfer] */
-const say = (message, transfer = []) => scope.postMessage(message, [...transfer]);
+/** @param {any[]} message @param {Transferable[]} [transfer] */
+const say = (message, transfer = []) => scope.postMessage(message, transfer);
 
 /** One call, for what runs it. A handler in JavaScript is given its `context`. */
 class Call {
@@ -50,8 +50,8 @@ class Call {
   #step;
   /** The stop has come by a message. @type {{ reason?: string } | undefined} */
   #stopped;
-  /** @type {Set<any>} */
-  #moved = new Set();
+  /** @type {Set<any> | undefined} */
+  #moved;
   /** What was told last, and not yet said. @type {object | undefined} */
   #progress;
   #saidAt = -FRAME;
@@ -62,22 +62,6 @@ class Call {
     this.serial = serial;
     this.callId = callId;
     this.served = served;
-  }
-
-  /** Functions rather than methods, so that a handler can take them out of it. @type {WorkerContext} */
-  get context() {
-    const call = this;
-    return {
-      callId: this.callId,
-      get signal() {
-        return call.signal;
-      },
-      cancelled: () => this.cancelled(),
-      progress: (info) => this.progress(info),
-      call: (capability, params, options) => this.call(capability, params, options),
-      elicit: (request) => this.ask('elicit', request),
-      transfer: (...objects) => objects.forEach((it) => this.#moved.add(it)),
-    };
   }
 
   get signal() {
@@ -101,16 +85,21 @@ class Call {
     const waits = this.#progress !== undefined;
     this.#progress = { ...info };
     if (performance.now() - this.#saidAt >= FRAME) this.#tell();
-    else if (!waits) setTimeout(this.#tell, FRAME);
+    else if (!waits) setTimeout(() => this.#tell(), FRAME);
   }
 
-  #tell = () => {
+  #tell() {
     const info = this.#progress;
     this.#progress = undefined;
     if (info === undefined || this.#over) return;
     this.#saidAt = performance.now();
     say(['progress', this.serial, info]);
-  };
+  }
+
+  /** Is moved with the data. @param {Iterable<any>} objects */
+  transfer(objects) {
+    this.#moved = new Set([...(this.#moved ?? []), ...objects]);
+  }
 
   /** @param {string} capability @param {object} [params] @param {any} [options] */
   call(capability, params = {}, options = {}) {
@@ -176,13 +165,59 @@ class Call {
     if (this.#over) return;
     this.#tell();
     try {
-      say([how, this.serial, value, this.#step], new Set([...transferables(value, fresh), ...this.#moved]));
+      const found = transferables(value, fresh);
+      say([how, this.serial, value, this.#step], this.#moved ? [...new Set([...found, ...this.#moved])] : found);
     } catch (error) {
       const unfit = how === 'done' ? `The capability returned data that cannot be sent: ${messageOf(error)}` : messageOf(value);
       say(['failed', this.serial, { code: 'OPERATION_FAILED', message: unfit }, this.#step]);
     }
     this.#over = true;
     current = undefined;
+  }
+}
+
+/**
+ * What a handler in JavaScript is given. Functions rather than methods, so that it can take them out
+ * of it, and made when they are asked for: most handlers never do.
+ *
+ * @implements {WorkerContext}
+ */
+class Context {
+  #call;
+
+  /** @param {Call} call */
+  constructor(call) {
+    this.#call = call;
+    // Asked time and again.
+    this.cancelled = () => call.cancelled();
+  }
+
+  get callId() {
+    return this.#call.callId;
+  }
+
+  get signal() {
+    return this.#call.signal;
+  }
+
+  /** @type {WorkerContext['progress']} */
+  get progress() {
+    return (info) => this.#call.progress(info);
+  }
+
+  /** @type {WorkerContext['call']} */
+  get call() {
+    return (capability, params, options) => this.#call.call(capability, params, options);
+  }
+
+  /** @type {WorkerContext['elicit']} */
+  get elicit() {
+    return (request) => this.#call.ask('elicit', request);
+  }
+
+  /** @type {WorkerContext['transfer']} */
+  get transfer() {
+    return (...objects) => this.#call.transfer(objects);
   }
 }
 
@@ -198,7 +233,7 @@ function messageOf(error) {
 /** @param {Handler} handler @param {any} params @param {Call} call */
 async function run(handler, params, call) {
   try {
-    call.end('done', await handler(params, call.context));
+    call.end('done', await handler(params, new Context(call)));
   } catch (error) {
     // An Error would lose its code.
     const { code, retryable, retryAfter, details } = Object(error);

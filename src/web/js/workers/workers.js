@@ -119,12 +119,14 @@ class Pool {
   /** A call has ended in a worker, or it has itself. @param {Thread} thread */
   #free = (thread) => {
     const worked = this.#busy.delete(thread);
-    this.#idle = this.#idle.filter((it) => it !== thread);
-    if (!thread.ended) {
-      const { pool, warm } = this.#spec;
-      if (this.#idle.length + this.#busy.size < pool + Number(warm)) this.#idle.push(thread);
-      else thread.release('');
-    } else if (worked) this.#reserve();
+    if (thread.ended) {
+      this.#idle = this.#idle.filter((it) => it !== thread);
+      if (worked) this.#reserve();
+      return;
+    }
+    const { pool, warm } = this.#spec;
+    if (this.#idle.length + this.#busy.size < pool + Number(warm)) this.#idle.push(thread);
+    else thread.release('');
   };
 
   /** Has one in reserve, which is ready by the time that it is needed. */
