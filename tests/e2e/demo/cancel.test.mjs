@@ -133,6 +133,7 @@ for (const [name, { stopAt }] of Object.entries(largeJobs)) {
     const { metadata } = confirmed;
     assert.deepEqual(confirmed, { callId, cancelled: true, metadata });
     assert.equal(metadata?.stop, 'dropped');
+    assert.match(String(/** @type {any} */ (metadata).step), /^(flag|signal)$/);
     assert.deepEqual(await call, { success: false, cancelled: true, metadata });
     assert.equal(await painted, 'painted');
     assert.equal((await demo.agent.call('convert.markdownToHtml', { markdown: 'next' })).success, true);
