@@ -38,14 +38,15 @@ async function runAway(lab, language, way, lanes, count) {
       const posts = new BroadcastChannel(effects);
       // What was posted before may still be on its way.
       let over = Infinity;
-      let late = 0;
+      let [posted, late] = [0, 0];
       posts.onmessage = ({ data }) => {
+        posted += 1;
         if (data > over) late += 1;
       };
       const running = lab.event(host, (/** @type {any} */ it) => it.type === 'progress');
       const callId = `away-${trial}`;
       if (counter) counter[0] = 0;
-      const call = abp.call(name, { way, ...(language !== 'Rust' && { effects }), ...(counter && { counter }) }, { callId });
+      const call = abp.call(name, { way, effects, ...(counter && { counter }) }, { callId });
       await Promise.race([running, call]);
       // It has done something.
       while (counter && counter[0] === 0) await later(1);
@@ -71,7 +72,7 @@ async function runAway(lab, language, way, lanes, count) {
         took, cancel, response, again, next, late,
         moved: counter ? (counter[0] ?? 0) - (seen ?? 0) : 0,
         written: wrote === undefined ? 0 : Math.max(0, wrote - over),
-        began: (counter === undefined || (seen ?? 0) > 0) && wrote !== 0,
+        began: posted > 0 && (counter === undefined || (seen ?? 0) > 0) && wrote !== 0,
       });
       posts.close();
     }

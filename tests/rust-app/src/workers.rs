@@ -1,10 +1,27 @@
 //! Capabilities that run in workers. Each has an effect as often as it can: it counts up in memory
-//! that the page shares with it.
+//! that the page shares with it. What never looks whether it is to stop also posts to a channel, every
+//! few milliseconds, what time it is.
 
 use caphost::{CallContext, Capability, Error, Host, Progress, WorkerModule, worker};
 use js_sys::{Atomics, Date, Int32Array};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::hint::black_box;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen]
+extern "C" {
+    type BroadcastChannel;
+    #[wasm_bindgen(constructor)]
+    fn new(name: &str) -> BroadcastChannel;
+    #[wasm_bindgen(method, js_name = postMessage)]
+    fn post_message(this: &BroadcastChannel, time: f64);
+
+    #[wasm_bindgen(js_namespace = performance)]
+    fn now() -> f64;
+    #[wasm_bindgen(thread_local_v2, js_namespace = performance, js_name = timeOrigin)]
+    static TIME_ORIGIN: f64;
+}
 
 /// Places in the counter.
 const STEPS: u32 = 0;
@@ -16,6 +33,8 @@ struct Work {
     way: String,
     #[serde(default, with = "shared")]
     counter: Option<Int32Array>,
+    /// The name of a channel.
+    effects: Option<String>,
 }
 
 /// Memory that the page shares, if it gives any.
@@ -44,10 +63,43 @@ fn count(counter: Option<&Int32Array>, place: u32) {
     }
 }
 
+/// Posts what time it is, as every step says that it is done.
+struct Posts {
+    channel: BroadcastChannel,
+    steps: Cell<u32>,
+    last: Cell<f64>,
+}
+
+impl Posts {
+    fn to(name: &str) -> Self {
+        Posts {
+            channel: BroadcastChannel::new(name),
+            steps: Cell::new(0),
+            last: Cell::new(f64::NEG_INFINITY),
+        }
+    }
+
+    fn step(&self) {
+        let steps = self.steps.get();
+        self.steps.set(steps.wrapping_add(1));
+        if steps.is_multiple_of(16) && now() >= self.last.get() + 2.0 {
+            self.last.set(now());
+            let origin = TIME_ORIGIN.with(|it| *it);
+            self.channel.post_message(origin + self.last.get());
+        }
+    }
+}
+
 /// Never looks whether it is to stop, but for the way `heeds`.
 fn run(work: Work, context: CallContext) -> Result<Done, Error> {
     context.progress(Progress::new(0.0, 1.0));
-    let step = || count(work.counter.as_ref(), STEPS);
+    let posts = work.effects.as_deref().map(Posts::to);
+    let step = || {
+        count(work.counter.as_ref(), STEPS);
+        if let Some(posts) = &posts {
+            posts.step();
+        }
+    };
     match work.way.as_str() {
         "heeds" => {
             while !context.cancelled() {
