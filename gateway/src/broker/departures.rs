@@ -1,6 +1,8 @@
 //! Peers that go away, and the end of it all.
 
+use super::apps::App;
 use super::load::Load;
+use super::registered::Amount;
 use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
 use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing};
 use caphost::call::{Code, Error};
@@ -58,11 +60,21 @@ impl Broker {
         self.actions.push_back(Action::Send { peer: app, message });
     }
 
+    /// Whatever an app has registered is given back.
+    fn unregister(&mut self, peer: PeerId, app: &App) {
+        if let Some(owner) = app.counted() {
+            self.registered.give_back(owner, Amount::app(app.bytes));
+        }
+        if let Some(id) = &app.id {
+            self.app_unlisted(peer, id.clone(), app.seat);
+        }
+    }
+
     pub(super) fn app_gone(&mut self, peer: PeerId) {
         let Some(app) = self.apps.remove(&peer) else {
             return;
         };
-        self.app_unlisted(peer, &app);
+        self.unregister(peer, &app);
         let mut agents: Vec<_> = app.agents.into_values().collect();
         agents.sort_unstable();
         for agent in agents {
@@ -123,7 +135,7 @@ impl Broker {
             self.close(agent, CloseCode::GOING_AWAY, STOPPING);
         }
         for (peer, app) in std::mem::take(&mut self.apps) {
-            self.app_unlisted(peer, &app);
+            self.unregister(peer, &app);
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
     }

@@ -9,8 +9,6 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
-use super::apps::App;
-use super::registered::Amount;
 use super::{Broker, PeerId, Seat, Wanted};
 use crate::wire::Failure;
 use caphost::call::{Code, Error};
@@ -243,14 +241,8 @@ impl Broker {
         self.app_offers(peer, id, seat);
     }
 
-    /// An app is gone, which may have registered.
-    pub(super) fn app_unlisted(&mut self, peer: PeerId, app: &App) {
-        if let Some(owner) = app.counted() {
-            self.registered.give_back(owner, Amount::app(app.bytes));
-        }
-        let (Some(id), seat) = (app.id.clone(), app.seat) else {
-            return;
-        };
+    /// An app that had registered is gone.
+    pub(super) fn app_unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
         if let Some(connections) = self.directory.connections.get_mut(&id) {
             connections.remove(&peer);
             if connections.is_empty() {

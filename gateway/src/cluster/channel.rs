@@ -10,26 +10,18 @@ use futures_util::StreamExt;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{AsyncCommands, RedisError, RedisResult};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Cluster;
+use super::cancel_message::CancelMessage;
 use super::member::Member;
 use super::node::in_time;
-use super::workers::WorkerId;
-use crate::broker::runs::{ID_CHARS, REASON_CHARS};
 use crate::tokens::Identity;
-use crate::wire::{clipped, mended_bytes};
 
 /// Its name: without a prefix, for gateways of other kinds know it as that.
 const CANCEL_CHANNEL: &str = "cancellation:cancel";
-/// Bytes of a message, 64 KiB: an id, a reason and a name, each escaped, and what others add.
-const MESSAGE_BYTES: usize = 64 << 10;
-/// Characters of who asks, as of any name.
-const NAME_CHARS: usize = 256;
-/// Characters of an error that are logged: it may quote the message.
-const SHOWN_CHARS: usize = 200;
 /// Messages that wait to be published, 1 024.
 const WAITING: usize = 1_024;
 /// Milliseconds between two warnings of messages that are no such thing.
@@ -38,66 +30,6 @@ const WARN_MS: u64 = 10_000;
 const HEARD_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// How often a connection that only listens is asked whether it is there.
 const PING: Duration = Duration::from_secs(1);
-
-/// A message of the channel, as anybody may write it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CancelMessage {
-    /// A run's own id, or a dialect's.
-    pub run_id: String,
-    /// Why.
-    pub reason: Option<String>,
-    /// Who, as the gateway names identities; nobody says so in a message of another gateway's.
-    pub requester: Option<String>,
-    /// The worker that has published it.
-    pub worker: Option<WorkerId>,
-}
-
-impl CancelMessage {
-    /// Reads a message, or says what is wrong with it.
-    pub(super) fn read(message: &[u8]) -> Result<Self, String> {
-        if message.len() > MESSAGE_BYTES {
-            return Err(format!("it has more than {MESSAGE_BYTES} bytes"));
-        }
-        let fields: Map<String, Value> = serde_json::from_slice(&mended_bytes(message))
-            .map_err(|error| format!("no JSON object: {}", shown(error)))?;
-        let Some(Value::String(run_id)) = fields.get("run_id") else {
-            return Err("`run_id` is no string".into());
-        };
-        if run_id.is_empty() || run_id.chars().count() > ID_CHARS {
-            return Err(format!("`run_id` has 1 to {ID_CHARS} characters"));
-        }
-        let reason = match fields.get("reason") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(reason)) if reason.chars().count() <= REASON_CHARS => Some(reason),
-            Some(_) => {
-                return Err(format!(
-                    "`reason` is null or a string of at most {REASON_CHARS} characters"
-                ));
-            }
-        };
-        let requester = match fields.get("requester") {
-            None => None,
-            Some(Value::String(name)) if is_name(name) => Some(name),
-            Some(_) => return Err("`requester` is no name".into()),
-        };
-        let worker = fields.get("worker").and_then(Value::as_str);
-        Ok(CancelMessage {
-            run_id: run_id.clone(),
-            reason: reason.cloned(),
-            requester: requester.cloned(),
-            worker: worker.and_then(|worker| worker.parse().ok()),
-        })
-    }
-}
-
-fn is_name(name: &str) -> bool {
-    (1..=NAME_CHARS).contains(&name.chars().count())
-}
-
-/// An error without more than a little of what a stranger has sent.
-fn shown(error: impl ToString) -> String {
-    clipped(&error.to_string(), SHOWN_CHARS).into()
-}
 
 /// How many messages are looked at.
 pub(super) fn heard() -> DefaultDirectRateLimiter {
@@ -250,70 +182,6 @@ pub(super) async fn publish(member: &Member, mut connection: MultiplexedConnecti
 mod tests {
     use super::*;
     use crate::cluster::{ClusterOptions, Profile};
-
-    #[test]
-    fn a_message_has_an_id_and_may_say_more() {
-        let read = |text: &str| CancelMessage::read(text.as_bytes()).unwrap();
-        let bare = CancelMessage {
-            run_id: "1".into(),
-            reason: None,
-            requester: None,
-            worker: None,
-        };
-        assert_eq!(read(r#"{"run_id":"1"}"#), bare);
-        assert_eq!(
-            read(r#"{"run_id":"1","reason":null,"else":1,"worker":7}"#),
-            bare
-        );
-        let worker = WorkerId::random();
-        let ours =
-            format!(r#"{{"run_id":"1","reason":"why","requester":"agent-1","worker":"{worker}"}}"#);
-        let full = CancelMessage {
-            reason: Some("why".into()),
-            requester: Some("agent-1".into()),
-            worker: Some(worker),
-            ..bare
-        };
-        assert_eq!(read(&ours), full);
-    }
-
-    #[test]
-    fn what_is_no_such_message_is_refused() {
-        let long = format!(r#"{{"run_id":"{}"}}"#, "x".repeat(257));
-        let reason = format!(r#"{{"run_id":"1","reason":"{}"}}"#, "x".repeat(4_097));
-        let name = format!(r#"{{"run_id":"1","requester":"{}"}}"#, "x".repeat(257));
-        for bad in [
-            "",
-            "{",
-            "[]",
-            "{}",
-            r#"{"run_id":1}"#,
-            r#"{"run_id":""}"#,
-            r#"{"run_id":"1","reason":1}"#,
-            r#"{"run_id":"1","requester":null}"#,
-            r#"{"run_id":"1","requester":""}"#,
-            r#"{"run_id":"1","requester":{"role":"admin"}}"#,
-            &long,
-            &reason,
-            &name,
-        ] {
-            assert!(CancelMessage::read(bad.as_bytes()).is_err(), "{bad}");
-        }
-        assert!(CancelMessage::read(&[b'"', 0xff, b'"']).is_err());
-    }
-
-    #[test]
-    fn a_megabyte_from_a_stranger_is_not_logged() {
-        let text = |text: String| CancelMessage::read(text.as_bytes()).unwrap_err();
-        for huge in [
-            format!("\"{}\"", "x".repeat(60_000)),
-            format!("\"{}\"", "x".repeat(1 << 20)),
-            format!(r#"{{"run_id":"1","more":"{}"}}"#, "x".repeat(1 << 20)),
-        ] {
-            let error = text(huge);
-            assert!(error.len() < 300, "{}", error.len());
-        }
-    }
 
     #[test]
     fn a_flood_on_the_channel_is_not_obeyed() {

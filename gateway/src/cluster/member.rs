@@ -8,9 +8,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::Cluster;
+use super::here::Here;
 use super::link::Frame;
 use super::message::{Message, Parcel, VERSION};
-use super::workers::{Here, WorkerId};
+use super::workers::WorkerId;
 use crate::wire::for_log;
 
 /// A cluster, and whom it tells of the others.

@@ -17,9 +17,11 @@
 //! | `node` | where Redis is, what keys are called, and connections |
 //! | `session`, `leases`, `frames` | what is done on the connections |
 
+mod cancel_message;
 mod channel;
 mod facts;
 mod frames;
+mod here;
 mod leases;
 mod link;
 mod member;
@@ -42,9 +44,10 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 
 use crate::broker::runs::News;
-pub use channel::CancelMessage;
+pub use cancel_message::CancelMessage;
 use channel::Published;
 pub use facts::Away;
+pub use here::Here;
 use member::Member;
 use membership::Membership;
 pub use message::{Answer, Notice, Question};
@@ -53,7 +56,7 @@ use node::Node;
 pub use options::{ClusterOptions, Profile};
 use peers::Peers;
 use records::Records;
-pub use workers::{Here, Life, METRICS, Standing, Traffic, WorkerId};
+pub use workers::{Life, METRICS, Standing, Traffic, WorkerId};
 
 /// For the others to hear that this worker leaves.
 const GOODBYE: Duration = Duration::from_millis(500);

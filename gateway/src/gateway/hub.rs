@@ -19,14 +19,15 @@ use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
 use crate::gateway::elsewhere::Elsewhere;
+use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
-use crate::gateway::offers::Listeners;
+use crate::gateway::noticed::Noticed;
 use crate::gateway::outbox::{Budget, Outbox, Pushed};
 use crate::gateway::resume::{Queues, registered};
-use crate::gateway::time::Timer;
+use crate::gateway::timer::Timer;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
-use crate::wire::{Incoming, for_log};
+use crate::wire::Incoming;
 use rustc_hash::FxHashMap;
 
 /// Notices kept for a session that does not read them at once.
@@ -73,61 +74,6 @@ pub(crate) struct State {
 struct After {
     news: SmallVec<[News; 2]>,
     log: SmallVec<[Noticed; 1]>,
-}
-
-/// What is logged.
-enum Noticed {
-    Emptied(PeerId),
-    Overflow(PeerId),
-    Evicted(PeerId),
-    Unkept(PeerId),
-    Superseded {
-        app: Arc<str>,
-        was: Arc<str>,
-        by: Arc<str>,
-    },
-    Closing(PeerId, CloseCode, String),
-}
-
-impl Noticed {
-    fn log(&self, limit: usize) {
-        match self {
-            Noticed::Emptied(peer) => tracing::warn!(
-                peer = peer.0,
-                limit,
-                "an app of another worker does not keep up: its agents are given up"
-            ),
-            Noticed::Overflow(peer) => {
-                tracing::warn!(peer = peer.0, limit, "peer does not read: disconnected");
-            }
-            Noticed::Evicted(peer) => {
-                tracing::warn!(
-                    peer = peer.0,
-                    "too much waits for all peers, most of it for one that does not read: disconnected"
-                );
-            }
-            Noticed::Superseded { app, was, by } => {
-                let (app, was, by) = (&**app, &**was, &**by);
-                tracing::warn!(
-                    app,
-                    was,
-                    by,
-                    "another connection offers this app from now on"
-                );
-            }
-            Noticed::Unkept(peer) => {
-                tracing::info!(peer = peer.0, "app acknowledges too little to resume");
-            }
-            Noticed::Closing(peer, code, reason) => {
-                tracing::debug!(
-                    peer = peer.0,
-                    code = code.0,
-                    reason = for_log(reason),
-                    "closing"
-                );
-            }
-        }
-    }
 }
 
 /// Counts a connection while it lives.

@@ -6,13 +6,16 @@ mod counted;
 mod elsewhere;
 mod hub;
 pub(crate) mod lifecycle;
+mod listeners;
 pub mod metrics;
+mod noticed;
 mod offers;
 mod outbox;
 mod outcome;
 pub(crate) mod resume;
 mod runs;
 mod time;
+mod timer;
 
 pub use counted::Counted;
 pub use elsewhere::{Elsewhere, Tunnel};

@@ -1,63 +1,12 @@
 //! What apps offer, and who is told that an app offers something else.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::watch;
 
 use super::hub::Hub;
 use crate::broker::{AppInfo, Offer, Offered, PeerId};
 use crate::wire::Failure;
-
-/// Apps listened for, past which those that nobody listens for any more are looked for, 64.
-const FEW: usize = 64;
-
-/// Who listens for which app. The number in a channel only says that something has changed.
-#[derive(Debug, Default)]
-pub(crate) struct Listeners {
-    /// For the only app there is.
-    only: watch::Sender<u64>,
-    by_app: Mutex<ByApp>,
-}
-
-#[derive(Debug, Default)]
-struct ByApp {
-    senders: HashMap<Box<str>, watch::Sender<u64>>,
-    /// How many there were when it was last looked who still listens.
-    swept: usize,
-}
-
-impl Listeners {
-    fn listen(&self, app: Option<&str>) -> watch::Receiver<u64> {
-        let Some(app) = app else {
-            return self.only.subscribe();
-        };
-        let mut by_app = self.by_app();
-        if by_app.senders.len() > FEW + 2 * by_app.swept {
-            by_app
-                .senders
-                .retain(|_, sender| sender.receiver_count() > 0);
-            by_app.swept = by_app.senders.len();
-        }
-        let sender = by_app.senders.entry(app.into()).or_default();
-        sender.subscribe()
-    }
-
-    /// Wakes whoever listens for that app, or for the only one.
-    pub fn tell(&self, offered: &Offered) {
-        if let Some(sender) = self.by_app().senders.get(&*offered.app) {
-            sender.send_modify(|changes| *changes += 1);
-        }
-        // Of more than two there was no only one before, either.
-        if offered.apps <= 2 {
-            self.only.send_modify(|changes| *changes += 1);
-        }
-    }
-
-    fn by_app(&self) -> MutexGuard<'_, ByApp> {
-        self.by_app.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Hub {
     /// The apps connected, by their ids.
@@ -94,48 +43,5 @@ impl Hub {
                 elsewhere.offered(offered.peer);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn offered(app: &str, apps: usize) -> Offered {
-        Offered {
-            peer: PeerId(1),
-            app: app.into(),
-            here: true,
-            apps,
-        }
-    }
-
-    #[test]
-    fn only_who_listens_for_an_app_is_woken() {
-        let listeners = Listeners::default();
-        let mut one = listeners.listen(Some("one"));
-        let mut two = listeners.listen(Some("two"));
-        let mut only = listeners.listen(None);
-        let mut woken = |apps| {
-            listeners.tell(&offered("one", apps));
-            [&mut one, &mut two, &mut only].map(|it| {
-                let changed = it.has_changed().unwrap();
-                it.mark_unchanged();
-                changed
-            })
-        };
-        assert_eq!(woken(1), [true, false, true]);
-        assert_eq!(woken(2), [true, false, true], "it was the only one before");
-        assert_eq!(woken(3), [true, false, false]);
-    }
-
-    #[test]
-    fn apps_that_nobody_listens_for_are_forgotten() {
-        let listeners = Listeners::default();
-        let kept = listeners.listen(Some("kept"));
-        (0..1_000).for_each(|number| drop(listeners.listen(Some(&number.to_string()))));
-        assert!(listeners.by_app().senders.len() <= FEW + 4);
-        listeners.tell(&offered("kept", 9));
-        assert!(kept.has_changed().unwrap());
     }
 }

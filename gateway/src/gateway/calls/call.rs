@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
 
-use super::session::Page;
+use super::page::Page;
 use super::steps::{Steps, steps};
 use crate::broker::runs::RunId;
 use crate::broker::{self, Ended, Event};

@@ -1,14 +1,14 @@
 //! One client's way to its app.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
+use super::page::Page;
 use super::{Client, NewCall};
 use crate::broker::runs::{NewRun, RunId};
-use crate::broker::{self, Event, PeerId, Profile, Seat};
+use crate::broker::{self, Profile, Seat};
 use crate::gateway::Hub;
 use crate::wire::Json;
 use crate::wire::abp;
@@ -18,26 +18,6 @@ use caphost::call::CallId;
 /// calls made in it have ended. It is opened with the first call, and again after the app was lost.
 #[derive(Clone, Debug)]
 pub struct Session(Arc<Page>);
-
-/// The session with the app, which lasts as long as this and the calls in it.
-pub(crate) struct Page {
-    pub(super) hub: Arc<Hub>,
-    pub(super) peer: PeerId,
-    pub(super) client: broker::Client,
-}
-
-impl fmt::Debug for Page {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Page").field(&self.peer.0).finish()
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        let session = self.peer;
-        self.hub.handle(Event::Left { session });
-    }
-}
 
 impl Session {
     pub(crate) fn new(hub: Arc<Hub>, client: Client) -> Self {

@@ -1,13 +1,13 @@
 //! One connection's hold on a session.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::sleep;
 
 use super::delivery::Due;
 use super::messages::{self, ACK, AckPayload, RESUME};
-use super::resuming::IDLE;
 use super::session::{Inbound, Session};
 use crate::broker::{Event, PeerId};
 use crate::gateway::counted::Counted;
@@ -15,6 +15,9 @@ use crate::gateway::hub::Hub;
 use crate::gateway::outbox::{Outbox, Pushed};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
 use caphost::call::{Code, Error};
+
+/// From the first message that is not acknowledged to its acknowledgement, unless more come.
+const IDLE: Duration = Duration::from_secs(1);
 
 /// A session on a connection, wherever that is: what the connection brings goes in with
 /// [`Attached::text`], what is to go out waits in [`Attached::outbox`]. Dropped, the connection was

@@ -1,7 +1,6 @@
 //! What the hub does with sessions: taking them up, suspending them, giving them up.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::sleep;
@@ -15,9 +14,6 @@ use crate::gateway::hub::Hub;
 use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
-
-/// From the first message that is not acknowledged to its acknowledgement, unless more come.
-pub const IDLE: Duration = Duration::from_secs(1);
 
 impl Hub {
     /// What the tokens of this hub's sessions begin with, up to the first `.`.

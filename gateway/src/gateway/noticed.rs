@@ -1,0 +1,62 @@
+//! What the hub logs of peers, once nothing is locked any more.
+
+use std::sync::Arc;
+
+use crate::broker::{CloseCode, PeerId};
+use crate::wire::for_log;
+
+/// What is logged.
+pub(super) enum Noticed {
+    Emptied(PeerId),
+    Overflow(PeerId),
+    Evicted(PeerId),
+    Unkept(PeerId),
+    Superseded {
+        app: Arc<str>,
+        was: Arc<str>,
+        by: Arc<str>,
+    },
+    Closing(PeerId, CloseCode, String),
+}
+
+impl Noticed {
+    /// Nothing is to be locked meanwhile.
+    pub fn log(&self, limit: usize) {
+        match self {
+            Noticed::Emptied(peer) => tracing::warn!(
+                peer = peer.0,
+                limit,
+                "an app of another worker does not keep up: its agents are given up"
+            ),
+            Noticed::Overflow(peer) => {
+                tracing::warn!(peer = peer.0, limit, "peer does not read: disconnected");
+            }
+            Noticed::Evicted(peer) => {
+                tracing::warn!(
+                    peer = peer.0,
+                    "too much waits for all peers, most of it for one that does not read: disconnected"
+                );
+            }
+            Noticed::Superseded { app, was, by } => {
+                let (app, was, by) = (&**app, &**was, &**by);
+                tracing::warn!(
+                    app,
+                    was,
+                    by,
+                    "another connection offers this app from now on"
+                );
+            }
+            Noticed::Unkept(peer) => {
+                tracing::info!(peer = peer.0, "app acknowledges too little to resume");
+            }
+            Noticed::Closing(peer, code, reason) => {
+                tracing::debug!(
+                    peer = peer.0,
+                    code = code.0,
+                    reason = for_log(reason),
+                    "closing"
+                );
+            }
+        }
+    }
+}
