@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
-use serde_json::json;
 
 use super::load::Load;
 use super::message::Content;
@@ -14,7 +13,7 @@ use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
-use crate::wire::{Envelope, Header, Json, Outgoing, Refusal, Request, Subject};
+use crate::wire::{Envelope, Header, Json, Outgoing, Refusal, Request, Subject, invalid_at};
 use caphost::call::{Code, Error};
 
 /// One app's connection.
@@ -102,8 +101,7 @@ impl Broker {
             if !is_for_an_agent(&envelope.kind) {
                 return self.refuse_kind(peer, envelope);
             }
-            let error = Error::invalid_params("`agent` is missing");
-            let error = error.with_details(Box::new(json!({ "path": "agent" })));
+            let error = invalid_at("agent", "`agent` is missing");
             return self.refuse(peer, &envelope.subject(), &error);
         };
         let Some(agent) = app.agents.get(handle).copied() else {
@@ -223,8 +221,7 @@ impl Broker {
         let Some(id) = envelope.id.filter(|_| envelope.object().is_ok()) else {
             let error = match envelope.object() {
                 Err(error) => error,
-                Ok(_) => Error::invalid_params("`id` is missing")
-                    .with_details(Box::new(json!({ "path": "id" }))),
+                Ok(_) => invalid_at("id", "`id` is missing"),
             };
             return self.refuse(peer, &envelope.subject(), &error);
         };

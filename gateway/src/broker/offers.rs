@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use super::{Broker, PeerId, Seat, Wanted};
-use crate::wire::Failure;
+use crate::wire::{Failure, invalid_at};
 use caphost::call::{Code, Error};
 
 /// Who an app is.
@@ -289,6 +289,5 @@ pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<
 
 /// An error that says what is wrong at `path`.
 pub(super) fn wrong(path: &str, message: &str) -> Failure {
-    Error::invalid_params(format!("`{path}`: {message}"))
-        .with_details(Box::new(json!({ "path": path })))
+    invalid_at(path, format!("`{path}`: {message}"))
 }

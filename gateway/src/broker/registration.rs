@@ -11,7 +11,7 @@ use super::offers::Registration;
 use super::registered::Amount;
 use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::tokens::{Identity, Role};
-use crate::wire::{Envelope, Failure, Header, Outgoing, error_json};
+use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
 use caphost::call::{Code, Error};
 
 /// Characters of an app's id.
@@ -252,9 +252,7 @@ impl Broker {
         if !(1..=MAX_APP_ID_CHARS).contains(&length) || app.id.chars().any(char::is_control) {
             let message =
                 format!("`app.id` must have 1 to {MAX_APP_ID_CHARS} printable characters");
-            return Err(
-                Error::invalid_params(message).with_details(Box::new(json!({ "path": "app.id" })))
-            );
+            return Err(invalid_at("app.id", message));
         }
         if !identity.may_reach(&app.id) {
             let message = format!("The token is not for the app {:?}", app.id);

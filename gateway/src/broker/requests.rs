@@ -11,7 +11,7 @@ use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId};
 use crate::broker::runs::{NewRun, Place, RunId};
-use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
+use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{CallId, Code, Error, MAX_CALL_ID_CHARS, Stop};
 
 /// The largest cancel that an app whose queue is full gets as it was written.
@@ -72,8 +72,7 @@ impl Broker {
                 kind: None,
                 ..envelope.subject()
             };
-            let error = Error::invalid_params("A request with this `id` is in flight")
-                .with_details(Box::new(json!({ "path": "id" })));
+            let error = invalid_at("id", "A request with this `id` is in flight");
             return self.refuse(peer, &subject, &error);
         }
         let payload = match request {
@@ -346,13 +345,12 @@ fn check_call_id(text: &str) -> Result<(), Failure> {
     checked.map(drop).map_err(|_| {
         let message =
             format!("Bad callId: it is a string of 1 to {MAX_CALL_ID_CHARS} printable characters");
-        Error::invalid_params(message).with_details(Box::new(json!({ "path": "callId" })))
+        invalid_at("callId", message)
     })
 }
 
 fn used_before() -> Failure {
-    Error::invalid_params("The callId was used before")
-        .with_details(Box::new(json!({ "path": "options.callId" })))
+    invalid_at("options.callId", "The callId was used before")
 }
 
 fn not_initialized() -> Failure {

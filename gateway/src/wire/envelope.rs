@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Failure, Request, reading, scan};
+use super::{Failure, Request, invalid_at, reading, scan};
 use crate::limits::{Limits, MAX_DEPTH};
 use caphost::call::Error;
 
@@ -245,8 +245,7 @@ fn not_an_object(message: String) -> Fault {
 }
 
 fn wrong(field: &str, what: &str) -> Failure {
-    Error::invalid_params(format!("`{field}` {what}"))
-        .with_details(Box::new(json!({ "path": field })))
+    invalid_at(field, format!("`{field}` {what}"))
 }
 
 fn check_id<'a>(id: &'a RawValue, limits: &Limits) -> Result<&'a str, Failure> {

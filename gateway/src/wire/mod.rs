@@ -13,7 +13,7 @@ pub mod stops;
 use std::fmt::{self, Display, Write};
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use caphost::call::Error;
 
@@ -26,6 +26,12 @@ pub use scan::{members, text_of, too_deep};
 
 /// An error of the gateway's own, its details as JSON.
 pub type Failure = Error<Box<Value>>;
+
+/// `INVALID_PARAMS` because of what is at `path` of a message or its payload.
+pub(crate) fn invalid_at(path: &str, message: impl Into<String>) -> Failure {
+    let details = Box::new(json!({ "path": path }));
+    Error::invalid_params(message.into()).with_details(details)
+}
 
 /// A piece of JSON that is kept as text.
 #[derive(Clone, Debug, PartialEq, Eq)]

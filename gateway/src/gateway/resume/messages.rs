@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::broker::DIFFERENCES;
-use crate::wire::{Envelope, Failure, Header, Outgoing, error_json};
+use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
 use caphost::call::{Code, Error};
 
 /// The first message of a connection that takes up a session.
@@ -70,10 +70,8 @@ pub struct AckPayload {
 
 /// Reads the payload of one of them.
 pub fn read<'a, T: Deserialize<'a>>(envelope: &Envelope<'a>) -> Result<T, Failure> {
-    serde_json::from_str(envelope.object()?).map_err(|error| {
-        Error::invalid_params(format!("`payload`: {error}"))
-            .with_details(Box::new(json!({ "path": "payload" })))
-    })
+    let read = serde_json::from_str(envelope.object()?);
+    read.map_err(|error| invalid_at("payload", format!("`payload`: {error}")))
 }
 
 pub fn registered(
