@@ -40,7 +40,7 @@ pub async fn status(port: u16, path: &str) -> Option<u16> {
 }
 
 /// Bytes of memory of a process.
-fn memory(pid: u32) -> usize {
+pub fn memory(pid: u32) -> usize {
     let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
     let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
     pages * 4_096

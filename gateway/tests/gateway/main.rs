@@ -12,6 +12,7 @@ mod departures;
 mod hardening;
 mod http;
 mod jsonrpc;
+mod kept_buffers;
 mod large_bodies;
 mod mcp;
 mod one_reading;

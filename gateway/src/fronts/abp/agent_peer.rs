@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
+use tungstenite::Utf8Bytes;
 
 use crate::broker::{Event, PeerId};
 use crate::fronts::shares::Share;

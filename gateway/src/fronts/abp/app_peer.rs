@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use serde::Deserialize;
+use tungstenite::Utf8Bytes;
 
 use crate::broker::{CloseCode, Event, PeerId};
 use crate::fronts::socket::bounds::LobbyPlace;

@@ -1,6 +1,7 @@
 //! WebSockets of any protocol: what sits behind one, its upgrade, reading, writing and signs of life.
 
 pub(crate) mod bounds;
+mod parts;
 pub(crate) mod reader;
 pub(crate) mod stream;
 mod upgrade;
@@ -11,8 +12,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::Utf8Bytes;
 use serde_json::json;
+use tungstenite::Utf8Bytes;
 
 use crate::fronts::ledger::Party;
 use crate::fronts::shares::{Holder, network};

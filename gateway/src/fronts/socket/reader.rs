@@ -4,17 +4,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{Message, WebSocket};
 use futures_util::future::FusedFuture;
 use futures_util::stream::SplitStream;
 use futures_util::{FutureExt, StreamExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tungstenite::error::{CapacityError, ProtocolError};
+use tungstenite::{Error as Ws, Message};
 
 use crate::broker::CloseCode;
 use crate::fronts::rate_limit::Pace;
-use crate::fronts::socket::stream::{Excess, Watch};
+use crate::fronts::socket::stream::{Excess, Watch, WebSocket};
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
@@ -215,7 +216,9 @@ async fn read(
                 watch.control_frame(bytes.len());
                 Counted::Aside
             }
-            Some(Err(error)) => return broken(error, limits.frame_bytes),
+            // Never read.
+            Some(Ok(Message::Frame(_))) => continue,
+            Some(Err(error)) => return broken(&error, limits.frame_bytes),
         };
         let pace = match counted {
             Counted::Message => messages.as_ref(),
@@ -233,11 +236,8 @@ async fn read(
     }
 }
 
-fn broken(error: axum::Error, frame_bytes: usize) -> End {
-    use tungstenite::Error as Ws;
-    use tungstenite::error::{CapacityError, ProtocolError};
-    let error = error.into_inner();
-    if let Some(Ws::Io(error)) = error.downcast_ref::<Ws>()
+fn broken(error: &Ws, frame_bytes: usize) -> End {
+    if let Ws::Io(error) = error
         && let Some(excess) = error.get_ref().and_then(|it| it.downcast_ref::<Excess>())
     {
         let code = match excess {
@@ -247,8 +247,8 @@ fn broken(error: axum::Error, frame_bytes: usize) -> End {
         };
         return End::Broken(code, excess.to_string());
     }
-    match error.downcast_ref::<Ws>() {
-        Some(Ws::Capacity(error)) => {
+    match error {
+        Ws::Capacity(error) => {
             let most = match error {
                 CapacityError::MessageTooLong { max_size, .. } => *max_size,
                 CapacityError::TooManyHeaders => frame_bytes,
@@ -256,9 +256,9 @@ fn broken(error: axum::Error, frame_bytes: usize) -> End {
             let reason = format!("A message may have at most {most} bytes");
             End::Broken(CloseCode::TOO_BIG, reason)
         }
-        Some(Ws::Utf8(_)) => End::Broken(CloseCode::NOT_TEXT, "Not UTF-8".into()),
-        Some(Ws::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => End::Lost,
-        Some(Ws::Protocol(error)) => End::Broken(CloseCode::PROTOCOL, error.to_string()),
+        Ws::Utf8(_) => End::Broken(CloseCode::NOT_TEXT, "Not UTF-8".into()),
+        Ws::Protocol(ProtocolError::ResetWithoutClosingHandshake) => End::Lost,
+        Ws::Protocol(error) => End::Broken(CloseCode::PROTOCOL, error.to_string()),
         _ => End::Lost,
     }
 }

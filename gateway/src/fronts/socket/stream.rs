@@ -14,11 +14,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::extract::ws::WebSocket;
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
+use tokio_tungstenite::WebSocketStream;
 
+use super::parts::Parts;
 use crate::fronts::ledger::{Account, FREE, Ledgers, NoRoom, Party};
 
 /// Bytes of a ping or pong before its payload: of any that a client may send.
@@ -219,6 +222,9 @@ impl Noted {
         }
     }
 }
+
+/// What the gateway serves WebSockets with.
+pub(crate) type WebSocket = WebSocketStream<Parts<TokioIo<Upgraded>>>;
 
 /// A WebSocket, and the connection it is on.
 pub struct Socket {

@@ -3,17 +3,23 @@
 use std::future::Future;
 use std::time::Duration;
 
-use axum::extract::ws::WebSocketUpgrade;
+use axum::body::Body;
 use axum::extract::{FromRequestParts, Query};
-use axum::http::StatusCode;
-use axum::http::header::{HeaderMap, HeaderValue, UPGRADE};
-use axum::http::request::Parts;
+use axum::http::header::{HeaderMap, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use axum::http::request::Parts as RequestParts;
+use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
 use serde::Deserialize;
+use tokio_tungstenite::WebSocketStream;
+use tungstenite::handshake::server::create_response_with_body;
+use tungstenite::protocol::{Role as Side, WebSocketConfig};
 
 use crate::fronts::auth::{TOKEN_PROTOCOL, authenticate, shows_secret};
 use crate::fronts::refusal::{Refusal, refuse};
 use crate::fronts::shares::{Holder, Share};
+use crate::fronts::socket::parts::Parts;
 use crate::fronts::socket::{Connection, Socket};
 use crate::gateway::Hub;
 use crate::limits::{Limits, REGISTRATION_BYTES};
@@ -28,7 +34,9 @@ pub struct SocketRequest {
     app: Option<String>,
     query: Option<String>,
     headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    upgrade: OnUpgrade,
+    /// What the client is answered.
+    response: Response,
     connection: Connection,
     /// Whether no token is shown although there are tokens.
     is_strange: bool,
@@ -42,9 +50,14 @@ struct Wanted {
 impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        let upgrade = WebSocketUpgrade::from_request_parts(parts, state).await;
-        let upgrade = upgrade.map_err(|_| {
+    async fn from_request_parts(parts: &mut RequestParts, _: &S) -> Result<Self, Response> {
+        let mut request = Request::new(());
+        *request.method_mut() = parts.method.clone();
+        *request.version_mut() = parts.version;
+        *request.headers_mut() = parts.headers.clone();
+        let response = create_response_with_body(&request, Body::empty).ok();
+        let upgrade = parts.extensions.remove::<OnUpgrade>();
+        let (upgrade, response) = upgrade.zip(response).ok_or_else(|| {
             let method = &parts.method;
             let message = format!("This is a WebSocket: a plain {method} is not answered");
             let error = Error::invalid_params(message);
@@ -61,8 +74,9 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
             // `?app=` alone asks for none in particular.
             app: wanted.0.app.filter(|app| !app.is_empty()),
             query: parts.uri.query().map(str::to_string),
-            headers: parts.headers.clone(),
+            headers: request.into_parts().0.headers,
             upgrade,
+            response,
             connection: connection.ok_or_else(unknown)?,
             is_strange: false,
         })
@@ -131,36 +145,44 @@ impl SocketRequest {
         serve: impl FnOnce(Socket) -> F + Send + 'static,
     ) -> Response {
         let SocketRequest {
-            mut upgrade,
+            headers,
+            upgrade,
+            mut response,
             connection,
             is_strange,
             ..
         } = self;
-        let offered: Vec<_> = upgrade.requested_protocols().cloned().collect();
-        let is_ours = |offer: &&HeaderValue| *offer == protocol;
-        let has_token =
-            |offer: &&HeaderValue| offer.as_bytes().starts_with(TOKEN_PROTOCOL.as_bytes());
-        let chosen = offered
-            .iter()
-            .find(is_ours)
-            .or_else(|| offered.iter().find(has_token));
-        if let Some(protocol) = chosen {
-            upgrade.set_selected_protocol(protocol.clone());
+        let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+        let offered = offered.flat_map(|list| list.as_bytes().split(|byte| *byte == b','));
+        let offered: Vec<_> = offered.map(<[u8]>::trim_ascii).collect();
+        let is_ours = |offer: &&&[u8]| **offer == protocol.as_bytes();
+        let has_token = |offer: &&&[u8]| offer.starts_with(TOKEN_PROTOCOL.as_bytes());
+        let chosen = offered.iter().find(is_ours);
+        let chosen = chosen.or_else(|| offered.iter().find(has_token));
+        if let Some(protocol) = chosen.and_then(|it| HeaderValue::from_bytes(it).ok()) {
+            response
+                .headers_mut()
+                .insert(SEC_WEBSOCKET_PROTOCOL, protocol);
         }
         // A longer frame is not read at all; a message over its own limit is read and refused.
         let mut frame_bytes = limits.frame_bytes.max(limits.message_bytes);
         if is_strange {
-            // For as much as a frame says it has, room is made at once.
             frame_bytes = limits.message_bytes.max(REGISTRATION_BYTES);
         }
-        upgrade
+        let config = WebSocketConfig::default()
             .read_buffer_size(32 << 10)
-            .max_message_size(frame_bytes)
-            .max_frame_size(frame_bytes)
-            .on_upgrade(move |socket| {
-                let watch = connection.watch;
-                watch.is_socket(frame_bytes);
-                serve(Socket { socket, watch })
-            })
+            .max_message_size(Some(frame_bytes))
+            .max_frame_size(Some(frame_bytes));
+        tokio::spawn(async move {
+            let Ok(stream) = upgrade.await else {
+                return;
+            };
+            let stream = Parts::new(TokioIo::new(stream), frame_bytes);
+            let socket = WebSocketStream::from_raw_socket(stream, Side::Server, Some(config)).await;
+            let watch = connection.watch;
+            watch.is_socket(frame_bytes);
+            serve(Socket { socket, watch }).await;
+        });
+        response
     }
 }

@@ -3,13 +3,16 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tungstenite::protocol::CloseFrame;
+use tungstenite::{Message, Utf8Bytes};
 
 use crate::broker::CloseCode;
 use crate::fronts::socket::Endpoint;
+use crate::fronts::socket::parts::frames_of;
+use crate::fronts::socket::stream::WebSocket;
 use crate::gateway::{Outbox, OutboxPhase as Phase, OutboxStep as Step};
 
 /// How long a peer that does not read has to take the close frame.
@@ -53,14 +56,16 @@ async fn drain(sink: &mut Sink, endpoint: &impl Endpoint, outbox: &Outbox, step:
     let mut next = Some(step);
     while let Some(step) = next {
         let (message, cost) = match step {
-            Step::Message(message, cost) => (Message::Text(message.into_text().into()), cost),
+            Step::Message(message, cost) => (message.into_text(), cost),
             Step::Close(code, reason) => {
                 let _ = sink.send(close_frame(code, &reason)).await;
                 return true;
             }
         };
-        if sink.feed(message).await.is_err() {
-            return true;
+        for frame in frames_of(message.into()) {
+            if sink.feed(Message::Frame(frame)).await.is_err() {
+                return true;
+            }
         }
         if outbox.written(cost) {
             endpoint.relieved(outbox);
@@ -77,7 +82,7 @@ fn close_frame(code: CloseCode, reason: &str) -> Message {
     }
     let reason = Utf8Bytes::from(&reason[..end]);
     Message::Close(Some(CloseFrame {
-        code: code.0,
+        code: code.0.into(),
         reason,
     }))
 }
