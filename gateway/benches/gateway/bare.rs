@@ -3,18 +3,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use axum::Router;
-use axum::extract::State;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::response::Response;
-use axum::routing::any;
-use axum::serve::ListenerExt;
 use futures_util::{SinkExt, StreamExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
 
 pub const FLAG: &str = "--bare-server";
 
+type WebSocket = WebSocketStream<TcpStream>;
 type End = (UnboundedSender<Message>, UnboundedReceiver<Message>);
 
 /// The two ends of the way between agent and app, until each is taken.
@@ -31,37 +29,40 @@ pub async fn serve() {
         agent: Some((to_app, from_app)),
         app: Some((to_agent, from_agent)),
     };
-    let router = Router::new()
-        .route("/echo", any(echo))
-        .route("/agent", any(agent))
-        .route("/app", any(app))
-        .with_state(Arc::new(Mutex::new(ends)));
+    let ends = Arc::new(Mutex::new(ends));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     println!("http://{}/", listener.local_addr().expect("its address"));
-    let listener = listener.tap_io(|stream| {
+    loop {
+        let (stream, _) = listener.accept().await.expect("a connection");
         let _ = stream.set_nodelay(true);
-    });
-    axum::serve(listener, router).await.expect("serving");
+        tokio::spawn(one(stream, ends.clone()));
+    }
 }
 
-async fn echo(upgrade: WebSocketUpgrade) -> Response {
-    upgrade.on_upgrade(|mut socket: WebSocket| async move {
-        while let Some(Ok(message)) = socket.next().await {
-            if socket.send(message).await.is_err() {
-                break;
-            }
+async fn one(stream: TcpStream, ends: Arc<Mutex<Ends>>) {
+    let mut path = String::new();
+    #[expect(clippy::result_large_err, reason = "tungstenite wants it")]
+    let noted = |request: &Request, response: Response| -> Result<Response, ErrorResponse> {
+        path = request.uri().path().into();
+        Ok(response)
+    };
+    let Ok(socket) = accept_hdr_async(stream, noted).await else {
+        return;
+    };
+    let end = match path.as_str() {
+        "/agent" => ends.lock().expect("the ends").agent.take(),
+        "/app" => ends.lock().expect("the ends").app.take(),
+        _ => return echo(socket).await,
+    };
+    pass(socket, end).await;
+}
+
+async fn echo(mut socket: WebSocket) {
+    while let Some(Ok(message)) = socket.next().await {
+        if socket.send(message).await.is_err() {
+            break;
         }
-    })
-}
-
-async fn agent(State(ends): State<Arc<Mutex<Ends>>>, upgrade: WebSocketUpgrade) -> Response {
-    let end = ends.lock().expect("the ends").agent.take();
-    upgrade.on_upgrade(|socket| pass(socket, end))
-}
-
-async fn app(State(ends): State<Arc<Mutex<Ends>>>, upgrade: WebSocketUpgrade) -> Response {
-    let end = ends.lock().expect("the ends").app.take();
-    upgrade.on_upgrade(|socket| pass(socket, end))
+    }
 }
 
 async fn pass(socket: WebSocket, end: Option<End>) {
