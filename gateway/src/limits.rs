@@ -42,13 +42,13 @@ pub struct Limits {
     /// How long to wait for a peer to read its last messages before closing.
     #[arg(long, env = "CAPHOST_CLOSE_TIMEOUT", default_value = "3s", value_parser = duration, value_name = "TIME")]
     pub close_timeout: Duration,
-    /// The largest message that is accepted; a larger one is refused.
+    /// The largest message that is accepted; a larger one is refused, under the id that its first 64 KiB have. The rest of it is dropped as it comes.
     #[arg(id = "max_message_bytes", long = "max-message-bytes", env = "CAPHOST_MAX_MESSAGE_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub message_bytes: usize,
     /// The largest message that is read at all; beyond it the connection closes. Of an app that has connected without a token where there are tokens: --max-message-bytes.
     #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub frame_bytes: usize,
-    /// What all peers together may have sent of messages and HTTP bodies that are not finished. Beyond that, of whoever has sent most the connection with most is closed, or the body is answered 503. The first 64 KiB of each do not count.
+    /// What all peers together may have sent of messages and HTTP bodies that are not finished. Beyond that, of whoever has sent most the connection with most is closed, or the body is answered 503. A message counts until it is handled. The first 64 KiB of a message and the first 4 KiB of a body do not count.
     #[arg(id = "max_unfinished_bytes", long = "max-unfinished-bytes", env = "CAPHOST_MAX_UNFINISHED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub unfinished_bytes: usize,
     /// The same, for all who have shown no token or have not registered their app.
@@ -96,11 +96,14 @@ pub struct Limits {
     /// Messages per second of one app, answers included. A second's worth may come at once. Past it the connection waits.
     #[arg(id = "max_app_messages_per_second", long = "max-app-messages-per-second", env = "CAPHOST_MAX_APP_MESSAGES_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
     pub app_messages_per_second: f64,
+    /// Bytes per second of the lists of each kind (runs, apps, tools of MCP, capabilities of JSON-RPC) that one token is given, or one address where there are no tokens. A second's worth and a list may come at once; past it the next is answered 429, or RATE_LIMITED over JSON-RPC.
+    #[arg(id = "max_listed_bytes_per_second", long = "max-listed-bytes-per-second", env = "CAPHOST_MAX_LISTED_BYTES_PER_SECOND", default_value = "20MiB", value_parser = bytes, value_name = "SIZE")]
+    pub listed_bytes_per_second: usize,
     /// The most that may wait to be written to one peer; one that does not read is disconnected.
     #[arg(id = "max_queued_bytes", long = "max-queued-bytes", env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes: usize,
     /// The most that may wait for all peers together, what is kept for apps that may come back included; of the token for which most waits the peer that reads least is disconnected.
-    #[arg(id = "max_total_queued_bytes", long = "max-total-queued-bytes", env = "CAPHOST_MAX_TOTAL_QUEUED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
+    #[arg(id = "max_total_queued_bytes", long = "max-total-queued-bytes", env = "CAPHOST_MAX_TOTAL_QUEUED_BYTES", default_value = "72MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes_of_all: usize,
 }
 

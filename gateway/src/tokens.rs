@@ -10,6 +10,14 @@ use subtle::ConstantTimeEq;
 /// Characters of a secret that strangers may guess at, at least.
 pub(crate) const SECRET_CHARS: usize = 16;
 
+/// What stands between an app's id and that of one of its instances, where one is wanted.
+pub(crate) const INSTANCE: char = '#';
+
+/// The id of the app that is wanted, without that of an instance.
+pub(crate) fn app_of(wanted: &str) -> &str {
+    wanted.split(INSTANCE).next().unwrap_or(wanted)
+}
+
 /// What a token's bearer may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,6 +42,17 @@ impl Role {
 
     fn grants(self, wanted: Role) -> bool {
         self == wanted || self == Role::Admin
+    }
+
+    /// What is said to whoever may not act in this role; `shown` is whether there was a token at all.
+    pub(crate) fn needed(self, denied: Denied, shown: bool) -> String {
+        let why = match (denied, shown) {
+            (Denied::Forbidden, _) => "This token has another role",
+            (Denied::Missing, true) => "The gateway does not know this token",
+            (Denied::Missing, false) => "No token was given",
+        };
+        let role = self.as_str();
+        format!("{why}: one of role {role} is needed, as in `caphost serve --token {role}=…`")
     }
 }
 
@@ -75,7 +94,7 @@ impl Identity {
 
     /// Whether it may offer, or call, the app with that id.
     pub fn may_reach(&self, app: &str) -> bool {
-        self.app.as_deref().is_none_or(|only| only == app)
+        self.app.as_deref().is_none_or(|only| only == app_of(app))
     }
 
     /// What [`Identity::may_see`] is true of.

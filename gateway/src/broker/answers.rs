@@ -6,9 +6,9 @@ use super::agents::Agent;
 use super::call::cancel_failed;
 use super::page::Answer;
 use super::pending::{Asker, Entry, read_issued};
-use super::stops::Grade;
 use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, RunId};
+use crate::wire::stops::Grade;
 use crate::wire::{
     Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
     failed, said,
@@ -59,7 +59,7 @@ impl Broker {
         };
         let graded = said.cancelled
             && matches!(request, Request::Call | Request::Cancel)
-            && (said.stop, said.ended) != (Some(grade.0), grade.1);
+            && !said.says(grade);
         let here = self.agents.get(&agent).is_some_and(Agent::is_here);
         let message = match graded && here {
             true => Outgoing::graded(header, Json::keep(payload, envelope.shared), grade),
@@ -87,14 +87,15 @@ impl Broker {
             return self.answer_lost(agent, &entry, &error);
         };
         let payload = match entry.request {
-            Request::Initialize => format!(r#"{{"error":{error}}}"#),
+            Request::Initialize | Request::List => format!(r#"{{"error":{error}}}"#),
             Request::Cancel => {
                 let call_id = entry.call_id.as_deref().unwrap_or("null");
                 format!(r#"{{"callId":{call_id},"cancelled":false,"error":{error}}}"#)
             }
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
-        self.run_answered(agent, &entry, &said(&payload), (Stop::Abandoned, None));
+        let nothing = Stop::Abandoned.into();
+        self.run_answered(agent, &entry, &said(&payload), nothing);
         match entry.asker {
             Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
             Asker::Page(key) => {
@@ -233,10 +234,10 @@ impl Broker {
     }
 }
 
-fn ending_of(said: &Said<'_>, (stop, _): Grade) -> Ending {
+fn ending_of(said: &Said<'_>, grade: Grade) -> Ending {
     match (said.success, said.cancelled) {
         (Some(true), _) => Ending::Completed,
-        (_, true) => Ending::Cancelled(stop),
+        (_, true) => Ending::Cancelled(grade.stop, grade.by),
         _ => {
             let code = said.code.as_deref().unwrap_or("OPERATION_FAILED");
             Ending::Failed(code.to_string())
@@ -256,11 +257,11 @@ mod tests {
             (r#"{"success":true,"data":1}"#, Ending::Completed),
             (
                 r#"{"success":false,"cancelled":true}"#,
-                Ending::Cancelled(Stop::Abandoned),
+                Ending::Cancelled(Stop::Abandoned, None),
             ),
             (
                 r#"{"success":false,"cancelled":true,"metadata":{"stop":"dropped"}}"#,
-                Ending::Cancelled(Stop::Dropped),
+                Ending::Cancelled(Stop::Dropped, None),
             ),
             (failed, Ending::Failed("TIMEOUT".into())),
             (r#"{}"#, Ending::Failed("OPERATION_FAILED".into())),
@@ -272,8 +273,7 @@ mod tests {
             ),
         ] {
             let said = said(payload);
-            let grade = (said.stop.unwrap_or(Stop::Abandoned), said.ended);
-            assert_eq!(ending_of(&said, grade), ending, "{payload}");
+            assert_eq!(ending_of(&said, said.grade()), ending, "{payload}");
         }
     }
 }

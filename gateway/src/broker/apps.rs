@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
+use super::instance::Instance;
 use super::load::Load;
 use super::message::Content;
 use super::offers::Registration;
@@ -26,6 +27,8 @@ pub(super) struct App {
     pub registration: Option<Arc<Registration>>,
     /// How many bytes are kept of that.
     pub bytes: usize,
+    /// Which of the app's connections it is, once it has registered.
+    pub instance: Option<Instance>,
     /// Its `/abp.json`, once somebody has asked for it.
     pub manifest: Arc<OnceLock<Bytes>>,
     /// The agents bound to it, by their names on its wire, which are the broker's own.
@@ -62,6 +65,7 @@ impl Broker {
             identity,
             id: None,
             registration: None,
+            instance: None,
             bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
@@ -107,7 +111,9 @@ impl Broker {
         let Some(agent) = app.agents.get(handle).copied() else {
             let known = match &content {
                 Content::Ended(call_id, ended) => {
+                    let left = app.left_behind.of_elsewhere(handle);
                     self.note_ended_of_left(peer, handle, call_id, *ended)
+                        || left.is_some_and(|left| self.tell_left(left, envelope))
                 }
                 _ => false,
             };
@@ -188,6 +194,22 @@ impl Broker {
             peer: agent,
             message,
         });
+    }
+
+    /// Passes a message on to the worker of an agent that has left. Whether it can be passed on.
+    fn tell_left(&mut self, agent: PeerId, envelope: &Envelope<'_>) -> bool {
+        let Ok(payload) = envelope.object() else {
+            return false;
+        };
+        let header = Header {
+            kind: &envelope.kind,
+            id: None,
+            agent: None,
+            timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
+        };
+        let message = Outgoing::new(header, payload, None);
+        self.actions.push_back(Action::Left { agent, message });
+        true
     }
 
     /// Whether an agent is a session of the gateway's own.

@@ -12,6 +12,9 @@ const CONGESTED_RETRY_MS: f64 = 1_000.0;
 /// What the envelope around a payload costs at most, as a rule.
 const ENVELOPE_BYTES: usize = 256;
 
+/// An app for which no more waits keeps up: it may say only a second later what it has read.
+const KEEPS_UP_BYTES: usize = 1 << 20;
+
 /// How far. It goes up at once, and down only when much has been written, so that it does not go to
 /// and fro with each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,10 +22,9 @@ pub enum Backlog {
     /// There is room.
     #[default]
     Short,
-    /// More than half of it was filled: who has filled it waits.
+    /// More than half of it was filled: who has filled it waits, and cancels come without long reasons.
     Long,
-    /// More than three quarters were filled: what is left is for cancels, which relieve the peer,
-    /// without their reasons.
+    /// More than three quarters were filled: what is left is for cancels, which relieve the peer.
     Full,
 }
 
@@ -82,10 +84,68 @@ impl Broker {
     }
 }
 
+/// What waits to be written when a request comes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Waiting {
+    /// Bytes for all peers.
+    pub for_all: usize,
+    /// Bytes for the app that the request is for, if it is known by now.
+    pub for_app: usize,
+}
+
+impl Broker {
+    /// What waits for whom; what is for the app counts only while [much waits](Broker::much_waits).
+    pub fn note_waiting(&mut self, waiting: Waiting) {
+        self.waiting = waiting;
+    }
+
+    /// Whether so much waits for all peers that somebody may have to make room soon.
+    pub(super) fn much_waits(&self) -> bool {
+        self.is_much(self.waiting.for_all)
+    }
+
+    /// Whether so many bytes that wait for all peers are much.
+    pub fn is_much(&self, bytes: usize) -> bool {
+        bytes > self.limits.queued_bytes_of_all / 2
+    }
+
+    /// Whether much waits for all peers, and a request of that agent is one too many: in the queues of
+    /// several apps its owner would have so much that one of those would have to make room.
+    ///
+    /// What an app has not answered may be read long since. So little more goes to one that keeps up,
+    /// until there is hardly any room left.
+    pub(super) fn waits_too_much(&self, agent: PeerId, (request, bytes): (Request, usize)) -> bool {
+        // Cancels always go through: they relieve the app.
+        if request == Request::Cancel || !self.much_waits() {
+            return false;
+        }
+        let Some(agent) = self.agents.get(&agent) else {
+            return false;
+        };
+        let (most, waiting) = (self.limits.queued_bytes_of_all, self.waiting);
+        let keeps_up = waiting.for_app <= KEEPS_UP_BYTES && bytes <= KEEPS_UP_BYTES;
+        if keeps_up && waiting.for_all <= most - most / 4 {
+            return false;
+        }
+        let owner = &agent.profile.owner.name;
+        let own: usize = self.apps.values().map(|app| app.load.of(owner)).sum();
+        own > 0 && own + bytes + ENVELOPE_BYTES > most / 4
+    }
+}
+
+/// Why an owner may call nobody for now.
+pub(super) fn too_much_waits() -> Failure {
+    let message = "Too much of what you have sent waits for apps that do not keep up";
+    refused_for_now(message, "totalQueuedBytes")
+}
+
 /// Why an app takes nothing more for now.
 pub(super) fn does_not_keep_up() -> Failure {
-    let message = "The app does not keep up with its calls";
+    refused_for_now("The app does not keep up with its calls", "queuedBytes")
+}
+
+fn refused_for_now(message: &'static str, limit: &str) -> Failure {
     let mut error = Error::new(Code::RATE_LIMITED, message);
     error.retry_after = Some(CONGESTED_RETRY_MS);
-    error.with_details(Box::new(json!({ "limit": "queuedBytes" })))
+    error.with_details(Box::new(json!({ "limit": limit })))
 }

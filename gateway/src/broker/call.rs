@@ -1,17 +1,52 @@
 //! Calls of the gateway's own: what the broker is given, and what it tells of them.
 
-use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop};
+use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop, StoppedBy};
 use serde_json::json;
 
 use super::{Profile, Wanted};
 use crate::broker::runs::NewRun;
+use crate::wire::stops::Grade;
 use crate::wire::{Failure, Json};
 
 /// Names a cancel of a call of the gateway's own.
 pub type CancelKey = u64;
 
 /// What came of a cancel.
-pub type CancelOutcome = caphost::agent::CancelOutcome<Reply>;
+#[derive(Clone, Debug, PartialEq)]
+pub struct CancelOutcome {
+    /// How far the stop was seen; only of a call that was cancelled, which is a confirmed fact.
+    pub stop: Option<Stop>,
+    /// What has stopped it, if the app says.
+    pub by: Option<StoppedBy>,
+    /// How the handler of an abandoned call has ended since.
+    pub ended: Option<LateEnd>,
+    /// Why not.
+    pub reason: Option<String>,
+    /// The app's error, or one found here.
+    pub error: Option<Reply>,
+}
+
+impl CancelOutcome {
+    /// Whether the call was cancelled.
+    pub fn cancelled(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// As a session's state tells it, of a call that this has stopped.
+    pub(super) fn of(told: caphost::agent::CancelOutcome<Reply>, by: Option<StoppedBy>) -> Self {
+        let error = told.error.map(|error| match error {
+            Ok(error) => error,
+            Err(error) => Reply::Failed(error.retype()),
+        });
+        CancelOutcome {
+            stop: told.stop,
+            by: by.filter(|_| told.stop.is_some()),
+            ended: told.ended,
+            reason: told.reason,
+            error,
+        }
+    }
+}
 
 /// Whom a session of the gateway's own is for.
 #[derive(Clone, Debug)]
@@ -68,16 +103,19 @@ pub enum Ended {
     Cancelled {
         /// How far its stop was seen.
         stop: Stop,
+        /// What has stopped it, if the app says.
+        by: Option<StoppedBy>,
         /// Why, if somebody has said.
         reason: Option<String>,
     },
 }
 
 /// The cancel is confirmed.
-pub(super) fn confirmed(stop: Stop, ended: Option<LateEnd>) -> CancelOutcome {
+pub(super) fn confirmed(grade: Grade) -> CancelOutcome {
     CancelOutcome {
-        stop: Some(stop),
-        ended,
+        stop: Some(grade.stop),
+        by: grade.by,
+        ended: grade.ended,
         reason: None,
         error: None,
     }
@@ -87,6 +125,7 @@ pub(super) fn confirmed(stop: Stop, ended: Option<LateEnd>) -> CancelOutcome {
 pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
     CancelOutcome {
         stop: None,
+        by: None,
         ended: None,
         reason: Some(reason.into()),
         error: None,
@@ -96,7 +135,7 @@ pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
 /// Nobody knows whether it is.
 pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
     CancelOutcome {
-        error: Some(Ok(Reply::Failed(error))),
+        error: Some(Reply::Failed(error)),
         ..not_cancelled(reason)
     }
 }

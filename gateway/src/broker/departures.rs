@@ -1,10 +1,12 @@
 //! Peers that go away, and the end of it all.
 
+use std::borrow::Cow;
+
 use super::apps::App;
 use super::load::Load;
 use super::registered::Amount;
 use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
-use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing};
+use crate::wire::{AGENT_CLOSED, Header, Outgoing, Request};
 use caphost::call::{Code, Error};
 
 const APP_GONE: &str = "The app disconnected before it confirmed";
@@ -43,7 +45,10 @@ impl Broker {
                 // It is gone, and what it has sent still waits.
                 Backlog::Long | Backlog::Full => app.load.leave(owner, bytes),
             }
-            app.left_behind.keep(&agent.handle, agent.stopped);
+            match agent.profile.seat {
+                Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
+                _ => app.left_behind.keep(&agent.handle, agent.stopped),
+            }
         }
         self.bid_farewell(bound, &agent.handle);
     }
@@ -114,11 +119,7 @@ impl Broker {
     }
 
     fn bereave(&mut self, agent: PeerId) {
-        let error = Error::new(
-            Code::DISCONNECTED,
-            "The app disconnected: the outcome is unknown",
-        );
-        self.dismiss(agent, APP_GONE, &error);
+        self.dismiss(agent, APP_GONE, "The app disconnected");
         self.close(agent, CloseCode::APP_GONE, "The app disconnected");
     }
 
@@ -126,12 +127,8 @@ impl Broker {
         self.stopping = true;
         let mut agents: Vec<_> = self.agents.keys().copied().collect();
         agents.sort_unstable();
-        let error = Error::new(
-            Code::DISCONNECTED,
-            "The gateway is shutting down: the outcome is unknown",
-        );
         for agent in agents {
-            self.dismiss(agent, STOPPING, &error);
+            self.dismiss(agent, STOPPING, STOPPING);
             self.close(agent, CloseCode::GOING_AWAY, STOPPING);
         }
         for (peer, app) in std::mem::take(&mut self.apps) {
@@ -140,8 +137,9 @@ impl Broker {
         }
     }
 
-    /// Answers whatever an agent waits for, cancels first, and forgets it.
-    fn dismiss(&mut self, peer: PeerId, cancel_reason: &str, error: &Failure) {
+    /// Answers whatever an agent waits for, cancels first, and forgets it. Of calls and cancels the
+    /// outcome is unknown; nothing else has one.
+    fn dismiss(&mut self, peer: PeerId, cancel_reason: &str, why: &'static str) {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
@@ -150,7 +148,12 @@ impl Broker {
             self.in_flight.give_back(owner, agent.pending.counts());
         }
         for entry in agent.pending.take_all() {
-            self.fail(peer, &entry, cancel_reason, error);
+            let message = match entry.request {
+                Request::Call | Request::Cancel => format!("{why}: the outcome is unknown").into(),
+                _ => Cow::Borrowed(why),
+            };
+            let error = Error::new(Code::DISCONNECTED, message);
+            self.fail(peer, &entry, cancel_reason, &error);
         }
         let Some(mut agent) = self.agents.remove(&peer) else {
             return;

@@ -28,7 +28,7 @@ pub enum Wanted {
     /// The only one there is.
     #[default]
     Any,
-    /// The one with that id; the latest, if several have it.
+    /// The one with that id; the latest, if several have it, or the instance that the id names.
     Id(String),
     /// The one on that connection.
     Peer(PeerId),
@@ -233,7 +233,7 @@ pub enum Action {
         /// Who has registered it.
         by: Identity,
     },
-    /// New sessions of an app go to a connection of somebody else from now on: tell the one they
+    /// New sessions of an app go to another connection from now on: tell the one they
     /// went to before, if that is still there.
     Superseded {
         /// That one.
@@ -246,6 +246,13 @@ pub enum Action {
         was: Arc<str>,
         /// Whose it is.
         by: Arc<str>,
+    },
+    /// Tell the worker of an agent that has left what an app here says to it.
+    Left {
+        /// The agent as it was known here.
+        agent: PeerId,
+        /// What the app says.
+        message: Outgoing,
     },
     /// What came of [`Event::Revoke`]; however often it was asked for meanwhile, this comes once.
     Revoked {

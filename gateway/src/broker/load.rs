@@ -23,6 +23,11 @@ impl Load {
         }
     }
 
+    /// What is not answered of `owner`.
+    pub(super) fn of(&self, owner: &Arc<str>) -> usize {
+        self.owners.get(owner).copied().unwrap_or_default()
+    }
+
     pub(super) fn give_back(&mut self, owner: &Arc<str>, bytes: usize) {
         let Some(sum) = self.owners.get_mut(owner) else {
             return;

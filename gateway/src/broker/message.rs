@@ -78,6 +78,7 @@ impl<'a> Message<'a> {
             kind::INITIALIZE_RESULT
             | kind::CALL_RESULT
             | kind::CANCEL_RESULT
+            | kind::LIST_RESULT
             | kind::SHUTDOWN_RESULT => Content::Answer(said(payload)),
             kind::ERROR => Content::Failed(error_of(payload)),
             kind::PROGRESS => Content::Progress(operation_of(payload)),

@@ -13,6 +13,8 @@ mod call;
 mod departures;
 mod event;
 mod in_flight;
+mod instance;
+mod instances;
 mod load;
 mod message;
 mod offering;
@@ -32,10 +34,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
 
-pub use backlog::Backlog;
+pub use backlog::{Backlog, Waiting};
 pub(crate) use call::unconfirmed;
 pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use event::{Action, CloseCode, Event, Now, PeerId, Profile, Seat, Wanted};
+pub use instance::Instance;
+pub use instances::{Connected, Listed};
 pub use message::Message;
 pub use offering::DIFFERENCES;
 pub use offers::Offered;
@@ -81,6 +85,7 @@ pub struct Broker {
     /// What the agents here wait for.
     in_flight: InFlight,
     counters: Counters,
+    waiting: Waiting,
     issued: u64,
     draining: bool,
     stopping: bool,
@@ -106,6 +111,7 @@ impl Broker {
             agents: FxHashMap::default(),
             apps: BTreeMap::new(),
             counters: Counters::default(),
+            waiting: Waiting::default(),
             issued: 0,
             draining: false,
             stopping: false,
@@ -219,6 +225,11 @@ impl Broker {
         let agent = self.agents.get(&peer).map(|agent| &agent.profile.owner);
         let app = || self.apps.get(&peer)?.identity.as_ref();
         agent.or_else(app).map(|owner| &owner.name)
+    }
+
+    /// The app of an agent, if it has one.
+    pub fn app_of(&self, agent: PeerId) -> Option<PeerId> {
+        self.agents.get(&agent)?.app
     }
 
     /// The runs whose calls an app has.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::instance::Instance;
 use super::offers::{AppInfo, CapabilityInfo, Registration, read, read_capabilities, wrong};
 use crate::limits::REGISTRATION_BYTES;
 use crate::wire::Failure;
@@ -26,6 +27,10 @@ pub(super) struct Register {
     pub token: Option<String>,
     pub resume: bool,
     pub replaces: Option<String>,
+    /// The title of its page.
+    pub title: Option<String>,
+    /// Which instance it is, as another worker says.
+    pub instance: Option<Instance>,
 }
 
 impl Register {
@@ -41,6 +46,11 @@ impl Register {
             #[serde(default)]
             resume: bool,
             replaces: Option<String>,
+            // Neither keeps anybody from being let in.
+            #[serde(borrow)]
+            title: Option<&'a RawValue>,
+            #[serde(borrow)]
+            instance: Option<&'a RawValue>,
         }
         check_size(payload)?;
         let parts: Parts = read(payload, "")?;
@@ -53,8 +63,15 @@ impl Register {
             token: parts.token,
             resume: parts.resume,
             replaces: parts.replaces,
+            title: lenient(parts.title),
+            instance: lenient(parts.instance),
         })
     }
+}
+
+/// What can be read so.
+fn lenient<'a, T: Deserialize<'a>>(text: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(text?.get()).ok()
 }
 
 /// Whether an app says more of what it offers than is read.

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use super::{Broker, PeerId, Seat, Wanted};
+use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{Code, Error};
 
@@ -142,6 +143,9 @@ impl Directory {
     }
 }
 
+/// Apps that are named to an agent whose app is not connected, at most.
+const MAX_NAMED: usize = 100;
+
 /// Whose manifest is shown when several apps are connected and none is named.
 const PREFERRED_APP: &str = "caphost-demo";
 
@@ -174,17 +178,23 @@ impl Broker {
 
     /// The apps connected, by their ids; of several with the same id the most recent.
     pub fn app_infos(&self) -> Vec<AppInfo> {
-        let connections = |id| self.directory.connections(id).max();
-        let latest = self.directory.ids().filter_map(connections);
+        let latest = self.directory.ids().filter_map(|id| self.latest(id));
         let offers = latest.filter_map(|peer| self.offer_on(peer));
         offers.map(|offer| offer.app.clone()).collect()
     }
 
     /// The app an agent is bound to that wants that one.
-    pub(super) fn choose(&self, wanted: &Wanted) -> Result<PeerId, Failure> {
+    pub(super) fn choose(&self, wanted: &Wanted, by: &Identity) -> Result<PeerId, Failure> {
         match wanted {
             Wanted::Any => self.choose_app(None),
-            Wanted::Id(id) => self.choose_app(Some(id)),
+            Wanted::Id(id) => self.choose_app(Some(id)).map_err(|mut error| {
+                let ids = self.directory.ids().filter(|id| by.may_reach(id));
+                let ids: Vec<_> = ids.take(MAX_NAMED).collect();
+                if !ids.is_empty() {
+                    error.details = Some(Box::new(json!({ "apps": ids })));
+                }
+                error
+            }),
             Wanted::Peer(peer) if self.apps.contains_key(peer) => Ok(*peer),
             Wanted::Peer(_) => Err(Error::new(Code::DISCONNECTED, "The app has disconnected")),
         }
@@ -224,14 +234,6 @@ impl Broker {
                 Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
             }
         }
-    }
-
-    /// The most recent connection of that app; the gateway's own, if it is a tool server's: every
-    /// worker may have that.
-    pub(super) fn latest(&self, id: &str) -> Option<PeerId> {
-        let is_own = |peer: PeerId| self.apps.get(&peer).map(|app| app.seat == Seat::Own);
-        let connections = self.directory.connections(id);
-        connections.max_by_key(|peer| (is_own(*peer), *peer))
     }
 
     /// An app has registered.

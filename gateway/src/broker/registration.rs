@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::apps::App;
+use super::instance::Instance;
 use super::offering::{DIFFERENCES, Register, Update};
 use super::offers::Registration;
 use super::registered::Amount;
 use super::{Action, Broker, CloseCode, PeerId, Seat};
-use crate::tokens::{Identity, Role};
+use crate::tokens::{INSTANCE, Identity, Role};
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
 use caphost::call::{Code, Error};
 
@@ -39,12 +40,15 @@ impl Broker {
         }
         let checked = register.and_then(|mut register| {
             let (replaces, resume) = (register.replaces.take(), register.resume);
+            let (told, title) = (register.instance.take(), register.title.take());
             let (owner, registration) =
                 self.check_registration(register, app.identity.as_ref(), app.seat)?;
-            Ok((replaces, resume, owner, registration))
+            let is = (&*registration.app.id, &owner, app.seat);
+            let instance = self.new_instance(is, told, title);
+            Ok((replaces, resume, owner, registration, instance))
         });
         let seat = app.seat;
-        let (replaces, resume, owner, registration) = match checked {
+        let (replaces, resume, owner, registration, instance) = match checked {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
@@ -60,12 +64,13 @@ impl Broker {
         }
         let payload = json!({ "appId": registration.app.id, "updates": DIFFERENCES }).to_string();
         let id: Arc<str> = (&*registration.app.id).into();
-        let superseded = self.superseded(&id, &owner);
+        let superseded = self.superseded(&id, &instance);
         if let Some(app) = self.apps.get_mut(&peer) {
             app.id = Some(id.clone());
             app.identity = Some(owner.clone());
             app.registration = Some(Arc::new(registration));
             app.bytes = amount.bytes;
+            app.instance = Some(instance);
             if let Some(owner) = app.counted() {
                 self.registered.add(owner, amount);
             }
@@ -131,17 +136,14 @@ impl Broker {
         }
     }
 
-    /// `owner` registers an app of that id: the connection that has had its new sessions up to now
-    /// is to be told, unless it is of the same owner. Without tokens all are anyone's, and each
-    /// connection counts for itself.
-    fn superseded(&self, id: &Arc<str>, owner: &Identity) -> Option<Action> {
+    /// An instance of that app registers: the connection that has had its new sessions up to now is
+    /// to be told. One on another worker is told there.
+    fn superseded(&self, id: &Arc<str>, by: &Instance) -> Option<Action> {
         let peer = self.latest(id)?;
         let app = self.apps.get(&peer)?;
-        let was = app.identity.as_ref().map(|it| it.name.clone());
-        let was = was.unwrap_or_else(|| Identity::anyone().name);
-        // Of those elsewhere only their own worker knows whose they are.
-        let is_known = app.seat == Seat::Connected && (self.tokens.is_empty() || was != owner.name);
-        is_known.then(|| {
+        let was = app.instance.as_ref()?;
+        let is_told = app.seat == Seat::Connected && was.since <= by.since;
+        is_told.then(|| {
             let header = Header {
                 kind: SUPERSEDED,
                 id: None,
@@ -153,8 +155,8 @@ impl Broker {
                 peer,
                 message: Outgoing::new(header, &payload, None),
                 app: id.clone(),
-                was,
-                by: owner.name.clone(),
+                was: was.owner.clone(),
+                by: by.owner.clone(),
             }
         })
     }
@@ -243,15 +245,17 @@ impl Broker {
             Some(identity) => Ok(identity.clone()),
             None => self.tokens.identify(Role::App, register.token.as_deref()),
         };
-        let Ok(identity) = shown else {
-            let message = "A valid token of role app is needed";
-            return Err(Error::new(Code::PERMISSION_DENIED, message));
-        };
+        let identity = shown.map_err(|denied| {
+            let message = Role::App.needed(denied, register.token.is_some());
+            Error::new(Code::PERMISSION_DENIED, message)
+        })?;
         let app = register.app?;
         let length = app.id.chars().count();
-        if !(1..=MAX_APP_ID_CHARS).contains(&length) || app.id.chars().any(char::is_control) {
-            let message =
-                format!("`app.id` must have 1 to {MAX_APP_ID_CHARS} printable characters");
+        let is_odd = |it: char| it.is_control() || it == INSTANCE;
+        if !(1..=MAX_APP_ID_CHARS).contains(&length) || app.id.chars().any(is_odd) {
+            let message = format!(
+                "`app.id` must have 1 to {MAX_APP_ID_CHARS} printable characters, and no `{INSTANCE}`"
+            );
             return Err(invalid_at("app.id", message));
         }
         if !identity.may_reach(&app.id) {

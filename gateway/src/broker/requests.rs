@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::backlog::does_not_keep_up;
+use super::backlog::{does_not_keep_up, too_much_waits};
 use super::call::cancel_payload;
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
@@ -136,7 +136,7 @@ impl Broker {
         let app = match (agent.app, request) {
             (Some(app), _) => app,
             (None, Request::Initialize) => {
-                let app = self.choose(&agent.wanted)?;
+                let app = self.choose(&agent.wanted, &agent.profile.owner)?;
                 self.may_reach(peer, app)?;
                 self.bind(peer, app);
                 app
@@ -146,6 +146,9 @@ impl Broker {
         if self.draining && request == Request::Call {
             let message = "The gateway is shutting down: it takes no new calls";
             return Err(Error::new(Code::CAPABILITY_UNAVAILABLE, message));
+        }
+        if self.waits_too_much(peer, (request, bytes)) {
+            return Err(too_much_waits());
         }
         match self.is_congested(app, peer, (request, bytes)) {
             true => Err(does_not_keep_up()),
@@ -272,7 +275,7 @@ impl Broker {
     }
 
     fn pass_on(&mut self, peer: PeerId, app: PeerId, asked: Asked<'_>, run: Option<RunId>) {
-        let issued = self.issue();
+        let (issued, much_waits) = (self.issue(), self.much_waits());
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
@@ -283,13 +286,11 @@ impl Broker {
             agent: Some(&agent.handle),
             timestamp: asked.timestamp.unwrap_or(&self.timestamp),
         };
-        let is_full = self
-            .apps
-            .get(&app)
-            .is_some_and(|app| app.backlog == Backlog::Full);
+        let is_short =
+            !much_waits && (self.apps.get(&app)).is_none_or(|app| app.backlog == Backlog::Short);
         let message = match &asked.about {
             // There is room for it, and perhaps none for what its agent has to say.
-            About::Cancel(cancel) if is_full && asked.payload.len() > CANCEL_BYTES => {
+            About::Cancel(cancel) if !is_short && asked.payload.len() > CANCEL_BYTES => {
                 let call_id = cancel.call_id.as_deref().unwrap_or_default();
                 Outgoing::new(header, cancel_payload(call_id, None).as_str(), None)
             }

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::call::{CancelOutcome, Reply, cancel_payload, confirmed, not_cancelled, unconfirmed};
 use super::pending::{Asker, Entry, IssuedId};
-use super::stops::Grade;
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
+use crate::wire::stops::Grade;
 use crate::wire::{Header, Json, Outgoing, Request, Said};
 use caphost::call::Stop;
 
@@ -18,7 +18,7 @@ impl Broker {
     pub(super) fn outcome_of_ended(&self, run: RunId) -> Option<CancelOutcome> {
         let run = self.runs.get(run)?;
         match run.state {
-            RunState::Cancelled => Some(confirmed(run.stop()?, run.ended)),
+            RunState::Cancelled => Some(confirmed(run.grade()?)),
             RunState::Completed | RunState::Failed => {
                 Some(not_cancelled("Operation already completed"))
             }
@@ -40,8 +40,8 @@ impl Broker {
         let Some(place) = self.runs.place_mut(run) else {
             // Not sent yet, and now it never will be.
             let stop = Stop::NeverStarted;
-            self.runs.end(run, Ending::Cancelled(stop), now);
-            return self.revoked(run, confirmed(stop, None));
+            self.runs.end(run, Ending::Cancelled(stop, None), now);
+            return self.revoked(run, confirmed(stop.into()));
         };
         if std::mem::replace(&mut place.revoking, true) {
             return;
@@ -74,21 +74,21 @@ impl Broker {
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
         let outcome = match said.cancelled {
-            true => confirmed(grade.0, grade.1),
+            true => confirmed(grade),
             false => CancelOutcome {
                 stop: None,
+                by: None,
                 ended: None,
                 reason: said.reason.as_deref().map(str::to_string),
-                error: said
-                    .error
-                    .map(|error| Ok(Reply::Json(Json::keep(error, None)))),
+                error: said.error.map(|error| Reply::Json(Json::keep(error, None))),
             },
         };
         match outcome.stop {
-            Some(stop) => drop(
-                self.runs
-                    .end(run, Ending::Cancelled(stop), self.now.unix_ms),
-            ),
+            Some(stop) => drop(self.runs.end(
+                run,
+                Ending::Cancelled(stop, outcome.by),
+                self.now.unix_ms,
+            )),
             None => self.runs.cancel_refused(run),
         }
         self.revoked(run, outcome);

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use super::pending::Entry;
 use super::{Broker, PeerId};
 use crate::broker::runs::RunId;
+use crate::wire::stops::Grade;
 use crate::wire::{Request, Said, text_of};
-use caphost::call::{LateEnd, Stop};
+use caphost::call::{LateEnd, Stop, StoppedBy};
 
 /// Cancelled calls that are remembered, of one agent and of those that have left one app, 1 024.
 const REMEMBERED: usize = 1_024;
@@ -27,15 +28,21 @@ pub(super) struct Stopped {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     run: RunId,
-    stop: Stop,
-    ended: Option<LateEnd>,
+    grade: Grade,
     /// It never went to the app.
     skipped: bool,
 }
 
+impl Told {
+    /// Whether its handler may still end.
+    fn may_end(&self) -> bool {
+        self.grade.stop == Stop::Abandoned && self.grade.ended.is_none()
+    }
+}
+
 impl Stopped {
     /// A run is said to be cancelled, with that grade: what is to be said of it.
-    fn say(&mut self, call_id: Arc<str>, run: RunId, stop: Stop) -> &mut Told {
+    fn say(&mut self, call_id: Arc<str>, run: RunId, grade: Grade) -> &mut Told {
         if !self.calls.contains_key(&call_id) {
             if self.order.len() >= REMEMBERED
                 && let Some(oldest) = self.order.pop_front()
@@ -46,8 +53,10 @@ impl Stopped {
         }
         let new = Told {
             run,
-            stop,
-            ended: None,
+            grade: Grade {
+                ended: None,
+                ..grade
+            },
             skipped: false,
         };
         let told = self.calls.entry(call_id).or_insert(new);
@@ -60,12 +69,18 @@ impl Stopped {
 
     /// A run was cancelled before its call came, which never goes to the app.
     pub fn skip(&mut self, call_id: Arc<str>, run: RunId) {
-        self.say(call_id, run, Stop::NeverStarted).skipped = true;
+        self.say(call_id, run, Stop::NeverStarted.into()).skipped = true;
     }
 
     /// Whether the call with that callId never went to the app: one that the app does not know.
     pub fn has_skipped(&self, call_id: &str) -> bool {
         self.calls.get(call_id).is_some_and(|told| told.skipped)
+    }
+
+    /// What has stopped a run, as was said of the call with that callId.
+    pub fn by(&self, call_id: &str, run: RunId) -> Option<StoppedBy> {
+        let told = self.calls.get(call_id).filter(|told| told.run == run);
+        told.and_then(|told| told.grade.by)
     }
 }
 
@@ -75,16 +90,31 @@ pub(super) struct LeftBehind {
     /// By the agents' names on the app's wire and the callIds.
     runs: HashMap<(String, Arc<str>), RunId>,
     order: VecDeque<(String, Arc<str>)>,
+    /// Those of other workers, by their names on the app's wire: they hear of it there.
+    elsewhere: VecDeque<(String, PeerId)>,
 }
 
 impl LeftBehind {
+    /// An agent of another worker has left.
+    pub fn keep_elsewhere(&mut self, handle: &str, peer: PeerId) {
+        if self.elsewhere.len() >= REMEMBERED {
+            self.elsewhere.pop_front();
+        }
+        self.elsewhere.push_back((handle.into(), peer));
+    }
+
+    /// The agent of another worker that had that name.
+    pub fn of_elsewhere(&self, handle: &str) -> Option<PeerId> {
+        let mut left = self.elsewhere.iter();
+        left.find(|(name, _)| name == handle).map(|(_, peer)| *peer)
+    }
+
     /// An agent has left.
     pub fn keep(&mut self, handle: &str, stopped: Stopped) {
         let Stopped { calls, order } = stopped;
         for call_id in order {
             let told = calls.get(&call_id);
-            let Some(told) = told.filter(|it| it.stop == Stop::Abandoned && it.ended.is_none())
-            else {
+            let Some(told) = told.filter(|it| it.may_end()) else {
                 continue;
             };
             if self.order.len() >= REMEMBERED
@@ -106,18 +136,15 @@ impl LeftBehind {
     }
 }
 
-/// How far a stop was seen, and how the handler of an abandoned call has ended since.
-pub(super) type Grade = (Stop, Option<LateEnd>);
-
 impl Broker {
     /// What an app's answer that says that a call is cancelled says of the stop, as its agent is
     /// told.
     pub(super) fn grade(&mut self, agent: PeerId, entry: &Entry, said: &Said<'_>) -> Grade {
-        let stop = said.stop.unwrap_or(Stop::Abandoned);
+        let grade = said.grade();
         let agent = self.agents.get_mut(&agent);
         // Where the agent is, it is remembered what it was told.
         let Some(agent) = agent.filter(|agent| said.cancelled && agent.is_here()) else {
-            return (stop, said.ended);
+            return grade;
         };
         let call_id: Option<Arc<str>> = match entry.request {
             Request::Call => entry
@@ -132,21 +159,19 @@ impl Broker {
         let in_flight = call_id.as_ref().and_then(|id| agent.calls.get(id).copied());
         let run = entry.run.or(in_flight);
         let told = match (call_id, run) {
-            (Some(call_id), Some(run)) => Some(agent.stopped.say(call_id, run, stop)),
+            (Some(call_id), Some(run)) => Some(agent.stopped.say(call_id, run, grade)),
             (Some(call_id), None) => agent.stopped.calls.get_mut(&call_id),
             (None, _) => None,
         };
         let Some(told) = told else {
-            return (stop, said.ended);
+            return grade;
         };
         // The app knows, and its notification may have been lost.
-        let news = said
-            .ended
-            .filter(|_| told.ended.is_none() && told.stop == Stop::Abandoned);
+        let news = said.ended.filter(|_| told.may_end());
         if news.is_some() {
-            told.ended = news;
+            told.grade.ended = news;
         }
-        let (run, grade) = (told.run, (told.stop, told.ended));
+        let (run, grade) = (told.run, told.grade);
         if let Some(ended) = news {
             self.runs.ended_late(run, ended);
         }
@@ -159,10 +184,9 @@ impl Broker {
             return;
         };
         if let Some(told) = agent.stopped.calls.get_mut(call_id)
-            && told.stop == Stop::Abandoned
-            && told.ended.is_none()
+            && told.may_end()
         {
-            told.ended = Some(ended);
+            told.grade.ended = Some(ended);
             let run = told.run;
             self.runs.ended_late(run, ended);
         }

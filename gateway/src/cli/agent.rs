@@ -11,9 +11,10 @@ use tokio::time::Instant;
 use crate::gateway::{AbpError, Confirmation, Outcome};
 use crate::limits::Limits;
 use crate::wire::abp::{self, FromApp};
+use crate::wire::stops::Grade;
 use crate::wire::{Subject, mended};
 use caphost::agent::{Action, AgentOptions, AgentState, Outgoing};
-use caphost::call::{CallId, Code, Millis};
+use caphost::call::{CallId, Code, Millis, StoppedBy};
 
 /// The id of the one request that the state knows nothing of.
 const INITIALIZE: &str = "initialize";
@@ -36,6 +37,8 @@ pub(super) struct Agent {
     session: Option<Result<Value, AbpError>>,
     outgoing: VecDeque<String>,
     events: VecDeque<Event>,
+    /// What has stopped the call, as was said first.
+    stopped_by: Option<StoppedBy>,
     over: bool,
 }
 
@@ -60,6 +63,7 @@ impl Agent {
             session: None,
             outgoing: VecDeque::from([hello.to_string()]),
             events: VecDeque::new(),
+            stopped_by: None,
             over: false,
         }
     }
@@ -146,11 +150,21 @@ impl Agent {
             (FromApp::Refused(payload), None) if id == Some(INITIALIZE.into()) => {
                 self.initialized(payload);
             }
-            (FromApp::Called { response, stop }, Some(key)) => match response {
-                Some(response) if stop.is_none() && leaves_open(&response) => {
+            (
+                FromApp::Called {
+                    response,
+                    cancelled,
+                },
+                Some(key),
+            ) => match response {
+                Some(response) if cancelled.is_none() && leaves_open(&response) => {
                     self.state.called_undecided(key, response);
                 }
-                response => self.state.called(key, response, stop),
+                response => {
+                    self.stopped(cancelled);
+                    let stop = cancelled.map(|it| it.stop);
+                    self.state.called(key, response, stop);
+                }
             },
             (FromApp::Ended(call, end), _) => self.state.ended(&call, end),
             (
@@ -162,6 +176,8 @@ impl Agent {
                 Some(key),
             ) => {
                 let lost = error.as_ref().is_some_and(says_no_session);
+                self.stopped(confirmed);
+                let confirmed = confirmed.map(|it| (it.stop, it.ended));
                 self.state.cancelled(key, confirmed, reason, error, lost);
             }
             (FromApp::Refused(payload), Some(key)) => {
@@ -172,6 +188,11 @@ impl Agent {
             (FromApp::Progress(operation, info), _) => self.state.progress(&operation, info),
             _ => {}
         }
+    }
+
+    /// The app says, perhaps again, what it has seen of a stop.
+    fn stopped(&mut self, said: Option<Grade>) {
+        self.stopped_by = self.stopped_by.or(said.and_then(|it| it.by));
     }
 
     /// A message that cannot be read. If it answers something, that is not left waiting.
@@ -213,11 +234,18 @@ impl Agent {
                     self.outgoing.push_back(envelope.to_string());
                 }
                 Action::Settle(_, settled) => {
-                    let outcome = Outcome::read(abp::settled(settled));
+                    let mut outcome = Outcome::read(abp::settled(settled));
+                    if let Outcome::Cancelled { by, .. } = &mut outcome {
+                        *by = self.stopped_by;
+                    }
                     self.events.push_back(Event::Ended(outcome));
                 }
                 Action::SettleCancel(_, outcome) => {
-                    self.events.push_back(Event::Cancelled(outcome.into()));
+                    let mut confirmation = Confirmation::from(outcome);
+                    if confirmation.cancelled {
+                        confirmation.by = self.stopped_by;
+                    }
+                    self.events.push_back(Event::Cancelled(confirmation));
                 }
                 Action::Progress(_, info) => self.events.push_back(Event::Progress(info)),
                 Action::Closed(_) => self.over = true,

@@ -133,7 +133,9 @@ impl Failure {
 }
 
 /// The error at the root of a chain says what happened; those around it say where.
-fn innermost<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a dyn std::error::Error {
+pub(super) fn innermost<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> &'a dyn std::error::Error {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;

@@ -10,11 +10,13 @@ use clap::{Arg, CommandFactory};
 use super::{Arguments, config_file};
 use crate::fronts::contextforge;
 use crate::fronts::rap::runtime::RuntimeLimits;
+use crate::fronts::rap::server::delivery::{IN_ALL, PER_TOKEN};
+use crate::fronts::socket::parts::TINY_PER_SECOND;
 use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND};
 use crate::fronts::socket::stream::UNFINISHED_TIME;
-use crate::http::connections::BUFFERED;
 use crate::http::http_limits::LONGEST_PAUSE;
-use crate::http::places::SPARE;
+use crate::http::places::{SPARE, SPARE_TIME};
+use crate::http::received::BUFFERED;
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::SECRET_CHARS;
 
@@ -134,6 +136,10 @@ fn fixed() -> Vec<(&'static str, String)> {
             ASIDE_PER_SECOND.to_string(),
         ),
         (
+            "Fragments of less than 1 KiB per second of one WebSocket, but for the last of each message. Past it the connection waits",
+            TINY_PER_SECOND.to_string(),
+        ),
+        (
             "`app/update`s per second of one connection, and how many may come at once. Past it the connection waits",
             format!("{UPDATES_PER_SECOND}, {UPDATES_AT_ONCE}"),
         ),
@@ -145,6 +151,11 @@ fn fixed() -> Vec<(&'static str, String)> {
         (
             "HTTP connections beyond the others on which only the health routes are answered",
             SPARE.to_string(),
+        ),
+        ("How long each of those is kept", format!("{SPARE_TIME:?}")),
+        (
+            "Results sent to callback URLs at once, and of them those of one token, where there are tokens",
+            format!("{}, {}", IN_ALL, PER_TOKEN),
         ),
         (
             "How long nothing of an HTTP body may come",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, Interval, interval, sleep_until, timeout};
+use tokio::time::{Instant, Interval, interval, sleep_until, timeout, timeout_at};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -24,8 +24,8 @@ use caphost::call::{CallId, Code};
 /// For TCP, TLS and the upgrade together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// For the answer to `initialize`.
-const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(10);
+/// For a session to be opened, unless something else is asked for.
+pub(super) const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Between two pings: a gateway that answers none for [`SILENCE`] is gone.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
@@ -51,10 +51,21 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Opens a session with the app wanted. See [`Agent::new`] for the grace.
-    pub async fn open(gateway: &GatewayArgs, grace: Duration) -> Result<Self, Failure> {
+    /// Opens a session with the app wanted, within `patience`. See [`Agent::new`] for the grace.
+    pub async fn open(
+        gateway: &GatewayArgs,
+        grace: Duration,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let until = Instant::now() + patience;
+        let url = gateway.agent_url();
+        let connecting = web_socket(&gateway.access, &url);
+        let socket = match timeout_at(until, connecting).await {
+            Ok(socket) => socket?,
+            Err(_) => return Err(silent(&gateway.access)),
+        };
         let mut connection = Connection {
-            socket: web_socket(&gateway.access, &gateway.agent_url()).await?,
+            socket,
             agent: Agent::new(grace),
             unwritten: false,
             heard: Instant::now(),
@@ -66,15 +77,14 @@ impl Connection {
                 connection.go_on().await;
             }
         };
-        let answered = timeout(INITIALIZE_TIMEOUT, answered).await;
+        let answered = timeout_at(until, answered).await;
         match connection.agent.session() {
             Some(Ok(_)) => Ok(connection),
             Some(Err(error)) if answered.is_ok() => {
                 Err(no_session(error.clone(), connection.closed))
             }
             _ => {
-                let message = "The app did not answer `initialize` in time: its page does \
-                               not respond, and its tab may be frozen";
+                let message = "The page does not respond; its tab may be frozen";
                 Err(Failure::new(Code::TIMEOUT, message))
             }
         }
@@ -217,11 +227,13 @@ pub(super) async fn web_socket(access: &Access, url: &Url) -> Result<Socket, Fai
         }
         Ok(Err(error @ (Error::Io(_) | Error::Tls(_) | Error::Url(_)))) => Err(unreachable(&error)),
         Ok(Err(_)) => Err(Failure::no_gateway(access, "no WebSocket")),
-        Err(_) => {
-            let message = format!("the gateway at {} does not answer", access.shown());
-            Err(Failure::new(Code::TIMEOUT, message))
-        }
+        Err(_) => Err(silent(access)),
     }
+}
+
+fn silent(access: &Access) -> Failure {
+    let message = format!("the gateway at {} does not answer", access.shown());
+    Failure::new(Code::TIMEOUT, message)
 }
 
 /// Why there is no session, in terms of the command line.
@@ -229,10 +241,12 @@ fn no_session(error: AbpError, closed: Option<u16>) -> Failure {
     let failure = Failure::from(error);
     let apps = failure.detail_list("apps");
     if !apps.is_empty() {
-        let list = apps.join(", ");
-        return failure
-            .with_message("several apps are connected: name one with --app")
-            .hint(format!("apps: {list}"));
+        let failure = match failure.code() {
+            // The one named is not.
+            "DISCONNECTED" => failure,
+            _ => failure.with_message("several apps are connected: name one with --app"),
+        };
+        return failure.hint(format!("apps: {}", apps.join(", ")));
     }
     match (closed, failure.code()) {
         (Some(1001), _) => Failure::new(Code::DISCONNECTED, "the gateway is stopping"),

@@ -98,7 +98,7 @@ impl fmt::Debug for Secret {
 }
 
 /// `http://host:port`, with a path where the gateway is mounted below one; `ws` and `wss` mean the same.
-fn gateway_url(text: &str) -> Result<Url, String> {
+pub(super) fn gateway_url(text: &str) -> Result<Url, String> {
     let mut url = Url::parse(text).map_err(|error| {
         format!("{error}; expected a URL such as http://127.0.0.1:8787 or https://gateway.example")
     })?;

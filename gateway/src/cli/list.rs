@@ -10,6 +10,7 @@ use super::client::{Api, Exit, Failure};
 use super::connection::Connection;
 use super::gateway_args::GatewayArgs;
 use super::terminal::{one_line, print, print_json, table};
+use crate::options::duration;
 
 /// Nothing is called: there is nothing to wait for.
 const GRACE: Duration = Duration::from_secs(1);
@@ -29,6 +30,9 @@ pub(super) struct List {
     /// Prints `{ app, capabilities }`, with the schemas of parameters and results.
     #[arg(long)]
     json: bool,
+    /// Time that connecting to the gateway and to the app's page may take together.
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    timeout: Duration,
     #[command(flatten)]
     gateway: GatewayArgs,
 }
@@ -42,12 +46,7 @@ impl List {
     }
 
     async fn list(&self) -> Result<(), Failure> {
-        let connection = Connection::open(&self.gateway, GRACE).await?;
-        let app = connection.session()["app"].clone();
-        let offered = connection.session()["capabilities"].clone();
-        let manifest = self.manifest(&app).await;
-        connection.close().await;
-        let capabilities = described(&offered, &manifest?);
+        let (app, capabilities) = offered(&self.gateway, self.timeout).await?;
         let printed = if self.json {
             print_json(&json!({ "app": app, "capabilities": capabilities }))
         } else {
@@ -55,16 +54,27 @@ impl List {
         };
         printed.map_err(Failure::unwritten)
     }
+}
 
-    /// The session tells names; descriptions and schemas are in the manifest.
-    async fn manifest(&self, app: &Value) -> Result<Value, Failure> {
-        let access = &self.gateway.access;
-        let mut url = access.http_url("abp.json");
-        if let Some(id) = app["id"].as_str() {
-            url.query_pairs_mut().append_pair("app", id);
-        }
-        Api::new(access).get(url).await
+/// The app wanted, and what it offers, described. Connecting may take `timeout`.
+///
+/// The session tells names; descriptions and schemas are in the manifest.
+pub(super) async fn offered(
+    gateway: &GatewayArgs,
+    timeout: Duration,
+) -> Result<(Value, Vec<Value>), Failure> {
+    let connection = Connection::open(gateway, GRACE, timeout).await?;
+    let app = connection.session()["app"].clone();
+    let offered = connection.session()["capabilities"].clone();
+    let mut url = gateway.access.http_url("abp.json");
+    // Of an instance, what that one offers.
+    if let Some(id) = gateway.app.as_deref().or(app["id"].as_str()) {
+        url.query_pairs_mut().append_pair("app", id);
     }
+    let manifest = Api::new(&gateway.access).get(url).await;
+    connection.close().await;
+    let capabilities = described(&offered, &manifest?);
+    Ok((app, capabilities))
 }
 
 /// What the session offers, and what the manifest says of it.

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agent;
+mod apps;
 mod call;
 mod client;
 mod config_file;
@@ -14,6 +15,7 @@ mod serve;
 mod signals;
 mod stdio;
 mod terminal;
+mod types;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -22,12 +24,14 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
+use apps::Apps;
 use call::Call;
 use client::Exit;
 use list::List;
 use runs::{Cancel, Runs};
 use serve::Serve;
 use stdio::{Mcp, Stdio};
+use types::Types;
 
 /// A gateway between browser apps and agents.
 #[derive(Debug, Parser)]
@@ -43,7 +47,9 @@ struct Arguments {
 enum Command {
     /// Serves the demo page, and relays between apps (/abp/app) and agents (/abp).
     Serve(Box<Serve>),
+    Apps(Apps),
     List(List),
+    Types(Types),
     Call(Box<Call>),
     Runs(Runs),
     Cancel(Cancel),
@@ -57,7 +63,9 @@ impl Command {
         let (name, checked) = match self {
             Command::Serve(serve) => ("serve", serve.check()),
             Command::Call(call) => ("call", call.check()),
-            Command::List(_)
+            Command::Apps(_)
+            | Command::List(_)
+            | Command::Types(_)
             | Command::Runs(_)
             | Command::Cancel(_)
             | Command::Stdio(_)
@@ -72,7 +80,9 @@ impl Command {
                 Ok(()) => Exit::Done,
                 Err(message) => fail(&message),
             },
+            Command::Apps(apps) => apps.run().await,
             Command::List(list) => list.run().await,
+            Command::Types(types) => types.run().await,
             Command::Call(call) => call.run().await,
             Command::Runs(runs) => runs.run().await,
             Command::Cancel(cancel) => cancel.run().await,

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::client::{Api, Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, table};
-use crate::wire::stops;
+use crate::wire::stopped_by;
+use crate::wire::stops::{self, Grade};
 use caphost::call::Stop;
 
 const EXAMPLES: &str = "\
@@ -126,7 +127,7 @@ fn seen(stop: Stop, ended: bool) -> &'static str {
 }
 
 /// Milliseconds as a person says them.
-fn age(milliseconds: f64) -> String {
+pub(super) fn age(milliseconds: f64) -> String {
     let seconds = (milliseconds / 1_000.0).max(0.0);
     match seconds {
         it if it < 1.0 => format!("{:.0} ms", it * 1_000.0),
@@ -146,17 +147,18 @@ Examples:
 Exit status: 0 when the app has confirmed that the run is cancelled, 1 when it is not. What is
 printed says whether the work was seen to stop: where it was not, it may still go on.";
 
-/// Cancels a run, whoever made the call, and prints the app's confirmation.
+/// Cancels a run, and prints the app's confirmation. A token of the role `admin` cancels the runs of
+/// all, one of the role `agent` its own.
 #[derive(Args, Debug)]
 #[command(after_help = CANCEL_EXAMPLES)]
 pub(super) struct Cancel {
     /// The run's id, as `caphost runs` lists it; or the caller's own id, if only one run has it.
     #[arg(value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     id: String,
-    /// For logs and the app: why.
+    /// For the app: why. The gateway logs no reasons.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Prints the gateway's own answer: `{ runId, cancelled, reason?, error?, stop?, ended? }`.
+    /// Prints the gateway's own answer: `{ runId, cancelled, reason?, error?, stop?, step?, took?, ended? }`.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -203,12 +205,13 @@ fn said(answer: &Value, cancelled: bool) -> String {
     if cancelled {
         let stop = Stop::of_peer(answer["stop"].as_str());
         let ended = stops::read_ended(answer["ended"].to_string().as_bytes());
+        let by = stopped_by::read_in(answer);
         let said = style("Cancelled, and confirmed by the app");
         let said = match (stop, ended) {
             (Stop::Abandoned, None) => said.yellow(),
             _ => said.green(),
         };
-        return format!("{said}: {run}{}", stops::clause(stop, ended));
+        return format!("{said}: {run}{}", stops::clause(Grade { stop, by, ended }));
     }
     let reason = answer["reason"].as_str();
     let reason = reason.or(answer["error"]["message"].as_str());

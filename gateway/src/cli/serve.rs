@@ -97,6 +97,8 @@ impl Serve {
     pub(super) fn check(&self) -> Result<(), (ErrorKind, String)> {
         let limits = self.limits.check();
         limits.map_err(|message| (ErrorKind::ArgumentConflict, message))?;
+        let cluster = self.cluster.check();
+        cluster.map_err(|message| (ErrorKind::ValueValidation, message))?;
         let tls = self.tls.check();
         tls.map_err(|message| (ErrorKind::MissingRequiredArgument, message))
     }

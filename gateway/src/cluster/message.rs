@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId};
-use crate::broker::{CapabilityInfo, Offer};
+use crate::broker::{CapabilityInfo, Instance, Offer};
 use crate::tokens::Identity;
-use crate::wire::{clipped, stops};
-use caphost::call::{LateEnd, Stop};
+use crate::wire::{clipped, stopped_by, stops};
+use caphost::call::{LateEnd, Stop, StoppedBy};
 
 /// Bytes of a message that cannot be read which are shown in the log.
 const SHOWN_BYTES: usize = 64;
@@ -59,6 +59,9 @@ pub enum Message {
         app: AppKey,
         /// What it offers.
         offer: Arc<Offer>,
+        /// Which of its instances it is. Older workers do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instance: Option<Instance>,
     },
     /// That app offers something else now, of which so much is different. Since version 3.
     AppChanged {
@@ -274,6 +277,9 @@ pub enum Answer {
         /// How far the stop was seen. Older workers do not say.
         #[serde(default, with = "stops::word")]
         stop: Option<Stop>,
+        /// What has stopped it. Older workers do not say.
+        #[serde(default, with = "stopped_by::optional")]
+        by: Option<StoppedBy>,
         /// How the handler has ended since it was abandoned.
         #[serde(default, with = "stops::late")]
         ended: Option<LateEnd>,

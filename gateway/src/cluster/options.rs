@@ -55,6 +55,17 @@ impl Default for ClusterOptions {
 }
 
 impl ClusterOptions {
+    /// Whether they can be right. The URL may hold a password: it is not said.
+    pub fn check(&self) -> Result<(), String> {
+        let url = self.redis.as_deref();
+        match url.map(redis::IntoConnectionInfo::into_connection_info) {
+            Some(Err(_)) => {
+                Err("--redis must be a URL of Redis, such as redis://127.0.0.1:6379".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What this worker is called.
     pub(super) fn name(&self) -> String {
         let host = || std::env::var("HOSTNAME").unwrap_or_else(|_| "worker".into());

@@ -1,6 +1,6 @@
 //! Bytes that are kept for what is under way: how many there may be, and who makes room.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -78,6 +78,16 @@ struct Accounts {
     last: u64,
     total: usize,
     all: HashMap<u64, Entry>,
+    /// Of those that have anything on their accounts.
+    parties: HashMap<Party, Held>,
+}
+
+/// What one party has.
+#[derive(Debug, Default)]
+struct Held {
+    bytes: usize,
+    /// Its accounts, the largest last.
+    accounts: BTreeSet<(usize, u64)>,
 }
 
 #[derive(Debug)]
@@ -126,24 +136,45 @@ impl Ledger {
 }
 
 impl Accounts {
+    /// So many bytes are on that account from now on. Whether there is such an account.
+    fn set(&mut self, number: u64, bytes: usize) -> bool {
+        let Some(entry) = self.all.get_mut(&number) else {
+            return false;
+        };
+        let before = std::mem::replace(&mut entry.bytes, bytes);
+        self.total = self.total - before + bytes;
+        if !self.parties.contains_key(&entry.party) {
+            self.parties.insert(entry.party.clone(), Held::default());
+        }
+        if let Some(held) = self.parties.get_mut(&entry.party) {
+            held.bytes = held.bytes - before + bytes;
+            held.accounts.remove(&(before, number));
+            if bytes > 0 {
+                held.accounts.insert((bytes, number));
+            } else if held.accounts.is_empty() {
+                self.parties.remove(&entry.party);
+            }
+        }
+        true
+    }
+
     /// Which one makes room: not the one that asks, if another has as much.
     fn largest(&self, asking: u64) -> Option<u64> {
-        let mut parties = HashMap::<_, (usize, bool)>::new();
-        for (number, entry) in &self.all {
-            let (bytes, others) = parties.entry(&entry.party).or_insert((0, true));
-            *bytes += entry.bytes;
-            *others &= *number != asking;
+        let asks = self.all.get(&asking).map(|entry| &entry.party);
+        let parties = self.parties.iter();
+        let (_, held) = parties.max_by_key(|(party, held)| (held.bytes, asks != Some(*party)))?;
+        let mut accounts = held.accounts.iter().rev();
+        let &(most, largest) = accounts.next()?;
+        let other = accounts.next().filter(|(bytes, _)| *bytes == most);
+        match other {
+            Some((_, other)) if largest == asking => Some(*other),
+            _ => Some(largest),
         }
-        let (party, _) = parties.into_iter().max_by_key(|(_, held)| *held)?;
-        let of_party = self.all.iter().filter(|(_, entry)| entry.party == *party);
-        let largest = of_party.max_by_key(|(number, entry)| (entry.bytes, **number != asking));
-        largest.map(|(number, _)| *number)
     }
 
     fn remove(&mut self, number: u64) -> Option<Entry> {
-        let gone = self.all.remove(&number)?;
-        self.total -= gone.bytes;
-        Some(gone)
+        self.set(number, 0);
+        self.all.remove(&number)
     }
 }
 
@@ -152,11 +183,9 @@ impl Account {
     /// that were.
     pub fn set(&self, bytes: usize) -> bool {
         let mut accounts = self.ledger.accounts();
-        let Some(entry) = accounts.all.get_mut(&self.number) else {
+        if !accounts.set(self.number, bytes) {
             return false;
-        };
-        let before = std::mem::replace(&mut entry.bytes, bytes);
-        accounts.total = accounts.total - before + bytes;
+        }
         while accounts.total > self.ledger.most
             && let Some(largest) = accounts.largest(self.number)
             && let Some(gone) = accounts.remove(largest)
@@ -213,7 +242,7 @@ mod tests {
         assert!(!other.is_evicted());
         drop(other);
         let accounts = ledger.accounts();
-        assert!(accounts.total == 0 && accounts.all.is_empty());
+        assert!(accounts.total == 0 && accounts.all.is_empty() && accounts.parties.is_empty());
     }
 
     #[test]

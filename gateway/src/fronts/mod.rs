@@ -1,17 +1,20 @@
 //! How each kind of client speaks to the gateway.
 
 pub mod abp;
+pub mod apps;
 pub mod auth;
 pub mod contextforge;
 pub mod jsonrpc;
 pub(crate) mod kept;
 pub(crate) mod ledger;
+pub(crate) mod lists;
 pub mod mcp;
 pub mod media_type;
 pub mod rap;
 pub mod rate_limit;
 pub(crate) mod refusal;
 pub mod runs;
+mod semaphores;
 mod shared_sessions;
 pub(crate) mod shares;
 pub mod socket;

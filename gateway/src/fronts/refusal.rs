@@ -1,5 +1,6 @@
 //! Requests that are not served: one error for all fronts, and how each of them writes it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::Json;
@@ -65,9 +66,20 @@ impl Refusal {
 
     /// 401 without a token that is known, 403 with one that may not: what is said of each.
     pub(crate) fn denied(denied: Denied, missing: &'static str, forbidden: &'static str) -> Self {
-        let (status, message) = match denied {
-            Denied::Missing => (StatusCode::UNAUTHORIZED, missing),
-            Denied::Forbidden => (StatusCode::FORBIDDEN, forbidden),
+        Refusal::of_token(
+            denied,
+            match denied {
+                Denied::Missing => missing,
+                Denied::Forbidden => forbidden,
+            },
+        )
+    }
+
+    /// The same, which says that.
+    pub(crate) fn of_token(denied: Denied, message: impl Into<Cow<'static, str>>) -> Self {
+        let status = match denied {
+            Denied::Missing => StatusCode::UNAUTHORIZED,
+            Denied::Forbidden => StatusCode::FORBIDDEN,
         };
         Refusal::new(status, Error::new(Code::PERMISSION_DENIED, message))
     }

@@ -5,6 +5,8 @@
 pub enum Counted {
     /// A message.
     Message,
+    /// A request, which its endpoint has counted: it is answered, and need not wait.
+    Request,
     /// `app/update`, for which much is done.
     Update,
     /// No message: it cannot be read.

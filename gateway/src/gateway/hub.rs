@@ -6,24 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use smallvec::SmallVec;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use uuid::Uuid;
 
-use crate::broker::runs::{CancelNotice, News, RunId};
-use crate::broker::{
-    Action, Backlog, Broker, CancelKey, CancelOutcome, CloseCode, Counters, Event, Now, PeerId,
-    Seat,
-};
+use crate::broker::runs::{CancelNotice, RunId};
+use crate::broker::{Broker, CancelKey, CancelOutcome, Counters, Event, Now, PeerId, Seat};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
 use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
-use crate::gateway::noticed::Noticed;
-use crate::gateway::outbox::{Budget, Outbox, Pushed};
-use crate::gateway::resume::{Queues, registered};
+use crate::gateway::outbox::{Budget, Outbox};
+use crate::gateway::resume::Queues;
 use crate::gateway::timer::Timer;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
@@ -47,9 +42,9 @@ pub struct Hub {
     started: Instant,
     last_number: AtomicU64,
     pub(super) timer: Timer,
-    queued: Arc<Budget>,
+    pub(super) queued: Arc<Budget>,
     connections: watch::Sender<usize>,
-    stopping: watch::Sender<bool>,
+    pub(super) stopping: watch::Sender<bool>,
     pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
@@ -67,13 +62,6 @@ pub(crate) struct State {
     pub sinks: FxHashMap<RunId, Sink>,
     /// And for the outcomes of their cancels.
     pub cancels: FxHashMap<CancelKey, oneshot::Sender<CancelOutcome>>,
-}
-
-/// What is done when nothing is locked any more.
-#[derive(Default)]
-struct After {
-    news: SmallVec<[News; 2]>,
-    log: SmallVec<[Noticed; 1]>,
 }
 
 /// Counts a connection while it lives.
@@ -184,171 +172,6 @@ impl Hub {
     pub fn connected(self: &Arc<Self>) -> Connected {
         self.connections.send_modify(|count| *count += 1);
         Connected(self.clone())
-    }
-
-    /// Tells the broker what has happened, and does what it asks for.
-    pub fn handle(&self, event: Event<'_>) {
-        self.handle_with(event, |_| {});
-    }
-
-    /// The same; `before` changes what goes with the event.
-    pub(crate) fn handle_with(&self, mut event: Event<'_>, before: impl FnOnce(&mut State)) {
-        if let Event::Message { peer, message } = &mut event
-            && message.is_update()
-            && let Some(offer) = self.offer_on(*peer)
-        {
-            message.prepare(&offer, self.limits.message_bytes);
-        }
-        let now = self.now();
-        let mut after = After::default();
-        let mut state = self.state();
-        before(&mut state);
-        match event {
-            Event::Gone { peer } => drop(state.outboxes.remove(&peer)),
-            Event::Shutdown => drop(self.stopping.send_replace(true)),
-            _ => {}
-        }
-        state.broker.handle(event, now);
-        if self.workers().is_some() {
-            after.news = self.note(state.broker.runs_mut());
-        }
-        loop {
-            while let Some(action) = state.broker.next_action() {
-                self.perform(&mut state, action, now, &mut after);
-            }
-            // What follows from that is done as well.
-            if !self.make_room(&mut state, now, &mut after) {
-                break;
-            }
-        }
-        let offered = state.broker.take_offered();
-        after.news.extend(self.note(state.broker.runs_mut()));
-        self.timer.look(&state.broker);
-        drop(state);
-        for event in after.log {
-            event.log(self.limits.queued_bytes);
-        }
-        self.report(after.news);
-        self.tell_offered(offered);
-    }
-
-    /// Does one thing that the broker asks for.
-    fn perform(&self, state: &mut State, action: Action, now: Now, after: &mut After) {
-        let State {
-            broker, outboxes, ..
-        } = state;
-        match action {
-            Action::Send { peer, message } => {
-                let Some(outbox) = outboxes.get(&peer) else {
-                    return;
-                };
-                match outbox.push(message) {
-                    Pushed::Queued => {}
-                    Pushed::Unkept => after.log.push(Noticed::Unkept(peer)),
-                    Pushed::Congested => {
-                        let backlog = Backlog::Long;
-                        broker.handle(Event::Backlog { peer, backlog }, now);
-                    }
-                    Pushed::Full => {
-                        let backlog = Backlog::Full;
-                        broker.handle(Event::Backlog { peer, backlog }, now);
-                    }
-                    Pushed::Emptied => {
-                        after.log.push(Noticed::Emptied(peer));
-                        broker.handle(Event::Emptied { peer }, now);
-                    }
-                    Pushed::Overflow => {
-                        after.log.push(Noticed::Overflow(peer));
-                        let limit = self.limits.queued_bytes;
-                        let reason = format!("More than {limit} bytes were left unread");
-                        outbox.close(CloseCode::POLICY, reason);
-                        outboxes.remove(&peer);
-                        broker.handle(Event::Gone { peer }, now);
-                    }
-                }
-            }
-            Action::Close { peer, code, reason } => {
-                if tracing::enabled!(tracing::Level::DEBUG) {
-                    after.log.push(Noticed::Closing(peer, code, reason.clone()));
-                }
-                if let Some(outbox) = outboxes.remove(&peer) {
-                    outbox.close(code, reason);
-                }
-            }
-            Action::Resumable {
-                peer,
-                id,
-                app,
-                owner,
-            } => {
-                let secret = Uuid::new_v4().simple();
-                let token = format!("{}.{}.{secret}", self.resume_prefix, peer.0);
-                let Limits {
-                    app_grace,
-                    queued_bytes,
-                    ..
-                } = self.limits;
-                let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
-                let limits = (queued_bytes, self.queued.clone());
-                outboxes.keep(peer, (app, owner), token, limits, answer);
-            }
-            Action::Replaced { token, app, by } => {
-                if let Some(peer) = outboxes.replaced(&token, &app, &by) {
-                    broker.handle(Event::Gone { peer }, now);
-                }
-            }
-            Action::Superseded {
-                peer,
-                message,
-                app,
-                was,
-                by,
-            } => {
-                if outboxes.get(&peer).is_some() {
-                    after.log.push(Noticed::Superseded { app, was, by });
-                    self.perform(state, Action::Send { peer, message }, now, after);
-                }
-            }
-            Action::Revoked { run, outcome } => {
-                for waiting in state.revocations.remove(&run).unwrap_or_default() {
-                    let _ = waiting.send(outcome.clone());
-                }
-            }
-            Action::Call { run, step } => {
-                if let Some(sink) = state.sinks.get(&run) {
-                    sink.push(step);
-                }
-            }
-            Action::CallOver { run } => drop(state.sinks.remove(&run)),
-            Action::CancelAnswered { cancel, outcome } => {
-                if let Some(waiting) = state.cancels.remove(&cancel) {
-                    let _ = waiting.send(outcome);
-                }
-            }
-        }
-    }
-
-    /// While more waits for all peers than may, gives up the one for which most waits of the owner for
-    /// whose peers most waits. Whether any was.
-    fn make_room(&self, state: &mut State, now: Now, after: &mut After) -> bool {
-        let max = self.limits.queued_bytes_of_all;
-        let mut made = self.queued.used() > max && state.outboxes.drop_leaving();
-        while self.queued.used() > max
-            && let Some(peer) = state.outboxes.longest(|peer| state.broker.owner_of(peer))
-            && let Some(queue) = state.outboxes.get(&peer)
-        {
-            made = true;
-            after.log.push(Noticed::Evicted(peer));
-            if !queue.evict() {
-                state.broker.handle(Event::Emptied { peer }, now);
-                continue;
-            }
-            let reason = format!("More than {max} bytes wait for all peers, and most for this one");
-            queue.close(CloseCode::POLICY, reason);
-            state.outboxes.remove(&peer);
-            state.broker.handle(Event::Gone { peer }, now);
-        }
-        made
     }
 
     /// How many bytes wait for all peers, what is kept for apps that may come back included.

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use crate::broker::Offered;
+use crate::tokens::app_of;
 
 /// Apps listened for, past which those that nobody listens for any more are looked for, 64.
 const FEW: usize = 64;
@@ -38,7 +39,8 @@ impl Listeners {
                 .retain(|_, sender| sender.receiver_count() > 0);
             by_app.swept = by_app.senders.len();
         }
-        let sender = by_app.senders.entry(app.into()).or_default();
+        // An instance changes with its app.
+        let sender = by_app.senders.entry(app_of(app).into()).or_default();
         sender.subscribe()
     }
 

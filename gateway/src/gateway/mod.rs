@@ -1,5 +1,6 @@
 //! What the fronts share: calls, cancels, runs, queues and metrics.
 
+mod acting;
 pub mod background;
 pub mod calls;
 mod counted;
@@ -14,6 +15,7 @@ mod outbox;
 mod outcome;
 pub(crate) mod resume;
 mod runs;
+mod seldom;
 mod time;
 mod timer;
 
@@ -25,6 +27,7 @@ pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use outcome::{AbpError, Confirmation, Outcome, Step};
 pub use resume::{Attached, Lost, Resume, Sessions};
 pub use runs::{Listed, Placed, Sought, Unsure};
+pub(crate) use seldom::{Seldom, SeldomEach};
 
 /// The reason that the calls are given which a stopping gateway cancels.
 pub const STOPPING: &str = "The gateway is shutting down";

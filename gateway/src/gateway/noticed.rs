@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::broker::{CloseCode, PeerId};
+use crate::gateway::Seldom;
 use crate::wire::for_log;
 
 /// What is logged.
@@ -15,7 +16,11 @@ pub(super) enum Noticed {
         app: Arc<str>,
         was: Arc<str>,
         by: Arc<str>,
+        /// Nobody has a token.
+        anyone: bool,
     },
+    /// An app may not register.
+    Refused(PeerId, String),
     Closing(PeerId, CloseCode, String),
 }
 
@@ -37,17 +42,30 @@ impl Noticed {
                     "too much waits for all peers, most of it for one that does not read: disconnected"
                 );
             }
-            Noticed::Superseded { app, was, by } => {
-                let (app, was, by) = (&**app, &**was, &**by);
-                tracing::warn!(
-                    app,
-                    was,
-                    by,
-                    "another connection offers this app from now on"
-                );
+            Noticed::Superseded {
+                app,
+                was,
+                by,
+                anyone,
+            } => {
+                let (app, was, by) = (for_log(app), &**was, &**by);
+                let said = "another connection offers this app from now on";
+                // A second tab, or somebody else.
+                match was == by && !*anyone {
+                    true => tracing::info!(app, was, by, "{said}"),
+                    false => tracing::warn!(app, was, by, "{said}"),
+                }
             }
             Noticed::Unkept(peer) => {
                 tracing::info!(peer = peer.0, "app acknowledges too little to resume");
+            }
+            Noticed::Refused(peer, reason) => {
+                // Not each: one may try as often as it likes.
+                static REFUSED: Seldom = Seldom::new();
+                if REFUSED.is_due() {
+                    let reason = for_log(reason);
+                    tracing::warn!(peer = peer.0, reason, "an app is refused");
+                }
             }
             Noticed::Closing(peer, code, reason) => {
                 tracing::debug!(

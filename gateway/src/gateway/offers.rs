@@ -5,13 +5,19 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::hub::Hub;
-use crate::broker::{AppInfo, Offer, Offered, PeerId};
+use crate::broker::{AppInfo, Connected, Instance, Offer, Offered, PeerId};
+use crate::tokens::Identity;
 use crate::wire::Failure;
 
 impl Hub {
     /// The apps connected, by their ids.
     pub fn apps(&self) -> Vec<AppInfo> {
         self.state().broker.app_infos()
+    }
+
+    /// The apps connected that `viewer` may reach, with their instances.
+    pub fn connected_apps(&self, viewer: &Identity) -> Vec<Connected> {
+        self.state().broker.connected(viewer)
     }
 
     /// What the app with that id offers; the only one connected, if none is named.
@@ -23,6 +29,13 @@ impl Hub {
     /// What the app on that connection offers, if it has registered.
     pub(crate) fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
         self.state().broker.offer_on(peer)
+    }
+
+    /// What the app on that connection offers, and which of its instances it is.
+    pub(crate) fn instance_on(&self, peer: PeerId) -> Option<(Arc<Offer>, Instance)> {
+        let state = self.state();
+        let instance = state.broker.instance(peer)?.clone();
+        Some((state.broker.offer_on(peer)?, instance))
     }
 
     /// What the apps of this worker offer, by their connections.

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::broker::{self, Reply};
-use crate::wire::stops;
+use crate::wire::stops::{self, Grade};
 use caphost::agent::CancelOutcome;
-use caphost::call::{Code, Error, LateEnd, Stop};
+use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 
 /// An `ABPError`.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +81,8 @@ pub enum Outcome {
         by_caller: bool,
         /// How far the stop was seen.
         stop: Stop,
+        /// What has stopped it, if the app says.
+        by: Option<StoppedBy>,
     },
 }
 
@@ -111,11 +113,12 @@ impl Outcome {
     }
 
     /// A cancelled call of which no more is known than its grade.
-    pub fn cancelled(stop: Stop) -> Self {
+    pub fn cancelled(grade: Grade) -> Self {
         Outcome::Cancelled {
             reason: None,
             by_caller: false,
-            stop,
+            stop: grade.stop,
+            by: grade.by,
         }
     }
 }
@@ -131,6 +134,8 @@ pub struct Confirmation {
     pub error: Option<AbpError>,
     /// How far the stop was seen, if it is cancelled.
     pub stop: Option<Stop>,
+    /// What has stopped it, if the app says.
+    pub by: Option<StoppedBy>,
     /// How the handler has ended since it was abandoned.
     pub ended: Option<LateEnd>,
 }
@@ -143,6 +148,7 @@ impl Confirmation {
             reason,
             error,
             stop: None,
+            by: None,
             ended: None,
         }
     }
@@ -156,15 +162,15 @@ impl Confirmation {
 impl From<broker::CancelOutcome> for Confirmation {
     fn from(outcome: broker::CancelOutcome) -> Self {
         let error = outcome.error.map(|error| match error {
-            Ok(Reply::Json(error)) => AbpError::read(error.value().unwrap_or_default()),
-            Ok(Reply::Failed(error)) => AbpError::from(&error),
-            Err(error) => AbpError::from(&error.retype::<Value>()),
+            Reply::Json(error) => AbpError::read(error.value().unwrap_or_default()),
+            Reply::Failed(error) => AbpError::from(&error),
         });
         Confirmation {
             cancelled: outcome.stop.is_some(),
             reason: outcome.reason,
             error,
             stop: outcome.stop,
+            by: outcome.by,
             ended: outcome.ended,
         }
     }
@@ -182,6 +188,7 @@ impl From<CancelOutcome<Value>> for Confirmation {
             reason: outcome.reason,
             error,
             stop: outcome.stop,
+            by: None,
             ended: outcome.ended,
         }
     }

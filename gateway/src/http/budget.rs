@@ -3,13 +3,12 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{CONNECTION, HeaderValue};
 use axum::middleware::Next;
@@ -20,6 +19,7 @@ use tokio::sync::Notify;
 
 use crate::fronts::ledger::{Account, FREE, Ledgers, NoRoom, Party};
 use crate::fronts::refusal::Refusal;
+use crate::http::received::{Gathered, Received};
 
 /// Bytes of a large answer that are handed to the connection at once.
 const SLICE: usize = 16 << 10;
@@ -39,156 +39,64 @@ pub(crate) struct Budget {
 #[derive(Clone, Debug)]
 pub(crate) struct LetGo(pub Arc<Notify>);
 
-/// Counts the bytes of a request and its answer, of the party that is one of its extensions.
-pub(crate) async fn count(
-    State(budget): State<Arc<Budget>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let extensions = request.extensions();
-    let party = extensions.get::<Party>().cloned();
-    let let_go = extensions.get::<LetGo>().cloned();
-    let (Some(party), Some(LetGo(let_go))) = (party, let_go) else {
-        return next.run(request).await;
-    };
-    let is_small = |body: &Body| body.size_hint().exact().is_some_and(|it| it <= FREE as u64);
-    // Counted until there is an answer: whatever was made of it is as large.
-    let mut incoming = None;
-    let request = match is_small(request.body()) {
-        true => request,
-        false => request.map(|body| {
-            let received = Received::new(budget.received.clone(), party.clone());
-            let received = incoming.insert(Arc::new(received)).clone();
-            Body::new(Counted {
-                body,
-                bytes: 0,
-                evicted: None,
-                received,
-            })
-        }),
-    };
-    let mut response = next.run(request).await;
-    if incoming.is_some_and(|it| it.refused.load(Relaxed)) {
-        // Whatever was made of a body that broke off, unless the front has found the words.
-        if response.status() != StatusCode::SERVICE_UNAVAILABLE {
-            response = no_room();
+impl Budget {
+    /// Counts the bytes of a request and its answer, of the party that is one of its extensions.
+    pub async fn count(&self, request: Request, next: Next) -> Response {
+        let extensions = request.extensions();
+        let party = extensions.get::<Party>().cloned();
+        let let_go = extensions.get::<LetGo>().cloned();
+        let (Some(party), Some(LetGo(let_go))) = (party, let_go) else {
+            return next.run(request).await;
+        };
+        // Counted until there is an answer: whatever was made of it is as large.
+        let mut incoming = None;
+        let request = match request.body().is_end_stream() {
+            true => request,
+            false => request.map(|body| {
+                let received = Received::new(self.received.clone(), party.clone());
+                Body::new(Gathered::new(body, incoming.insert(received).clone()))
+            }),
+        };
+        let mut response = next.run(request).await;
+        if incoming.is_some_and(|it| it.is_refused()) {
+            // Whatever was made of a body that broke off, unless the front has found the words.
+            if response.status() != StatusCode::SERVICE_UNAVAILABLE {
+                response = no_room();
+            }
+            // What still comes is no request.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+            return response;
         }
-        // What still comes is no request.
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(CONNECTION, close);
-        return response;
-    }
-    if is_small(response.body()) {
-        return response;
-    }
-    let (head, body) = response.into_parts();
-    let account = budget.unsent.open(party, let_go);
-    let mut answer = Answer {
-        body,
-        account,
-        is_counted: false,
-        rest: Bytes::new(),
-    };
-    // One that is there as a whole can still be refused.
-    if answer.body.size_hint().exact().is_some() {
-        let first = poll_fn(|context| Pin::new(&mut answer.body).poll_frame(context));
-        if let Some(Some(Ok(frame))) = first.now_or_never()
-            && let Ok(data) = frame.into_data()
-            && !answer.keep(data)
-        {
-            return no_room();
+        let size = response.body().size_hint().exact();
+        if size.is_some_and(|it| it <= FREE as u64) {
+            return response;
         }
+        let (head, body) = response.into_parts();
+        let account = self.unsent.open(party, let_go);
+        let mut answer = Answer {
+            body,
+            account,
+            is_counted: false,
+            rest: Bytes::new(),
+        };
+        // One that is there as a whole can still be refused.
+        if answer.body.size_hint().exact().is_some() {
+            let first = poll_fn(|context| Pin::new(&mut answer.body).poll_frame(context));
+            if let Some(Some(Ok(frame))) = first.now_or_never()
+                && let Ok(data) = frame.into_data()
+                && !answer.keep(data)
+            {
+                return no_room();
+            }
+        }
+        Response::from_parts(head, Body::new(answer))
     }
-    Response::from_parts(head, Body::new(answer))
 }
 
 fn no_room() -> Response {
     let message = NoRoom.to_string();
     Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, RETRY).into_response()
-}
-
-/// What has come of the body of one request.
-struct Received {
-    ledgers: Arc<Ledgers>,
-    party: Party,
-    account: Mutex<Option<Account>>,
-    evicted: Arc<Notify>,
-    /// Whether there was no room for it.
-    refused: AtomicBool,
-}
-
-impl Received {
-    fn new(ledgers: Arc<Ledgers>, party: Party) -> Self {
-        Received {
-            ledgers,
-            party,
-            account: Mutex::default(),
-            evicted: Arc::default(),
-            refused: AtomicBool::new(false),
-        }
-    }
-
-    /// So many bytes have come. Whether there is room for them.
-    fn set(&self, bytes: usize) -> bool {
-        let mut account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = || self.ledgers.open(self.party.clone(), self.evicted.clone());
-        account.get_or_insert_with(open).set(bytes)
-    }
-}
-
-/// A body that breaks off when it has to make room.
-struct Counted {
-    body: Body,
-    bytes: usize,
-    /// Ends when it has to.
-    evicted: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    received: Arc<Received>,
-}
-
-impl Counted {
-    fn refuse(&self) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.received.refused.store(true, Relaxed);
-        Poll::Ready(Some(Err(axum::Error::new(NoRoom))))
-    }
-}
-
-impl HttpBody for Counted {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        match &polled {
-            Poll::Ready(Some(Ok(frame))) => {
-                self.bytes += frame.data_ref().map_or(0, Bytes::len);
-                if self.bytes > FREE && !self.received.set(self.bytes) {
-                    return self.refuse();
-                }
-            }
-            Poll::Ready(_) => {}
-            Poll::Pending => {
-                let told = self.received.evicted.clone();
-                let evicted = self
-                    .evicted
-                    .get_or_insert_with(|| Box::pin(async move { told.notified().await }));
-                if evicted.as_mut().poll(context).is_ready() {
-                    return self.refuse();
-                }
-            }
-        }
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 /// An answer, of which a connection takes little at once: what it has yet to take is counted.

@@ -19,6 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -29,9 +30,11 @@ use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
+use crate::gateway::Seldom;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::http::budget::LetGo;
-use crate::http::places::{Place, Places, Seldom, while_answered};
+use crate::http::places::{Place, Places, while_answered};
+use crate::http::received::BUFFERED;
 use crate::http::{HttpLimits, Tls, health};
 
 /// What to wait when no connection can be accepted, as when the process has too many files open.
@@ -39,9 +42,6 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(200);
 
 /// When to try again on another connection.
 const RETRY: Duration = Duration::from_secs(1);
-
-/// Bytes of a request's head, and of an answer that wait in a connection to be written.
-pub(crate) const BUFFERED: usize = 32 << 10;
 
 /// Bytes the system takes beyond those under way to the peer. It would take megabytes, and whether a
 /// peer still reads would show only once in as many.
@@ -82,11 +82,16 @@ impl Connections {
                         }
                         continue;
                     };
+                    let is_spare = place.is_spare();
                     let (all, alive) = (self.clone(), alive.clone());
                     tokio::spawn(async move {
                         all.welcome(stream, address, place).await;
                         drop(alive);
                     });
+                    if is_spare {
+                        // Whoever has asked by now is answered before more come who take its place.
+                        yield_now().await;
+                    }
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
@@ -124,6 +129,9 @@ impl Connections {
             () = serving => {}
             () = place.let_go() => {
                 tracing::debug!(address = %address.0, "too many connections: let go");
+            }
+            () = place.expires() => {
+                tracing::debug!(address = %address.0, "too many connections: its time is up");
             }
         }
     }

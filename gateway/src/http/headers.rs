@@ -19,9 +19,9 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::fronts::rap::runtime::CALLBACK_PATH;
 use crate::fronts::refusal::refuse;
 use crate::gateway::Hub;
+use crate::gateway::Seldom;
 use crate::http::guard::Guard;
 use crate::http::http_limits::RequestRate;
-use crate::http::places::Seldom;
 use crate::wire::{Failure, for_log};
 use caphost::call::{Code, Error};
 
@@ -138,21 +138,13 @@ pub(crate) async fn apply(
     response
 }
 
-/// Turns away what the page of a foreign origin has sent. A native client sends no `Origin`; a
+/// What turns away what the page of a foreign origin has sent. A native client sends no `Origin`; a
 /// browser does whenever it opens a WebSocket, and with every request that could change something
 /// or whose answer a script of another origin would read.
-pub(crate) async fn own_origins(
-    State(policy): State<Arc<Policy>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match policy.foreign_origin(request.headers()) {
-        Some(error) => {
-            warn_of_origin(&error);
-            policy.turn_away(&request, StatusCode::FORBIDDEN, &error)
-        }
-        None => next.run(request).await,
-    }
+pub(crate) fn own_origins(policy: &Policy, request: &Request) -> Option<Response> {
+    let error = policy.foreign_origin(request.headers())?;
+    warn_of_origin(&error);
+    Some(policy.turn_away(request, StatusCode::FORBIDDEN, &error))
 }
 
 /// Says that an origin was refused, which its page cannot see: somebody may have forgotten to allow

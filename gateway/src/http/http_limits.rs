@@ -12,19 +12,21 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use clap::Args;
 use hyper::body::{Frame, SizeHint};
 use serde_json::json;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::fronts::auth::authenticate;
+use crate::fronts::kept::keep;
 use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::rate_limit::RateLimiter;
-use crate::fronts::refusal::refuse;
-use crate::fronts::shares::Holder;
+use crate::fronts::refusal::{Refusal, refuse};
+use crate::fronts::shares::{Holder, Share, Shares};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
+use crate::http::budget::Budget;
 use crate::http::health;
 use crate::options::{self, defaults, duration};
 use crate::tokens::Role;
@@ -54,7 +56,7 @@ pub struct HttpLimits {
     #[arg(id = "http_write_timeout", long = "http-write-timeout", env = "CAPHOST_HTTP_WRITE_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
     pub write_timeout: Duration,
     /// Bytes of answers that are not sent yet, of those with more than 64 KiB. Beyond that, of whoever has most the connection with most is closed, or its answer is 503. Who shows no token where there are tokens has a quarter as much besides.
-    #[arg(id = "max_unsent_bytes", long = "max-unsent-bytes", env = "CAPHOST_MAX_UNSENT_BYTES", default_value = "96MiB", value_parser = options::bytes, value_name = "SIZE")]
+    #[arg(id = "max_unsent_bytes", long = "max-unsent-bytes", env = "CAPHOST_MAX_UNSENT_BYTES", default_value = "64MiB", value_parser = options::bytes, value_name = "SIZE")]
     pub unsent_bytes: usize,
     /// HTTP connections at once, WebSockets not counted. Beyond that, one that waits for a request is closed, or if there is none the one that has read nothing of its answer for longest.
     #[arg(id = "max_http_connections", long = "max-http-connections", env = "CAPHOST_MAX_HTTP_CONNECTIONS", default_value = "4096", value_parser = options::count, value_name = "N")]
@@ -62,12 +64,30 @@ pub struct HttpLimits {
     /// The same, from one address, or one /64 network of IPv6.
     #[arg(id = "max_http_connections_per_address", long = "max-http-connections-per-address", env = "CAPHOST_MAX_HTTP_CONNECTIONS_PER_ADDRESS", default_value = "1024", value_parser = options::count, value_name = "N")]
     pub connections_per_address: usize,
+    /// HTTP requests under way at once with one token, until their answers are read. Beyond that, more are answered 503. At most three quarters of --max-http-connections-per-address, so that no token takes all of an address.
+    #[arg(id = "max_http_connections_per_token", long = "max-http-connections-per-token", env = "CAPHOST_MAX_HTTP_CONNECTIONS_PER_TOKEN", default_value = "768", value_parser = options::count, value_name = "N")]
+    pub connections_per_token: usize,
     /// HTTP requests per second with one token, or from one address without a token. A second's worth may come at once.
     #[arg(id = "max_http_requests_per_second", long = "max-http-requests-per-second", env = "CAPHOST_MAX_HTTP_REQUESTS_PER_SECOND", default_value = "10000", value_parser = options::rate, value_name = "N")]
     pub requests_per_second: f64,
 }
 
 impl HttpLimits {
+    /// Lowers what one address and one token may have of the connections to what leaves others some.
+    pub(crate) fn fit(&mut self) {
+        let of_one = self.connections_per_address.min(self.connections);
+        self.connections_per_address = of_one;
+        let share = (of_one * 3 / 4).max(1);
+        if self.connections_per_token > share {
+            tracing::info!(
+                max_http_connections_per_address = of_one,
+                max_http_connections_per_token = share,
+                "one token would take all connections of an address: its bound is lowered"
+            );
+            self.connections_per_token = share;
+        }
+    }
+
     /// For the answers that are not sent yet.
     pub(crate) fn unsent(&self) -> Ledgers {
         Ledgers::new(self.unsent_bytes, self.unsent_bytes / 4)
@@ -80,9 +100,14 @@ impl Default for HttpLimits {
     }
 }
 
+/// When to ask again after too much at once.
+const RETRY: Duration = Duration::from_secs(1);
+
 /// Counts requests.
 pub(crate) struct RequestRate {
     per_second: f64,
+    /// Requests of each token under way.
+    under_way: Arc<Shares>,
     limiter: RateLimiter,
     /// Of the health routes, which must answer while others are flooded.
     health: RateLimiter,
@@ -90,9 +115,12 @@ pub(crate) struct RequestRate {
 }
 
 impl RequestRate {
-    pub(crate) fn new(per_second: f64, hub: Arc<Hub>) -> Self {
+    pub(crate) fn new(limits: &HttpLimits, hub: Arc<Hub>) -> Self {
+        let per_second = limits.requests_per_second;
         RequestRate {
             per_second,
+            // All together have as many as there are connections.
+            under_way: Shares::new(usize::MAX, limits.connections_per_token),
             limiter: RateLimiter::per_second(per_second),
             health: RateLimiter::per_second(per_second),
             hub,
@@ -111,6 +139,23 @@ impl RequestRate {
         Ok(party)
     }
 
+    /// A token's share of the requests under way, until it is dropped; or the answer when it has it
+    /// all. Where there are no tokens, the connections of each address are bounded alone.
+    fn begin(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Response>> {
+        let Party::Member(holder @ Holder::Token(_), _) = party else {
+            return Ok(None);
+        };
+        if health::PATHS.contains(&path) {
+            return Ok(None);
+        }
+        let share = self.under_way.take(holder).map(Some);
+        share.map_err(|_| {
+            let message = "Too many requests of this token are under way";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Box::new(Refusal::later(status, message, RETRY).into_response())
+        })
+    }
+
     fn too_many(&self, wait: Duration) -> Response {
         let details = json!({ "limit": "httpRequestsPerSecond", "max": self.per_second });
         let error = Error::new(Code::RATE_LIMITED, "Too many requests per second");
@@ -120,18 +165,26 @@ impl RequestRate {
     }
 }
 
-/// Turns away a request that comes too soon, and notes whose the others are.
+/// Turns away a request that comes too soon, or beside too many of its token, and notes whose the
+/// others are, which are counted.
 pub(crate) async fn rate(
-    State(rate): State<Arc<RequestRate>>,
+    State((rate, budget)): State<(Arc<RequestRate>, Arc<Budget>)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    match rate.count(&request) {
-        Ok(party) => {
-            request.extensions_mut().insert(party);
-            next.run(request).await
-        }
-        Err(too_many) => *too_many,
+    let begun = rate.count(&request).and_then(|party| {
+        let share = rate.begin(&party, request.uri().path())?;
+        Ok((party, share))
+    });
+    let (party, share) = match begun {
+        Ok(begun) => begun,
+        Err(too_many) => return *too_many,
+    };
+    request.extensions_mut().insert(party);
+    let response = budget.count(request, next).await;
+    match share {
+        Some(share) => response.map(|body| keep(body, share)),
+        None => response,
     }
 }
 
@@ -166,18 +219,14 @@ pub(crate) async fn refusal_rate(
     response
 }
 
-/// Turns away a request whose body is announced to be larger than a message may be. One that is
+/// What turns away a request whose body is announced to be larger than a message may be. One that is
 /// larger without saying so fails when it is read.
-pub(crate) async fn body(State(max): State<usize>, request: Request, next: Next) -> Response {
-    match announced(request.headers()) {
-        Some(bytes) if bytes > max as u64 => {
-            let message = format!("The body has {bytes} bytes; at most {max} are accepted");
-            let details = json!({ "limit": "messageBytes", "max": max });
-            let error = Error::invalid_params(message).with_details(Box::new(details));
-            refuse(StatusCode::PAYLOAD_TOO_LARGE, &error)
-        }
-        _ => next.run(request).await,
-    }
+pub(crate) fn body(request: &Request, max: usize) -> Option<Response> {
+    let bytes = announced(request.headers()).filter(|bytes| *bytes > max as u64)?;
+    let message = format!("The body has {bytes} bytes; at most {max} are accepted");
+    let details = json!({ "limit": "messageBytes", "max": max });
+    let error = Error::invalid_params(message).with_details(Box::new(details));
+    Some(refuse(StatusCode::PAYLOAD_TOO_LARGE, &error))
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {
@@ -205,11 +254,7 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 
 /// Answers 408 to a request that is waiting for the rest of its body when the time is up, which
 /// begins with the end of its head, or when nothing more has come for a while. What is read by then is thrown away.
-pub(crate) async fn body_time(
-    State(time): State<Duration>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn body_time(time: Duration, request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
@@ -217,8 +262,9 @@ pub(crate) async fn body_time(
     let request = request.map(|body| {
         Body::new(Timed {
             body,
-            end: Box::pin(sleep(time)),
-            pause: Box::pin(sleep(LONGEST_PAUSE)),
+            end: Instant::now() + time,
+            pause: Instant::now() + LONGEST_PAUSE,
+            over: None,
             late: late.clone(),
         })
     });
@@ -246,8 +292,11 @@ fn too_late(time: Duration) -> Response {
 /// A body that breaks off when its time is up.
 struct Timed {
     body: Body,
-    end: Pin<Box<Sleep>>,
-    pause: Pin<Box<Sleep>>,
+    /// When the rest must have come, and when more of it.
+    end: Instant,
+    pause: Instant,
+    /// Ends at the earlier of both. Most bodies come at once, and need none.
+    over: Option<Pin<Box<Sleep>>>,
     late: Arc<AtomicBool>,
 }
 
@@ -259,18 +308,20 @@ impl HttpBody for Timed {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            self.pause.as_mut().reset(Instant::now() + LONGEST_PAUSE);
+        let it = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut it.body).poll_frame(context) {
+            it.pause = Instant::now() + LONGEST_PAUSE;
             return Poll::Ready(frame);
         }
-        let (end, pause) = (
-            self.end.as_mut().poll(context),
-            self.pause.as_mut().poll(context),
-        );
-        if end.is_pending() && pause.is_pending() {
+        let time = it.end.min(it.pause);
+        let over = it.over.get_or_insert_with(|| Box::pin(sleep_until(time)));
+        if over.deadline() != time {
+            over.as_mut().reset(time);
+        }
+        if over.as_mut().poll(context).is_pending() {
             return Poll::Pending;
         }
-        self.late.store(true, Ordering::Relaxed);
+        it.late.store(true, Ordering::Relaxed);
         Poll::Ready(Some(Err(axum::Error::new("the body took too long"))))
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod health;
 pub(crate) mod http_limits;
 pub(crate) mod pages;
 pub(crate) mod places;
+pub(crate) mod received;
 pub(crate) mod streams;
 mod tls;
 

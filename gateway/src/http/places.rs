@@ -4,23 +4,21 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::response::Response;
 use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use crate::fronts::kept::keep;
 use crate::fronts::socket::stream::Watch;
-
-/// Between two lines of the log on the same.
-const SELDOM: Duration = Duration::from_secs(10);
 
 /// The connections that speak HTTP: those that have become WebSockets are counted elsewhere.
 ///
 /// When there are too many, of one address or of all, one makes room that waits for a request: one that
 /// never sent any, if there is one, and of those the oldest. If there is none, the one makes room that has
-/// not read its answer for longest. Else the next has a spare place, on which nothing is asked but how the
-/// gateway is.
+/// not read its answer for longest. Else the next has a spare place for a short time, on which nothing is
+/// asked but how the gateway is. Of the spare ones, the address with most makes room.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
@@ -29,8 +27,12 @@ pub(crate) struct Places {
     spare: Mutex<Taken>,
 }
 
-/// Places for connections that are one too many.
-pub(crate) const SPARE: usize = 16;
+/// Places for connections that are one too many: enough that one who asks at once is answered before
+/// as many others have come.
+pub(crate) const SPARE: usize = 128;
+
+/// How long one of them is kept.
+pub(crate) const SPARE_TIME: Duration = Duration::from_secs(3);
 
 /// How long a client may read nothing of an answer while nobody has to make room for others.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -84,8 +86,11 @@ impl Places {
         if is_full {
             drop(taken);
             taken = self.taken(true);
-            if taken.all.len() >= SPARE && !taken.let_one_go(None) {
-                return None;
+            if taken.all.len() >= SPARE {
+                let of = taken.greediest();
+                if !taken.let_one_go(of) && !taken.let_one_go(None) {
+                    return None;
+                }
             }
         }
         let (number, occupant) = taken.add(address);
@@ -122,6 +127,12 @@ impl Taken {
         self.all.insert(self.last, occupant.clone());
         *self.of_address.entry(address).or_default() += 1;
         (self.last, occupant)
+    }
+
+    /// The address with most.
+    fn greediest(&self) -> Option<IpAddr> {
+        let most = self.of_address.iter().max_by_key(|(_, count)| **count);
+        most.map(|(address, _)| *address)
     }
 
     /// Of that address, or of all. Whether there was one.
@@ -169,6 +180,14 @@ impl Place {
     /// Whether nothing is to be asked here but how the gateway is.
     pub fn is_spare(&self) -> bool {
         self.is_spare
+    }
+
+    /// Waits until the connection has had its place for long enough.
+    pub async fn expires(&self) {
+        match self.is_spare {
+            true => sleep(SPARE_TIME).await,
+            false => std::future::pending().await,
+        }
     }
 
     /// How the connection is written to.
@@ -223,25 +242,6 @@ impl Drop for Busy {
     }
 }
 
-/// Says of something that goes on when it is to be logged again.
-#[derive(Debug)]
-pub(crate) struct Seldom(Mutex<Option<Instant>>);
-
-impl Seldom {
-    pub const fn new() -> Self {
-        Seldom(Mutex::new(None))
-    }
-
-    pub fn is_due(&self) -> bool {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = last.is_none_or(|last| last.elapsed() >= SELDOM);
-        if is_due {
-            *last = Some(Instant::now());
-        }
-        is_due
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
@@ -286,8 +286,19 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_is_logged_once() {
-        let seldom = Seldom::new();
-        assert!(seldom.is_due() && !seldom.is_due());
+    fn who_opens_spare_connections_all_the_time_cuts_off_nobody_who_asks_soon() {
+        let places = Places::new(1, 1);
+        let enter = |last| places.enter(address(last)).unwrap();
+        let gone = |place: &Place| place.let_go().now_or_never().is_some();
+        let busy = enter(1);
+        busy.occupant.busy.store(1, Relaxed);
+        // From the same address, and from another that has none of the others either.
+        let (own, stranger) = (enter(1), enter(2));
+        let mut attackers: Vec<_> = (0..100).map(|_| enter(1)).collect();
+        assert!(!gone(&own) && !gone(&stranger));
+        attackers.extend((0..10_000).map(|_| enter(1)));
+        assert!(gone(&own) && !gone(&stranger));
+        let kept = attackers.iter().filter(|it| !gone(it)).count();
+        assert_eq!(kept + 1, SPARE);
     }
 }

@@ -1,12 +1,9 @@
 //! Streams of events, which end with the gateway.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
-use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::StreamExt;
 use tokio::time::sleep;
@@ -18,12 +15,7 @@ const LAST_EVENTS: Duration = Duration::from_millis(300);
 
 /// Ends a `text/event-stream` when the gateway stops, after the events that tell so. Any other
 /// response ends by itself.
-pub(crate) async fn end(
-    State(lifecycle): State<Arc<Lifecycle>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let response = next.run(request).await;
+pub(crate) fn end(lifecycle: &Lifecycle, response: Response) -> Response {
     // One whose length is known is there as a whole.
     let is_whole = response.body().size_hint().exact().is_some();
     if is_whole || !is_event_stream(response.headers()) {

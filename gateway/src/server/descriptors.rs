@@ -2,10 +2,12 @@
 //! bounds that fit what the system allows.
 
 use crate::http::HttpLimits;
+use crate::http::places::SPARE;
 use crate::limits::Limits;
 
-/// Descriptors for anything but connections of clients: files, Redis, tool servers, callbacks.
-const OTHERS: u64 = 256;
+/// Descriptors for anything but connections of clients that are counted: files, Redis, tool servers,
+/// callbacks, and the spare connections.
+const OTHERS: u64 = 256 + SPARE as u64;
 
 /// Raises the soft limit of this process as far as the bounds want and the hard limit allows, and
 /// lowers the bounds to what there is.
@@ -40,7 +42,7 @@ fn lower(limits: &mut Limits, http_limits: &mut HttpLimits, wanted: u64, allowed
     if allowed >= wanted {
         return;
     }
-    let others = OTHERS.min(allowed / 4);
+    let others = OTHERS.min(allowed * 3 / 8);
     let part = (allowed - others) as f64 / (wanted - OTHERS) as f64;
     for (bound, _) in bounds(limits, http_limits) {
         *bound = ((*bound as f64 * part) as usize).max(1);

@@ -2,6 +2,7 @@
 
 mod config;
 mod descriptors;
+mod layers;
 mod stopping;
 
 use std::future::Future;
@@ -24,15 +25,15 @@ pub use config::Config;
 use crate::cluster::{Cluster, Profile};
 use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::socket::bounds::SocketBounds;
-use crate::fronts::{abp, contextforge, jsonrpc, mcp, rap, runs};
+use crate::fronts::{abp, apps, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::{Elsewhere, Hub};
-use crate::http::budget::{self, Budget};
+use crate::http::budget::Budget;
 use crate::http::connections::Connections;
 use crate::http::guard::Guard;
 use crate::http::headers::{self, Policy};
 use crate::http::http_limits::{self, RequestRate};
-use crate::http::{HttpLimits, Tls, health, pages, streams};
+use crate::http::{HttpLimits, Tls, health, pages};
 
 /// For the other workers of a cluster to introduce themselves before connections are accepted.
 const MEET: Duration = Duration::from_secs(1);
@@ -75,6 +76,9 @@ impl Server {
         let tls = config.tls.is_some();
         let (mut limits, mut http_limits) = (config.limits, config.http_limits);
         descriptors::fit(&mut limits, &mut http_limits);
+        http_limits.fit();
+        let mut mcp = config.mcp;
+        mcp.fit(http_limits.connections, http_limits.connections_per_address);
         // Without the cancellation API runs are there for the runs API alone.
         if !config.cancellation.enabled {
             limits.retention.early = Duration::ZERO;
@@ -98,8 +102,7 @@ impl Server {
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
         let lifecycle = Arc::new(Lifecycle::new());
-        let per_second = http_limits.requests_per_second;
-        let rate = Arc::new(RequestRate::new(per_second, hub.clone()));
+        let rate = Arc::new(RequestRate::new(&http_limits, hub.clone()));
         let framing = &config.frame_ancestors;
         let policy = Arc::new(Policy {
             guard,
@@ -113,7 +116,7 @@ impl Server {
         let interfaces = Router::new()
             .merge(abp::routes(hub.clone()))
             .merge(jsonrpc::routes(hub.clone()))
-            .merge(mcp::routes(hub.clone(), config.mcp))
+            .merge(mcp::routes(hub.clone(), mcp))
             .merge(rap::server::routes(
                 hub.clone(),
                 config.rap,
@@ -122,11 +125,14 @@ impl Server {
             ))
             .merge(health::routes(hub.clone(), lifecycle.clone()))
             .merge(runs::api::routes(hub.clone()))
+            .merge(apps::routes(hub.clone()))
             .merge(contextforge::routes(hub.clone(), &config.cancellation))
             .layer(DefaultBodyLimit::max(max_body))
             .layer(RequestBodyLimitLayer::new(max_body))
-            .layer(from_fn_with_state(max_body, http_limits::body))
-            .layer(from_fn_with_state(lifecycle.clone(), streams::end));
+            .layer(from_fn_with_state(
+                (max_body, lifecycle.clone()),
+                layers::whole,
+            ));
         let files = Router::new()
             .route(
                 "/abp.json",
@@ -145,8 +151,10 @@ impl Server {
         });
         let shared = |router: Router| {
             router
-                .layer(from_fn_with_state(budget.clone(), budget::count))
-                .layer(from_fn_with_state(rate.clone(), http_limits::rate))
+                .layer(from_fn_with_state(
+                    (rate.clone(), budget.clone()),
+                    http_limits::rate,
+                ))
                 .layer(headers::cross_origin(policy.clone()))
                 .layer(from_fn_with_state(
                     rate.clone(),
@@ -155,13 +163,13 @@ impl Server {
         };
         let refusals = from_fn_with_state(rate.clone(), http_limits::refusal_rate);
         let router = shared(interfaces)
-            // Not bounded in number but for guesses: what is turned away is not delivered again.
+            // Not bounded in number but for guesses, and not on the budget of bodies: what is turned away
+            // is not delivered again. Bodies wait for room of their tool server's own.
             .merge(tool_servers.routes().layer(refusals))
             .layer(from_fn_with_state(
-                http_limits.body_timeout,
-                http_limits::body_time,
+                (policy.clone(), http_limits.body_timeout),
+                layers::own,
             ))
-            .layer(from_fn_with_state(policy.clone(), headers::own_origins))
             .merge(shared(files))
             .layer(from_fn_with_state(policy, headers::apply));
         Ok(Server {

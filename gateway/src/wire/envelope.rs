@@ -184,6 +184,17 @@ impl<'a> Envelope<'a> {
 }
 
 impl Subject {
+    /// The type of a message that somebody else reads, wherever it stands in it.
+    pub fn kind_of(text: &str) -> Option<String> {
+        let mut kind = None;
+        scan::members(text.as_bytes(), |key, value| {
+            if key == "type" {
+                kind = scan::text_of(value).map(Cow::into_owned);
+            }
+        });
+        kind
+    }
+
     /// What a message that is not read as a whole is about, as far as its beginning tells.
     pub fn peek(text: &str, limits: &Limits) -> Self {
         let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
@@ -209,9 +220,7 @@ impl Subject {
 
 /// Whether a message of any protocol is short and flat enough to be read.
 pub fn check_bounds(text: &str, limits: &Limits) -> Result<(), Failure> {
-    if text.len() > limits.message_bytes {
-        return Err(too_large(text.len(), limits));
-    }
+    check_length(text.len(), limits)?;
     let max = limits.depth.min(MAX_DEPTH);
     if scan::too_deep(text.as_bytes(), max) {
         let message = format!("The message nests deeper than {max} levels");
@@ -221,13 +230,15 @@ pub fn check_bounds(text: &str, limits: &Limits) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The refusal of a message of `bytes` bytes.
-pub(super) fn too_large(bytes: usize, limits: &Limits) -> Failure {
+/// Whether a message of `bytes` bytes is accepted.
+pub fn check_length(bytes: usize, limits: &Limits) -> Result<(), Failure> {
     let max = limits.message_bytes;
-    Error::invalid_params(format!(
-        "The message has {bytes} bytes; at most {max} are accepted"
-    ))
-    .with_details(Box::new(json!({ "limit": "messageBytes", "max": max })))
+    if bytes <= max {
+        return Ok(());
+    }
+    let message = format!("The message has {bytes} bytes; at most {max} are accepted");
+    let details = json!({ "limit": "messageBytes", "max": max });
+    Err(Error::invalid_params(message).with_details(Box::new(details)))
 }
 
 /// What is valid JSON, and more than can be read.

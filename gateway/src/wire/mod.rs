@@ -8,6 +8,7 @@ mod reading;
 mod reply;
 mod said;
 mod scan;
+pub mod stopped_by;
 pub mod stops;
 
 use std::fmt::{self, Display, Write};
@@ -18,10 +19,10 @@ use serde_json::{Value, json};
 use caphost::call::Error;
 
 pub use abp::Request;
-pub use envelope::{Envelope, Refusal, Subject, check_bounds};
+pub use envelope::{Envelope, Refusal, Subject, check_bounds, check_length};
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
 pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
-pub use said::{Said, said, with_stop};
+pub use said::{Said, said, with_grade};
 pub use scan::{members, text_of, too_deep};
 
 /// An error of the gateway's own, its details as JSON.

@@ -18,7 +18,7 @@ use memchr::{memchr, memchr2_iter, memmem};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::{Envelope, Refusal};
+use super::{Envelope, Refusal, Subject, check_length};
 use crate::limits::Limits;
 
 /// What takes the place of half a character: as long as what it replaces.
@@ -35,13 +35,26 @@ pub struct Incoming<'a> {
     came: &'a str,
     text: Cow<'a, str>,
     shared: Option<&'a Bytes>,
+    /// How long the frame was.
+    bytes: usize,
 }
 
 impl<'a> Incoming<'a> {
     /// Mends a frame. `shared`, when given, is the buffer `text` lies in.
     pub fn new(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Self {
+        Incoming::beginning(text, text.len(), shared, limits)
+    }
+
+    /// The same for a frame of so many bytes: if those are more than are accepted, `text` need not be more
+    /// than the beginning.
+    pub fn beginning(
+        text: &'a str,
+        bytes: usize,
+        shared: Option<&'a Bytes>,
+        limits: &Limits,
+    ) -> Self {
         // What is too large is refused as it is.
-        let mended = match text.len() > limits.message_bytes {
+        let mended = match bytes > limits.message_bytes {
             true => Cow::Borrowed(text),
             false => mended(text),
         };
@@ -50,11 +63,16 @@ impl<'a> Incoming<'a> {
             came: text,
             text: mended,
             shared,
+            bytes,
         }
     }
 
     /// Reads it as an envelope.
     pub fn envelope(&self, limits: &Limits) -> Result<Envelope<'_>, Box<Refusal>> {
+        if let Err(error) = check_length(self.bytes, limits) {
+            let subject = Subject::peek(self.came, limits);
+            return Err(Box::new(Refusal { subject, error }));
+        }
         let envelope = Envelope::read(&self.text, self.shared, limits)?;
         // Its sender would not know an answer under another id.
         match envelope.id {

@@ -5,8 +5,9 @@ use std::borrow::{Borrow, Cow};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::{Failure, Json, Request, Subject, with_stop};
-use caphost::call::{Error, LateEnd, Stop};
+use super::stops::Grade;
+use super::{Failure, Json, Request, Subject, with_grade};
+use caphost::call::Error;
 
 /// Payloads larger than this are kept in the buffer they came in until they are written.
 pub(super) const SHARED_BYTES: usize = 64 << 10;
@@ -39,7 +40,7 @@ pub struct Outgoing {
     text: String,
     payload: Option<Bytes>,
     /// What the payload is to say of a stop, once it is written.
-    grade: Option<(Stop, Option<LateEnd>)>,
+    grade: Option<Grade>,
 }
 
 impl Outgoing {
@@ -81,15 +82,11 @@ impl Outgoing {
 
     /// The same, with that in the payload's `metadata` whatever it says of a stop itself. It is put
     /// in when the message is written.
-    pub fn graded(
-        header: Header<'_>,
-        payload: Json,
-        (stop, ended): (Stop, Option<LateEnd>),
-    ) -> Self {
+    pub fn graded(header: Header<'_>, payload: Json, grade: Grade) -> Self {
         let mut message = Outgoing::new(header, "", None);
         message.text.pop();
         message.payload = Some(payload.into());
-        message.grade = Some((stop, ended));
+        message.grade = Some(grade);
         message
     }
 
@@ -126,7 +123,7 @@ impl Outgoing {
         };
         let payload = std::str::from_utf8(&payload).unwrap_or("null");
         let payload = match grade {
-            Some((stop, ended)) => Cow::Owned(with_stop(payload, stop, ended)),
+            Some(grade) => Cow::Owned(with_grade(payload, grade)),
             None => Cow::Borrowed(payload),
         };
         text.reserve_exact(payload.len() + 1);
@@ -160,7 +157,7 @@ pub fn failed(subject: &Subject, error: &Failure) -> (&'static str, String) {
     let request = subject.kind.as_deref().and_then(Request::of);
     let error = error_json(error);
     let payload = match request {
-        Some(Request::Initialize) => json!({ "error": error }),
+        Some(Request::Initialize | Request::List) => json!({ "error": error }),
         Some(Request::Cancel) => {
             json!({ "callId": call_id(subject), "cancelled": false, "error": error })
         }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::scan::{members, text_of};
-use crate::wire::stops;
-use caphost::call::{LateEnd, Stop};
+use crate::wire::stopped_by;
+use crate::wire::stops::{self, Grade};
+use caphost::call::{LateEnd, Stop, StoppedBy};
 
 /// What the payload of an answer says that its relaying depends on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,8 +16,12 @@ pub struct Said<'a> {
     pub cancelled: bool,
     /// `metadata.stop`, if it is there and one of the words known here.
     pub stop: Option<Stop>,
+    /// `metadata.step` and `metadata.took`, if both are there and can be.
+    pub by: Option<StoppedBy>,
     /// `metadata.ended`, if it is there.
     pub ended: Option<LateEnd>,
+    /// Something of these is there, and cannot be read.
+    pub odd: bool,
     /// `reason`, if it is a string.
     pub reason: Option<Cow<'a, str>>,
     /// `error` as JSON, if it is an object.
@@ -37,7 +42,7 @@ pub fn said(payload: &str) -> Said<'_> {
                 _ => None,
             }
         }
-        "metadata" => (said.stop, said.ended) = of_metadata(value),
+        "metadata" => said.read_metadata(value),
         "reason" => said.reason = text_of(value),
         "error" => {
             said.error = std::str::from_utf8(value)
@@ -56,39 +61,64 @@ pub fn said(payload: &str) -> Said<'_> {
     said
 }
 
-fn of_metadata(metadata: &[u8]) -> (Option<Stop>, Option<LateEnd>) {
-    let (mut stop, mut ended) = (None, None);
-    members(metadata, |key, value| match key {
-        "stop" => {
-            let word = text_of(value);
-            stop = Stop::ALL
-                .into_iter()
-                .find(|it| word.as_deref() == Some(it.as_str()));
+impl Said<'_> {
+    fn read_metadata(&mut self, metadata: &[u8]) {
+        let (mut stop, mut ended) = (None, None);
+        let (mut step, mut took, mut written) = (None, None, [false; 2]);
+        members(metadata, |key, value| match key {
+            "stop" => {
+                let word = text_of(value);
+                stop = Stop::ALL
+                    .into_iter()
+                    .find(|it| word.as_deref() == Some(it.as_str()));
+            }
+            "ended" => (ended, written[1]) = (stops::read_ended(value), true),
+            "step" => (step, written[0]) = (text_of(value), true),
+            "took" => (took, written[0]) = (serde_json::from_slice(value).ok(), true),
+            _ => {}
+        });
+        let by = stopped_by::read(step.as_deref(), took);
+        self.odd = written != [by.is_some(), ended.is_some()];
+        (self.stop, self.by, self.ended) = (stop, by, ended);
+    }
+
+    /// Whether it says that, and nothing of it that cannot be read.
+    pub fn says(&self, grade: Grade) -> bool {
+        let said = (self.stop, self.by, self.ended);
+        !self.odd && said == (Some(grade.stop), grade.by, grade.ended)
+    }
+
+    /// How far it says that the stop was seen: one that does not say has shown nothing.
+    pub fn grade(&self) -> Grade {
+        Grade {
+            stop: self.stop.unwrap_or(Stop::Abandoned),
+            by: self.by,
+            ended: self.ended,
         }
-        "ended" => ended = stops::read_ended(value),
-        _ => {}
-    });
-    (stop, ended)
+    }
 }
 
 /// The payload with that in its `metadata`, whatever it said of it before. All else stays.
-pub fn with_stop(payload: &str, stop: Stop, ended: Option<LateEnd>) -> String {
+pub fn with_grade(payload: &str, grade: Grade) -> String {
     let mut written = String::with_capacity(payload.len() + 96);
     let mut metadata = String::new();
     members(payload.as_bytes(), |key, value| match key {
         "metadata" => {
             metadata.clear();
             members(value, |key, value| {
-                if !matches!(key, "stop" | "ended") {
+                if !matches!(key, "stop" | "step" | "took" | "ended") {
                     push(&mut metadata, key, value);
                 }
             });
         }
         _ => push(&mut written, key, value),
     });
-    let stop = format!("\"{}\"", stop.as_str());
+    let stop = format!("\"{}\"", grade.stop.as_str());
     push(&mut metadata, "stop", stop.as_bytes());
-    if let Some(ended) = ended {
+    for (name, value) in grade.by.into_iter().flat_map(stopped_by::members) {
+        push(&mut metadata, name, value.to_string().as_bytes());
+    }
+    if let Some(ended) = grade.ended {
         let ended = stops::ended_json(ended).to_string();
         push(&mut metadata, "ended", ended.as_bytes());
     }
@@ -163,14 +193,45 @@ mod tests {
                 r#"{"text":"\ud800","number":1e400,"metadata":{"stop":"dropped"}}"#,
             ),
         ] {
-            assert_eq!(with_stop(before, Stop::Dropped, None), after);
+            assert_eq!(with_grade(before, Stop::Dropped.into()), after);
         }
-        let late = with_stop(r#"{"metadata":{"ended":1}}"#, Stop::Abandoned, Some(ENDED));
-        let said = said(&late);
+        let by = stopped_by::read(Some("terminate"), Some(57.25));
+        let ended = Some(ENDED);
+        for (by, ended) in [(None, ended), (by, None), (by, ended)] {
+            let stop = Stop::Abandoned;
+            let grade = Grade { stop, by, ended };
+            let odd = r#"{"metadata":{"ended":1,"step":"flag","took":-1}}"#;
+            assert!(said(odd).odd);
+            let written = with_grade(odd, grade);
+            let said = said(&written);
+            assert!(said.says(grade) && !said.cancelled, "{written}");
+            assert_eq!(said.grade(), grade);
+        }
+    }
+
+    #[test]
+    fn what_has_stopped_a_call_is_read_only_as_a_whole() {
+        let read = |metadata: &str| {
+            let payload = format!(r#"{{"cancelled":true,"metadata":{metadata}}}"#);
+            let said = said(&payload);
+            (said.by, said.odd)
+        };
+        let by = stopped_by::read(Some("signal"), Some(3.0));
         assert_eq!(
-            (said.stop, said.ended),
-            (Some(Stop::Abandoned), Some(ENDED))
+            read(r#"{"stop":"returned","step":"signal","took":3}"#),
+            (by, false)
         );
-        assert!(!said.cancelled);
+        assert_eq!(read(r#"{"stop":"returned"}"#), (None, false));
+        for odd in [
+            r#"{"step":"signal"}"#,
+            r#"{"took":3}"#,
+            r#"{"step":"kill","took":3}"#,
+            r#"{"step":"signal","took":"3"}"#,
+            r#"{"step":"signal","took":-3}"#,
+            r#"{"step":"signal","took":1e400}"#,
+            r#"{"step":7,"took":3}"#,
+        ] {
+            assert_eq!(read(odd), (None, true), "{odd}");
+        }
     }
 }

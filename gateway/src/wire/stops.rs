@@ -6,7 +6,29 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use caphost::call::{LateEnd, Millis, Stop};
+use super::stopped_by::{self, number, whole_micros};
+use caphost::call::{LateEnd, Millis, Step, Stop, StoppedBy};
+
+/// How far a stop was seen, and what else is known of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grade {
+    /// How far.
+    pub stop: Stop,
+    /// What has stopped the handler, if the peer says.
+    pub by: Option<StoppedBy>,
+    /// How the handler of an abandoned call has ended since.
+    pub ended: Option<LateEnd>,
+}
+
+impl From<Stop> for Grade {
+    fn from(stop: Stop) -> Self {
+        Grade {
+            stop,
+            by: None,
+            ended: None,
+        }
+    }
+}
 
 /// A [`LateEnd`] as JSON: `{ success, after }`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
@@ -33,19 +55,9 @@ impl From<Ended> for LateEnd {
     }
 }
 
-/// Milliseconds, to three places: what a peer writes is not believed beyond that, nor below zero.
-fn whole_micros(after: Millis) -> Millis {
-    (after.max(0.0) * 1_000.0).round() / 1_000.0
-}
-
 /// `{ success, after }`
 pub fn ended_json(ended: LateEnd) -> Value {
-    let whole = ended.after.fract() == 0.0 && ended.after < 1e15;
-    let after = match whole {
-        true => json!(ended.after as u64),
-        false => json!(ended.after),
-    };
-    json!({ "success": ended.success, "after": after })
+    json!({ "success": ended.success, "after": number(ended.after) })
 }
 
 /// Reads `{ success, after }`, whatever else is in it.
@@ -54,23 +66,24 @@ pub fn read_ended(text: &[u8]) -> Option<LateEnd> {
     ended.after.is_finite().then(|| ended.into())
 }
 
-/// The `metadata` of a confirmation: `{ stop, ended? }`.
-pub fn metadata(stop: Stop, ended: Option<LateEnd>) -> Value {
-    let mut metadata = json!({ "stop": stop.as_str() });
-    if let Some(ended) = ended {
+/// The `metadata` of a confirmation: `{ stop, step?, took?, ended? }`.
+pub fn metadata(grade: Grade) -> Value {
+    let mut metadata = json!({ "stop": grade.stop.as_str() });
+    stopped_by::put(&mut metadata, grade.by, "");
+    if let Some(ended) = grade.ended {
         metadata["ended"] = ended_json(ended);
     }
     metadata
 }
 
 /// The grade in what a peer has written that says it is cancelled.
-pub fn of(written: &Value) -> Stop {
-    Stop::of_peer(written["metadata"]["stop"].as_str())
-}
-
-/// How the handler has ended since, if a peer says so.
-pub fn ended_of(written: &Value) -> Option<LateEnd> {
-    ended_in(&written["metadata"]["ended"])
+pub fn of(written: &Value) -> Grade {
+    let metadata = &written["metadata"];
+    Grade {
+        stop: Stop::of_peer(metadata["stop"].as_str()),
+        by: stopped_by::read_in(metadata),
+        ended: ended_in(&metadata["ended"]),
+    }
 }
 
 /// `{ success, after }`, whatever else is in it.
@@ -80,10 +93,13 @@ pub fn ended_in(written: &Value) -> Option<LateEnd> {
 }
 
 /// What became of the work, to end a sentence with that says that it is cancelled.
-pub fn clause(stop: Stop, ended: Option<LateEnd>) -> String {
-    match (stop, ended) {
+pub fn clause(grade: Grade) -> String {
+    match (grade.stop, grade.ended) {
         (Stop::NeverStarted, _) => "; it never started".into(),
-        (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => "; the work has ended".into(),
+        (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => {
+            let how = grade.by.map(|by| format!(": {}", how(by)));
+            format!("; the work has ended{}", how.unwrap_or_default())
+        }
         (Stop::Abandoned, None) => ", but the work was not seen to stop; it may still go on".into(),
         (Stop::Abandoned, Some(ended)) => {
             let how = if ended.success {
@@ -98,14 +114,23 @@ pub fn clause(stop: Stop, ended: Option<LateEnd>) -> String {
 }
 
 /// What became of the work, as a sentence that names the grade.
-pub fn sentence(stop: Stop) -> &'static str {
-    match stop {
-        Stop::NeverStarted => "The work never started (never-started).",
-        Stop::Dropped => "The work has ended (dropped).",
-        Stop::Returned => "The work has ended (returned).",
-        Stop::Terminated => "The work has ended (terminated).",
-        Stop::Abandoned => "The work was not seen to stop (abandoned).",
-    }
+pub fn sentence(stop: Stop) -> String {
+    let work = match stop {
+        Stop::NeverStarted => "The work never started",
+        Stop::Dropped | Stop::Returned | Stop::Terminated => "The work has ended",
+        Stop::Abandoned => "The work was not seen to stop",
+    };
+    format!("{work} ({}).", stop.as_str())
+}
+
+/// What has stopped it, for people.
+fn how(by: StoppedBy) -> String {
+    let what = match by.step {
+        Step::Signal => "it took its signal",
+        Step::Flag => "it saw the flag",
+        Step::Terminate => "its worker was ended",
+    };
+    format!("{what} after {}", span(by.took))
 }
 
 /// Milliseconds as a person says them.
@@ -187,31 +212,45 @@ mod tests {
     fn what_a_peer_says_of_a_cancelled_call_is_read() {
         let read = |metadata: Value| {
             let written = json!({ "cancelled": true, "metadata": metadata });
-            (of(&written), ended_of(&written))
+            of(&written)
         };
-        assert_eq!(read(json!({ "stop": "dropped" })), (Stop::Dropped, None));
-        assert_eq!(read(json!(null)), (Stop::Abandoned, None));
+        assert_eq!(read(json!({ "stop": "dropped" })), Stop::Dropped.into());
+        assert_eq!(read(json!(null)), Stop::Abandoned.into());
         let ended = LateEnd {
             success: false,
             after: 7.0,
         };
-        let said = metadata(Stop::Abandoned, Some(ended));
-        assert_eq!(read(said), (Stop::Abandoned, Some(ended)));
+        let by = stopped_by::read(Some("terminate"), Some(2_550.0));
+        for (by, ended) in [(None, Some(ended)), (by, None), (by, Some(ended))] {
+            let stop = Stop::Abandoned;
+            let grade = Grade { stop, by, ended };
+            assert_eq!(read(metadata(grade)), grade);
+        }
     }
 
     #[test]
     fn every_grade_has_words_of_its_own() {
         for stop in Stop::ALL {
-            assert!(sentence(stop).contains(stop.as_str()));
+            assert!(sentence(stop).ends_with(&format!(" ({}).", stop.as_str())));
         }
-        let said = [Stop::NeverStarted, Stop::Returned, Stop::Abandoned].map(|it| clause(it, None));
+        let by = stopped_by::read(Some("terminate"), Some(57.0));
+        let stop = Stop::Terminated;
+        assert_eq!(
+            clause(Grade { by, ..stop.into() }),
+            "; the work has ended: its worker was ended after 57 ms"
+        );
+        let said =
+            [Stop::NeverStarted, Stop::Returned, Stop::Abandoned].map(|it| clause(it.into()));
         assert!(said[0] != said[1] && said[1] != said[2]);
         let late = |after| {
             let ended = LateEnd {
                 success: false,
                 after,
             };
-            clause(Stop::Abandoned, Some(ended))
+            clause(Grade {
+                ended: Some(ended),
+                ..Stop::Abandoned.into()
+            })
         };
         assert!(late(212.0).ends_with("it ended 212 ms later, with an error"));
         assert!(late(200_000.0).ends_with("it ended 3 min later, with an error"));

@@ -93,6 +93,7 @@ async fn a_run_is_cancelled_once_its_app_has_confirmed_it() {
         json!({
             "name": "tool:a.b", "registered_at": registered, "cancelled": false, "cancelled_at": null,
             "cancel_reason": null, "run_id": running["run_id"], "state": "running", "stop": null,
+            "step": null, "took": null,
         })
     );
 
@@ -137,7 +138,7 @@ async fn a_run_is_cancelled_once_its_app_has_confirmed_it() {
         json!({
             "name": "tool:a.b", "registered_at": registered, "cancelled": true,
             "cancelled_at": cancelled_at, "cancel_reason": "enough", "run_id": run_id,
-            "state": "cancelled", "stop": "abandoned",
+            "state": "cancelled", "stop": "abandoned", "step": null, "took": null,
         })
     );
 }

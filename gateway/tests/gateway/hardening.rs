@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use caphost_gateway::{Config, HttpLimits, Limits, Tokens};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
@@ -266,6 +267,38 @@ async fn more_half_requests_than_descriptors_keep_nobody_out() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_descriptors_the_log_says_so_now_and_then() {
+    let (mut child, ready) = serve(caphost(&["serve", "--port", "0"])).await;
+    let (port, pid) = (port_of(&ready), child.id().unwrap());
+    assert_eq!(status(port, "/healthz").await, Some(200));
+    let limit_open_files = |soft: usize| {
+        let limit = format!("--nofile={soft}:");
+        let mut prlimit = std::process::Command::new("prlimit");
+        let set = prlimit.args(["--pid", &pid.to_string(), &limit]).status();
+        assert!(set.unwrap().success());
+    };
+    // The next connection would have the lowest number that is free.
+    let is_open = |number: &usize| std::fs::exists(format!("/proc/{pid}/fd/{number}")).unwrap();
+    let free = (0..).find(|number| !is_open(number)).unwrap();
+    limit_open_files(free);
+    let waiting = half(port, "GET /healthz HTTP/1.1\r\nConnection: close\r\n").await;
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = soon("a line of the log", said.next_line()).await.unwrap();
+    let line = line.unwrap();
+    assert!(line.contains("ERROR"), "{line}");
+    assert!(line.contains("cannot accept connections"), "{line}");
+    assert!(line.contains("Too many open files"), "{line}");
+    // It is tried again several times a second, and said no more often than every ten.
+    let again = tokio::time::timeout(Duration::from_secs(2), said.next_line()).await;
+    assert!(again.is_err(), "{again:?}");
+    limit_open_files(1_000);
+    assert_eq!(status(port, "/healthz").await, Some(200));
+    drop(waiting);
+    child.kill().await.unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unread_answers_take_little_memory() {
     let folder = std::env::temp_dir().join(format!("caphost-unread-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -287,6 +320,65 @@ async fn unread_answers_take_little_memory() {
     assert_eq!(status(port, "/healthz").await, Some(200));
     child.kill().await.unwrap();
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The most memory a process has had.
+#[cfg(target_os = "linux")]
+fn most_memory(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: usize = line
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    kib << 10
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn frames_of_100_mb_take_little_memory_before_they_are_refused() {
+    let (mut child, ready) = serve(caphost(&["serve", "--port", "0"])).await;
+    let (port, pid) = (port_of(&ready), child.id().unwrap());
+    let before = most_memory(pid);
+    let mut sending = Vec::new();
+    // In one frame, and in many.
+    for frames in [1, 1, 25, 100] {
+        sending.push(tokio::spawn(async move {
+            let request = format!("ws://127.0.0.1:{port}/abp");
+            let mut agent = Peer::open(request.into_client_request().unwrap())
+                .await
+                .unwrap();
+            let text = call("large", "c").to_string();
+            let start = text[..text.len() - 1].to_string() + ",\"padding\":\"";
+            let mut sent = Message::Frame(Frame::message(start, OpCode::Data(Data::Text), false));
+            for left in (0..frames).rev() {
+                soon("sending", agent.socket.send(sent)).await.unwrap();
+                let mut padding = vec![b'x'; 100_000_000 / frames];
+                if left == 0 {
+                    padding.extend_from_slice(b"\"}");
+                }
+                let part = Frame::message(padding, OpCode::Data(Data::Continue), left == 0);
+                sent = Message::Frame(part);
+            }
+            soon("sending", agent.socket.send(sent)).await.unwrap();
+            agent.next().await
+        }));
+    }
+    for sent in sending {
+        let refused = sent.await.unwrap();
+        let message = refused["payload"]["error"]["message"].as_str().unwrap();
+        assert_eq!(
+            (&refused["id"], code(&refused)),
+            (&json!("large"), "INVALID_PARAMS")
+        );
+        assert!(message.contains("has 1000001"), "{message}");
+    }
+    // Of those in many frames what would have been accepted is kept until there is more.
+    let grown = most_memory(pid) - before;
+    assert!(grown < 96 * MIB, "{} MiB", grown / MIB);
+    child.kill().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -561,4 +653,44 @@ async fn slow_readers_and_slow_writers_hold_no_place_that_others_need() {
         assert_eq!(status(port, "/large").await, Some(503));
     }
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_come_and_come_cut_off_nobody_who_asks_how_the_gateway_is() {
+    let gateway = Gateway::with(Config {
+        http_limits: HttpLimits {
+            connections_per_address: 4,
+            head_timeout: Duration::from_secs(600),
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let (host, port) = (gateway.address, gateway.address.port());
+    let request = format!(
+        "POST /cancellation/cancel HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+         Content-Length: 100\r\n\r\n{{"
+    );
+    let mut halves = Vec::new();
+    // One that has not been read yet makes room.
+    while status(port, "/").await != Some(503) {
+        halves.push(half(port, &request).await);
+    }
+    let mut silent = half(port, "").await;
+    for _ in 0..10 {
+        let mut honest = half(port, "").await;
+        let mut others = Vec::new();
+        for _ in 0..50 {
+            others.push(half(port, "").await);
+        }
+        let request = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        honest.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        soon("an answer", honest.read_to_string(&mut answer))
+            .await
+            .unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    // One that asks nothing does not keep a spare place.
+    let _ = soon("the end", silent.read_u8()).await;
 }

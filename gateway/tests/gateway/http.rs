@@ -214,6 +214,57 @@ async fn tokens_are_taken_wherever_a_client_can_put_them() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_which_sees_no_status_is_told_over_the_socket_that_its_token_is_refused() {
+    let tokens = ["app=for-apps", "agent=for-agents"].map(|token| token.parse().unwrap());
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        ..config()
+    })
+    .await;
+    let opened = async |path: &str, name: &'static str, value: &'static str| {
+        let mut request = gateway.request(path);
+        let value = HeaderValue::from_static(value);
+        request.headers_mut().insert(name, value);
+        Peer::open(request).await.unwrap()
+    };
+    let peer = async |path: &str| opened(path, "user-agent", "Mozilla/5.0 (X11)").await;
+    for (path, why) in [
+        ("/abp", "No token was given"),
+        ("/abp?token=wrong", "The gateway does not know this token"),
+        ("/abp?token=for-apps", "This token has another role"),
+    ] {
+        let mut agent = peer(path).await;
+        agent.send(request("initialize", "i", json!({}))).await;
+        let answer = agent.next().await;
+        assert_eq!(answer["type"], "initialize-result");
+        assert_eq!(answer["id"], "i");
+        let error = &answer["payload"]["error"];
+        assert_eq!(error["code"], "PERMISSION_DENIED");
+        assert_eq!(error["retryable"], false);
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with(why), "{message}");
+        assert!(message.contains("--token agent=…"), "{message}");
+        assert_eq!(agent.closed().await, 1008);
+    }
+    let mut app = peer("/abp/app?token=wrong").await;
+    app.send(register("demo")).await;
+    let answer = app.next().await;
+    assert_eq!(answer["type"], "app/refused");
+    assert_eq!(code(&answer), "PERMISSION_DENIED");
+    assert_eq!(app.closed().await, 1008);
+    let mut node = opened("/abp", "sec-fetch-mode", "websocket").await;
+    node.send(request("initialize", "i", json!({}))).await;
+    assert_eq!(code(&node.next().await), "PERMISSION_DENIED");
+    // What is no message gets no answer.
+    let mut odd = peer("/abp").await;
+    odd.text("no JSON").await;
+    assert_eq!(odd.closed().await, 1008);
+    let mut good = peer("/abp?token=for-agents").await;
+    good.send(request("initialize", "i", json!({}))).await;
+    assert_eq!(code(&good.next().await), "DISCONNECTED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_there_are_tokens_the_manifest_needs_one() {
     let tokens = ["app=app", "agent=agent", "agent@other=other"];
     let tokens: Vec<_> = tokens.iter().map(|it| it.parse().unwrap()).collect();

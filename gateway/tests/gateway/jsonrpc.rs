@@ -8,6 +8,7 @@ use futures_util::SinkExt;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
+use crate::steps::terminated;
 use crate::stops::ended;
 use crate::support::*;
 
@@ -270,15 +271,24 @@ async fn a_cancelled_request_is_answered_once() {
         for cancel in &cancels {
             peer.send(cancel.clone()).await;
         }
-        // The call ends when both have come: a later one would not be passed on.
-        if cancels.len() == 2 {
-            let first = app.sent("capabilities/cancel").await;
-            let call_id = &calling["payload"]["options"]["callId"];
-            let confirmation = json!({ "callId": call_id, "cancelled": true });
-            app.send(answer(&first, "capabilities/cancel-result", confirmation))
-                .await;
+        // The call ends when all have come: a later one would not be passed on.
+        let mut cancellings = Vec::new();
+        for _ in &cancels {
+            cancellings.push(app.sent("capabilities/cancel").await);
         }
-        app.confirm_cancel(&calling).await;
+        let call_id = &calling["payload"]["options"]["callId"];
+        for cancelling in cancellings {
+            assert_eq!(cancelling["payload"]["callId"], *call_id);
+            let confirmation = json!({ "callId": call_id, "cancelled": true });
+            app.send(answer(
+                &cancelling,
+                "capabilities/cancel-result",
+                confirmation,
+            ))
+            .await;
+        }
+        app.answer_call(&calling, json!({ "success": false, "cancelled": true }))
+            .await;
         assert_eq!(peer.next().await, cancelled(json!(0), "0"));
         // Once more, now that it is over.
         peer.send(cancel(json!(0))).await;
@@ -610,6 +620,45 @@ async fn limits_are_those_of_abp() {
     peer.send(cancel(json!(0))).await;
     app.confirm_cancel(&calling).await;
     assert_eq!(peer.next().await, cancelled(json!(0), "0"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_stopped_a_call_in_a_worker_is_told() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut peer) = pair(&gateway).await;
+    peer.send(call(json!(7))).await;
+    let calling = app.called().await;
+    peer.send(cancel(json!(7))).await;
+    let cancelling = app.sent("capabilities/cancel").await;
+    let call_id = &calling["payload"]["options"]["callId"];
+    let confirmed = terminated(json!({ "callId": call_id }));
+    app.send(answer(&cancelling, "capabilities/cancel-result", confirmed))
+        .await;
+    app.answer_call(&calling, terminated(json!({ "success": false })))
+        .await;
+    let mut expected = stopped_request(json!(7), "7", "terminated");
+    expected["error"]["data"]["step"] = "terminate".into();
+    expected["error"]["data"]["took"] = 57.25.into();
+    assert_eq!(peer.next().await, expected);
+}
+
+/// Nobody can be told that a notification is too much: the connection waits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn notifications_are_read_at_a_rate() {
+    let limits = Limits {
+        requests_per_second: 10.0,
+        ..Limits::default()
+    };
+    let gateway = Gateway::limited(limits).await;
+    let (_app, mut peer) = pair(&gateway).await;
+    let began = std::time::Instant::now();
+    // Ten at once, and ten in each second after that.
+    for id in 0..25 {
+        peer.send(cancel(json!(id))).await;
+    }
+    nothing_left(&mut peer).await;
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(1_300), "{took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
+use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
+use tokio::task::JoinSet;
+use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::binary::{caphost, port_of, serve};
@@ -83,5 +86,52 @@ async fn large_messages_that_were_written_leave_no_memory_with_their_connections
     // With their connections it would be 220 MiB.
     let grown = grown(pid, before).await;
     assert!(grown < 120, "{grown} MiB");
+    child.kill().await.unwrap();
+}
+
+/// The most memory that a process has had.
+fn most_memory(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().nth(1));
+    kibibytes.unwrap().parse::<usize>().unwrap() << 10
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_messages_that_end_on_many_connections_count_until_they_are_handled() {
+    let bound = ["serve", "--port", "0", "--max-unfinished-bytes", "32MiB"];
+    let (mut child, ready) = serve(caphost(&bound)).await;
+    let (port, pid) = (port_of(&ready), child.id().unwrap());
+    let mut honest = peer(port, "/abp").await;
+    let before = memory(pid);
+    // Nested, so that reading it takes time.
+    let nested = format!(
+        r#"{{"type":"x","id":"1","payload":[{}[]]}}"#,
+        "[],".repeat(5 * MIB)
+    );
+    let mut attackers = JoinSet::new();
+    for _ in 0..24 {
+        let mut attacker = peer(port, "/abp").await;
+        let text = nested.clone();
+        attackers.spawn(async move {
+            for _ in 0..2 {
+                // One that has to make room is closed.
+                if attacker.socket.send(Message::text(&*text)).await.is_err() {
+                    break;
+                }
+            }
+            let _ = attacker.socket.close(None).await;
+            while let Some(Ok(_)) = attacker.socket.next().await {}
+        });
+    }
+    let ended = async { while attackers.join_next().await.is_some() {} };
+    tokio::time::timeout(Duration::from_secs(300), ended)
+        .await
+        .unwrap();
+    let grown = (most_memory(pid) - before) / MIB;
+    // With what closed connections leave behind; uncounted it would be twice as much.
+    assert!(grown < 340, "{grown} MiB");
+    honest.send(request("x", "1", json!({}))).await;
+    assert_eq!(honest.next().await["type"], "error");
     child.kill().await.unwrap();
 }

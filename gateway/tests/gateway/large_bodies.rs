@@ -1,6 +1,6 @@
 //! Large bodies of requests, and large answers that nobody reads.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use caphost_gateway::{Config, HttpLimits, Limits, McpOptions};
 use serde_json::json;
@@ -80,6 +80,108 @@ async fn bodies_of_one_token_that_do_not_end_are_not_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_small_bodies_of_one_token_that_do_not_end_are_not_kept() {
+    let gateway = Gateway::with(Config {
+        tokens: tokens(&["agent=greedy", "agent=honest", "app=c"]),
+        limits: Limits {
+            unfinished_bytes: MIB,
+            ..Limits::default()
+        },
+        ..config()
+    })
+    .await;
+    let host = gateway.address;
+    let headers = mcp_headers("greedy", "server/discover");
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\
+         Content-Length: 60000\r\n\r\n{}",
+        " ".repeat(59_000)
+    );
+    let mut greedy = Vec::new();
+    for _ in 0..40 {
+        greedy.push(sent(&gateway, &request).await);
+    }
+    let small = modern(1, "server/discover", json!({ "x": "x".repeat(50_000) })).to_string();
+    let headers = mcp_headers("honest", "server/discover");
+    let answer = gateway.ask("POST", "/mcp", &headers, &small).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let mut refused = 0;
+    for stream in &mut greedy {
+        let answer = tokio::time::timeout(Duration::from_millis(200), read(stream)).await;
+        refused += usize::from(answer.is_ok_and(|it| it.starts_with("HTTP/1.1 503")));
+    }
+    assert!(refused >= 25, "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_of_one_byte_chunks_is_read_as_any_other() {
+    let gateway = Gateway::start().await;
+    let discover = modern(1, "server/discover", json!({ "x": "x".repeat(50_000) })).to_string();
+    let chunked: String = discover
+        .chars()
+        .map(|it| format!("1\r\n{it}\r\n"))
+        .collect();
+    let (host, headers) = (gateway.address, mcp_headers("none", "server/discover"));
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\
+         Transfer-Encoding: chunked\r\n\r\n{chunked}0\r\n\r\n"
+    );
+    let answer = read(&mut sent(&gateway, &request).await).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+/// An app with the token `c`, whose manifest has about a mebibyte.
+async fn app_with_a_large_manifest(gateway: &Gateway) -> Peer {
+    let mut app = gateway.peer("/abp/app?token=c").await;
+    let mut message = register("demo");
+    message["payload"]["capabilities"] =
+        json!([{ "name": "a.b", "description": "d".repeat(MIB - 10_000) }]);
+    app.send(message).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    app
+}
+
+/// Requests of the token `greedy` for that manifest, which are not read.
+async fn unread_pull(gateway: &Gateway) -> TcpStream {
+    let (host, token) = (gateway.address, bearer("greedy"));
+    let request =
+        format!("GET /abp.json HTTP/1.1\r\nHost: {host}\r\n{token}Connection: close\r\n\r\n");
+    sent(gateway, &request).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sixty_unread_pulls_of_a_large_manifest_stall_nobody() {
+    let gateway = Gateway::with(Config {
+        tokens: tokens(&["agent=greedy", "agent=honest", "app=c"]),
+        ..config()
+    })
+    .await;
+    let mut app = app_with_a_large_manifest(&gateway).await;
+    let mut agent = gateway.peer("/abp?token=honest").await;
+    agent.initialize(&mut app).await;
+    let mut unread = Vec::new();
+    let mut times = Vec::new();
+    for pull in 0..60 {
+        unread.push(unread_pull(&gateway).await);
+        for _ in 0..5 {
+            let began = Instant::now();
+            agent.call_through(&mut app).await;
+            times.push(began.elapsed());
+        }
+        if pull % 20 == 19 {
+            let answer = gateway.get("/abp.json", &bearer("honest")).await;
+            assert_eq!(
+                (answer.status, answer.body.len() > MIB - 10_000),
+                (200, true)
+            );
+        }
+    }
+    times.sort();
+    let p99 = times[times.len() * 99 / 100];
+    assert!(p99 < Duration::from_millis(500), "{p99:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_that_one_token_does_not_read_are_not_kept() {
     let gateway = Gateway::with(Config {
         tokens: tokens(&["agent=greedy", "agent=honest", "app=c"]),
@@ -90,18 +192,10 @@ async fn answers_that_one_token_does_not_read_are_not_kept() {
         ..config()
     })
     .await;
-    let mut app = gateway.peer("/abp/app?token=c").await;
-    let mut message = register("demo");
-    message["payload"]["capabilities"] =
-        json!([{ "name": "a.b", "description": "d".repeat(MIB - 10_000) }]);
-    app.send(message).await;
-    assert_eq!(app.next().await["type"], "app/registered");
+    let _app = app_with_a_large_manifest(&gateway).await;
     let mut unread = Vec::new();
     for _ in 0..10 {
-        let (host, token) = (gateway.address, bearer("greedy"));
-        let request =
-            format!("GET /abp.json HTTP/1.1\r\nHost: {host}\r\n{token}Connection: close\r\n\r\n");
-        unread.push(sent(&gateway, &request).await);
+        unread.push(unread_pull(&gateway).await);
         let answer = gateway.get("/abp.json", &bearer("honest")).await;
         assert_eq!(
             (answer.status, answer.body.len() > MIB - 10_000),

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use caphost_gateway::{Config, Limits, Tokens};
+use caphost_gateway::{Config, HttpLimits, Limits, Tokens};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::header::SEC_WEBSOCKET_PROTOCOL;
 
+use crate::hardening::half;
+use crate::mcp::client::{MODERN, modern};
 use crate::request::bearer;
 use crate::support::*;
 
@@ -182,4 +185,208 @@ async fn long_reasons_and_one_id_for_all_runs_make_no_long_answer() {
     assert_eq!(several.status, 409);
     let runs = &several.json()["error"]["details"]["runIds"];
     assert_eq!(runs.as_array().unwrap().len(), 16);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cancels_of_runs_yet_to_come_leave_those_of_others_in_place() {
+    let mut limits = Limits::default();
+    limits.retention.count = 4;
+    let tokens = ["app=app", "agent=agent", "admin=greedy", "admin=modest"];
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.iter().map(|text| text.parse().unwrap()).collect()),
+        limits,
+        ..config()
+    })
+    .await;
+    let mut app = app(&gateway).await;
+    let mut agent = agent(&gateway, "agent").await;
+    agent.initialize(&mut app).await;
+    let id = |number: u32| format!("0b6f2f5e-6c0d-4a3b-9a2e-{number:012}");
+    let cancel = async |token: &str, id: &str| {
+        let body = json!({ "requestId": id }).to_string();
+        let path = "/cancellation/cancel";
+        let answer = gateway.post(path, &bearer(token), &body).await;
+        assert_eq!(answer.json()["status"], "queued", "{}", answer.body);
+    };
+    cancel("modest", &id(0)).await;
+    for number in 1..20 {
+        cancel("greedy", &id(number)).await;
+    }
+    // Who asks for the same again takes no more of it.
+    for _ in 0..20 {
+        cancel("greedy", &id(19)).await;
+    }
+    for (number, kept) in [(0, true), (1, false), (16, false), (18, true), (19, true)] {
+        let id = id(number);
+        agent.send(call(&id, &id)).await;
+        match kept {
+            true => {
+                let told = agent.next().await;
+                assert_eq!(
+                    told["payload"]["metadata"]["stop"], "never-started",
+                    "{told}"
+                );
+            }
+            false => {
+                let called = app.next().await;
+                assert_eq!(called["payload"]["options"]["callId"], id);
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_of_one_token_leave_connections_to_others() {
+    let tokens = ["app=app", "agent=greedy", "agent=modest"];
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.iter().map(|text| text.parse().unwrap()).collect()),
+        http_limits: HttpLimits {
+            connections_per_address: 20,
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let mut app = app(&gateway).await;
+    let params = json!({ "notifications": { "toolsListChanged": true } });
+    let listen = modern(1, "subscriptions/listen", params).to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\n{}Content-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n{listen}",
+        gateway.address,
+        bearer("greedy"),
+        listen.len()
+    );
+    let port = gateway.address.port();
+    let mut streams = Vec::new();
+    let mut opened = 0;
+    for _ in 0..40 {
+        let mut stream = half(port, &request).await;
+        let mut start = [0; 12];
+        soon("an answer", stream.read_exact(&mut start))
+            .await
+            .unwrap();
+        match &start {
+            b"HTTP/1.1 200" => opened += 1,
+            start => assert_eq!(start, b"HTTP/1.1 503"),
+        }
+        streams.push(stream);
+    }
+    assert_eq!(opened, 15, "three quarters of what one address has");
+    let mut others = Vec::new();
+    for _ in 0..5 {
+        assert_eq!(
+            gateway.get("/api/runs", &bearer("modest")).await.status,
+            200
+        );
+        let mut modest = agent(&gateway, "modest").await;
+        modest.initialize(&mut app).await;
+        modest.call_through(&mut app).await;
+        others.push(modest);
+    }
+    // Whoever has too much is told how the gateway is, too, and gets places back that are free.
+    let greedy = bearer("greedy");
+    assert_eq!(gateway.get("/api/runs", &greedy).await.status, 503);
+    assert_eq!(gateway.get("/healthz", &greedy).await.status, 200);
+    drop(streams);
+    let again = async { while gateway.get("/api/runs", &greedy).await.status == 503 {} };
+    soon("room", again).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_lists_runs_all_the_time_is_told_to_wait_and_others_are_not() {
+    let gateway = gateway(Limits {
+        listed_bytes_per_second: 64 << 10,
+        ..Limits::default()
+    })
+    .await;
+    let mut app = app(&gateway).await;
+    let mut greedy = agent(&gateway, "greedy").await;
+    greedy.initialize(&mut app).await;
+    let reason = "x".repeat(4_096);
+    for number in 0..1_000 {
+        let (call_id, id) = (format!("c{number}"), format!("x{number}"));
+        greedy.send(call(&id, &call_id)).await;
+        let mut cancelling = cancel(&format!("y{number}"), &call_id);
+        cancelling["payload"]["reason"] = json!(reason);
+        greedy.send(cancelling).await;
+        app.next().await;
+        app.next().await;
+    }
+    let path = "/api/runs?limit=10000";
+    // It is made before it is paid for.
+    let listed = gateway.get(path, &bearer("greedy")).await;
+    assert_eq!(listed.status, 200);
+    assert!(listed.body.len() > 4 << 20, "{}", listed.body.len());
+    for _ in 0..10 {
+        let refused = gateway.get(path, &bearer("greedy")).await;
+        assert_eq!(refused.status, 429);
+        assert_eq!(refused.json()["error"]["code"], "RATE_LIMITED");
+        let wait: u32 = refused.header("retry-after").unwrap().parse().unwrap();
+        assert!((2..100).contains(&wait), "{wait}");
+    }
+    assert_eq!(gateway.get(path, &bearer("modest")).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_lists_many_tools_all_the_time_is_told_to_wait_and_others_are_not() {
+    let gateway = gateway(Limits {
+        listed_bytes_per_second: 64 << 10,
+        ..Limits::default()
+    })
+    .await;
+    let mut app = gateway.peer("/abp/app?token=app").await;
+    let mut message = register("demo");
+    message["payload"]["capabilities"] =
+        json!([{ "name": "a.b", "description": "d".repeat(1_000_000) }]);
+    app.send(message).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let tools = async |token: &str| {
+        let method = "tools/list";
+        let headers = format!(
+            "{}Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: {MODERN}\r\n\
+             Mcp-Method: {method}\r\n",
+            bearer(token)
+        );
+        let body = modern(1, method, json!({})).to_string();
+        gateway.post("/mcp", &headers, &body).await
+    };
+    // It is made before it is paid for.
+    let listed = tools("greedy").await;
+    assert_eq!((listed.status, listed.body.len() > 1_000_000), (200, true));
+    for _ in 0..10 {
+        let refused = tools("greedy").await;
+        assert_eq!(refused.status, 429);
+        let error = &refused.json()["error"];
+        assert_eq!(error["data"]["code"], "RATE_LIMITED", "{error}");
+        let wait: u32 = refused.header("retry-after").unwrap().parse().unwrap();
+        assert!((2..100).contains(&wait), "{wait}");
+    }
+    assert_eq!(tools("modest").await.status, 200);
+
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "_capabilities/list" });
+    let mut greedy = Vec::new();
+    for _ in 0..3 {
+        greedy.push(gateway.peer("/jsonrpc?token=greedy").await);
+    }
+    for peer in &mut greedy {
+        peer.send(list.clone()).await;
+    }
+    let mut made = 0;
+    for peer in &mut greedy {
+        let answer = peer.next().await;
+        match answer["result"].is_object() {
+            true => made += 1,
+            false => {
+                let data = &answer["error"]["data"];
+                assert_eq!(data["code"], "RATE_LIMITED", "{answer}");
+                assert!(data["retryAfter"].as_f64().unwrap() > 1_000.0, "{answer}");
+            }
+        }
+    }
+    assert_eq!(made, 1);
+    let mut modest = gateway.peer("/jsonrpc?token=modest").await;
+    modest.send(list).await;
+    assert!(modest.next().await["result"].is_object());
 }

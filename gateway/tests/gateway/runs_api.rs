@@ -65,7 +65,8 @@ async fn a_run_is_shown_from_its_call_to_its_end() {
         "runId": run, "name": "tool:a.b", "dialect": "abp", "dialectId": "c", "owner": "anyone",
         "thread": null, "app": "demo", "capability": "a.b", "callId": "c", "state": "running",
         "registeredAt": at, "endedAt": null, "cancelRequestedAt": null, "cancelledAt": null,
-        "cancelReason": null, "progress": info, "error": null, "stop": null, "ended": null,
+        "cancelReason": null, "progress": info, "error": null, "stop": null, "step": null,
+        "took": null, "ended": null,
     });
     assert_eq!(running, expected);
     for id in ["c", run.as_str().unwrap()] {

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use caphost_gateway::Limits;
+use caphost_gateway::{Config, Limits};
 use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
+use crate::hardening::tokens;
 use crate::support::*;
 
 const QUEUED_BYTES: usize = 1 << 20;
@@ -352,4 +353,134 @@ async fn unread_sockets_share_one_bound_and_a_healthy_peer_is_never_the_one_that
     app.send(answer(&relayed, "capabilities/call-result", done))
         .await;
     assert_eq!(healthy.next().await["id"], "after");
+}
+
+/// As `agent`: sends what `make` makes, of 64 KiB, until it is refused. With what.
+async fn flood(agent: &mut Peer, make: impl Fn(&str) -> Value) -> Value {
+    for sent in 0..4_096 {
+        agent.send(make(&sent.to_string())).await;
+        let answered = tokio::time::timeout(Duration::from_millis(2), agent.socket.next());
+        if let Ok(Some(Ok(Message::Text(text)))) = answered.await {
+            return serde_json::from_str(&text).unwrap();
+        }
+    }
+    panic!("nothing is refused");
+}
+
+fn large_call(id: &str) -> Value {
+    let mut message = call(id, id);
+    message["payload"]["params"] = json!({ "text": "x".repeat(64 << 10) });
+    message
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_floods_several_slow_apps_is_refused_and_no_app_is_disconnected() {
+    let (gateway, mut apps, mut greedy) = with_slow_apps().await;
+    for (agent, app) in greedy.iter_mut().zip(&mut apps) {
+        agent.initialize(app).await;
+    }
+    for agent in &mut greedy {
+        assert_eq!(code(&flood(agent, large_call).await), "RATE_LIMITED");
+        // No app reads for so long that it counts as one that does not.
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+    }
+    assert!(gateway.hub.queued_bytes() <= 9 << 20);
+    assert_eq!(gateway.hub.peers().1, 3, "every app is still there");
+    // Others are served meanwhile.
+    let mut agent = gateway.peer("/abp?token=honest&app=c").await;
+    agent.send(request("initialize", "init", json!({}))).await;
+    let mut seen = 0;
+    let relayed = loop {
+        let message = apps[2].next().await;
+        seen += 1;
+        if message["type"] == "initialize" {
+            break message;
+        }
+    };
+    assert!(seen < 100, "{seen}");
+    let session = json!({ "sessionId": "s" });
+    apps[2]
+        .send(answer(&relayed, "initialize-result", session))
+        .await;
+    assert_eq!(agent.next().await["payload"]["sessionId"], "s");
+    agent.call_through(&mut apps[2]).await;
+}
+
+/// A gateway with little room for all, three apps that do not read, and an agent of one token for each.
+async fn with_slow_apps() -> (Gateway, Vec<Peer>, Vec<Peer>) {
+    let gateway = Gateway::with(Config {
+        tokens: tokens(&["agent=greedy", "agent=honest", "app=a", "app=b", "app=c"]),
+        limits: Limits {
+            queued_bytes: 8 << 20,
+            queued_bytes_of_all: 9 << 20,
+            ..Limits::default()
+        },
+        ..config()
+    })
+    .await;
+    let (mut apps, mut agents) = (Vec::new(), Vec::new());
+    for id in ["a", "b", "c"] {
+        let mut app = gateway.peer(&format!("/abp/app?token={id}")).await;
+        without_a_buffer(&app);
+        app.send(register(id)).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        agents.push(gateway.peer(&format!("/abp?token=greedy&app={id}")).await);
+        apps.push(app);
+    }
+    (gateway, apps, agents)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_floods_several_slow_apps_with_initialize_is_refused_as_well() {
+    let (gateway, _apps, mut agents) = with_slow_apps().await;
+    for agent in &mut agents {
+        let text = "x".repeat(64 << 10);
+        let large = |id: &str| request("initialize", id, json!({ "text": text }));
+        assert_eq!(code(&flood(agent, large).await), "RATE_LIMITED");
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+    }
+    assert_eq!(gateway.hub.peers().1, 3, "every app is still there");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_reasons_of_cancels_do_not_fill_the_queues_of_slow_apps() {
+    let (gateway, mut apps, mut agents) = with_slow_apps().await;
+    let reason = "x".repeat(64 << 10);
+    for (agent, app) in agents.iter_mut().zip(&mut apps) {
+        agent.initialize(app).await;
+    }
+    for agent in &mut agents {
+        for sent in 0..200 {
+            let payload = json!({ "callId": "none", "reason": reason });
+            let cancel = request("capabilities/cancel", &sent.to_string(), payload);
+            agent.send(cancel).await;
+        }
+        // All of them have come.
+        agent.send(request("initialize", "last", json!({}))).await;
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+    }
+    assert!(
+        gateway.hub.queued_bytes() < 7 << 20,
+        "{}",
+        gateway.hub.queued_bytes()
+    );
+    assert_eq!(gateway.hub.peers().1, 3, "every app is still there");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_keeps_up_is_called_while_others_of_its_callers_do_not() {
+    let (gateway, mut apps, mut agents) = with_slow_apps().await;
+    for (agent, app) in agents.iter_mut().zip(&mut apps) {
+        agent.initialize(app).await;
+    }
+    let refused = [
+        flood(&mut agents[0], large_call).await,
+        flood(&mut agents[1], large_call).await,
+    ];
+    assert_eq!(
+        refused.map(|it| code(&it).to_string()),
+        ["RATE_LIMITED", "RATE_LIMITED"]
+    );
+    agents[2].call_through(&mut apps[2]).await;
+    assert_eq!(gateway.hub.peers().1, 3);
 }

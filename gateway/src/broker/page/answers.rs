@@ -7,9 +7,10 @@ use super::sending::failed_ending;
 use crate::broker::Broker;
 use crate::broker::call::Reply;
 use crate::broker::pending::PageKey;
+use crate::wire::stops::Grade;
 use crate::wire::{Failure, Json, Request, Said, members, text_of};
 use caphost::agent::{AgentState, RequestKey, Settled};
-use caphost::call::{Code, LateEnd, Stop};
+use caphost::call::{Code, Stop};
 
 impl Broker {
     pub(super) fn page_heard(
@@ -24,7 +25,7 @@ impl Broker {
         match request {
             Request::Call => page.called(key, answer),
             Request::Cancel => page.cancelled(key, answer),
-            Request::Initialize | Request::Shutdown => page.state.shut_down(),
+            Request::Initialize | Request::List | Request::Shutdown => page.state.shut_down(),
         }
     }
 
@@ -72,7 +73,7 @@ impl Broker {
 /// The answer to a request of a page.
 pub(in crate::broker) enum Answer<'a> {
     /// What the app says, its payload, and how far it has seen a stop.
-    Said(&'a Said<'a>, Json, (Stop, Option<LateEnd>)),
+    Said(&'a Said<'a>, Json, Grade),
     /// The app has not understood the request: its error as JSON.
     Error(&'a str),
     /// The gateway answers in the app's stead; of a cancel, with that reason.
@@ -86,8 +87,8 @@ impl Page {
         let state = &mut self.state;
         match answer {
             Answer::Said(said, ..) if said.success.is_none() => state.called(key, None, None),
-            Answer::Said(said, payload, (stop, _)) if said.cancelled => {
-                state.called(key, Some(Reply::Json(payload)), Some(stop));
+            Answer::Said(said, payload, grade) if said.cancelled => {
+                state.called(key, Some(Reply::Json(payload)), Some(grade.stop));
             }
             Answer::Said(said, payload, _) => {
                 let open = said.success == Some(false)
@@ -117,7 +118,8 @@ impl Page {
                 let reason = said.reason.as_deref().map(str::to_string);
                 let error = said.error.map(|error| Reply::Json(Json::keep(error, None)));
                 let lost = said.code.as_deref().is_some_and(says_no_session);
-                state.cancelled(key, said.cancelled.then_some(grade), reason, error, lost);
+                let confirmed = said.cancelled.then_some((grade.stop, grade.ended));
+                state.cancelled(key, confirmed, reason, error, lost);
             }
             Answer::Error(error) => {
                 let lost = code_of(error).is_some_and(|code| says_no_session(&code));

@@ -32,7 +32,7 @@ pub(super) struct Page {
     /// Until the app has answered `initialize`: when it is no longer waited for.
     give_up: Option<Millis>,
     calls: FxHashMap<RequestKey, (RunId, CallId)>,
-    cancels: FxHashMap<RequestKey, CancelKey>,
+    cancels: FxHashMap<RequestKey, (CancelKey, RunId, CallId)>,
     abandoned: Abandoned,
     /// As it stands among the deadlines of all.
     deadline: Option<u64>,
@@ -136,8 +136,8 @@ impl Broker {
         self.runs
             .cancel_requested(run, reason.as_deref(), now.unix_ms);
         let found = self.with_page(session, |_, page| {
-            let key = page.state.cancel(call, reason, now.monotonic_ms);
-            page.cancels.insert(key, cancel);
+            let key = page.state.cancel(call.clone(), reason, now.monotonic_ms);
+            page.cancels.insert(key, (cancel, run, call));
         });
         if !found {
             let error = disconnected();
@@ -167,8 +167,7 @@ impl Broker {
                 page.deadline = None;
                 page.state.handle_timeout(now);
                 if page.give_up.is_some_and(|at| at <= now) {
-                    let message = "The app did not answer `initialize` in time: its page does \
-                        not respond, and its tab may be frozen";
+                    let message = "The page does not respond; its tab may be frozen";
                     broker.page_refused(page, Reply::Failed(Error::new(Code::TIMEOUT, message)));
                 }
             });

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Answer, Page};
-use crate::broker::call::{Ended, Reply, Step, cancel_payload};
+use crate::broker::call::{CancelOutcome, Ended, Reply, Step, cancel_payload};
 use crate::broker::message::Cancel;
 use crate::broker::pending::{Asker, PageKey};
 use crate::broker::requests::{About, Asked, Unsent};
@@ -13,7 +13,7 @@ use crate::wire::{Json, Request};
 use caphost::agent::{
     Action as StateAction, Outgoing, Request as StateRequest, RequestKey, Settled,
 };
-use caphost::call::{Code, Stop};
+use caphost::call::{CallId, Code, Stop, StoppedBy};
 
 impl Broker {
     /// Does what a session's state asks for, in order. Whether the session is over.
@@ -30,7 +30,8 @@ impl Broker {
                         continue;
                     };
                     let abandoned = matches!(settled, Settled::Cancelled(Stop::Abandoned));
-                    self.page_settled(run, settled);
+                    let by = self.stopped_by(session, run, &call_id);
+                    self.page_settled(run, settled, by);
                     let over = match abandoned {
                         true => page.abandoned.wait_for(call_id, run),
                         false => Some(run),
@@ -39,9 +40,13 @@ impl Broker {
                         .extend(over.map(|run| Action::CallOver { run }));
                 }
                 StateAction::SettleCancel(key, outcome) => {
-                    let cancel = page.cancels.remove(&key);
-                    let answered = cancel.map(|cancel| Action::CancelAnswered { cancel, outcome });
-                    self.actions.extend(answered);
+                    let Some((cancel, run, call_id)) = page.cancels.remove(&key) else {
+                        continue;
+                    };
+                    let by = self.stopped_by(session, run, &call_id);
+                    let outcome = CancelOutcome::of(outcome, by);
+                    self.actions
+                        .push_back(Action::CancelAnswered { cancel, outcome });
                 }
                 StateAction::Progress(key, Reply::Json(info)) => {
                     if let Some((run, _)) = page.calls.get(&key) {
@@ -124,16 +129,20 @@ impl Broker {
 
     /// Settles a call that never went to the app.
     pub(super) fn page_unsent(&mut self, run: RunId, settled: Settled<Reply>) {
-        self.page_settled(run, settled);
+        self.page_settled(run, settled, None);
         self.actions.push_back(Action::CallOver { run });
     }
 
-    fn page_settled(&mut self, run: RunId, settled: Settled<Reply>) {
+    fn page_settled(&mut self, run: RunId, settled: Settled<Reply>, by: Option<StoppedBy>) {
         let ended = match settled {
             Settled::Response(Reply::Json(response)) => Ended::Response(response),
             Settled::Response(Reply::Failed(error)) => Ended::Failed(error),
             Settled::Failed(error) => Ended::Failed(error.retype()),
-            Settled::Cancelled(stop) => Ended::Cancelled { stop, reason: None },
+            Settled::Cancelled(stop) => Ended::Cancelled {
+                stop,
+                by,
+                reason: None,
+            },
         };
         let now = self.now.unix_ms;
         let ended = match ended {
@@ -143,24 +152,33 @@ impl Broker {
                 let code = error.code.as_str().to_string();
                 self.runs.end(run, failed_ending(Some(code)), now);
                 // A cancel that was confirmed stays true, whoever asked for it.
-                match self.runs.get(run).and_then(|run| run.stop()) {
-                    Some(stop) => self.stopped(run, stop),
+                match self.runs.get(run).and_then(|run| run.grade()) {
+                    Some(grade) => self.stopped(run, grade.stop, grade.by),
                     None => Ended::Failed(error),
                 }
             }
-            Ended::Cancelled { stop, .. } => {
-                self.runs.end(run, Ending::Cancelled(stop), now);
-                self.stopped(run, stop)
+            Ended::Cancelled { stop, by, .. } => {
+                self.runs.end(run, Ending::Cancelled(stop, by), now);
+                self.stopped(run, stop, by)
             }
         };
         let step = Step::Ended(ended);
         self.actions.push_back(Action::Call { run, step });
     }
 
-    fn stopped(&self, run: RunId, stop: Stop) -> Ended {
+    fn stopped(&self, run: RunId, stop: Stop, by: Option<StoppedBy>) -> Ended {
         let known = self.runs.get(run);
         let reason = known.and_then(|run| run.cancel_reason.clone());
-        Ended::Cancelled { stop, reason }
+        // An operator may have been told before.
+        let by = by.or(known.and_then(|run| run.by));
+        Ended::Cancelled { stop, by, reason }
+    }
+
+    /// What has stopped a call of a session, as far as the app has said.
+    fn stopped_by(&self, session: PeerId, run: RunId, call_id: &CallId) -> Option<StoppedBy> {
+        let agent = self.agents.get(&session);
+        let told = agent.and_then(|agent| agent.stopped.by(call_id.as_str(), run));
+        told.or_else(|| self.runs.get(run)?.by)
     }
 }
 

@@ -78,7 +78,7 @@ fn what_is_remembered_of_an_owner_is_bounded_in_bytes() {
     for number in 0..100 {
         last = add(&mut runs, &number.to_string(), &greedy);
         runs.cancel_requested(last, Some(&"é".repeat(REASON_CHARS)), 0);
-        runs.end(last, Ending::Cancelled(Stop::Dropped), 0);
+        runs.end(last, Ending::Cancelled(Stop::Dropped, None), 0);
     }
     let kept = runs.list(&greedy, 0);
     assert!((5..=12).contains(&kept.len()), "{}", kept.len());
@@ -90,7 +90,7 @@ fn what_is_remembered_of_an_owner_is_bounded_in_bytes() {
         for number in 0..10 {
             let run = add(&mut runs, &number.to_string(), &owner);
             runs.cancel_requested(run, Some(&"é".repeat(REASON_CHARS)), 0);
-            runs.end(run, Ending::Cancelled(Stop::Dropped), 0);
+            runs.end(run, Ending::Cancelled(Stop::Dropped, None), 0);
         }
     }
     let bytes = runs.runs.values().map(|run| run.bytes()).sum::<usize>();

@@ -1,7 +1,8 @@
 //! Cancels for runs that are not registered yet: of ids that nobody meets by chance, for a short
 //! time. An id such as `2` is the next call of many a client.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::{Uuid, Variant};
@@ -78,55 +79,80 @@ impl Runs {
     }
 }
 
-/// Cancels kept until a run with their id comes, or they are too old.
+/// Cancels kept until a run with their id comes, or they are too old. Where there are too many, the
+/// oldest goes of whoever has most: nobody takes the place of others who have fewer.
 #[derive(Debug, Default)]
 pub(super) struct EarlyCancels {
-    by_id: HashMap<String, Vec<EarlyCancel>>,
-    order: VecDeque<(u64, String)>,
+    by_id: HashMap<String, Vec<Kept>>,
+    /// The ids, of each who cancels, in the order in which they came.
+    by_owner: BTreeMap<Arc<str>, BTreeMap<Place, String>>,
+    count: usize,
+    counted: u64,
     done: VecDeque<Uuid>,
+}
+
+/// When one came, and a number that is greater for those that were kept later.
+type Place = (u64, u64);
+
+#[derive(Clone, Debug)]
+struct Kept {
+    early: EarlyCancel,
+    number: u64,
+}
+
+impl Kept {
+    fn place(&self) -> Place {
+        (self.early.at, self.number)
+    }
 }
 
 impl EarlyCancels {
     /// Keeps a cancel, at most `max` of them, unless it is done with. As it is kept: somebody who
     /// cancels again what is kept already only renews it.
-    pub(super) fn insert(&mut self, early: EarlyCancel, max: usize) -> Option<EarlyCancel> {
+    pub(super) fn insert(&mut self, mut early: EarlyCancel, max: usize) -> Option<EarlyCancel> {
         if self.done.contains(&early.key) {
             return None;
         }
-        let kept = self.by_id.entry(early.request_id.clone()).or_default();
-        let at = early.at;
-        let known = kept.iter().position(|it| it.by == early.by);
-        let known = known.unwrap_or_else(|| {
-            kept.push(early);
-            kept.len() - 1
-        });
-        kept[known].at = kept[known].at.max(at);
-        let kept = kept[known].clone();
-        // What another worker has kept may be older than the newest here.
-        let place = self.order.partition_point(|(other, _)| *other <= at);
-        self.order.insert(place, (at, kept.request_id.clone()));
-        while self.order.len() > max {
-            self.drop_oldest();
+        if let Some(known) = self.remove(&early.request_id, |it| it.by == early.by) {
+            let at = early.at.max(known.at);
+            early = EarlyCancel { at, ..known };
         }
-        Some(kept)
+        self.counted += 1;
+        let kept = Kept {
+            early: early.clone(),
+            number: self.counted,
+        };
+        let of_owner = self.by_owner.entry(early.by.name.clone()).or_default();
+        of_owner.insert(kept.place(), early.request_id.clone());
+        let of_id = self.by_id.entry(early.request_id.clone()).or_default();
+        of_id.push(kept);
+        self.count += 1;
+        while self.count > max && self.drop_oldest() {}
+        Some(early)
     }
 
     /// Forgets what came before `since`.
     pub(super) fn expire(&mut self, since: u64) {
-        while self.order.front().is_some_and(|(at, _)| *at < since) {
-            self.drop_oldest();
+        if self.count == 0 {
+            return;
+        }
+        let of_all = self.by_owner.values();
+        let old = of_all.flat_map(|it| it.range(..(since, 0)).map(|(_, id)| id.clone()));
+        for id in old.collect::<Vec<_>>() {
+            self.remove(&id, |it| it.at < since);
         }
     }
 
     /// Takes out the cancel that a run being registered meets.
     pub(super) fn take(&mut self, run: &NewRun) -> Option<EarlyCancel> {
-        if self.by_id.is_empty() {
+        if self.count == 0 {
             return None;
         }
+        let allowed = |it: &EarlyCancel| it.by.may_see(&run.owner, run.app.as_deref());
         let of_dialect = run.dialect_id.as_deref();
         let taken = self
-            .take_one(&run.id.to_string(), run)
-            .or_else(|| self.take_one(of_dialect?, run))?;
+            .remove(&run.id.to_string(), allowed)
+            .or_else(|| self.remove(of_dialect?, allowed))?;
         self.finish(taken.key);
         Some(taken)
     }
@@ -134,17 +160,12 @@ impl EarlyCancels {
     /// It has met its run on another worker.
     pub(super) fn forget(&mut self, early: &EarlyCancel) {
         self.finish(early.key);
-        if let Some(kept) = self.by_id.get_mut(&early.request_id) {
-            kept.retain(|it| it.by != early.by);
-            if kept.is_empty() {
-                self.by_id.remove(&early.request_id);
-            }
-        }
+        self.remove(&early.request_id, |it| it.by == early.by);
     }
 
     /// All that are kept and came at `since` or later.
     pub(super) fn list(&self, since: u64) -> Vec<EarlyCancel> {
-        let all = self.by_id.values().flatten();
+        let all = self.by_id.values().flatten().map(|it| &it.early);
         let mut all: Vec<_> = all.filter(|it| it.at >= since).cloned().collect();
         all.sort_unstable_by_key(|it| it.at);
         all
@@ -157,26 +178,94 @@ impl EarlyCancels {
         }
     }
 
-    fn take_one(&mut self, id: &str, run: &NewRun) -> Option<EarlyCancel> {
+    /// Whether there was one.
+    fn drop_oldest(&mut self) -> bool {
+        let most = self.by_owner.iter().max_by_key(|(_, it)| it.len());
+        let oldest = most.and_then(|(name, it)| Some((name, it.first_key_value()?)));
+        let Some((name, (&(at, _), id))) = oldest else {
+            return false;
+        };
+        let (name, id) = (name.clone(), id.clone());
+        let is_it = |it: &EarlyCancel| it.by.name == name && it.at == at;
+        self.remove(&id, is_it).is_some()
+    }
+
+    /// Takes out the first of an id that `is_it`.
+    fn remove(&mut self, id: &str, is_it: impl Fn(&EarlyCancel) -> bool) -> Option<EarlyCancel> {
         let kept = self.by_id.get_mut(id)?;
-        let allowed = |early: &EarlyCancel| early.by.may_see(&run.owner, run.app.as_deref());
-        let at = kept.iter().position(allowed)?;
-        let early = kept.swap_remove(at);
+        let at = kept.iter().position(|it| is_it(&it.early))?;
+        let taken = kept.swap_remove(at);
         if kept.is_empty() {
             self.by_id.remove(id);
         }
-        Some(early)
-    }
-
-    fn drop_oldest(&mut self) {
-        let Some((at, id)) = self.order.pop_front() else {
-            return;
-        };
-        if let Some(kept) = self.by_id.get_mut(&id) {
-            kept.retain(|early| early.at > at);
-            if kept.is_empty() {
-                self.by_id.remove(&id);
+        let name = &taken.early.by.name;
+        if let Some(of_owner) = self.by_owner.get_mut(name) {
+            of_owner.remove(&taken.place());
+            if of_owner.is_empty() {
+                self.by_owner.remove(name);
             }
         }
+        self.count -= 1;
+        Some(taken.early)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::Role;
+
+    fn of(name: &str, at: u64) -> EarlyCancel {
+        let by = Identity {
+            role: Role::Agent,
+            name: name.into(),
+            app: None,
+        };
+        EarlyCancel::new(&Uuid::new_v4().to_string(), None, &by, at)
+    }
+
+    fn names(kept: &EarlyCancels) -> Vec<(String, u64)> {
+        let all = kept.list(0).into_iter();
+        all.map(|it| (it.by.name.to_string(), it.at)).collect()
+    }
+
+    #[test]
+    fn whoever_has_most_makes_room() {
+        let mut kept = EarlyCancels::default();
+        for at in 1..=8 {
+            kept.insert(of("a", at), 4);
+        }
+        for at in [10, 11, 12] {
+            kept.insert(of("b", at), 4);
+        }
+        let few = |name: &str| names(&kept).iter().filter(|it| it.0 == name).count();
+        assert!(few("a") >= 1 && few("b") >= 2, "{:?}", names(&kept));
+        for at in 20..60 {
+            kept.insert(of("b", at), 4);
+            let newest = names(&kept);
+            assert_eq!(newest.len(), 4);
+            assert!(newest.contains(&("a".into(), 8)), "{newest:?}");
+            assert!(newest.contains(&("b".into(), at)), "{newest:?}");
+        }
+    }
+
+    #[test]
+    fn who_cancels_the_same_again_takes_no_more_room() {
+        let mut kept = EarlyCancels::default();
+        kept.insert(of("b", 1), 3);
+        let again = of("a", 2);
+        for at in 2..50 {
+            let renewed = EarlyCancel {
+                key: Uuid::new_v4(),
+                at,
+                ..again.clone()
+            };
+            kept.insert(renewed, 3);
+        }
+        assert_eq!(names(&kept), [("b".to_string(), 1), ("a".to_string(), 49)]);
+        kept.expire(2);
+        assert_eq!(names(&kept), [("a".to_string(), 49)]);
+        kept.expire(50);
+        assert!(kept.by_id.is_empty() && kept.by_owner.is_empty() && kept.count == 0);
     }
 }

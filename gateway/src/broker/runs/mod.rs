@@ -89,6 +89,7 @@ impl Runs {
             progress: None,
             error: None,
             seen: None,
+            by: None,
             ended: None,
             adopted: false,
             sequence: self.registered,
@@ -100,7 +101,7 @@ impl Runs {
         self.runs.insert(id, run);
         let Some(early) = early else { return true };
         self.cancel_requested(id, early.reason.as_deref(), now);
-        self.end(id, Ending::Cancelled(Stop::NeverStarted), now);
+        self.end(id, Ending::Cancelled(Stop::NeverStarted, None), now);
         self.news.push(News::EarlyTaken(Box::new(early)));
         false
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Dialect, EarlyCancel, Run, RunId, RunState};
 use crate::tokens::Identity;
-use caphost::call::{LateEnd, Stop};
+use caphost::call::{LateEnd, Stop, StoppedBy};
 
 /// One event in the life of a run.
 #[derive(Clone, Debug)]
@@ -46,6 +46,8 @@ pub struct Ended {
     pub cancelled_at: Option<u64>,
     /// See [`Run::stop`].
     pub stop: Option<Stop>,
+    /// See [`Run::by`].
+    pub by: Option<StoppedBy>,
     /// The name of its owner.
     pub owner: Arc<str>,
     /// See [`Run::app`].
@@ -67,6 +69,7 @@ impl From<&Run> for Ended {
             cancel_requested_at: run.cancel_requested_at,
             cancelled_at: run.cancelled_at,
             stop: run.stop(),
+            by: run.by,
             owner: run.owner.name.clone(),
             app: run.app.clone(),
             capability: run.capability.clone(),

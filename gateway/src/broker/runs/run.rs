@@ -11,8 +11,9 @@ use uuid::Uuid;
 use super::kept;
 use crate::broker::PeerId;
 use crate::tokens::Identity;
-use crate::wire::stops;
-use caphost::call::{LateEnd, Stop};
+use crate::wire::stopped_by;
+use crate::wire::stops::{self, Grade};
+use caphost::call::{LateEnd, Stop, StoppedBy};
 
 /// Names a run: a UUID of the gateway's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
@@ -138,15 +139,15 @@ impl RunState {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
     /// The app's response is a success.
     Completed,
     /// With that error code.
     Failed(String),
     /// The app's response, or its confirmation, says so, or it was never sent; and how far its stop
-    /// was seen.
-    Cancelled(Stop),
+    /// was seen, and what has stopped it, if the app says.
+    Cancelled(Stop, Option<StoppedBy>),
     /// Nobody knows: the error code tells why.
     Unknown(String),
 }
@@ -194,6 +195,13 @@ pub struct Run {
         skip_serializing_if = "Option::is_none"
     )]
     pub(super) seen: Option<Stop>,
+    /// What has stopped it, if the app has said. Older workers write none.
+    #[serde(
+        default,
+        with = "stopped_by::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub by: Option<StoppedBy>,
     /// How its handler ended after it was answered as abandoned.
     #[serde(default, with = "stops::late", skip_serializing_if = "Option::is_none")]
     pub ended: Option<LateEnd>,
@@ -233,6 +241,12 @@ impl Run {
         cancelled.then(|| self.seen.unwrap_or(Stop::Abandoned))
     }
 
+    /// The same, and what else is known of its stop.
+    pub fn grade(&self) -> Option<Grade> {
+        let (by, ended) = (self.by, self.ended);
+        self.stop().map(|stop| Grade { stop, by, ended })
+    }
+
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -260,9 +274,9 @@ impl Run {
             Ending::Completed => (RunState::Completed, None),
             Ending::Failed(code) => (RunState::Failed, Some(kept::code(code))),
             Ending::Unknown(code) => (RunState::Unknown, Some(kept::code(code))),
-            Ending::Cancelled(stop) => {
+            Ending::Cancelled(stop, by) => {
                 self.cancelled_at = Some(now);
-                self.seen = Some(stop);
+                (self.seen, self.by) = (Some(stop), by);
                 (RunState::Cancelled, None)
             }
         };

@@ -122,7 +122,7 @@ fn what_an_older_worker_has_written_of_a_run_is_still_read() {
     let a = agent("a");
     let mut runs = Runs::default();
     let id = add(&mut runs, "7", &a);
-    runs.end(id, Ending::Cancelled(Stop::Abandoned), 5);
+    runs.end(id, Ending::Cancelled(Stop::Abandoned, None), 5);
     let late = LateEnd {
         success: true,
         after: 200.0,
@@ -160,7 +160,7 @@ fn only_the_first_end_of_abandoned_work_counts() {
     for stop in Stop::ALL {
         let id = add(&mut runs, stop.as_str(), &a);
         runs.ended_late(id, ended(true));
-        runs.end(id, Ending::Cancelled(stop), 5);
+        runs.end(id, Ending::Cancelled(stop, None), 5);
         runs.take_news();
         runs.ended_late(id, ended(true));
         runs.ended_late(id, ended(false));

@@ -55,7 +55,10 @@ fn the_first_ending_wins() {
     assert!(runs.sent(id, Some("shop".into())));
     runs.cancel_requested(id, Some("enough"), 5);
     assert_eq!(runs.get(id).unwrap().state, RunState::Cancelling);
-    assert!(runs.end(id, Ending::Cancelled(Stop::Dropped), 7).is_some());
+    assert!(
+        runs.end(id, Ending::Cancelled(Stop::Dropped, None), 7)
+            .is_some()
+    );
     assert!(runs.end(id, Ending::Completed, 8).is_none());
     let run = runs.get(id).unwrap();
     assert_eq!(
@@ -223,7 +226,7 @@ fn a_run_that_is_over_and_forgotten_must_not_be_sent() {
         ..Retention::default()
     });
     let id = add(&mut runs, "1", &a);
-    runs.end(id, Ending::Cancelled(Stop::Dropped), 0);
+    runs.end(id, Ending::Cancelled(Stop::Dropped, None), 0);
     assert!(runs.get(id).is_none());
     assert!(!runs.sent(id, None));
 }

@@ -198,15 +198,16 @@ fn an_app_id_with_a_token_of_its_own_is_not_for_an_unscoped_token() {
 }
 
 #[test]
-fn whoever_loses_an_app_id_to_somebody_else_is_told() {
+fn whoever_loses_the_new_sessions_of_an_app_is_told() {
     let tokens = ["app=one", "app=two"].map(|it| it.parse().unwrap());
     let mut bench = Bench::with(Limits::default(), Tokens::new(tokens.into()));
-    registered(&mut bench, 1, "shop", "one");
-    let seen = registered(&mut bench, 2, "shop", "one");
-    assert_eq!(only(&seen, 2)["type"], "app/registered", "the same owner");
-    let seen = registered(&mut bench, 3, "shop", "two");
-    let superseded = Seen::Superseded(2, "shop".into(), "app-0".into(), "app-1".into());
-    assert_eq!(seen[0], superseded, "{seen:?}");
+    let seen = registered(&mut bench, 1, "shop", "one");
+    assert_eq!(only(&seen, 1)["type"], "app/registered");
+    for (peer, token, was, by) in [(2, "one", "app-0", "app-0"), (3, "two", "app-0", "app-1")] {
+        let seen = registered(&mut bench, peer, "shop", token);
+        let superseded = Seen::Superseded(peer - 1, "shop".into(), was.into(), by.into());
+        assert_eq!(seen[0], superseded, "{seen:?}");
+    }
 }
 
 #[test]

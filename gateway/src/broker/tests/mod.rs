@@ -41,6 +41,7 @@ pub(super) enum Seen {
     Resumable(u64, Option<String>, String),
     Replaced(String, String, String),
     Superseded(u64, String, String, String),
+    Left(u64, String),
 }
 
 impl Bench {
@@ -72,6 +73,7 @@ impl Bench {
                     Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
                 }
                 Action::Close { peer, code, .. } => Seen::Closed(peer.0, code.0),
+                Action::Left { agent, message } => Seen::Left(agent.0, message.into_text()),
                 Action::Revoked { run, outcome } => Seen::Revoked(run, outcome),
                 Action::Resumable { peer, id, app, .. } => {
                     Seen::Resumable(peer.0, id, app.to_string())

@@ -45,6 +45,7 @@ fn confirmed(run: &Run, stop: Stop) -> Seen {
         reason: None,
         error: None,
         stop: Some(stop),
+        by: None,
         ended: None,
     };
     Seen::Revoked(run.id, outcome)
@@ -119,6 +120,7 @@ fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
         reason: Some("Operation already completed".into()),
         error: None,
         stop: None,
+        by: None,
         ended: None,
     };
     assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);

@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 use super::agent::Event;
 use super::client::{Exit, Failure};
-use super::connection::Connection;
+use super::connection::{Connection, OPEN_TIMEOUT};
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
 use crate::gateway::{Confirmation, Outcome};
@@ -31,6 +31,8 @@ use report::Report;
 
 /// Why an interrupted call is cancelled, for the app.
 const REASON: &str = "Interrupted at the command line";
+
+const USAGE: &str = "caphost call <CAPABILITY> [--params <JSON|@FILE|->] [OPTIONS]";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +51,7 @@ then says whether the work was seen to stop: where it was not, it may still go o
 ///
 /// Progress goes to standard error: a bar on a terminal, plain lines elsewhere.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Call {
     /// The capability's name, as `caphost list` shows it.
     #[arg(value_name = "CAPABILITY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -57,7 +59,7 @@ pub(super) struct Call {
     /// Its parameters, a JSON object: as such, in a file, or - for standard input.
     #[arg(short, long, value_name = "JSON|@FILE|-", allow_hyphen_values = true, value_parser = Params::parse)]
     params: Option<Params>,
-    /// Time after which the call is cancelled, such as 500ms, 15s or 2m.
+    /// Time after which the call is cancelled, such as 500ms, 15s or 2m; connecting to the app is part of it.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
     /// Where to write the file in the result, or the result as JSON if there is none; - is standard output.
@@ -103,10 +105,11 @@ impl Call {
             Ok(signals) => signals,
             Err(error) => return super::fail(&format!("cannot wait for signals: {error}")),
         };
-        let call = self.outgoing();
+        let began = Instant::now();
+        let mut call = self.outgoing();
         let id = call.id.clone();
         let mut report = Report {
-            made: Instant::now(),
+            made: began,
             call_id: id.as_str().into(),
             timeout: self.timeout,
             output: self.output.clone(),
@@ -116,7 +119,7 @@ impl Call {
         let mut display = Display::new(&self.capability, self.quiet, !self.json);
         display.waiting("connecting");
         let opened = tokio::select! {
-            opened = Connection::open(&self.gateway, self.grace) => opened,
+            opened = Connection::open(&self.gateway, self.grace, self.patience()) => opened,
             () = signals.first() => {
                 display.clear();
                 return report.tell(End::NeverMade, &mut signals).await;
@@ -130,7 +133,10 @@ impl Call {
             }
         };
         report.offered = connection.capabilities().map(String::from).collect();
-        report.made = Instant::now();
+        if let Some(timeout) = self.timeout {
+            let left = timeout.saturating_sub(began.elapsed());
+            call.timeout = Some(left.as_secs_f64() * 1_000.0);
+        }
         display.waiting("");
         connection.call(call);
         let end = self
@@ -143,6 +149,11 @@ impl Call {
             connection.close().await;
         }
         exit
+    }
+
+    /// How long connecting may take.
+    fn patience(&self) -> Duration {
+        self.timeout.map_or(OPEN_TIMEOUT, |it| it.min(OPEN_TIMEOUT))
     }
 
     fn outgoing(&mut self) -> Outgoing<Value> {

@@ -12,7 +12,7 @@ use super::result::{self, abridged};
 use super::{End, Exit, Failure, Output, Signals};
 use crate::cli::terminal::{json, one_line, print, say};
 use crate::gateway::{Confirmation, Outcome};
-use crate::wire::stops;
+use crate::wire::stops::{self, Grade};
 use caphost::call::{Code, Stop};
 
 /// For a file that is nearly written when an interrupt comes.
@@ -64,17 +64,18 @@ impl Report {
                     .deliver(data.unwrap_or_default(), document, signals)
                     .await;
             }
-            End::Settled(Outcome::Cancelled { stop, .. }, confirmation) => {
+            End::Settled(Outcome::Cancelled { stop, by, .. }, confirmation) => {
                 document["cancelled"] = true.into();
-                document["metadata"] = stops::metadata(stop, None);
+                document["metadata"] = stops::metadata(Grade { by, ..stop.into() });
                 let ended = confirmation.as_ref().and_then(|it| it.ended);
+                let grade = Grade { stop, by, ended };
                 let who = self.who(confirmation.as_ref());
-                self.say_cancelled(who + &stops::clause(stop, ended));
+                self.say_cancelled(who + &stops::clause(grade));
                 Exit::Cancelled
             }
             End::NeverMade => {
                 document["cancelled"] = true.into();
-                document["metadata"] = stops::metadata(Stop::NeverStarted, None);
+                document["metadata"] = stops::metadata(Stop::NeverStarted.into());
                 self.say_cancelled("Cancelled before the call was made".into());
                 Exit::Cancelled
             }
@@ -145,7 +146,8 @@ impl Report {
             response["error"] = error.body.clone();
         }
         if let Some(stop) = confirmation.stop {
-            response["metadata"] = stops::metadata(stop, confirmation.ended);
+            let (by, ended) = (confirmation.by, confirmation.ended);
+            response["metadata"] = stops::metadata(Grade { stop, by, ended });
         }
         response
     }

@@ -74,7 +74,13 @@ fn what_an_app_offers_comes_as_it_was() {
         "capabilities": [{ "name": "x", "inputSchema": { "type": "object", "n": 1.0 } }],
     });
     let offer: Arc<Offer> = serde_json::from_value(offer).unwrap();
-    let packed = Parcel::from(Message::App { app: 1, offer }).pack().unwrap();
+    let packed = Parcel::from(Message::App {
+        app: 1,
+        offer,
+        instance: None,
+    })
+    .pack()
+    .unwrap();
     let read = Parcel::unpack(packed).next().unwrap().unwrap();
     let Message::App { offer, .. } = read.message else {
         panic!("{read:?}");

@@ -19,10 +19,10 @@ pub(crate) struct AgentPeer {
 }
 
 impl Endpoint for AgentPeer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted {
         let shared = Bytes::from(text.clone());
         let limits = &self.hub.limits;
-        let incoming = Incoming::new(text, Some(&shared), limits);
+        let incoming = Incoming::beginning(text, bytes, Some(&shared), limits);
         let read = incoming.envelope(limits);
         let counted = Counted::of(read.as_ref().ok().map(|it| &*it.kind));
         self.hub.handle(Event::received(self.peer, read));

@@ -66,9 +66,15 @@ impl AppPeer {
     /// A message before there is a session; what the connection is now, if it is no longer the same.
     ///
     /// And what it counts as.
-    fn plain(&self, peer: PeerId, text: &str, shared: &Bytes) -> (Option<Stage>, Counted) {
+    fn plain(
+        &self,
+        peer: PeerId,
+        text: &str,
+        bytes: usize,
+        shared: &Bytes,
+    ) -> (Option<Stage>, Counted) {
         let limits = &self.hub.limits;
-        let incoming = Incoming::new(text, Some(shared), limits);
+        let incoming = Incoming::beginning(text, bytes, Some(shared), limits);
         let event = match incoming.envelope(limits) {
             Ok(envelope) if envelope.kind == RESUME => {
                 let resumed = self.resume(peer, &envelope).unwrap_or_else(|error| {
@@ -198,22 +204,23 @@ impl AppPeer {
 }
 
 impl Endpoint for AppPeer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted {
         let shared = Bytes::from(text.clone());
         let mut stage = self.stage();
         match &*stage {
             Stage::Plain(peer) => {
-                let (next, counted) = self.plain(*peer, text, &shared);
+                let (next, counted) = self.plain(*peer, text, bytes, &shared);
                 if let Some(next) = next {
                     *stage = next;
                 }
                 counted
             }
             Stage::Elsewhere(_, tunnel) => {
-                tunnel.text(text);
-                Counted::Message
+                tunnel.text(text, bytes);
+                let kind = Subject::kind_of(text);
+                Counted::of(kind.as_deref())
             }
-            Stage::Attached(attached) => attached.text(text, Some(&shared)),
+            Stage::Attached(attached) => attached.beginning(text, bytes, Some(&shared)),
             Stage::Over => Counted::Aside,
         }
     }

@@ -2,6 +2,7 @@
 
 mod agent_peer;
 mod app_peer;
+mod refused;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use crate::gateway::{Hub, Outbox};
 use crate::tokens::Role;
 use agent_peer::AgentPeer;
 use app_peer::AppPeer;
+use refused::refuse;
 
 /// The subprotocol a browser offers beside a token's, as it must be answered with one of its own.
 const PROTOCOL: &str = "abp";
@@ -32,8 +34,12 @@ pub fn routes(hub: Arc<Hub>) -> Router {
 
 /// `/abp`
 async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Response, Refusal> {
-    let owner = request.identify(&hub, Role::Agent)?;
-    let share = request.share(&hub, &owner)?;
+    let owner = request.identify(&hub, Role::Agent);
+    let admitted = owner.and_then(|owner| Ok((request.share(&hub, &owner)?, owner)));
+    let (share, owner) = match admitted {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refuse(request, hub, refusal, Role::Agent),
+    };
     let app = request.app().into();
     let profile = Profile {
         dialect: Dialect::Abp,
@@ -57,7 +63,7 @@ async fn app(State(hub): State<Arc<Hub>>, mut request: SocketRequest) -> Result<
             request.is_strange();
             None
         }
-        Err(refusal) => return Err(refusal),
+        Err(refusal) => return refuse(request, hub, refusal, Role::App),
     };
     let known = identity.clone();
     let joined = |peer| Event::AppJoined {

@@ -21,14 +21,15 @@ use axum::routing::{any, get, post};
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::broker::runs::{ID_CHARS, Run, RunState};
 use crate::fronts::auth::authenticate;
 use crate::fronts::refusal::{FastApi, Refusal, found};
 use crate::gateway::{Hub, Placed, Sought};
 use crate::tokens::{Identity, Role};
-use crate::wire::for_log;
-use caphost::call::Stop;
+use crate::wire::{for_log, stopped_by};
+use caphost::call::{Stop, StoppedBy};
 use request::{CancelRequest, Problem};
 
 /// Bytes of a request's body, 64 KiB.
@@ -104,6 +105,12 @@ struct Answer {
     /// Added to ContextForge's answer: how far the stop of a cancelled run was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     stop: Option<&'static str>,
+    /// The same: what has stopped it, if the app says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<&'static str>,
+    /// The same: in how many milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    took: Option<Value>,
 }
 
 /// `POST /cancellation/cancel`
@@ -124,13 +131,13 @@ async fn cancel(
         by: &by,
     };
     let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &by);
-    let (status, stop) = match sought.await {
+    let (status, stop, stopped) = match sought.await {
         Sought::One(placed) => cancel.run(&placed).await,
         Sought::Several(runs) => return Err(Refusal::ambiguous(&runs).into()),
         Sought::Unsure(unsure) => return Err(unsure.into()),
         Sought::None => {
             cancel.announce(None);
-            (Status::Queued, None)
+            (Status::Queued, None, None)
         }
     };
     let stop = stop.map(Stop::as_str);
@@ -141,9 +148,14 @@ async fn cancel(
         request_id,
         reason,
         stop,
+        step: stopped.map(|by| by.step.as_str()),
+        took: stopped.map(|by| stopped_by::number(by.took)),
     };
     Ok(Json(answer).into_response())
 }
+
+/// What came of a cancel: of a cancelled run how far its stop was seen, and what has stopped it.
+type Answered = (Status, Option<Stop>, Option<StoppedBy>);
 
 /// A cancel, as it was asked for.
 struct Cancel<'a> {
@@ -154,25 +166,28 @@ struct Cancel<'a> {
 }
 
 impl Cancel<'_> {
-    async fn run(&self, placed: &Placed) -> (Status, Option<Stop>) {
+    async fn run(&self, placed: &Placed) -> Answered {
         if let Some(status @ Status::Completed) = ended(&placed.run) {
-            return (status, None);
+            return (status, None, None);
         }
         self.announce(Some(&placed.run));
         let (hub, by) = (self.hub, self.by);
         let confirmation = hub.cancel_at_home(placed, self.reason.clone(), by).await;
         if confirmation.cancelled {
-            return (Status::Cancelled, confirmation.stop);
+            return (Status::Cancelled, confirmation.stop, confirmation.by);
         }
         let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);
         // The call's own response may have come while its app was asked.
         let since = match hub.seek(&placed.run.id.to_string(), by).await {
-            Sought::One(placed) => ended(&placed.run).map(|status| (status, placed.run.stop())),
+            Sought::One(placed) => {
+                let run = &placed.run;
+                ended(run).map(|status| (status, run.stop(), run.by))
+            }
             _ => None,
         };
         since
-            .or(had_ended.then_some((Status::Completed, None)))
-            .unwrap_or((Status::Queued, None))
+            .or(had_ended.then_some((Status::Completed, None, None)))
+            .unwrap_or((Status::Queued, None, None))
     }
 
     /// Tells the sessions that listen, on all workers, and other gateways.
@@ -206,6 +221,10 @@ struct StatusJson<'a> {
     state: &'static str,
     /// How far the stop of a cancelled run was seen.
     stop: Option<&'static str>,
+    /// What has stopped it, if the app says.
+    step: Option<&'static str>,
+    /// In how many milliseconds.
+    took: Option<Value>,
 }
 
 impl<'a> From<&'a Run> for StatusJson<'a> {
@@ -219,6 +238,8 @@ impl<'a> From<&'a Run> for StatusJson<'a> {
             run_id: run.id.to_string(),
             state: run.state.as_str(),
             stop: run.stop().map(Stop::as_str),
+            step: run.by.map(|by| by.step.as_str()),
+            took: run.by.map(|by| stopped_by::number(by.took)),
         }
     }
 }

@@ -23,6 +23,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 
+use crate::fronts::lists::Listing;
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Full, Holder, Share, Shares};
@@ -40,6 +41,8 @@ struct Jsonrpc {
     hub: Arc<Hub>,
     room: Arc<Shares>,
     rate: Arc<RateLimiter>,
+    /// Of capabilities.
+    lists: Arc<Listing>,
 }
 
 /// `/jsonrpc`
@@ -47,6 +50,7 @@ pub fn routes(hub: Arc<Hub>) -> Router {
     let shared = Jsonrpc {
         room: Shares::new(hub.limits.sessions, hub.limits.sessions_per_token),
         rate: Arc::new(RateLimiter::per_second(hub.limits.requests_per_second)),
+        lists: Listing::of_offers(hub.clone()),
         hub,
     };
     Router::new()
@@ -65,7 +69,7 @@ async fn open(
     let room = shared.room.take(&holder).map_err(no_room)?;
     let app = request.app();
     Ok(request.accept(PROTOCOL, &hub.limits, |socket| {
-        shared.serve(socket, owner, room, app)
+        shared.serve(socket, owner, holder, room, app)
     }))
 }
 
@@ -84,10 +88,17 @@ fn no_room(full: Full) -> Refusal {
 }
 
 impl Jsonrpc {
-    async fn serve(self, socket: Socket, owner: Identity, room: Share, app: Option<String>) {
+    async fn serve(
+        self,
+        socket: Socket,
+        owner: Identity,
+        holder: Holder,
+        room: Share,
+        app: Option<String>,
+    ) {
         let hub = self.hub;
         let _connected = hub.connected();
-        let place = Place::new(room, self.rate);
+        let place = Place::new(holder, room, self.rate, self.lists);
         let number = place.number;
         tracing::debug!(number, owner = &*owner.name, "JSON-RPC peer connected");
         let queued = hub.queue(&owner.name);

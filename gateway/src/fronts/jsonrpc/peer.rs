@@ -14,14 +14,15 @@ use super::greeting::Greeting;
 use super::in_flight::InFlight;
 use crate::broker::CloseCode;
 use crate::broker::runs::Dialect;
+use crate::fronts::lists::Listing;
 use crate::fronts::rate_limit::RateLimiter;
-use crate::fronts::shares::Share;
+use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
 use crate::gateway::{Counted, Hub, Outbox, Pushed};
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
-use crate::wire::{Failure, Outgoing, Subject, check_bounds, clipped, mended};
+use crate::wire::{Failure, Outgoing, Subject, check_bounds, check_length, clipped, mended};
 use caphost::call::{Code, Error};
 
 /// One connection.
@@ -34,7 +35,7 @@ pub(super) struct Peer {
     /// Cancelled when the connection is.
     pub gone: CancellationToken,
     outbox: Arc<Outbox>,
-    place: Place,
+    pub place: Place,
     state: Mutex<State>,
 }
 
@@ -45,15 +46,20 @@ pub(super) struct Place {
     /// Its share of the limit of connections.
     _room: Share,
     rate: Arc<RateLimiter>,
+    /// Whose it is.
+    pub holder: Holder,
+    pub lists: Arc<Listing>,
 }
 
 impl Place {
-    pub fn new(room: Share, rate: Arc<RateLimiter>) -> Self {
+    pub fn new(holder: Holder, room: Share, rate: Arc<RateLimiter>, lists: Arc<Listing>) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Place {
             number: LAST.fetch_add(1, Ordering::Relaxed),
             _room: room,
             rate,
+            holder,
+            lists,
         }
     }
 
@@ -103,7 +109,11 @@ impl Peer {
 
     /// Sends a message.
     pub fn send(&self, message: &Value) {
-        if self.outbox.push(Outgoing::text(message.to_string())) == Pushed::Overflow {
+        self.send_text(message.to_string());
+    }
+
+    pub fn send_text(&self, message: String) {
+        if self.outbox.push(Outgoing::text(message)) == Pushed::Overflow {
             let limit = self.hub.limits.queued_bytes;
             tracing::warn!(limit, "JSON-RPC peer does not read: disconnected");
             let reason = format!("More than {limit} bytes were left unread");
@@ -155,11 +165,13 @@ impl Peer {
         self.state().shut_down = true;
     }
 
-    /// Whether it was a message.
-    fn receive(self: &Arc<Self>, text: &str) -> bool {
-        if let Err(failure) = check_bounds(text, &self.hub.limits) {
+    /// What it was.
+    fn receive(self: &Arc<Self>, text: &str, bytes: usize) -> Counted {
+        let limits = &self.hub.limits;
+        let fits = check_length(bytes, limits).and_then(|()| check_bounds(text, limits));
+        if let Err(failure) = fits {
             self.refuse_text(text, failure);
-            return false;
+            return Counted::Aside;
         }
         let text = mended(text);
         let message = match read(&text) {
@@ -168,27 +180,32 @@ impl Peer {
                 let message = format!("The message is not valid JSON: {}", unreadable.error);
                 let error = Error::invalid_params(message);
                 self.refuse(None, code::PARSE_ERROR, &error);
-                return false;
+                return Counted::Aside;
             }
         };
         match message {
-            Message::Request { id, method, params } => self.request(id, &method, params),
-            Message::Notification { method, params } => self.notified(&method, params),
+            Message::Request { id, method, params } => {
+                self.request(id, &method, params);
+                Counted::Request
+            }
+            Message::Notification { method, params } => {
+                self.notified(&method, params);
+                Counted::Message
+            }
             // Nothing was asked for.
-            Message::Response(_) => return false,
+            Message::Response(_) => Counted::Aside,
             Message::Batch => {
                 let error = Error::invalid_params("Batches are not supported: send each by itself");
                 self.refuse(None, code::INVALID_REQUEST, &error);
-                return false;
+                Counted::Aside
             }
             Message::Invalid { id, fault } => {
                 let error = Error::invalid_params(fault.as_str());
                 let id = id.as_ref().map(Id::value);
                 self.refuse(id, code::INVALID_REQUEST, &error);
-                return false;
+                Counted::Aside
             }
         }
-        true
     }
 
     fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<&str>) {
@@ -213,7 +230,7 @@ impl Peer {
         let params: Option<Value> = params.and_then(|params| serde_json::from_str(params).ok());
         match method {
             method::INITIALIZE => self.initialize(&id, params.as_ref()),
-            method::LIST => self.list(&id),
+            method::LIST => self.list(id),
             method::CALL => self.call(id, params.as_ref()),
             method::SHUTDOWN => self.begin_shutdown(id),
             _ => {
@@ -246,11 +263,14 @@ impl Peer {
 }
 
 impl Endpoint for Peer {
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted {
-        match self.receive(text) {
-            true => Counted::Message,
-            false => Counted::Aside,
-        }
+    fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted {
+        self.receive(text, bytes)
+    }
+
+    /// Of notifications, of which nobody can be told that they are too many: a cancel must not be
+    /// lost. Requests are counted, and refused, as they come.
+    fn rate(&self) -> Option<f64> {
+        Some(self.hub.limits.requests_per_second)
     }
 
     fn binary(&self, refused: Failure) {

@@ -10,6 +10,9 @@ use tokio::sync::broadcast::error::RecvError;
 use super::greeting::Greeting;
 use super::peer::Peer;
 use crate::broker::CapabilityInfo;
+use crate::fronts::lists::Turn;
+use crate::fronts::refusal::Refusal;
+use crate::gateway::Seldom;
 use crate::gateway::calls::{AbpError, Call, CancelNotice, NewCall, Outcome, Step};
 use crate::wire::abp::{self, FromAgent};
 use crate::wire::json_rpc::{self as message, Id, RpcError, code};
@@ -49,8 +52,28 @@ impl Peer {
         });
     }
 
-    /// `_capabilities/list`
-    pub fn list(&self, id: &Id) {
+    /// `_capabilities/list`. Answered at once, unless another connection of the same holder has its list
+    /// made.
+    pub fn list(self: &Arc<Self>, id: Id) {
+        let place = &self.place;
+        if let Some(turn) = place.lists.turn_now(&place.holder) {
+            return self.list_in(turn, &id);
+        }
+        let peer = self.clone();
+        tokio::spawn(async move {
+            let place = &peer.place;
+            tokio::select! {
+                () = peer.gone.cancelled() => {}
+                turn = place.lists.turn_of(&place.holder) => peer.list_in(turn, &id),
+            }
+        });
+    }
+
+    fn list_in(&self, turn: Result<Turn, Refusal>, id: &Id) {
+        let turn = match turn {
+            Ok(turn) => turn,
+            Err(refusal) => return self.fail(id, &refusal.error),
+        };
         let offer = self.hub.offer(self.app.as_deref());
         let offer = offer.map_err(|error| AbpError::from(&error));
         let offer = offer.and_then(|offer| match self.owner.may_reach(&offer.app.id) {
@@ -64,7 +87,9 @@ impl Peer {
             Ok(offer) => {
                 let documents: Vec<_> = offer.capabilities.iter().map(document).collect();
                 let result = json!({ "capabilities": documents });
-                self.send(&message::success(id.value(), &result));
+                let answer = message::success(id.value(), &result).to_string();
+                turn.end(answer.len());
+                self.send_text(answer);
             }
             Err(error) => self.send(&failed(id, &error)),
         }
@@ -175,7 +200,9 @@ impl Calling {
                 message::success(id, &result.into())
             }
             Outcome::Failed(error) => failed(&self.id, &error),
-            Outcome::Cancelled { stop, .. } => message::cancelled(&self.id, &self.capability, stop),
+            Outcome::Cancelled { stop, by, .. } => {
+                message::cancelled(&self.id, &self.capability, stop, by)
+            }
         }
     }
 }
@@ -230,7 +257,10 @@ async fn tell_of_cancels(peer: Arc<Peer>, mut notices: Receiver<CancelNotice>) {
                 }
             }
             Err(RecvError::Lagged(missed)) => {
-                tracing::warn!(missed, "cancel notices came too fast for a peer");
+                static SAID: Seldom = Seldom::new();
+                if SAID.is_due() {
+                    tracing::warn!(missed, "cancel notices came too fast for a peer");
+                }
             }
             Err(RecvError::Closed) => return,
         }

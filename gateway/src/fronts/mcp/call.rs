@@ -209,8 +209,8 @@ impl Calling {
                 Said::Ended(Ok(result), None)
             }
             Outcome::Failed(error) => Said::Ended(Ok(result::failed(&error, Some(run))), None),
-            Outcome::Cancelled { stop, .. } => {
-                let error = result::cancelled(&self.name, id, stop);
+            Outcome::Cancelled { stop, by, .. } => {
+                let error = result::cancelled(&self.name, id, stop, by);
                 Said::Ended(Err(error), Some(stop))
             }
         }

@@ -18,6 +18,7 @@ use super::session::Session;
 use super::tools;
 use crate::fronts::shares::Share;
 use crate::gateway::Hub;
+use crate::gateway::Seldom;
 use crate::gateway::calls::CancelNotice;
 use crate::wire::json_rpc::{Id, cancel_notice, notification};
 
@@ -132,7 +133,10 @@ impl Source for Listening {
                     }
                     Ok(_) => {}
                     Err(RecvError::Lagged(missed)) => {
-                        tracing::warn!(missed, "a session did not keep up with cancels");
+                        static SAID: Seldom = Seldom::new();
+                        if SAID.is_due() {
+                            tracing::warn!(missed, "a session did not keep up with cancels");
+                        }
                     }
                     Err(RecvError::Closed) => return None,
                 },

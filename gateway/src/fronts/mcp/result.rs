@@ -6,7 +6,8 @@ use super::content::extract;
 use crate::broker::runs::RunId;
 use crate::gateway::AbpError;
 use crate::wire::json_rpc::{Id, RpcError, code};
-use caphost::call::{Code, Stop};
+use crate::wire::stopped_by;
+use caphost::call::{Code, Stop, StoppedBy};
 
 /// How a call ends, for MCP.
 pub type Ended = Result<Value, RpcError>;
@@ -16,6 +17,8 @@ const RUN: &str = "caphost/run";
 const METADATA: &str = "caphost/metadata";
 const ERROR: &str = "caphost/error";
 const STOP: &str = "caphost/stop";
+/// What the names of what is ours begin with.
+const OURS: &str = "caphost/";
 
 /// The result of a call that succeeded. If the tool has `promised` an output schema, clients insist
 /// on structured content.
@@ -61,13 +64,16 @@ pub fn failed(error: &AbpError, run: Option<RunId>) -> Value {
 }
 
 /// The error of a call that something other than its caller has cancelled: the cancellation API's,
-/// and how far the stop was seen where MCP has what is ours.
-pub fn cancelled(tool: &str, id: &Id, stop: Stop) -> RpcError {
+/// how far the stop was seen, and what has stopped it, where MCP has what is ours too.
+pub fn cancelled(tool: &str, id: &Id, stop: Stop, by: Option<StoppedBy>) -> RpcError {
     let stop = stop.as_str();
+    let mut meta = json!({ STOP: stop });
+    stopped_by::put(&mut meta, by, OURS);
+    let mut data = json!({ "requestId": id.plain(), "partial": false, "stop": stop });
+    stopped_by::put(&mut data, by, "");
+    data["_meta"] = meta;
     let what = format!("Tool execution cancelled: {tool}");
-    RpcError::new(code::CANCELLED, what).with_data(json!({
-        "requestId": id.plain(), "partial": false, "stop": stop, "_meta": { STOP: stop },
-    }))
+    RpcError::new(code::CANCELLED, what).with_data(data)
 }
 
 fn text(text: &str) -> Value {
@@ -164,10 +170,20 @@ mod tests {
     fn a_cancelled_call_is_an_error_of_the_request() {
         let id = Id::read(&json!("7")).unwrap();
         assert_eq!(
-            cancelled("export.pdf", &id, Stop::Returned).answer(id.value())["error"],
+            cancelled("export.pdf", &id, Stop::Returned, None).answer(id.value())["error"],
             json!({ "code": -32800, "message": "Tool execution cancelled: export.pdf",
                     "data": { "requestId": "7", "partial": false, "stop": "returned",
                               "_meta": { "caphost/stop": "returned" } } })
+        );
+        let by = stopped_by::read(Some("terminate"), Some(57.5));
+        let error = cancelled("hash", &id, Stop::Terminated, by);
+        assert_eq!(
+            error.data,
+            Some(json!({
+                "requestId": "7", "partial": false,
+                "stop": "terminated", "step": "terminate", "took": 57.5,
+                "_meta": { "caphost/stop": "terminated", "caphost/step": "terminate", "caphost/took": 57.5 },
+            }))
         );
     }
 }

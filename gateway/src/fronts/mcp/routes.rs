@@ -4,53 +4,35 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::to_bytes;
+use axum::body::{HttpBody, to_bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{self, ConnectInfo, Path, State};
 use axum::http::header::{ALLOW, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::call::{self, answer, complete};
-use super::listening::{Listening, Silent, Subscription, events, whole};
-use super::request::{Head, Request, SESSION, VERSIONS, WITH_SESSIONS};
-use super::result::Ended;
-use super::session::{Caller, NotTaken, Session};
+use super::listening::{Listening, events};
+use super::request::{Head, Request};
+use super::server::{Asker, Mcp};
+use super::session::Caller;
 use super::sessions::{McpOptions, Sessions};
 use super::{elsewhere, tools};
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
+use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{JsonRpc, Refusal};
 use crate::fronts::shared_sessions::SharedSessions;
-use crate::fronts::shares::{Full, Holder, Share, Shares};
+use crate::fronts::shares::{Holder, Shares};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
-use crate::tokens::Role;
-use crate::wire::json_rpc::{Cancel, Id, Message, RpcError, code, read, read_cancel};
-use crate::wire::{clipped, mended_bytes};
-use caphost::call::{Code, Error};
+use crate::tokens::{Role, app_of};
+use crate::wire::json_rpc::{Cancel, Id, Message, code, read, read_cancel};
+use crate::wire::mended_bytes;
 
 /// The longest app id there is, in characters.
 const MAX_APP_ID_CHARS: usize = 128;
-
-/// What all requests share.
-struct Mcp {
-    hub: Arc<Hub>,
-    page_size: usize,
-    sessions: Arc<Sessions>,
-    shared: Arc<SharedSessions>,
-    /// Responses that are open.
-    open: Arc<Shares>,
-}
-
-/// Who sends a request.
-struct Asker {
-    caller: Caller,
-    holder: Holder,
-}
 
 /// The routes of MCP.
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
@@ -66,6 +48,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
         });
     }
     let mcp = Arc::new(Mcp {
+        lists: Listing::of_offers(hub.clone()),
         hub,
         page_size: options.mcp_page_size,
         sessions,
@@ -150,6 +133,9 @@ impl Mcp {
                 }
                 let request = Request::read(id.clone(), method, params);
                 let answered = match request {
+                    Ok(request) if request.method == "tools/list" => {
+                        self.list(&asker, head, request).await
+                    }
                     Ok(request) => self.request(&asker, head, request).await,
                     Err(refusal) => Err(refusal),
                 };
@@ -191,143 +177,18 @@ impl Mcp {
         }
     }
 
-    async fn request(
+    /// Lists may be long.
+    async fn list(
         &self,
         asker: &Asker,
         head: Head<'_>,
         request: Request<'_>,
     ) -> Result<Response, Refusal> {
-        if request.method == "initialize" {
-            return self.initialize(asker, head, &request).await;
-        }
-        if request.is_stateless(head)? {
-            return self.alone(asker, request).await;
-        }
-        let session = self.session(asker, head).await?;
-        let (hub, id) = (&self.hub, request.id.clone());
-        let answered = match &*request.method {
-            "tools/call" => {
-                let share = self.share(asker)?;
-                call::in_session(hub, &session, request, share).await
-            }
-            _ => session.take(&id).map(|()| {
-                let ended = self.ask_in_session(&session, &request);
-                whole(Some(&answer(&id, ended)))
-            }),
-        };
-        match answered {
-            Ok(response) => Ok(response),
-            Err(NotTaken::Gone) => Err(no_session()),
-            Err(NotTaken::Cancelled) => Ok(whole(None)),
-            Err(NotTaken::InFlight) => {
-                let what = "A request with this id is in flight";
-                let error = RpcError::new(code::INVALID_REQUEST, what);
-                Ok(whole(Some(&answer(&id, Err(error)))))
-            }
-        }
-    }
-
-    /// Begins a session, unless it is asked for in one.
-    async fn initialize(
-        &self,
-        asker: &Asker,
-        head: Head<'_>,
-        request: &Request<'_>,
-    ) -> Result<Response, Refusal> {
-        let client = request.introduction(head)?;
-        let mut result = self.server(&asker.caller);
-        result["protocolVersion"] = WITH_SESSIONS.into();
-        let mut response = whole(Some(&answer(&request.id, Ok(result))));
-        if head.session().is_some() {
-            self.session(asker, head).await?;
-            return Ok(response);
-        }
-        let begun = (self.sessions).begin(&asker.caller, asker.holder.clone(), client);
-        let (id, session) = begun?;
-        // Before the client knows the id: its next message may come to another worker.
-        self.sessions.begun(&id, &session).await;
-        if let Ok(id) = HeaderValue::from_str(&id) {
-            response.headers_mut().insert(SESSION, id);
-        }
+        let turn = self.lists.turn_of(&asker.holder).await?;
+        let response = self.request(asker, head, request).await?;
+        let bytes = response.body().size_hint().exact();
+        turn.end(bytes.unwrap_or_default() as usize);
         Ok(response)
-    }
-
-    /// Answers a request of a session that is no call.
-    fn ask_in_session(&self, session: &Session, request: &Request<'_>) -> Ended {
-        match &*request.method {
-            "ping" => Ok(json!({})),
-            "tools/list" => {
-                let (caller, app) = (&session.caller, session.app(&self.hub));
-                tools::list(&self.hub, caller, app, request, self.page_size)
-            }
-            "logging/setLevel" => {
-                let hears_notices = hears_notices(request)?;
-                session.hear_notices(hears_notices);
-                Ok(json!({}))
-            }
-            method => Err(no_such_method(method)),
-        }
-    }
-
-    /// Answers a request without a session.
-    async fn alone(&self, asker: &Asker, request: Request<'_>) -> Result<Response, Refusal> {
-        let caller = &asker.caller;
-        let ended = match &*request.method {
-            "tools/call" => {
-                let Caller { identity, app } = caller;
-                let in_use = || self.shared.session(identity, app.as_deref(), None);
-                let share = self.share(asker)?;
-                return Ok(call::alone(&self.hub, caller, in_use, request, share).await);
-            }
-            "subscriptions/listen" => match request.wants_tool_changes() {
-                Some(tools) => return self.subscribe(asker, request.id, tools),
-                None => {
-                    let what = "The parameters are not those of subscriptions/listen";
-                    Err(RpcError::new(code::INVALID_PARAMS, what))
-                }
-            },
-            "server/discover" => Ok(self.discovered(caller)),
-            "tools/list" => {
-                let app = caller.app.as_deref();
-                let list = tools::list(&self.hub, caller, app, &request, self.page_size);
-                list.map(cacheable)
-            }
-            "logging/setLevel" => hears_notices(&request).map(|_| json!({})),
-            method => Err(no_such_method(method)),
-        };
-        let is_unknown = matches!(&ended, Err(error) if error.code == code::METHOD_NOT_FOUND);
-        if let Err(error) = &ended
-            && is_unknown
-        {
-            let error = Error::new(Code::NOT_IMPLEMENTED, error.message.clone());
-            let refusal = Refusal::new(StatusCode::NOT_FOUND, error);
-            return Err(refusal.with_rpc_code(code::METHOD_NOT_FOUND));
-        }
-        Ok(whole(Some(&answer(&request.id, ended.map(complete)))))
-    }
-
-    fn subscribe(&self, asker: &Asker, id: Id, tools: bool) -> Result<Response, Refusal> {
-        let share = self.share(asker)?;
-        let first = Some(Subscription::acknowledged(&id, tools));
-        let app = asker.caller.app.clone();
-        Ok(match tools {
-            true => events(first, Subscription::new(&self.hub, app, id), share),
-            false => events(first, Silent, share),
-        })
-    }
-
-    /// A share of the responses that may be open.
-    fn share(&self, asker: &Asker) -> Result<Share, Refusal> {
-        self.open.take(&asker.holder).map_err(|full| {
-            let what = match full {
-                Full::All(max) => format!("{max} responses of MCP are open, and no more may be"),
-                Full::Share(max) => {
-                    format!("{max} responses of yours are open, and no more may be")
-                }
-            };
-            let error = Error::new(Code::RATE_LIMITED, what);
-            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
-        })
     }
 
     /// A stream of what is no answer.
@@ -354,43 +215,6 @@ impl Mcp {
             self.sessions.end(id);
         }
         Ok(StatusCode::ACCEPTED.into_response())
-    }
-
-    /// The session a request names, which may have begun on another worker.
-    async fn session(&self, asker: &Asker, head: Head<'_>) -> Result<Arc<Session>, Refusal> {
-        let Asker { caller, holder } = asker;
-        head.check_version()?;
-        let named = head.session();
-        let id = named.ok_or_else(|| Refusal::invalid("Mcp-Session-Id is missing"))?;
-        self.sessions.take_up(id, caller, holder.clone()).await?;
-        self.sessions.find(id, caller).ok_or_else(no_session)
-    }
-
-    /// What a client is told of the server.
-    fn server(&self, caller: &Caller) -> Value {
-        let mut info = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
-        let mut server =
-            json!({ "capabilities": { "tools": { "listChanged": true }, "logging": {} } });
-        if let Ok(offer) = self.hub.offer(caller.app.as_deref()) {
-            info["title"] = (&*offer.app.name).into();
-            if let Some(description) = &offer.app.description {
-                server["instructions"] = description.as_str().into();
-            }
-        }
-        server["serverInfo"] = info;
-        server
-    }
-
-    /// The same without a session.
-    fn discovered(&self, caller: &Caller) -> Value {
-        let mut server = self.server(caller);
-        let info = server["serverInfo"].take();
-        if let Some(members) = server.as_object_mut() {
-            members.remove("serverInfo");
-        }
-        server["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
-        server["supportedVersions"] = json!(VERSIONS);
-        cacheable(server)
     }
 }
 
@@ -422,30 +246,9 @@ fn is_allowed(id: &Id) -> bool {
     id.value().is_string() || number.is_some_and(|number| number.fract() == 0.0)
 }
 
-/// Whether a client wants to hear log messages of level `notice`.
-fn hears_notices(request: &Request<'_>) -> Result<bool, RpcError> {
-    match request.level().as_deref() {
-        Some("debug" | "info" | "notice") => Ok(true),
-        Some("warning" | "error" | "critical" | "alert" | "emergency") => Ok(false),
-        _ => Err(no_such_method("logging/setLevel with this level")),
-    }
-}
-
-/// A result that nobody may keep: it may change at any time, and is for one caller.
-fn cacheable(mut result: Value) -> Value {
-    result["ttlMs"] = 0.into();
-    result["cacheScope"] = "private".into();
-    result
-}
-
-fn no_such_method(method: &str) -> RpcError {
-    let what = format!("Method not found: {}", clipped(method, 64));
-    RpcError::new(code::METHOD_NOT_FOUND, what)
-}
-
 /// An app's id from the path.
 fn app_id(text: &str) -> Result<&str, Refusal> {
-    let length = text.chars().count();
+    let length = app_of(text).chars().count();
     let wrong = !(1..=MAX_APP_ID_CHARS).contains(&length)
         || text.contains('/')
         || text.chars().any(char::is_control)
@@ -465,11 +268,6 @@ fn other_app(app: &str) -> Refusal {
     Refusal::forbidden(what)
 }
 
-/// 404: it has ended, or never was, or is another's.
-fn no_session() -> Refusal {
-    Refusal::not_found("Session not found")
-}
-
 /// 405
 fn no_method() -> Refusal {
     Refusal::method("Use POST, or in a session GET or DELETE")
@@ -477,6 +275,8 @@ fn no_method() -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -35,11 +35,11 @@ pub struct McpOptions {
     /// MCP sessions at once of one token, or of one address where there are no tokens, past which only sessions of its own make room.
     #[arg(long, env = "CAPHOST_MCP_MAX_SESSIONS_PER_TOKEN", default_value = "250", value_parser = count, value_name = "N")]
     pub mcp_max_sessions_per_token: usize,
-    /// Responses of MCP that are open at once: calls in flight, answers that are not read, and streams that listen.
-    #[arg(long, env = "CAPHOST_MCP_MAX_OPEN", default_value = "20000", value_parser = count, value_name = "N")]
+    /// Responses of MCP that are open at once: calls in flight, answers that are not read, and streams that listen. At most --max-http-connections.
+    #[arg(long, env = "CAPHOST_MCP_MAX_OPEN", default_value = "4096", value_parser = count, value_name = "N")]
     pub mcp_max_open: usize,
-    /// Responses of MCP that are open at once for one token, or for one address where there are no tokens.
-    #[arg(long, env = "CAPHOST_MCP_MAX_OPEN_PER_TOKEN", default_value = "5000", value_parser = count, value_name = "N")]
+    /// Responses of MCP that are open at once for one token, or for one address where there are no tokens. At most --max-http-connections-per-address.
+    #[arg(long, env = "CAPHOST_MCP_MAX_OPEN_PER_TOKEN", default_value = "1024", value_parser = count, value_name = "N")]
     pub mcp_max_open_per_token: usize,
     /// How long an MCP session lives without a request or an open stream. So long also lives the app's session that requests without a session (2026-07-28) share, for each token and app.
     #[arg(long, env = "CAPHOST_MCP_SESSION_IDLE", default_value = "30m", value_parser = duration, value_name = "TIME")]
@@ -47,6 +47,14 @@ pub struct McpOptions {
     /// Tools in one page of tools/list.
     #[arg(long, env = "CAPHOST_MCP_PAGE_SIZE", default_value = "100", value_parser = count, value_name = "N")]
     pub mcp_page_size: usize,
+}
+
+impl McpOptions {
+    /// Lowers how many responses are open to as many as there are connections.
+    pub(crate) fn fit(&mut self, connections: usize, of_one: usize) {
+        self.mcp_max_open = self.mcp_max_open.min(connections);
+        self.mcp_max_open_per_token = self.mcp_max_open_per_token.min(of_one);
+    }
 }
 
 impl Default for McpOptions {

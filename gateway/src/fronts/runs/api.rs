@@ -5,39 +5,38 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Uri};
+use axum::extract::{ConnectInfo, Path, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
+use tokio::task::spawn_blocking;
 
 use super::list::{self, RunJson};
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
-use crate::fronts::auth::authenticate;
+use crate::fronts::lists::{Listing, viewer};
 use crate::fronts::refusal::{Refusal, found};
+use crate::fronts::socket::PeerAddress;
 use crate::gateway::{Hub, Placed};
-use crate::tokens::{Identity, Role};
-use crate::wire::{mended_bytes, stops};
+use crate::tokens::Identity;
+use crate::wire::{mended_bytes, stopped_by, stops};
+use caphost::call::{Code, Error};
 
+/// Runs of a list that is made at once.
+const SHORT: usize = 100;
 /// Bytes of a request's body, 64 KiB.
 const BODY_BYTES: usize = 64 << 10;
 
 /// The routes.
 pub fn routes(hub: Arc<Hub>) -> Router {
+    let listing = Listing::new(hub.clone());
     Router::new()
-        .route("/api/runs", get(list_all))
+        .route("/api/runs", get(list_all).with_state(listing))
         .route("/api/runs/{id}", get(one))
         .route("/api/runs/{id}/cancel", post(cancel))
         .method_not_allowed_fallback(async || Refusal::method("There is no such method here"))
         .with_state(hub)
-}
-
-/// Who asks. Agents see their own runs, admins those of all.
-fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
-    let needed = "A valid token of role agent or admin is needed";
-    authenticate(hub, Role::Agent, headers, uri.query())
-        .map_err(|denied| Refusal::denied(denied, needed, needed))
 }
 
 /// An id in the path.
@@ -45,14 +44,31 @@ type Named = Result<Path<String>, PathRejection>;
 
 /// `GET /api/runs`
 async fn list_all(
-    State(hub): State<Arc<Hub>>,
+    State(listing): State<Arc<Listing>>,
+    ConnectInfo(address): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Refusal> {
-    let viewer = viewer(&hub, &headers, &uri)?;
+    let hub = &listing.hub;
+    let viewer = viewer(hub, &headers, &uri)?;
     let limit = list::limit(uri.query())?;
+    let turn = listing.turn(&viewer, address).await?;
     let listed = hub.list(&viewer, limit).await;
-    Ok(list::respond(&listed, &viewer, &headers))
+    let is_short = listed.runs.len() <= SHORT;
+    let make = move || {
+        let text = list::text(&listed, &viewer);
+        turn.end(text.len());
+        list::respond(text, &headers)
+    };
+    if is_short {
+        return Ok(make());
+    }
+    // It takes milliseconds, for which nothing else is to wait.
+    let made = spawn_blocking(make).await;
+    made.map_err(|error| {
+        let error = Error::new(Code::INTERNAL_ERROR, error.to_string());
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+    })
 }
 
 /// `GET /api/runs/{id}`
@@ -96,6 +112,7 @@ async fn cancel(
     if let Some(stop) = confirmation.stop {
         answer["stop"] = stop.as_str().into();
     }
+    stopped_by::put(&mut answer, confirmation.by, "");
     if let Some(ended) = confirmation.ended {
         answer["ended"] = stops::ended_json(ended);
     }

@@ -7,6 +7,7 @@ use axum::http::header::{CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, VARY};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
@@ -14,7 +15,7 @@ use crate::broker::runs::Run;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Listed;
 use crate::tokens::Identity;
-use crate::wire::stops;
+use crate::wire::{stopped_by, stops};
 use caphost::call::{LateEnd, Stop};
 
 /// Ended runs in a list, unless told otherwise.
@@ -44,6 +45,8 @@ pub(super) struct RunJson<'a> {
     progress: Option<&'a RawValue>,
     error: Option<&'a str>,
     stop: Option<&'static str>,
+    step: Option<&'static str>,
+    took: Option<Value>,
     #[serde(with = "stops::late")]
     ended: Option<LateEnd>,
 }
@@ -69,6 +72,8 @@ impl<'a> From<&'a Run> for RunJson<'a> {
             progress: run.progress.as_deref(),
             error: run.error.as_deref(),
             stop: run.stop().map(Stop::as_str),
+            step: run.by.map(|by| by.step.as_str()),
+            took: run.by.map(|by| stopped_by::number(by.took)),
             ended: run.ended,
         }
     }
@@ -91,9 +96,8 @@ struct Viewer<'a> {
     role: &'static str,
 }
 
-/// A list, unless whoever asks has the same already.
-pub(super) fn respond(listed: &Listed, viewer: &Identity, headers: &HeaderMap) -> Response {
-    let listed = text(listed, viewer);
+/// A list as the answer, unless whoever asks has the same already.
+pub(super) fn respond(listed: String, headers: &HeaderMap) -> Response {
     let tag = tag(&listed);
     let known = headers.get_all(IF_NONE_MATCH).iter();
     let known = known.filter_map(|value| value.to_str().ok()).any(|tags| {

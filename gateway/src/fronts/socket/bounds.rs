@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::broker::CloseCode;
 use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::shares::Shares;
+use crate::fronts::socket::turns::Turns;
 use crate::gateway::Outbox;
 use crate::limits::Limits;
 
@@ -14,6 +15,8 @@ use crate::limits::Limits;
 pub(crate) struct SocketBounds {
     /// For what is unfinished on all connections.
     pub unfinished: Arc<Ledgers>,
+    /// At reading what takes long.
+    pub turns: Arc<Turns>,
     /// Apps that have not registered yet.
     pub lobby: Arc<Lobby>,
     /// Agents that speak ABP. The broker bounds them all.
@@ -27,6 +30,7 @@ impl SocketBounds {
                 limits.unfinished_bytes,
                 limits.unfinished_stranger_bytes,
             )),
+            turns: Turns::of_processors(),
             lobby: Arc::new(Lobby {
                 most: limits.unregistered_apps,
                 most_of_one: limits.unregistered_apps_per_address,

@@ -1,10 +1,13 @@
 //! WebSockets of any protocol: what sits behind one, its upgrade, reading, writing and signs of life.
 
 pub(crate) mod bounds;
-mod parts;
+mod cuts;
+pub(crate) mod parts;
 pub(crate) mod reader;
 pub(crate) mod stream;
+mod turns;
 mod upgrade;
+mod web_socket;
 mod writer;
 
 use std::future::ready;
@@ -25,9 +28,9 @@ use caphost::call::Error;
 use stream::Watch;
 
 pub use reader::serve as serve_socket;
-pub use stream::Socket;
 pub(crate) use upgrade::RETRY_SHARE;
 pub use upgrade::SocketRequest;
+pub use web_socket::Socket;
 
 /// The address of a connection's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +61,9 @@ impl Connection {
 
 /// What takes a connection's messages. It answers by way of the connection's [`Outbox`].
 pub trait Endpoint: Send + Sync + 'static {
-    /// A text frame has come.
-    fn text(self: &Arc<Self>, text: &Utf8Bytes) -> Counted;
+    /// A text frame has come, of so many bytes. Of one with more than are accepted, `text` is the
+    /// beginning.
+    fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted;
     /// How many messages are read in a second. Without, their rate is the endpoint's concern.
     fn rate(&self) -> Option<f64> {
         None

@@ -3,17 +3,27 @@
 //! For a frame the WebSocket makes room in a buffer that stays as large as it was once, for as long as
 //! the connection lasts. Of a message in several frames the whole is collected elsewhere, and no more of
 //! it is left behind than a part.
+//!
+//! Fragments are counted as well: of a message in any number of them nothing is seen before its end.
+//!
+//! Of a message that is too large to be accepted only the beginning is handed on, which is enough to
+//! refuse it under its id. The rest is dropped as it comes.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use smallvec::SmallVec;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+use tungstenite::Utf8Bytes;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
+
+use super::stream::Watch;
+use frames::{Frames, News};
 
 /// The largest frame that is passed on as it is, and the largest part of others. Masks have four bytes,
 /// so it is a multiple of four.
@@ -23,112 +33,65 @@ const READ: usize = 16 << 10;
 /// Of the rest of a frame, so much is worth reading by itself.
 const WORTH_IT: u64 = 4 << 10;
 
-const FINAL: u8 = 0x80;
-const CONTROL: u8 = 0x08;
-const MASKED: u8 = 0x80;
+/// Fragments of less than 1 KiB, of one connection, but for the last of each message. Whoever sends more
+/// has to wait.
+pub(crate) const TINY_PER_SECOND: u32 = 1_000;
 
 /// A connection of which frames are read in parts.
 #[derive(Debug)]
 pub(crate) struct Parts<S> {
     stream: S,
-    /// Larger frames are passed on as they are, to be refused by what their headers say.
-    most: u64,
     frame: Frames,
+    watch: Watch,
     /// What is to be read next, because there was no room for it.
     waiting: BytesMut,
-}
-
-/// Where in a sequence of frames the next byte is.
-#[derive(Debug, Default)]
-struct Frames {
-    /// What has come of a header.
-    header: SmallVec<[u8; 14]>,
-    /// Bytes of the frame that are yet to come, and of the part of it.
-    left: u64,
-    part: u64,
-    /// If the frame is in parts: what its last part says of the end of the message, and its mask.
-    last: u8,
-    mask: [u8; 4],
+    /// When all tiny fragments that have come are at their rate, and until when nothing is read if that
+    /// is too far away.
+    paid: Option<Instant>,
+    pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Parts<S> {
-    pub fn new(stream: S, most: usize) -> Self {
+    /// Messages of more than `accepted` bytes are cut, and of those with more than `most` the connection
+    /// is closed. `watch` is told what is dropped.
+    pub fn new(stream: S, accepted: usize, most: usize, watch: Watch) -> Self {
         Parts {
             stream,
-            most: most as u64,
-            frame: Frames::default(),
+            frame: Frames::new(accepted as u64, most as u64),
+            watch,
             waiting: BytesMut::new(),
-        }
-    }
-}
-
-impl Frames {
-    /// Takes what has come, and gives `put` what is to be read instead.
-    fn take(&mut self, mut bytes: &[u8], most: u64, mut put: impl FnMut(&[u8])) {
-        while let [first, rest @ ..] = bytes {
-            if self.left == 0 {
-                self.header.push(*first);
-                bytes = rest;
-                self.begin(most, &mut put);
-                continue;
-            }
-            if self.part == 0 {
-                self.next_part(0, &mut put);
-            }
-            let now = bytes.len().min(self.part as usize);
-            put(&bytes[..now]);
-            self.passed(now);
-            bytes = &bytes[now..];
+            paid: None,
+            pause: None,
         }
     }
 
-    fn passed(&mut self, bytes: usize) {
-        self.left -= bytes as u64;
-        self.part -= bytes as u64;
-    }
-
-    /// If the header is there, a frame begins.
-    fn begin(&mut self, most: u64, put: &mut impl FnMut(&[u8])) {
-        let &[first, second, ref rest @ ..] = &*self.header else {
-            return;
-        };
-        let of_length = match second & !MASKED {
-            126 => 2,
-            127 => 8,
-            _ => 0,
-        };
-        let is_masked = second & MASKED != 0;
-        if rest.len() < of_length + 4 * usize::from(is_masked) {
+    /// Tells what was dropped of what was read last, and counts the tiny fragments in it: more may come
+    /// at once than in a second of no more than were in one reading.
+    fn count(&mut self) {
+        let News { tiny, dropped, cut } = std::mem::take(&mut self.frame.news);
+        if dropped > 0 || !cut.is_empty() {
+            self.watch.dropped(dropped, cut);
+        }
+        if tiny == 0 {
             return;
         }
-        let (length, mask) = rest.split_at(of_length);
-        let length = match length {
-            [] => u64::from(second & !MASKED),
-            bytes => bytes
-                .iter()
-                .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
-        };
-        self.left = length;
-        if let Ok(mask) = mask.try_into()
-            && first & CONTROL == 0
-            && (PART + 1..=most).contains(&length)
-        {
-            (self.last, self.mask) = (first & FINAL, mask);
-            self.next_part(first & !FINAL, put);
-        } else {
-            self.part = length;
-            put(&self.header);
+        let now = Instant::now();
+        let cost = Duration::from_secs(1) * tiny / TINY_PER_SECOND;
+        let paid = self.paid.map_or(now, |paid| paid.max(now)) + cost;
+        self.paid = Some(paid);
+        if paid > now + Duration::from_secs(1) {
+            let end = paid - Duration::from_secs(1);
+            self.pause = Some(Box::pin(sleep_until(end)));
         }
-        self.header.clear();
     }
 
-    /// A part begins, whose header is otherwise that.
-    fn next_part(&mut self, first: u8, put: &mut impl FnMut(&[u8])) {
-        self.part = self.left.min(PART);
-        let is_last = self.part == self.left;
-        put(&[first | if is_last { self.last } else { 0 }, MASKED | 127]);
-        put(&self.part.to_be_bytes());
-        put(&self.mask);
+    /// Waits until more may be read.
+    fn poll_pause(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(pause) = &mut self.pause {
+            ready!(pause.as_mut().poll(context));
+            self.pause = None;
+        }
+        Poll::Ready(())
     }
 }
 
@@ -147,8 +110,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Parts<S> {
             }
             return Poll::Ready(Ok(()));
         }
-        if it.frame.part >= WORTH_IT {
-            let most = buffer.remaining().min(it.frame.part as usize);
+        if it.frame.part() >= WORTH_IT {
+            let most = buffer.remaining().min(it.frame.part() as usize);
             let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
             ready!(Pin::new(&mut it.stream).poll_read(context, &mut part))?;
             let read = part.filled().len();
@@ -156,6 +119,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Parts<S> {
             it.frame.passed(read);
             return Poll::Ready(Ok(()));
         }
+        ready!(it.poll_pause(context));
         let before = buffer.filled().len();
         let mut space = [const { MaybeUninit::uninit() }; READ];
         // A header that is not complete is no reason to return: nothing read means the end.
@@ -166,7 +130,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Parts<S> {
                 break;
             }
             let waiting = &mut it.waiting;
-            it.frame.take(read.filled(), it.most, |bytes| {
+            it.frame.take(read.filled(), |bytes| {
                 let now = match waiting.is_empty() {
                     true => bytes.len().min(buffer.remaining()),
                     false => 0,
@@ -174,6 +138,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Parts<S> {
                 buffer.put_slice(&bytes[..now]);
                 waiting.extend_from_slice(&bytes[now..]);
             });
+            it.count();
         }
         Poll::Ready(Ok(()))
     }
@@ -219,6 +184,18 @@ pub(super) fn frames_of(mut text: Bytes) -> impl Iterator<Item = Frame> {
         Some(Frame::message(part, OpCode::Data(data), code.is_none()))
     })
 }
+
+/// A text that has come in several frames without the room that it was collected in: of that there may
+/// be twice as much, and the text may wait for long in what is counted by its length. It is copied,
+/// as allocators leave a block as it is when somewhat less of it is needed.
+pub(super) fn fitted(text: Utf8Bytes) -> Utf8Bytes {
+    match text.len() as u64 > PART {
+        true => Utf8Bytes::from(text.as_str()),
+        false => text,
+    }
+}
+
+mod frames;
 
 #[cfg(test)]
 mod tests;

@@ -11,17 +11,22 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tungstenite::error::{CapacityError, ProtocolError};
-use tungstenite::{Error as Ws, Message};
+use tungstenite::{Error as Ws, Message, Utf8Bytes};
 
 use crate::broker::CloseCode;
 use crate::fronts::rate_limit::Pace;
-use crate::fronts::socket::stream::{Excess, Watch, WebSocket};
+use crate::fronts::socket::parts::fitted;
+use crate::fronts::socket::stream::{Excess, Watch};
+use crate::fronts::socket::turns::Turns;
+use crate::fronts::socket::web_socket::WebSocket;
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 
-/// Reading a message larger than this takes so long that other tasks move to another thread.
+/// Reading a message larger than this takes so long that it waits for its turn, and that other tasks
+/// move to another thread. Were it less, an app with many would keep its small ones waiting, and each
+/// of many threads would keep memory for what it has read.
 const LARGE_BYTES: usize = 1 << 20;
 
 /// How many messages are read before the clock and the writer are looked at again.
@@ -56,12 +61,17 @@ pub async fn serve<E: Endpoint>(
     endpoint: Arc<E>,
     outbox: Arc<Outbox>,
 ) {
-    let Socket { socket, watch } = socket;
+    let Socket {
+        socket,
+        watch,
+        turns,
+    } = socket;
     let (sink, mut stream) = socket.split();
     // In one task: neither half waits for the other, nor wakes another thread.
     let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
     let end = {
-        let mut reading = pin!(read(&mut stream, &watch, limits, &endpoint, &outbox));
+        let stream = &mut stream;
+        let mut reading = pin!(read(stream, &watch, &turns, limits, &endpoint, &outbox));
         let mut rest = pin!(sleep(Duration::MAX));
         loop {
             tokio::select! {
@@ -124,6 +134,7 @@ pub async fn serve<E: Endpoint>(
 async fn read(
     stream: &mut SplitStream<WebSocket>,
     watch: &Watch,
+    turns: &Turns,
     limits: &Limits,
     endpoint: &Arc<impl Endpoint>,
     outbox: &Outbox,
@@ -138,7 +149,9 @@ async fn read(
     let mut closing = pin!(outbox.reached(Phase::Closing));
     let aside = Pace::new(ASIDE_PER_SECOND.into(), ASIDE_PER_SECOND.into());
     let updates = Pace::new(UPDATES_PER_SECOND.into(), UPDATES_AT_ONCE.into());
-    let messages = endpoint.rate().map(|rate| Pace::new(rate, rate));
+    let rate = endpoint.rate().map(|rate| Pace::new(rate, rate));
+    // Messages of this connection, of any kind.
+    let mut messages = 0;
     // Messages taken since the clock was last looked at.
     let mut at_once = 0;
     loop {
@@ -194,22 +207,38 @@ async fn read(
             }
         };
         at_once += 1;
+        let bytes = match &message {
+            Some(Ok(message @ (Message::Text(_) | Message::Binary(_)))) => {
+                messages += 1;
+                watch.bytes_of(messages, message.len())
+            }
+            _ => 0,
+        };
         let counted = match message {
             None => return End::Lost,
             Some(Ok(Message::Close(_))) => return End::Closed,
-            Some(Ok(Message::Text(text))) => {
+            Some(Ok(Message::Text(text))) if text.len() <= LARGE_BYTES => {
                 watch.finished();
-                if text.len() > LARGE_BYTES
-                    && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
-                {
-                    tokio::task::block_in_place(|| endpoint.text(&text))
-                } else {
-                    endpoint.text(&text)
-                }
+                endpoint.text(&fitted(text), bytes)
             }
-            Some(Ok(Message::Binary(bytes))) => {
+            Some(Ok(Message::Text(text))) => {
+                let party = watch.party();
+                let turn = tokio::select! {
+                    biased;
+                    () = &mut closing => return End::Closed,
+                    () = watch.evicted() => return End::NoRoom,
+                    turn = turns.take(&party) => turn,
+                };
+                let counted = large(text, bytes, limits, endpoint);
+                drop(turn);
                 watch.finished();
-                endpoint.binary(not_text(bytes.len()));
+                // Others have their turn before its next.
+                at_once = AT_ONCE;
+                counted
+            }
+            Some(Ok(Message::Binary(_))) => {
+                watch.finished();
+                endpoint.binary(not_text(bytes));
                 Counted::Aside
             }
             Some(Ok(Message::Ping(bytes) | Message::Pong(bytes))) => {
@@ -221,7 +250,8 @@ async fn read(
             Some(Err(error)) => return broken(&error, limits.frame_bytes),
         };
         let pace = match counted {
-            Counted::Message => messages.as_ref(),
+            Counted::Message => rate.as_ref(),
+            Counted::Request => None,
             Counted::Update => Some(&updates),
             Counted::Aside => Some(&aside),
         };
@@ -233,6 +263,22 @@ async fn read(
             }
             (heard, at_once) = (Instant::now(), 0);
         }
+    }
+}
+
+/// Hands on a large message.
+fn large(text: Utf8Bytes, bytes: usize, limits: &Limits, endpoint: &Arc<impl Endpoint>) -> Counted {
+    let handle = move || {
+        // What is refused is not kept.
+        let text = match bytes > limits.message_bytes {
+            true => text,
+            false => fitted(text),
+        };
+        endpoint.text(&text, bytes)
+    };
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(handle),
+        _ => handle(),
     }
 }
 

@@ -14,14 +14,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hyper::upgrade::Upgraded;
-use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
-use tokio_tungstenite::WebSocketStream;
 
-use super::parts::Parts;
+use super::cuts::Cuts;
 use crate::fronts::ledger::{Account, FREE, Ledgers, NoRoom, Party};
 
 /// Bytes of a ping or pong before its payload: of any that a client may send.
@@ -47,6 +44,9 @@ struct Noted {
     /// Bytes read since the last message was finished, and how many of them the ledger knows.
     unfinished: AtomicUsize,
     charged: AtomicUsize,
+    /// Bytes of that message that were read and not kept.
+    dropped: AtomicUsize,
+    cuts: Cuts,
     ledgers: Arc<Ledgers>,
     party: Mutex<Party>,
     /// While the ledger knows of any, and since when.
@@ -88,6 +88,8 @@ impl Watch {
             most: AtomicUsize::new(usize::MAX),
             unfinished: AtomicUsize::new(0),
             charged: AtomicUsize::new(0),
+            dropped: AtomicUsize::new(0),
+            cuts: Cuts::default(),
             ledgers,
             party: Mutex::new(party),
             account: Mutex::default(),
@@ -128,10 +130,28 @@ impl Watch {
         locked(&self.0.party).clone()
     }
 
-    /// A message is finished.
+    /// A message is finished, and handled: until then its bytes count.
     pub(crate) fn finished(&self) {
         self.0.unfinished.store(0, Relaxed);
+        self.0.dropped.store(0, Relaxed);
         self.0.give_back();
+    }
+
+    /// So many bytes that were read are not kept, and of those messages no more comes.
+    pub(super) fn dropped(&self, bytes: u64, cuts: impl IntoIterator<Item = (u64, u64)>) {
+        let noted = &*self.0;
+        let kept = noted
+            .unfinished
+            .load(Relaxed)
+            .saturating_sub(bytes as usize);
+        noted.unfinished.store(kept, Relaxed);
+        noted.dropped.fetch_add(bytes as usize, Relaxed);
+        noted.cuts.add(cuts);
+    }
+
+    /// How many bytes that message of this connection had, of which so many have come.
+    pub(super) fn bytes_of(&self, number: u64, came: usize) -> usize {
+        self.0.cuts.bytes(number, came)
     }
 
     /// A ping or pong with so many bytes was read. It may have come between the fragments of a message.
@@ -173,7 +193,8 @@ impl Watch {
     fn has_room(&self) -> Result<(), Excess> {
         let most = self.0.most.load(Relaxed);
         // Some of it may be of the message after.
-        if self.0.unfinished.load(Relaxed) > most.saturating_add(FREE) {
+        let came = self.0.unfinished.load(Relaxed) + self.0.dropped.load(Relaxed);
+        if came > most.saturating_add(FREE) {
             return Err(Excess::Message(most));
         }
         if self.0.charged.load(Relaxed) > 0
@@ -221,15 +242,6 @@ impl Noted {
             drop(locked(&self.account).take());
         }
     }
-}
-
-/// What the gateway serves WebSockets with.
-pub(crate) type WebSocket = WebSocketStream<Parts<TokioIo<Upgraded>>>;
-
-/// A WebSocket, and the connection it is on.
-pub struct Socket {
-    pub(crate) socket: WebSocket,
-    pub(crate) watch: Watch,
 }
 
 /// A connection that is watched.

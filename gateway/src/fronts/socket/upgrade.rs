@@ -97,14 +97,19 @@ impl SocketRequest {
         {
             self.connection.belongs_to(hub, identity, role);
         }
-        identity.map_err(|denied| {
-            let message = match role {
-                Role::App => "A valid token of role app is needed",
-                Role::Agent => "A valid token of role agent is needed",
-                Role::Admin => "A valid token of role admin is needed",
-            };
-            Refusal::denied(denied, message, message)
-        })
+        identity
+            .map_err(|denied| Refusal::of_token(denied, role.needed(denied, self.shows_secret())))
+    }
+
+    /// Whether it comes from a browser, or from Node, which tell nobody the status of an answer.
+    pub(crate) fn hides_status(&self) -> bool {
+        let said = |name| {
+            self.headers
+                .get(name)
+                .map_or(&b""[..], HeaderValue::as_bytes)
+        };
+        // Chromium does not send the one, and Node not the other.
+        said("sec-fetch-mode") == b"websocket" || said("user-agent").starts_with(b"Mozilla/")
     }
 
     /// Whether a secret is shown, right or wrong.
@@ -164,10 +169,12 @@ impl SocketRequest {
                 .headers_mut()
                 .insert(SEC_WEBSOCKET_PROTOCOL, protocol);
         }
-        // A longer frame is not read at all; a message over its own limit is read and refused.
-        let mut frame_bytes = limits.frame_bytes.max(limits.message_bytes);
+        // A longer frame is not read at all; of a message over its own limit the beginning is kept, and
+        // refused.
+        let message_bytes = limits.message_bytes;
+        let mut frame_bytes = limits.frame_bytes.max(message_bytes);
         if is_strange {
-            frame_bytes = limits.message_bytes.max(REGISTRATION_BYTES);
+            frame_bytes = message_bytes.max(REGISTRATION_BYTES);
         }
         let config = WebSocketConfig::default()
             .read_buffer_size(32 << 10)
@@ -177,11 +184,18 @@ impl SocketRequest {
             let Ok(stream) = upgrade.await else {
                 return;
             };
-            let stream = Parts::new(TokioIo::new(stream), frame_bytes);
+            let Connection { watch, bounds, .. } = connection;
+            let stream = TokioIo::new(stream);
+            let stream = Parts::new(stream, message_bytes, frame_bytes, watch.clone());
             let socket = WebSocketStream::from_raw_socket(stream, Side::Server, Some(config)).await;
-            let watch = connection.watch;
+            let turns = bounds.turns.clone();
             watch.is_socket(frame_bytes);
-            serve(Socket { socket, watch }).await;
+            serve(Socket {
+                socket,
+                watch,
+                turns,
+            })
+            .await;
         });
         response
     }

@@ -12,7 +12,7 @@ use tungstenite::{Message, Utf8Bytes};
 use crate::broker::CloseCode;
 use crate::fronts::socket::Endpoint;
 use crate::fronts::socket::parts::frames_of;
-use crate::fronts::socket::stream::WebSocket;
+use crate::fronts::socket::web_socket::WebSocket;
 use crate::gateway::{Outbox, OutboxPhase as Phase, OutboxStep as Step};
 
 /// How long a peer that does not read has to take the close frame.

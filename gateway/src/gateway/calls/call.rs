@@ -152,10 +152,11 @@ impl Call {
         let outcome = match ended {
             Ended::Response(response) => read(&response),
             Ended::Failed(error) => Outcome::Failed(AbpError::from(&error)),
-            Ended::Cancelled { stop, reason } => Outcome::Cancelled {
+            Ended::Cancelled { stop, by, reason } => Outcome::Cancelled {
                 reason,
                 by_caller: self.canceller.asked.load(Ordering::Relaxed),
                 stop,
+                by,
             },
         };
         self.end = match outcome {

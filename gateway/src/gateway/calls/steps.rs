@@ -108,6 +108,7 @@ mod tests {
         }
         sink.push(Step::Ended(Ended::Cancelled {
             stop: Stop::Returned,
+            by: None,
             reason: None,
         }));
         drop(sink);

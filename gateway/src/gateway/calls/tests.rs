@@ -128,6 +128,7 @@ fn abandoned() -> Confirmation {
         reason: None,
         error: None,
         stop: Some(Stop::Abandoned),
+        by: None,
         ended: None,
     }
 }
@@ -184,6 +185,7 @@ async fn the_callers_own_cancel_is_confirmed_by_the_app() {
         reason: Some("enough".into()),
         by_caller: true,
         stop: Stop::Abandoned,
+        by: None,
     };
     assert_eq!(outcome, expected);
     assert_eq!(state(&hub, "7"), RunState::Cancelled);
@@ -208,6 +210,7 @@ async fn an_operators_cancel_is_not_the_callers() {
         reason: Some("stop".into()),
         by_caller: false,
         stop: Stop::Abandoned,
+        by: None,
     };
     assert_eq!(call.outcome().await, expected);
 }
@@ -272,6 +275,7 @@ async fn a_cancel_before_the_call_skips_it() {
         reason: Some("never".into()),
         by_caller: false,
         stop: Stop::NeverStarted,
+        by: None,
     };
     assert_eq!(outcome, expected);
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::Elsewhere;
-use crate::broker::{CapabilityInfo, Offer, PeerId};
+use crate::broker::{CapabilityInfo, Instance, Offer, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, SAYS_CHANGES};
 
@@ -19,7 +19,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The apps the others have been told of.
-pub(super) type Announced = BTreeMap<AppKey, Arc<Offer>>;
+pub(super) type Announced = BTreeMap<AppKey, (Arc<Offer>, Instance)>;
 
 /// What has become of an offer.
 #[derive(Debug, PartialEq)]
@@ -60,22 +60,19 @@ impl Elsewhere {
     }
 
     fn tell(&self, app: AppKey) {
-        let offer = self.hub.offer_on(PeerId(app));
+        let offer = self.hub.instance_on(PeerId(app));
         // Held until it is said: a worker that comes meanwhile is told of it before, or after.
         let mut announced = self.announced();
-        let Some(offer) = offer else {
+        let Some((offer, instance)) = offer else {
             if announced.remove(&app).is_some() {
                 let elsewhere = self.shared();
                 tokio::spawn(async move { elsewhere.farewell(app).await });
             }
             return;
         };
-        let known = announced.insert(app, offer.clone());
-        let whole = Message::App {
-            app,
-            offer: offer.clone(),
-        };
-        match known.map_or(Change::All, |known| change(&known, &offer)) {
+        let known = announced.insert(app, (offer.clone(), instance.clone()));
+        let whole = whole(app, (&offer, &instance));
+        match known.map_or(Change::All, |(known, _)| change(&known, &offer)) {
             Change::None => {}
             Change::All => self.workers.send_all(&whole.into()),
             Change::Some { added, removed } => {
@@ -94,17 +91,16 @@ impl Elsewhere {
     /// Tells a new worker of all.
     pub(super) fn announce_all_to(&self, worker: WorkerId) {
         let announced = self.announced();
-        for (app, offer) in &*announced {
-            let (app, offer) = (*app, offer.clone());
-            self.send(worker, Message::App { app, offer });
+        for (app, (offer, instance)) in &*announced {
+            self.send(worker, whole(*app, (offer, instance)));
         }
     }
 
     /// Tells a worker all of an app, because it could not follow a change.
     pub(super) fn announce_to(&self, worker: WorkerId, app: AppKey) {
         let announced = self.announced();
-        if let Some(offer) = announced.get(&app).cloned() {
-            self.send(worker, Message::App { app, offer });
+        if let Some((offer, instance)) = announced.get(&app) {
+            self.send(worker, whole(app, (offer, instance)));
         }
     }
 
@@ -131,6 +127,15 @@ impl Elsewhere {
 
     fn changed(&self) -> MutexGuard<'_, BTreeSet<AppKey>> {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says all of an app.
+fn whole(app: AppKey, (offer, instance): (&Arc<Offer>, &Instance)) -> Message {
+    Message::App {
+        app,
+        offer: offer.clone(),
+        instance: Some(instance.clone()),
     }
 }
 

@@ -9,10 +9,12 @@
 //! |---|---|
 //! | `announcing` | apps of this worker, as the others are told of them |
 //! | `peers` | apps and agents of other workers, as peers of the broker |
+//! | `left` | agents of other workers that have left, which are still told how their work ends |
 //! | `tunnels`, `delivery` | apps that come back to another worker than their session is on |
 
 mod announcing;
 mod delivery;
+mod left;
 mod peers;
 mod tunnels;
 
@@ -24,6 +26,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::Notify;
 
 use self::announcing::Announced;
+use self::left::Left;
 use self::peers::Proxy;
 use self::tunnels::Tunnels;
 use crate::broker::runs::{Run, RunId};
@@ -61,6 +64,7 @@ struct Other {
     apps: HashMap<AppKey, Proxy>,
     /// Its agents on apps of ours, which are agents of the broker here.
     agents: HashMap<(AppKey, String), Proxy>,
+    left: Left,
     tunnels: Tunnels,
 }
 
@@ -131,7 +135,11 @@ impl Here for Elsewhere {
 
     fn received(&self, from: WorkerId, message: Message, text: Bytes) {
         match message {
-            Message::App { app, offer } => self.app_offers(from, app, &offer),
+            Message::App {
+                app,
+                offer,
+                instance,
+            } => self.app_offers(from, app, (&offer, instance.as_ref())),
             Message::AppChanged {
                 app,
                 added,

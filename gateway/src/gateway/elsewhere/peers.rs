@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::Serialize;
 use tokio::task::AbortHandle;
 
 use super::Elsewhere;
+use super::left::Key;
 use crate::broker::runs::Dialect;
-use crate::broker::{CapabilityInfo, Event, Offer, PeerId, Profile, Seat, Wanted};
+use crate::broker::{CapabilityInfo, Event, Instance, Offer, PeerId, Profile, Seat, Wanted};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::gateway::STOPPING;
@@ -20,9 +22,6 @@ use crate::wire::{Incoming, for_log};
 const REFUSED: &str = r#"{"type":"app/refused""#;
 /// What it says of a change that does not fit what it knows begins so: changes have the id 1.
 const MISFIT: &str = r#"{"type":"error","id":1,"#;
-
-/// An agent, by its app and its name there.
-type Key = (AppKey, String);
 
 /// A peer that stands for an app or an agent.
 #[derive(Debug)]
@@ -69,12 +68,23 @@ impl Elsewhere {
 /// Apps of other workers.
 impl Elsewhere {
     /// A worker holds an app, or it offers something else now.
-    pub(super) fn app_offers(&self, worker: WorkerId, app: AppKey, offer: &Offer) {
+    pub(super) fn app_offers(
+        &self,
+        worker: WorkerId,
+        app: AppKey,
+        (offer, instance): (&Offer, Option<&Instance>),
+    ) {
+        #[derive(Serialize)]
+        struct Payload<'a> {
+            #[serde(flatten)]
+            offer: &'a Offer,
+            instance: Option<&'a Instance>,
+        }
         let (peer, kind) = match self.app_peer(worker, app) {
             Some(peer) => (peer, "app/update"),
             None => (self.join_app(worker, app), "app/register"),
         };
-        let Ok(offer) = serde_json::to_string(offer) else {
+        let Ok(offer) = serde_json::to_string(&Payload { offer, instance }) else {
             return;
         };
         // Its schemas stay the text they are.
@@ -246,7 +256,12 @@ impl Elsewhere {
 
     /// An agent there has gone.
     pub(super) fn agent_gone(&self, worker: WorkerId, key: &Key) {
-        if let Some(proxy) = self.of(worker, |other| other.agents.remove(key)) {
+        let gone = self.of(worker, |other| {
+            let proxy = other.agents.remove(key)?;
+            other.left.keep(proxy.peer, key.clone());
+            Some(proxy)
+        });
+        if let Some(proxy) = gone {
             proxy.leave(&self.hub);
             self.departed.notify_waiters();
         }

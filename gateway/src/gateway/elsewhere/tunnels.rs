@@ -2,6 +2,7 @@
 //! to passes its messages on.
 
 use std::collections::{HashMap, VecDeque};
+use std::iter::repeat_n;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -85,11 +86,17 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// The app has sent a text frame.
-    pub fn text(&self, message: &str) {
+    /// The app has sent a text frame of so many bytes, of which `text` is the beginning if they are more
+    /// than are accepted.
+    pub fn text(&self, text: &str, bytes: usize) {
         let from = Message::FromConnection { tunnel: self.id };
-        self.elsewhere
-            .send_text(self.worker, from, message.to_string());
+        let mut text = text.to_string();
+        if bytes > text.len() {
+            // The other worker refuses it by its length.
+            let refused = self.elsewhere.hub.limits.message_bytes + 1;
+            text.extend(repeat_n(' ', refused.saturating_sub(text.len())));
+        }
+        self.elsewhere.send_text(self.worker, from, text);
     }
 
     /// Whether there is room on the way for what the app sends.

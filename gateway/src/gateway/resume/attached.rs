@@ -55,20 +55,26 @@ impl Attached {
 
     /// The app has sent a text frame; `shared` is the buffer it lies in.
     pub fn text(&self, text: &str, shared: Option<&Bytes>) -> Counted {
+        self.beginning(text, text.len(), shared)
+    }
+
+    /// The same for a frame of so many bytes: if those are more than are accepted, `text` need not be more
+    /// than the beginning.
+    pub fn beginning(&self, text: &str, bytes: usize, shared: Option<&Bytes>) -> Counted {
         let mut inbound = self.session.inbound();
         if inbound.link != self.link {
             return Counted::Message;
         }
         let peer = self.session.peer;
         let limits = &self.hub.limits;
-        let incoming = Incoming::new(text, shared, limits);
+        let incoming = Incoming::beginning(text, bytes, shared, limits);
         let read = incoming.envelope(limits);
         let kind = match &read {
             Ok(envelope) => Some(&*envelope.kind),
             Err(refusal) => refusal.subject.kind.as_deref(),
         };
         let counts = !matches!(kind, Some(ACK | RESUME));
-        let due = counts.then(|| inbound.received.note(text.len()));
+        let due = counts.then(|| inbound.received.note(bytes));
         let counted = Counted::of(read.as_ref().ok().map(|it| &*it.kind));
         let event = match read {
             Ok(envelope) if !counts => match self.control(&envelope) {

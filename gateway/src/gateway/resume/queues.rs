@@ -34,7 +34,7 @@ impl Queue {
     }
 
     /// How many bytes wait, and since when nothing was written; of whom nobody writes to, for ever.
-    fn waiting(&self) -> (usize, Option<Instant>) {
+    pub fn waiting(&self) -> (usize, Option<Instant>) {
         match self {
             Queue::Plain(outbox) => {
                 let (bytes, moved) = outbox.waiting();

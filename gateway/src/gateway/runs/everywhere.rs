@@ -83,6 +83,7 @@ impl Hub {
                 reason,
                 error,
                 stop,
+                by,
                 ended,
             }) => Confirmation {
                 cancelled,
@@ -90,6 +91,7 @@ impl Hub {
                 error: error.map(AbpError::read),
                 // An older worker does not say.
                 stop: cancelled.then(|| stop.unwrap_or(Stop::Abandoned)),
+                by: by.filter(|_| cancelled),
                 ended,
             },
             _ => Confirmation::failed(AbpError::new(Code::TIMEOUT, NO_ANSWER)),

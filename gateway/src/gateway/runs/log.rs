@@ -77,6 +77,8 @@ fn log_end(ended: &Ended) {
         duration_ms = ended.ended_at.saturating_sub(ended.registered_at),
         cancel = CancelResult::of(ended).map(CancelResult::as_str),
         stop = ended.stop.map(Stop::as_str),
+        step = ended.by.map(|by| by.step.as_str()),
+        took_ms = ended.by.map(|by| by.took),
         "run ended"
     );
 }

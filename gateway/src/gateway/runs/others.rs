@@ -35,6 +35,7 @@ impl Hub {
                     reason: confirmation.reason,
                     error: confirmation.error.map(|error| error.body),
                     stop: confirmation.stop,
+                    by: confirmation.by,
                     ended: confirmation.ended,
                 }
             }

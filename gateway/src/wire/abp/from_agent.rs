@@ -45,6 +45,8 @@ pub enum FromAgent {
         /// For logs and the handler.
         reason: Option<Rc<str>>,
     },
+    /// Say what there is to be called, with descriptions and schemas.
+    List,
     /// End the session.
     Shutdown {
         /// For logs.
@@ -142,6 +144,7 @@ pub fn read(envelope: &Value) -> Result<Received, Error<Value>> {
         kind::SHUTDOWN => FromAgent::Shutdown {
             reason: reason(payload),
         },
+        kind::LIST => FromAgent::List,
         kind @ (kind::INITIALIZE | kind::CALL | kind::CANCEL | kind::ELICITATION_RESPONSE) => {
             expect(envelope, PAYLOAD)?;
             match kind {

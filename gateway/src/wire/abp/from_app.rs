@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{CALL_ENDED, kind};
-use crate::wire::stops;
-use caphost::call::{LateEnd, Stop};
+use crate::wire::stops::{self, Grade};
+use caphost::call::LateEnd;
 
 /// What an app can say. Payloads are handed to the caller as they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,14 +15,13 @@ pub enum FromApp {
     Called {
         /// The response, or `None` when the payload was no response at all.
         response: Option<Value>,
-        /// It says `cancelled: true`, and this of how far the stop was seen.
-        stop: Option<Stop>,
+        /// It says `cancelled: true`, and this of the stop.
+        cancelled: Option<Grade>,
     },
     /// What came of a cancel.
     Cancelled {
-        /// It says `cancelled: true`, this of how far the stop was seen, and how the handler of an
-        /// abandoned call has ended since.
-        confirmed: Option<(Stop, Option<LateEnd>)>,
+        /// It says `cancelled: true`, and this of the stop.
+        confirmed: Option<Grade>,
         /// Why not.
         reason: Option<String>,
         /// The error in it.
@@ -58,12 +57,12 @@ pub fn read(envelope: &Value) -> Option<(Option<Value>, FromApp)> {
                 response["cancelled"] = false.into();
             }
             FromApp::Called {
-                stop: (cancelled && !contradicts).then(|| stops::of(payload)),
+                cancelled: (cancelled && !contradicts).then(|| stops::of(payload)),
                 response,
             }
         }
         kind::CANCEL_RESULT => FromApp::Cancelled {
-            confirmed: cancelled.then(|| (stops::of(payload), stops::ended_of(payload))),
+            confirmed: cancelled.then(|| stops::of(payload)),
             reason: text(&payload["reason"]),
             error: payload.get("error").filter(|it| it.is_object()).cloned(),
         },

@@ -35,6 +35,9 @@ pub mod kind {
     pub const CALL_RESULT: &str = "capabilities/call-result";
     pub const CANCEL: &str = "capabilities/cancel";
     pub const CANCEL_RESULT: &str = "capabilities/cancel-result";
+    /// Ours: what the app offers, with descriptions and schemas.
+    pub const LIST: &str = "capabilities/list";
+    pub const LIST_RESULT: &str = "capabilities/list-result";
     pub const SHUTDOWN: &str = "shutdown";
     /// Ours: sent only to a peer whose `shutdown` carried an id.
     pub const SHUTDOWN_RESULT: &str = "shutdown-result";
@@ -55,16 +58,19 @@ pub enum Request {
     Cancel,
     /// `capabilities/call`
     Call,
+    /// `capabilities/list`
+    List,
     /// `shutdown`
     Shutdown,
 }
 
 impl Request {
     /// All of them.
-    pub const ALL: [Request; 4] = [
+    pub const ALL: [Request; 5] = [
         Request::Initialize,
         Request::Cancel,
         Request::Call,
+        Request::List,
         Request::Shutdown,
     ];
 
@@ -84,6 +90,7 @@ impl Request {
             Request::Initialize => kind::INITIALIZE,
             Request::Cancel => kind::CANCEL,
             Request::Call => kind::CALL,
+            Request::List => kind::LIST,
             Request::Shutdown => kind::SHUTDOWN,
         }
     }
@@ -94,6 +101,7 @@ impl Request {
             Request::Initialize => kind::INITIALIZE_RESULT,
             Request::Cancel => kind::CANCEL_RESULT,
             Request::Call => kind::CALL_RESULT,
+            Request::List => kind::LIST_RESULT,
             Request::Shutdown => kind::SHUTDOWN_RESULT,
         }
     }

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use super::{CALL_ENDED, CAPABILITIES_CHANGED, VERSION, kind};
-use crate::wire::{error_json, stops};
+use crate::wire::error_json;
+use crate::wire::stops::{self, Grade};
 use caphost::agent::{Request, RequestKey, Settled};
-use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, Stop};
+use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response};
 use caphost::session::{Changes, Initialized};
 
 /// One envelope. `timestamp` is Unix milliseconds.
@@ -67,7 +68,7 @@ pub fn request_key(id: &Value) -> Option<RequestKey> {
 pub fn settled(settled: Settled<Value>) -> Value {
     match settled {
         Settled::Response(response) => response,
-        Settled::Cancelled(stop) => cancelled(stop),
+        Settled::Cancelled(stop) => cancelled(stop.into()),
         Settled::Failed(failure) => failed(&failure),
     }
 }
@@ -77,17 +78,23 @@ fn failed(failure: &Error<Value>) -> Value {
     json!({ "success": false, "error": error_json(failure) })
 }
 
-/// `{ success: false, cancelled: true, metadata: { stop } }`: a cancelled response says nothing but
-/// that.
-fn cancelled(stop: Stop) -> Value {
-    let metadata = stops::metadata(stop, None);
+/// `{ success: false, cancelled: true, metadata: { stop, step?, took? } }`: a cancelled response says
+/// nothing but that.
+fn cancelled(grade: Grade) -> Value {
+    let metadata = stops::metadata(grade);
     json!({ "success": false, "cancelled": true, "metadata": metadata })
 }
 
 /// `ABPResponse`.
 pub fn response(response: &Response<Value>) -> Value {
     let mut written = match &response.outcome {
-        Outcome::Cancelled(stop) => return cancelled(*stop),
+        Outcome::Cancelled(stop) => {
+            let by = response.by;
+            return cancelled(Grade {
+                by,
+                ..(*stop).into()
+            });
+        }
         Outcome::Completed(data) => json!({ "success": true, "data": data }),
         Outcome::Failed(failure) => failed(failure),
     };
@@ -104,8 +111,10 @@ pub fn cancel_response(given: &Value, answer: &Result<CancelAnswer, Error<Value>
     let confirmed = matches!(answer, Ok(CancelAnswer::Cancelled { .. }));
     let mut written = json!({ "callId": given, "cancelled": confirmed });
     match answer {
-        Ok(CancelAnswer::Cancelled { stop, ended, .. }) => {
-            written["metadata"] = stops::metadata(*stop, None);
+        Ok(CancelAnswer::Cancelled { stop, by, ended }) => {
+            let (stop, by) = (*stop, *by);
+            written["metadata"] = stops::metadata(Grade { by, ..stop.into() });
+            // As the notification has it.
             if let Some(LateEnd { success, after }) = ended {
                 written["metadata"]["ended"] = json!({ "success": success, "after": after });
             }
@@ -184,6 +193,7 @@ pub fn refusal(envelope: &Value, failure: &Error<Value>, timestamp: Millis) -> V
             kind::INITIALIZE_RESULT,
             json!({ "error": error_json(failure) }),
         ),
+        Some(kind::LIST) => (kind::LIST_RESULT, json!({ "error": error_json(failure) })),
         Some(kind::CALL) => (kind::CALL_RESULT, failed(failure)),
         Some(kind::CANCEL) => {
             let given = &envelope["payload"]["callId"];
@@ -200,7 +210,7 @@ pub fn refusal(envelope: &Value, failure: &Error<Value>, timestamp: Millis) -> V
 mod tests {
     use super::*;
     use caphost::agent::Outgoing;
-    use caphost::call::Code;
+    use caphost::call::{Code, Stop};
 
     fn call() -> Outgoing<Value> {
         Outgoing {

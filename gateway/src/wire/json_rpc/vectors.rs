@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::cancel::{Cancellation, DIALECTS, Dialect, Settles};
 use super::*;
+use crate::wire::stopped_by;
 use caphost::call::Stop;
 
 fn file(text: &str) -> Json {
@@ -129,7 +130,8 @@ fn errors() {
         let id = Id::read(&vector["id"]).unwrap();
         let capability = vector["capability"].as_str().unwrap();
         let stop = Stop::of_peer(vector["stop"].as_str());
-        let written = cancelled(&id, capability, stop);
+        let by = stopped_by::read_in(vector);
+        let written = cancelled(&id, capability, stop, by);
         assert_eq!(written["error"], vector["gives"]);
     }
 }

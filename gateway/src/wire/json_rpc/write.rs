@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::cancel::CANCELLED;
 use super::{Id, code, method};
-use crate::wire::error_json;
-use caphost::call::{Code, Error, LateEnd, Stop};
+use crate::wire::{error_json, stopped_by};
+use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 
 /// What of an `ABPError` goes into the `data` of an error; its message goes beside.
 const IN_DATA: [&str; 5] = ["code", "retryable", "details", "retryAfter", "alternatives"];
@@ -75,15 +75,16 @@ pub fn refused<D: Borrow<Value>>(id: &Value, code: i32, failure: &Error<D>) -> V
 }
 
 /// The answer to a request that was cancelled, whoever cancelled it; `stop` is how far the stop was
-/// seen.
-pub fn cancelled(id: &Id, capability: &str, stop: Stop) -> Value {
-    let data = json!({
+/// seen, and `by` what has stopped it.
+pub fn cancelled(id: &Id, capability: &str, stop: Stop, by: Option<StoppedBy>) -> Value {
+    let mut data = json!({
         "code": Code::CANCELLED.as_str(),
         "retryable": Code::CANCELLED.retryable(),
         "requestId": id.plain(),
         "partial": false,
         "stop": stop.as_str(),
     });
+    stopped_by::put(&mut data, by, "");
     let text = format!("Tool execution cancelled: {capability}");
     let error = RpcError::new(code::CANCELLED, text);
     error.with_data(data).answer(id.value())
@@ -182,7 +183,12 @@ mod tests {
         });
         let expected = json!({ "jsonrpc": "2.0", "id": 7, "error": error });
         assert_eq!(
-            cancelled(&Id::read(&json!(7)).unwrap(), "export.pdf", Stop::Dropped),
+            cancelled(
+                &Id::read(&json!(7)).unwrap(),
+                "export.pdf",
+                Stop::Dropped,
+                None
+            ),
             expected
         );
     }

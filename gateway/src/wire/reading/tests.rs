@@ -236,9 +236,13 @@ fn read_by_all(text: &str, what: &str) {
             output_schema: None,
         }],
     });
-    let packed = Parcel::from(Message::App { app: 1, offer })
-        .pack()
-        .expect(what);
+    let packed = Parcel::from(Message::App {
+        app: 1,
+        offer,
+        instance: None,
+    })
+    .pack()
+    .expect(what);
     let parcel = Parcel::unpack(packed).next().expect(what).expect(what);
     let Message::App { offer, .. } = parcel.message else {
         panic!("{what}");

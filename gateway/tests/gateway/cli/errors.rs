@@ -24,6 +24,10 @@ async fn wrong_usage_is_status_2_and_calls_nothing() {
     for (arguments, said) in [
         (&["call"][..], "<CAPABILITY>"),
         (&["call", ""], "CAPABILITY"),
+        (
+            &["call", "a.b", "{}"],
+            "Usage: caphost call <CAPABILITY> [--params <JSON|@FILE|->]",
+        ),
         (&["call", "a.b", "--params", "{"], "not JSON"),
         (&["call", "a.b", "--params", "[]"], "expected a JSON object"),
         (
@@ -197,4 +201,41 @@ async fn an_app_or_a_gateway_that_leaves_does_not_leave_it_waiting() {
         (Some(1), &json!("DISCONNECTED"))
     );
     gateway.stopped().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_does_not_respond_is_not_waited_for_longer_than_asked() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    for (arguments, name) in [
+        (&["call", "a.b", "--timeout", "300ms"][..], "caphost call"),
+        (&["list", "--timeout", "300ms"], "caphost list"),
+    ] {
+        let ended = finished(caphost(&gateway, arguments)).await;
+        let said = "The page does not respond; its tab may be frozen (TIMEOUT)";
+        assert_eq!((ended.status, &*ended.out), (Some(1), ""));
+        assert_eq!(ended.err.trim_end(), format!("{name}: {said}"));
+        receives(&mut app, "initialize").await;
+        receives(&mut app, "agent/closed").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_is_not_there_comes_with_those_that_are() {
+    let gateway = Gateway::start().await;
+    let _one = gateway.app("one").await;
+    let _two = gateway.app("two").await;
+    for name in ["call", "list"] {
+        let arguments: &[&str] = match name {
+            "call" => &["call", "a.b", "--app", "three"],
+            _ => &["list", "--app", "three"],
+        };
+        let ended = finished(caphost(&gateway, arguments)).await;
+        assert_eq!((ended.status, &*ended.out), (Some(1), ""));
+        assert!(
+            ended.err.contains("No app with id \"three\" is connected"),
+            "{ended:?}"
+        );
+        assert!(ended.err.contains("apps: one, two"), "{ended:?}");
+    }
 }

@@ -6,6 +6,7 @@ mod interrupts;
 mod output;
 mod queries;
 mod tls;
+mod types;
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};

@@ -1,6 +1,7 @@
 //! `list`, `runs` and `cancel`.
 
 use super::*;
+use crate::instances::tab;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn list_tells_what_can_be_called() {
@@ -142,4 +143,35 @@ async fn a_run_that_is_not_cancelled_is_status_1() {
     let ended = finished(caphost(&gateway, &["cancel", "no/such run", "--json"])).await;
     assert_eq!(ended.status, Some(1));
     assert!(ended.document()["error"]["code"].is_string(), "{ended:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_tab_is_listed_and_can_be_meant() {
+    let gateway = Gateway::start().await;
+    let none = finished(caphost(&gateway, &["apps"])).await;
+    assert_eq!(
+        (none.status, &*none.out),
+        (Some(0), "No app is connected.\n")
+    );
+    let mut first = tab(&gateway, "/abp/app", json!("The first")).await;
+    let _second = tab(&gateway, "/abp/app", json!("The second")).await;
+    receives(&mut first, "app/superseded").await;
+    let listed = finished(caphost(&gateway, &["apps"])).await;
+    let lines: Vec<_> = listed.out.lines().collect();
+    assert_eq!((listed.status, lines.len()), (Some(0), 3), "{listed:?}");
+    assert!(lines[1].contains("The second") && lines[1].ends_with("here"));
+    // What --app takes.
+    let id = lines[1].split_whitespace().next().unwrap();
+    let document = finished(caphost(&gateway, &["apps", "--json"])).await;
+    assert_eq!(document.document()["apps"][0]["id"], id);
+    assert!(lines[2].contains("The first") && lines[2].ends_with('-'));
+    let document = finished(caphost(&gateway, &["apps", "--json"]))
+        .await
+        .document();
+    let older = document["apps"][0]["instances"][1]["app"].as_str().unwrap();
+    assert!(lines[2].contains(older));
+    let running = Running::start(caphost(&gateway, &["call", "a.b", "--app", older]));
+    let call = called(&mut first).await;
+    returns(&mut first, &call, json!({ "success": true, "data": 7 })).await;
+    assert_eq!(running.ended().await.out, "7\n");
 }

@@ -5,6 +5,7 @@ mod behind;
 mod channel;
 mod early;
 mod failure;
+mod instances;
 mod many_apps;
 mod proxy;
 mod redis;

@@ -1,6 +1,8 @@
 //! Apps whose connection is lost, and that come back to another worker.
 
-use serde_json::json;
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
 
 use super::*;
 use crate::resuming::{App, resuming};
@@ -62,6 +64,37 @@ async fn what_finished_without_a_connection_is_delivered_once_by_way_of_another_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_that_is_too_large_ends_its_call_by_way_of_another_worker() {
+    let redis = Redis::start();
+    let ((one, two), mut app, mut agent) = app_and_agent(&redis).await;
+    agent.send(call("large", "large")).await;
+    let calling = app.next().await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    let large = "x".repeat(two.hub.limits.message_bytes + (1 << 20));
+    // What it is stands at the beginning, which is all that is kept.
+    let (id, agent_handle) = (&calling["id"], &calling["agent"]);
+    app.peer
+        .text(format!(
+            r#"{{"type":"capabilities/call-result","id":{id},"agent":{agent_handle},"timestamp":6,
+            "payload":{{"success":true,"data":"{large}"}}}}"#
+        ))
+        .await;
+    let refused = agent.next().await;
+    assert_eq!(refused["id"], "large");
+    assert_eq!(code(&refused), "TRANSPORT_ERROR", "{refused}");
+    // Its session goes on.
+    agent.send(call("next", "next")).await;
+    let next = loop {
+        let message = app.next().await;
+        if message["type"] == "capabilities/call" {
+            break message;
+        }
+    };
+    app.complete(&next).await;
+    assert_eq!(agent.next().await["payload"]["data"], "next");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancel_meets_the_app_wherever_it_is() {
     let redis = Redis::start();
     let ((one, two), mut app, mut agent) = app_and_agent(&redis).await;
@@ -86,6 +119,24 @@ async fn a_cancel_meets_the_app_wherever_it_is() {
         (&response["id"], &response["payload"]["cancelled"]),
         (&json!("1"), &json!(true))
     );
+}
+
+/// As at home: a hundred at once, and ten in each second after that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_app_offers_changes_no_faster_by_way_of_another_worker() {
+    let redis = Redis::start();
+    let ((one, two), app, _agent) = app_and_agent(&redis).await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    let began = std::time::Instant::now();
+    for number in 0..115 {
+        let capabilities = json!([{ "name": format!("n{number}") }]);
+        let update = json!({ "capabilities": capabilities });
+        app.peer.send(request("app/update", "u", update)).await;
+    }
+    let offered = || Some(one.hub.offer(None).ok()?.capabilities[0].name.clone());
+    until("the last change", || offered().as_deref() == Some("n114")).await;
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(1_300), "{took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,7 +185,15 @@ async fn one_whose_worker_has_gone_is_closed_and_may_come_back() {
     );
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
     app.closed().await;
-    let mut peer = two.peer("/abp/app").await;
-    peer.send(resuming(&app.token, app.received)).await;
-    assert_eq!(peer.next().await["type"], "app/lost");
+    // While this worker has not heard that the other is gone, it may say that one is to try again.
+    let mut answer = None;
+    for _ in 0..100 {
+        let mut peer = two.peer("/abp/app").await;
+        peer.send(resuming(&app.token, app.received)).await;
+        if let Some(Ok(Message::Text(text))) = peer.socket.next().await {
+            answer = serde_json::from_str::<Value>(&text).ok();
+            break;
+        }
+    }
+    assert_eq!(answer.unwrap()["type"], "app/lost");
 }

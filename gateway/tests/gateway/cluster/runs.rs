@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::request::bearer;
+use crate::steps::terminated;
 use crate::stops::ended;
 
 fn ids(list: &Value) -> Vec<&str> {
@@ -86,6 +87,34 @@ async fn every_worker_knows_how_far_a_stop_was_seen_and_of_a_late_end() {
             (&again["cancelled"], &again["stop"], &again["ended"]),
             (&json!(true), &json!("abandoned"), &late)
         );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_worker_knows_what_has_stopped_a_call() {
+    let redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    let mut app = one.app("demo").await;
+    let mut agent = agent_on(&two, &mut app).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    let confirming = async {
+        let cancelling = app.next().await;
+        let confirmed = terminated(json!({ "callId": "c" }));
+        app.send(answer(&cancelling, "capabilities/cancel-result", confirmed))
+            .await;
+        let response = terminated(json!({ "success": false }));
+        app.send(answer(&running, "capabilities/call-result", response))
+            .await;
+    };
+    // Where the run is not.
+    let cancelling = one.post("/api/runs/c/cancel", "", "{}");
+    let (told, ()) = tokio::join!(cancelling, confirming);
+    let seen = |of: &Value| (of["stop"].clone(), of["step"].clone(), of["took"].clone());
+    let expected = (json!("terminated"), json!("terminate"), json!(57.25));
+    assert_eq!(seen(&told.json()), expected);
+    assert_eq!(seen(&agent.next().await["payload"]["metadata"]), expected);
+    for worker in [&one, &two] {
+        assert_eq!(seen(&known(worker, "c").await), expected);
     }
 }
 
@@ -202,4 +231,31 @@ async fn agents_see_and_cancel_only_their_own_runs_on_other_workers() {
     let cancelling = one.post("/api/runs/mine/cancel", &headers, "");
     let (cancelled, _) = tokio::join!(cancelling, confirm(&mut app, &running));
     assert_eq!(cancelled.json()["cancelled"], true);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_late_end_of_an_agent_that_has_left_reaches_the_worker_it_was_on() {
+    let redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    let mut app = one.app("demo").await;
+    let mut agent = agent_on(&two, &mut app).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    agent.send(cancel("cancel", "c")).await;
+    confirm(&mut app, &running).await;
+    for _ in 0..2 {
+        agent.next().await;
+    }
+    drop(agent);
+    assert_eq!(app.next().await["type"], "agent/closed");
+    app.send(ended(&running, &json!("c"), true, 200.0)).await;
+    for worker in [&two, &one] {
+        soon("the end", async {
+            while known(worker, "c").await["ended"].is_null() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+        let late = json!({ "success": true, "after": 200 });
+        assert_eq!(known(worker, "c").await["ended"], late);
+    }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::app::{called, confirm_cancel, demo, succeed};
 use super::client::*;
+use crate::steps::terminated;
 use crate::stops::ended;
 use crate::support::*;
 
@@ -178,6 +179,28 @@ async fn a_call_cancelled_by_something_else_is_answered() {
     assert_eq!(
         (&error["code"], &error["data"]["requestId"]),
         (&json!(-32800), &json!("2"))
+    );
+}
+
+#[tokio::test]
+async fn what_has_stopped_a_call_in_a_worker_is_told() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let stream = client.call_tool(7, "export_pdf").await;
+    let relayed = called(&mut app).await;
+    let response = terminated(json!({ "success": false }));
+    app.send(answer(&relayed, "capabilities/call-result", response))
+        .await;
+    assert_eq!(
+        stream.last().await["error"]["data"],
+        json!({
+            "requestId": "7", "partial": false,
+            "stop": "terminated", "step": "terminate", "took": 57.25,
+            "_meta": {
+                "caphost/stop": "terminated", "caphost/step": "terminate", "caphost/took": 57.25,
+            },
+        })
     );
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
 
-use super::app::{called, confirm_cancel, demo, progress, succeed};
+use super::app::{called, confirm_cancel, demo, offer, progress, succeed};
 use super::client::*;
 use crate::support::*;
 
@@ -289,4 +289,30 @@ async fn a_client_may_begin_before_its_page_is_open() {
     let list = bridge.answer(2).await;
     assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
     bridge.close().await;
+}
+
+#[tokio::test]
+async fn without_a_session_it_stays_with_the_first_app_that_was_the_only_one() {
+    let gateway = Gateway::start().await;
+    let mut bridge = Bridge::to(&format!("http://{}/mcp", gateway.address), None);
+    bridge.send(&modern(0, "tools/list", json!({}))).await;
+    assert_eq!(bridge.answer(0).await["result"]["tools"], json!([]));
+    let mut app = demo(&gateway).await;
+    bridge.send(&modern(1, "tools/list", json!({}))).await;
+    let list = bridge.answer(1).await;
+    assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
+    let _other = offer(&gateway, "other / ü", json!([{ "name": "unrelated" }])).await;
+    let params = json!({ "name": "echo", "arguments": {} });
+    bridge.send(&modern(2, "tools/call", params)).await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("here")).await;
+    let answer = bridge.answer(2).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "here", "{answer}");
+    // One that begins now is to say which.
+    let mut late = Bridge::to(&format!("http://{}/mcp", gateway.address), None);
+    late.send(&modern(0, "tools/list", json!({}))).await;
+    let answer = late.answer(0).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    bridge.close().await;
+    late.close().await;
 }

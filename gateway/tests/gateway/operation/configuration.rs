@@ -115,6 +115,17 @@ async fn a_mistake_in_the_file_is_one_line_and_status_2() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_url_of_redis_is_status_2_and_not_repeated() {
+    for url in ["nope", "redis://:hidden@127.0.0.1:port", "http://hidden"] {
+        let output = output(&["serve", "--port", "0", "--redis", url]).await;
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{url}: {said}");
+        assert!(said.contains("such as redis://127.0.0.1:6379"), "{said}");
+        assert!(!said.contains("hidden"), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn options_that_belong_together_may_come_from_different_places() {
     let directory = Directory::new();
     let file = directory.write("caphost.toml", "tls-cert = \"cert.pem\"");

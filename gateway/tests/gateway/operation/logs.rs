@@ -139,6 +139,40 @@ async fn what_is_turned_away_is_logged_without_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_token_is_a_warning_now_and_then() {
+    let tokens = [
+        "--token",
+        "app=right-secret",
+        "--token",
+        "agent=other-secret",
+    ];
+    let arguments = [&["serve", "--port", "0"], &tokens[..]].concat();
+    let (child, ready) = serve(caphost(&arguments)).await;
+    let port = port_of(&ready);
+    for _ in 0..3 {
+        let mut app = peer(port, "/abp/app").await;
+        let mut message = register("demo");
+        message["payload"]["token"] = json!("hidden");
+        app.send(message).await;
+        assert_eq!(app.next().await["type"], "app/refused");
+        let url = format!("ws://127.0.0.1:{port}/abp?token=hidden");
+        let refused = Peer::open(url.into_client_request().unwrap()).await;
+        assert!(refused.is_err());
+    }
+    let text = said(child).await;
+    assert!(!text.contains("hidden"), "{text}");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    for (line, role) in lines.iter().zip(["app", "agent"]) {
+        assert!(line.contains(&format!("an {role} is refused")), "{line}");
+        assert!(
+            line.contains("The gateway does not know this token"),
+            "{line}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn by_default_nothing_is_logged_that_is_not_wrong() {
     let (child, ready) = serve(caphost(&["serve", "--port", "0"])).await;
     let mut app = peer(port_of(&ready), "/abp/app").await;
@@ -198,4 +232,81 @@ async fn a_log_that_is_no_terminal_has_no_colours() {
     let (child, _) = serve(caphost(&["serve", "--port", "0", "--log", "info"])).await;
     let text = said(child).await;
     assert!(text.contains("INFO") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn results_that_are_lost_all_the_time_are_a_few_lines_of_the_log() {
+    let arguments = "serve --port 0 --token app=app --token agent=loud --token agent=calm";
+    let arguments: Vec<_> = arguments.split_whitespace().collect();
+    let (child, ready) = serve(caphost(&arguments)).await;
+    let port = port_of(&ready);
+    let mut app = peer(port, "/abp/app?token=app").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let answering = tokio::spawn(async move {
+        loop {
+            let asked = app.next().await;
+            let (kind, payload) = match asked["type"].as_str() {
+                Some("initialize") => ("initialize-result", json!({ "sessionId": "s" })),
+                Some("capabilities/call") => {
+                    ("capabilities/call-result", json!({ "success": true }))
+                }
+                _ => continue,
+            };
+            app.send(answer(&asked, kind, payload)).await;
+        }
+    });
+    let http = http_within(Duration::from_secs(20));
+    for (number, token) in ["loud"; 100].into_iter().chain(["calm"]).enumerate() {
+        // A name that stands for an internal address.
+        let invocation = json!({
+            "operation": "a_b", "arguments": {}, "id": number.to_string(), "group_id": "g",
+            "callback_url": "http://localhost:9/",
+        });
+        let request = http.post(format!("http://127.0.0.1:{port}/rap/demo/invoke"));
+        let sent = request.bearer_auth(token).json(&invocation).send().await;
+        assert_eq!(sent.unwrap().status(), 200);
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    answering.abort();
+    let text = said(child).await;
+    let lost = text
+        .lines()
+        .filter(|it| it.contains("result not delivered"));
+    assert_eq!(lost.count(), 2, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_the_owner_of_an_app_is_logged_and_told_to_the_page_that_lost_it() {
+    let arguments = "serve --port 0 --token app=one --token app=two";
+    let arguments: Vec<_> = arguments.split_whitespace().collect();
+    let (child, ready) = serve(caphost(&arguments)).await;
+    let port = port_of(&ready);
+    let mut apps: Vec<Peer> = Vec::new();
+    // A second tab of one owner is no news.
+    for token in ["one", "one", "two"] {
+        let mut app = peer(port, &format!("/abp/app?token={token}")).await;
+        app.send(register("shop")).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        if let Some(lost) = apps.last_mut() {
+            let told = lost.next().await;
+            assert_eq!(
+                (&told["type"], &told["payload"]),
+                (&json!("app/superseded"), &json!({ "appId": "shop" }))
+            );
+        }
+        apps.push(app);
+    }
+    let text = said(child).await;
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    for part in [
+        "WARN",
+        "another connection offers this app",
+        "shop",
+        "app-0",
+        "app-1",
+    ] {
+        assert!(lines[0].contains(part), "{part}: {text}");
+    }
 }

@@ -65,3 +65,25 @@ async fn a_bad_toolset_is_not_offered_and_names_that_clash_get_numbers() {
     *bad.wishes.toolset.lock().unwrap() = toolset("bad", &bad.base, &["work"]);
     agent(&gateway, "bad").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_is_told_what_there_is_to_be_called() {
+    let tools = Tools::start("demo tools").await;
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let mut stranger = gateway.peer("/abp?app=demo-tools").await;
+    stranger
+        .send(request("capabilities/list", "1", json!({})))
+        .await;
+    assert_eq!(code(&stranger.next().await), "NOT_INITIALIZED");
+    let mut agent = agent(&gateway, "demo-tools").await;
+    agent
+        .send(request("capabilities/list", "1", json!({})))
+        .await;
+    let told = agent.next().await;
+    assert_eq!(told["type"], "capabilities/list-result");
+    let expected = json!({
+        "name": "work", "description": "d", "available": true, "requirements": [], "features": {},
+        "inputSchema": { "type": "object" }, "outputSchema": {},
+    });
+    assert_eq!(told["payload"]["capabilities"], json!([expected]));
+}

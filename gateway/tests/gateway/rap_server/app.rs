@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_tungstenite::tungstenite::Message;
 
+use crate::steps::terminated;
 use crate::support::*;
 
 pub const CAPABILITIES: [&str; 6] = ["echo", "text.length", "fail", "hold", "export.pdf", "large"];
@@ -152,17 +153,18 @@ fn cancelled(message: &Value, call: Option<Value>) -> Vec<Value> {
             json!({ "callId": call_id, "cancelled": false, "reason": "Operation not found" });
         return vec![answer(message, "capabilities/cancel-result", result)];
     };
+    let said = |mut payload: Value| {
+        payload["cancelled"] = true.into();
+        match call["payload"]["capability"] == "hold.worker" {
+            true => terminated(payload),
+            false => payload,
+        }
+    };
+    let confirmed = said(json!({ "callId": call_id }));
+    let response = said(json!({ "success": false }));
     vec![
-        answer(
-            message,
-            "capabilities/cancel-result",
-            json!({ "callId": call_id, "cancelled": true }),
-        ),
-        answer(
-            &call,
-            "capabilities/call-result",
-            json!({ "success": false, "cancelled": true }),
-        ),
+        answer(message, "capabilities/cancel-result", confirmed),
+        answer(&call, "capabilities/call-result", response),
     ]
 }
 

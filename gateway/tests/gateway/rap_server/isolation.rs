@@ -1,9 +1,9 @@
 use std::time::{Duration, Instant};
 
-use caphost_gateway::{Config, RapOptions};
+use caphost_gateway::{Config, RapOptions, Tokens};
 use serde_json::json;
 
-use super::app::App;
+use super::app::{App, CAPABILITIES};
 use super::runtime::{Receiver, Runtime, invocation};
 use crate::support::*;
 
@@ -63,4 +63,48 @@ async fn latency(runtime: &Runtime, receiver: &Receiver, number: usize) -> Durat
     runtime.invoke(receiver, "echo", "u", &id, json!({})).await;
     receiver.took(taken + 1).await;
     since.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callbacks_of_one_token_that_hang_delay_no_other_token() {
+    let tokens = ["app=app", "agent=greedy", "agent=modest"];
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.iter().map(|text| text.parse().unwrap()).collect()),
+        rap: RapOptions {
+            callback_timeout: Duration::from_secs(600),
+            callback_allow: vec!["127.0.0.1".parse().unwrap()],
+            ..RapOptions::default()
+        },
+        ..config()
+    })
+    .await;
+    let _app = App::authorised(&gateway, "demo", &CAPABILITIES, "app").await;
+    let greedy = Runtime::new(&gateway, "").with_token("greedy");
+    let mut hanging = Vec::new();
+    for _ in 0..12 {
+        hanging.push(Receiver::start().await);
+    }
+    for number in 0..300 {
+        let url = hanging[number % 12].url(&format!("/hang/{number}"));
+        let message = invocation(&url, "echo", "t", &number.to_string(), json!({}));
+        assert_eq!(greedy.post("/invoke", &message).await.0, 200);
+    }
+    let taken = || hanging.iter().map(|it| it.taken().len()).sum::<usize>();
+    let full = async {
+        while taken() < 64 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("as many as hang at once", full).await;
+    // To a host where the other's hang, too.
+    let modest = Runtime::new(&gateway, "").with_token("modest");
+    let prompt = Receiver::start().await;
+    for (number, receiver) in [&prompt, &hanging[0]].into_iter().enumerate() {
+        let before = receiver.taken().len();
+        modest
+            .invoke(receiver, "echo", "m", &number.to_string(), json!({}))
+            .await;
+        receiver.took(before + 1).await;
+    }
+    assert_eq!(taken(), 64 + 1);
 }

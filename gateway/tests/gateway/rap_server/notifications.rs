@@ -44,6 +44,23 @@ async fn a_cancelled_call_stops_in_the_app_and_its_result_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_result_of_a_call_that_a_worker_ended_says_so() {
+    let gateway = Gateway::start().await;
+    let app = App::with(&gateway, "demo", &["hold.worker"]).await;
+    let receiver = Receiver::start().await;
+    let runtime = Runtime::new(&gateway, "");
+    runtime
+        .invoke(&receiver, "hold_worker", "t", "1", json!({}))
+        .await;
+    app.saw(1).await;
+    runtime.cancel("t", "1").await;
+    assert_eq!(
+        receiver.result().await["text"],
+        "Error: Tool call cancelled: The runtime has cancelled the tool call. The work has ended (terminated)."
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn thread_and_id_must_both_be_right() {
     let gateway = Gateway::start().await;
     let app = App::start(&gateway, "demo").await;

@@ -1,5 +1,5 @@
-//! Sending results to callback URLs: a few at once to each URL and to each host, so that one that
-//! hangs holds up no other.
+//! Sending results to callback URLs: of each token a few at once to each URL and to each host, so that
+//! one that hangs holds up no other, and a share of all, so that no token holds up another.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,12 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::room::Named;
 use crate::fronts::rap::egress::is_forbidden;
 use crate::fronts::rap::retry::{GivenUp, Pauses, Retry, Until};
+use crate::fronts::semaphores::Semaphores;
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
+use crate::tokens::Identity;
 
 /// Between the first attempt and the second; each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -27,11 +28,13 @@ const READ_BYTES: u64 = 64 << 10;
 
 /// To one URL at once, 8.
 const PER_URL: usize = 8;
-/// To one host at once, 32: one of its URLs that hangs leaves room for the others.
+/// To one port of a host at once, 32: one of its URLs that hangs leaves room for the others.
 const PER_HOST: usize = 32;
+/// Of one token at once, 64, where there are tokens: others wait for none of its hosts.
+pub(crate) const PER_TOKEN: usize = 64;
 /// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
 /// 512 threads that the runtime has for such.
-const IN_ALL: usize = 256;
+pub(crate) const IN_ALL: usize = 256;
 
 /// Sends results.
 #[derive(Debug)]
@@ -51,22 +54,28 @@ struct Failure {
 
 impl Delivery {
     /// With a client that connects only where results may go. No attempt begins later than
-    /// `retry_for` after the first.
-    pub(super) fn new(client: Client, retry_for: Duration, metrics: Arc<Metrics>) -> Self {
+    /// `retry_for` after the first. Without tokens all results are those of one, which has no share.
+    pub(super) fn new(
+        client: Client,
+        retry_for: Duration,
+        metrics: Arc<Metrics>,
+        has_tokens: bool,
+    ) -> Self {
         Delivery {
             client,
-            limits: SendLimits::default(),
+            limits: SendLimits::new(if has_tokens { PER_TOKEN } else { IN_ALL }),
             retry_for,
             metrics,
         }
     }
 
-    /// Sends `body` to `url`, and again after a pause while the server fails (5xx) or cannot be
+    /// Sends `body` of `owner` to `url`, and again after a pause while the server fails (5xx) or cannot be
     /// reached, until time is up or `unwanted`. It is not sent again after a refusal (4xx), a redirect
     /// (3xx) or a missing answer: the result may have been taken, and must not come twice. `untried`
     /// is dropped after the first attempt. `Err` says why the result is lost.
     pub(super) async fn send(
         &self,
+        owner: &Identity,
         url: &Url,
         body: Bytes,
         untried: Connected,
@@ -76,7 +85,8 @@ impl Delivery {
         let pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
         let mut retry = Retry::new(pauses, Until::Elapsed(self.retry_for));
         let delivered = loop {
-            let Err(Failure { why, may_pass }) = self.attempt(url, body.clone()).await else {
+            let Err(Failure { why, may_pass }) = self.attempt(owner, url, body.clone()).await
+            else {
                 break Ok(());
             };
             drop(untried.take());
@@ -96,8 +106,8 @@ impl Delivery {
         delivered
     }
 
-    async fn attempt(&self, url: &Url, body: Bytes) -> Result<(), Failure> {
-        let _permits = self.limits.acquire(url).await;
+    async fn attempt(&self, owner: &Identity, url: &Url, body: Bytes) -> Result<(), Failure> {
+        let _permits = self.limits.acquire(&owner.name, url).await;
         let json = HeaderValue::from_static("application/json");
         let request = self.client.post(url.clone()).header(CONTENT_TYPE, json);
         let response = request.body(body).send().await.map_err(Failure::of)?;
@@ -142,34 +152,40 @@ impl Failure {
 /// How many results are sent at once.
 #[derive(Debug)]
 struct SendLimits {
-    /// By URL, and by origin, while somebody sends or waits.
-    places: Named,
+    /// Of each owner by URL, and by origin, while somebody sends or waits.
+    places: Semaphores<String>,
+    /// By owner.
+    owners: Semaphores<String>,
+    /// Of one owner.
+    share: usize,
     all: Arc<Semaphore>,
 }
 
 /// The right to send to a URL, until it is dropped.
-type SendPermits = [OwnedSemaphorePermit; 3];
+type SendPermits = [OwnedSemaphorePermit; 4];
 
-impl Default for SendLimits {
-    fn default() -> Self {
+impl SendLimits {
+    fn new(share: usize) -> Self {
         SendLimits {
-            places: Named::default(),
+            places: Semaphores::default(),
+            owners: Semaphores::default(),
+            share,
             all: Arc::new(Semaphore::new(IN_ALL)),
         }
     }
-}
 
-impl SendLimits {
-    /// Waits until a result may be sent to `url`.
-    async fn acquire(&self, url: &Url) -> Result<SendPermits, AcquireError> {
-        // The narrowest first: whoever waits for a URL that hangs must hold no place of others.
-        let at_url = self.places.get(url.as_str(), PER_URL);
+    /// Waits until a result of `owner` may be sent to `url`.
+    async fn acquire(&self, owner: &str, url: &Url) -> Result<SendPermits, AcquireError> {
+        // The narrowest first: whoever waits for a URL that hangs must hold no place of others. No URL
+        // and no origin has a space in it.
+        let at_url = self.places.get(&format!("{url} {owner}"), PER_URL);
         let at_url = at_url.acquire_owned().await?;
         let host = url.origin().ascii_serialization();
-        let at_host = self.places.get(&host, PER_HOST);
+        let at_host = self.places.get(&format!("{host} {owner}"), PER_HOST);
         let at_host = at_host.acquire_owned().await?;
+        let own = self.owners.get(owner, self.share).acquire_owned().await?;
         let anywhere = self.all.clone().acquire_owned().await?;
-        Ok([at_url, at_host, anywhere])
+        Ok([at_url, at_host, own, anywhere])
     }
 }
 
@@ -189,13 +205,30 @@ mod tests {
 
     async fn at_once(limits: &SendLimits, text: &str) -> Option<SendPermits> {
         let url = Url::parse(text).unwrap();
-        let permits = timeout(Duration::from_millis(50), limits.acquire(&url));
+        let permits = timeout(
+            Duration::from_millis(50),
+            limits.acquire(url.username(), &url),
+        );
         permits.await.ok().map(Result::unwrap)
     }
 
     #[tokio::test]
+    async fn hosts_of_one_token_that_hang_hold_up_itself_only() {
+        let limits = SendLimits::new(PER_TOKEN);
+        let mut busy = Vec::new();
+        for number in 0..PER_TOKEN {
+            let text = format!("http://greedy@a:{}/{number}", 80 + number % 16);
+            busy.extend(taken(&limits, &text, 1).await);
+        }
+        assert!(at_once(&limits, "http://greedy@other/").await.is_none());
+        assert!(at_once(&limits, "http://modest@a:80/0").await.is_some());
+        busy.clear();
+        assert!(at_once(&limits, "http://greedy@other/").await.is_some());
+    }
+
+    #[tokio::test]
     async fn a_busy_url_holds_up_itself_only() {
-        let limits = SendLimits::default();
+        let limits = SendLimits::new(IN_ALL);
         let mut busy = taken(&limits, "http://a/1", PER_URL).await;
         assert!(at_once(&limits, "http://a/1").await.is_none());
         assert!(at_once(&limits, "http://a/2").await.is_some());
@@ -207,7 +240,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_busy_host_holds_up_itself_only() {
-        let limits = SendLimits::default();
+        let limits = SendLimits::new(IN_ALL);
         let mut busy = Vec::new();
         for number in 0..PER_HOST {
             busy.extend(taken(&limits, &format!("http://a/{number}"), 1).await);
@@ -218,7 +251,7 @@ mod tests {
 
     #[tokio::test]
     async fn urls_that_nobody_sends_to_are_forgotten() {
-        let limits = SendLimits::default();
+        let limits = SendLimits::new(IN_ALL);
         let busy = taken(&limits, "http://a/", PER_URL).await;
         for number in 0..1_000 {
             let other = format!("http://{number}.example/");

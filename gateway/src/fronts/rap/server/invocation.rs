@@ -281,10 +281,12 @@ impl Pending {
                 reason: None,
                 by_caller: false,
                 stop,
+                by,
             } if late => Outcome::Cancelled {
                 reason: Some(format!("it did not end within {timeout:?}")),
                 by_caller: false,
                 stop,
+                by,
             },
             other => other,
         }
@@ -294,14 +296,28 @@ impl Pending {
         let (message, _bytes) = self.message(body);
         let url = &self.callback_url;
         let delivery = &self.server.delivery;
-        let sending = delivery.send(url, message, self.connected, unwanted);
+        let sending = delivery.send(&self.owner, url, message, self.connected, unwanted);
         let (group_id, id) = (&self.group_id, &self.id);
         match sending.await {
             Ok(()) => tracing::debug!(?group_id, ?id, "result delivered"),
             Err(why) => {
                 // The rest of the URL may be a secret.
                 let to = url.origin().ascii_serialization();
-                tracing::warn!(?group_id, ?id, to, why, "result not delivered");
+                match self.server.said.lost.is_due(&self.owner.name) {
+                    Some(passed_over) => {
+                        let owner = &*self.owner.name;
+                        tracing::warn!(
+                            ?group_id,
+                            ?id,
+                            to,
+                            why,
+                            owner,
+                            passed_over,
+                            "result not delivered"
+                        );
+                    }
+                    None => tracing::debug!(?group_id, ?id, to, why, "result not delivered"),
+                }
             }
         }
     }

@@ -16,7 +16,7 @@
 
 mod calls;
 mod claims;
-mod delivery;
+pub(crate) mod delivery;
 mod invocation;
 mod notifications;
 mod options;

@@ -148,7 +148,7 @@ impl Meant {
 }
 
 impl RapServer {
-    fn cancel_everywhere(&self, meant: Meant) {
+    fn cancel_everywhere(self: &Arc<Self>, meant: Meant) {
         self.cancel(&meant);
         if let Some(workers) = self.hub.workers() {
             workers.tell_all(meant.notice());
@@ -156,7 +156,7 @@ impl RapServer {
     }
 
     /// Cancels what is meant of the calls here.
-    fn cancel(&self, meant: &Meant) {
+    fn cancel(self: &Arc<Self>, meant: &Meant) {
         let Meant {
             thread,
             call,
@@ -181,7 +181,8 @@ impl RapServer {
             tracing::debug!(?thread, ?call, "cancel: no such tool call");
         }
         for canceller in found {
-            tokio::spawn(cancel(canceller, reason, thread.clone()));
+            let server = self.clone();
+            tokio::spawn(server.see_cancelled(canceller, reason, thread.clone(), by.clone()));
         }
     }
 
@@ -205,26 +206,42 @@ impl RapServer {
         let notification = read_json(&parts.headers, body, BODY_BYTES).await?;
         Ok((caller, app, notification))
     }
-}
 
-/// Cancels a call and logs what came of it. The runtime learns that from the call's result.
-async fn cancel(canceller: Canceller, reason: &'static str, thread_id: Identifier) {
-    let Confirmation {
-        cancelled,
-        reason: why,
-        error,
-        stop,
-        ..
-    } = canceller.cancel(Some(reason.into())).await;
-    match error {
-        Some(error) => {
-            let (code, message) = (for_log(error.code), for_log(error.message));
-            tracing::warn!(?thread_id, code, message, "a tool call was not cancelled");
-        }
-        None => {
-            let stop = stop.map(Stop::as_str);
-            let why = why.map(for_log);
+    /// Cancels a call and logs what came of it. The runtime learns that from the call's result.
+    async fn see_cancelled(
+        self: Arc<Self>,
+        canceller: Canceller,
+        reason: &'static str,
+        thread_id: Identifier,
+        by: Identity,
+    ) {
+        let Confirmation {
+            cancelled,
+            reason: why,
+            error,
+            stop,
+            ..
+        } = canceller.cancel(Some(reason.into())).await;
+        let stop = stop.map(Stop::as_str);
+        let why = why.map(for_log);
+        let Some(error) = error else {
             tracing::debug!(?thread_id, cancelled, why, stop, "cancel");
+            return;
+        };
+        let (code, message) = (for_log(error.code), for_log(error.message));
+        match self.said.not_cancelled.is_due(&by.name) {
+            Some(passed_over) => {
+                let by = &*by.name;
+                tracing::warn!(
+                    ?thread_id,
+                    code,
+                    message,
+                    by,
+                    passed_over,
+                    "a tool call was not cancelled"
+                );
+            }
+            None => tracing::debug!(?thread_id, code, message, "a tool call was not cancelled"),
         }
     }
 }

@@ -171,6 +171,7 @@ mod tests {
             reason: reason.map(Into::into),
             by_caller: true,
             stop,
+            by: None,
         };
         assert_eq!(
             Body::of(cancelled(None, Stop::Dropped)),

@@ -1,10 +1,10 @@
 //! How much there is room for: all together, and for each token a share.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::fronts::semaphores::{Semaphores, permits};
 use crate::tokens::Identity;
 
 /// Room for so many of something, or for so many bytes.
@@ -12,7 +12,7 @@ use crate::tokens::Identity;
 pub(super) struct Room {
     all: Arc<Semaphore>,
     /// How much of it one token may have, and what each has left.
-    shares: Option<(usize, Named)>,
+    shares: Option<(usize, Semaphores<String>)>,
 }
 
 /// What is taken of it, until it is dropped.
@@ -42,7 +42,7 @@ impl Room {
     /// One token may have no more than `share` of it.
     pub(super) fn shared(most: usize, share: usize) -> Self {
         Room {
-            shares: Some((share, Named::default())),
+            shares: Some((share, Semaphores::default())),
             ..Room::new(most)
         }
     }
@@ -55,7 +55,7 @@ impl Room {
         };
         let share = match &self.shares {
             Some((share, named)) => {
-                let left = named.get(&owner.name, *share);
+                let left = named.get(&*owner.name, *share);
                 Some(take(left).ok_or(Full::Share)?)
             }
             None => None,
@@ -64,37 +64,6 @@ impl Room {
             _all: take(self.all.clone()).ok_or(Full::All)?,
             _share: share,
         })
-    }
-}
-
-fn permits(most: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)))
-}
-
-/// Semaphores by name, each kept while somebody has one of its permits or waits for one.
-#[derive(Debug, Default)]
-pub(super) struct Named(Mutex<HashMap<String, Weak<Semaphore>>>);
-
-impl Named {
-    /// The one of that name, which has `most` permits.
-    pub(super) fn get(&self, name: &str, most: usize) -> Arc<Semaphore> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(name).and_then(Weak::upgrade) {
-            return known;
-        }
-        // Whoever has a permit, or waits for one, holds the semaphore. So this is seldom done, and
-        // keeps the table about as small as what is in use.
-        if known.len() == known.capacity() {
-            known.retain(|_, it| it.strong_count() > 0);
-        }
-        let new = permits(most);
-        known.insert(name.into(), Arc::downgrade(&new));
-        new
-    }
-
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
     }
 }
 

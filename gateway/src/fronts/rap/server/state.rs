@@ -18,6 +18,7 @@ use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::gateway::Hub;
+use crate::gateway::SeldomEach;
 use crate::tokens::{Identity, Role};
 
 /// What all requests share.
@@ -41,6 +42,15 @@ pub(super) struct RapServer {
     pub pending_bytes: Room,
     pub cancels: RateLimiter,
     pub closures: RateLimiter,
+    /// Results that are lost, and calls that are not cancelled: their lines in the log.
+    pub said: Said,
+}
+
+/// What is logged now and then of what a token does.
+#[derive(Default)]
+pub(super) struct Said {
+    pub lost: SeldomEach,
+    pub not_cancelled: SeldomEach,
 }
 
 impl RapServer {
@@ -83,6 +93,7 @@ impl RapServer {
                 egress.clone().client(options.callback_timeout),
                 options.callback_retry_for,
                 hub.metrics.clone(),
+                !alone,
             ),
             egress,
             pending,
@@ -90,6 +101,7 @@ impl RapServer {
             pending_bytes: bytes(),
             cancels: limiter(),
             closures: limiter(),
+            said: Said::default(),
             hub,
             options,
         }

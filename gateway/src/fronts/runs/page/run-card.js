@@ -3,7 +3,7 @@
 import { CancelForm } from './cancel-form.js';
 import { element, icon, setIcon, setText } from './dom.js';
 import { duration, timeOf } from './format.js';
-import { STATE_NAMES, cancelText, dialectName, errorText, isOver, lasted, percentage, progressText, stopText } from './run-text.js';
+import { STATE_NAMES, cancelText, dialectName, errorText, isOver, lasted, percentage, progressText, stepText, stopText } from './run-text.js';
 
 /** One run on the list. */
 export class RunCard {
@@ -130,6 +130,7 @@ export class RunCard {
       ['Reason', cancelReason],
       ['Ended', time(endedAt)],
       ['Stop', stop],
+      ['Stopped by', stepText(this.#run)],
       ['Work ended', ended && `${duration(ended.after)} later, ${ended.success ? 'complete' : 'with an error'}`],
       ['Error', error],
     ];

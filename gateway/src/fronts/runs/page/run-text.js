@@ -1,4 +1,4 @@
-/** @import { ProgressInfo, Run, State, Stop } from './types.js' */
+/** @import { ProgressInfo, Run, State, Step, Stop } from './types.js' */
 import { duration, roughly } from './format.js';
 
 /** In the order of a run's life. @type {Record<State, string>} */
@@ -86,11 +86,20 @@ const STOPPED = {
   abandoned: 'Its work was not seen to stop, and may still go on',
 };
 
+/** @type {Record<Step, string>} */
+const STEPPED = { signal: 'it took its signal', flag: 'it saw the flag', terminate: 'its worker was ended' };
+
+/** What has stopped a call in a worker, or null. @param {Run} run */
+export const stepText = ({ step, took }) => (step && took !== null ? `${STEPPED[step]} after ${duration(took)}` : null);
+
 /** What became of the work of a cancelled run. @param {Run} run */
-export function stopText({ stop, ended }) {
+export function stopText(run) {
+  const { stop, ended } = run;
   if (!stop) return '';
   if (ended) return `Its work was not seen to stop. It ended ${duration(ended.after)} later, ${ended.success ? 'complete' : 'with an error'}; what it returned was discarded`;
-  return STOPPED[stop] ?? STOPPED.abandoned;
+  const said = STOPPED[stop] ?? STOPPED.abandoned;
+  const how = stop === 'abandoned' ? null : stepText(run);
+  return how === null ? said : `${said}: ${how}`;
 }
 
 /** What went wrong. @param {Run} run */

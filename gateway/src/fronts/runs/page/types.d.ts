@@ -5,6 +5,9 @@ export type State = 'queued' | 'running' | 'cancelling' | 'completed' | 'failed'
 /** How far a stop was seen. */
 export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
 
+/** What has stopped a call in a worker. */
+export type Step = 'signal' | 'flag' | 'terminate';
+
 /** How work that was abandoned has ended, `after` milliseconds later. */
 export interface Ended {
   success: boolean;
@@ -32,6 +35,9 @@ export interface Run {
   error: string | null;
   /** Of a cancelled one. */
   stop: Stop | null;
+  /** Of one in a worker, and in how many milliseconds. */
+  step: Step | null;
+  took: number | null;
   ended: Ended | null;
 }
 
@@ -67,5 +73,7 @@ export interface Confirmation {
   reason?: string;
   error?: ApiError;
   stop?: Stop;
+  step?: Step;
+  took?: number;
   ended?: Ended;
 }

@@ -1,10 +1,8 @@
 //! The gateway as the bridge sees it: HTTP, and the session, which the client does not see.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt;
 use futures_util::future::ready;
 use futures_util::stream::{self, BoxStream};
@@ -16,6 +14,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::super::{MESSAGE_BYTES, lock};
+use super::header::{decoded, header_value};
 use crate::http_client;
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
 
@@ -24,6 +23,8 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
+/// Where the gateway says which app a request has met that has named none.
+const APP: &str = "caphost-app";
 /// Where the version stands in a request that says its own.
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
@@ -77,13 +78,21 @@ pub struct Membership {
 pub struct Link {
     client: Client,
     endpoint: Endpoint,
+    /// Where requests without a session go, once one has met the only app there was: they stay with
+    /// it, as a session does.
+    only: OnceLock<Url>,
 }
 
 impl Link {
     pub fn new(endpoint: Endpoint) -> Self {
         let client = http_client::builder().build();
         let client = client.unwrap_or_else(|_| http_client::client(SILENCE));
-        Link { client, endpoint }
+        let only = OnceLock::new();
+        Link {
+            client,
+            endpoint,
+            only,
+        }
     }
 
     /// Posts a message of a session.
@@ -97,12 +106,31 @@ impl Link {
             session: None,
             version: it.version.clone(),
         };
-        let mut request = self.request(Method::POST, &none).body(body);
+        let url = self.only.get().unwrap_or(&self.endpoint.url);
+        let mut request = self.request_to(url, Method::POST, &none).body(body);
         request = request.header("mcp-method", header_value(&it.method));
         if let Some(name) = &it.name {
             request = request.header("mcp-name", header_value(name));
         }
-        request.send().await
+        let response = request.send().await?;
+        self.stay(&response);
+        Ok(response)
+    }
+
+    /// Stays with the app that a request has met which has named none.
+    fn stay(&self, response: &Response) {
+        let app = response
+            .headers()
+            .get(APP)
+            .and_then(|app| app.to_str().ok());
+        let Some(app) = app.and_then(decoded) else {
+            return;
+        };
+        let mut url = self.endpoint.url.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.push(&app);
+        }
+        let _ = self.only.set(url);
     }
 
     /// Opens a stream of what is no answer.
@@ -116,9 +144,13 @@ impl Link {
     }
 
     fn request(&self, method: Method, of: &Membership) -> RequestBuilder {
+        self.request_to(&self.endpoint.url, method, of)
+    }
+
+    fn request_to(&self, url: &Url, method: Method, of: &Membership) -> RequestBuilder {
         let mut request = self
             .client
-            .request(method.clone(), self.endpoint.url.clone())
+            .request(method.clone(), url.clone())
             .header(ACCEPT, "application/json, text/event-stream");
         if method == Method::POST {
             request = request.header(CONTENT_TYPE, "application/json");
@@ -299,19 +331,6 @@ async fn whole(mut response: Response) -> Option<String> {
     String::from_utf8(body).ok()
 }
 
-/// A header's value: as it is where a header can carry that, else in base64, as the protocol has it.
-fn header_value(text: &str) -> String {
-    let plain = !text.starts_with([' ', '\t'])
-        && !text.ends_with([' ', '\t'])
-        && text.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
-        && !(text.starts_with("=?base64?") && text.ends_with("?="));
-    if plain {
-        text.to_string()
-    } else {
-        format!("=?base64?{}?=", STANDARD.encode(text))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,17 +355,5 @@ mod tests {
         assert!(!answers(request, json!(1)));
         let notification = r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#;
         assert!(!answers(notification, json!(1)));
-    }
-
-    #[test]
-    fn names_fit_a_header() {
-        assert_eq!(header_value("export.pdf"), "export.pdf");
-        assert_eq!(header_value("é"), "=?base64?w6k=?=");
-        assert_eq!(header_value("a\r\nb"), "=?base64?YQ0KYg==?=");
-        assert_eq!(header_value(" a"), "=?base64?IGE=?=");
-        assert_eq!(
-            header_value("=?base64?x?="),
-            format!("=?base64?{}?=", STANDARD.encode("=?base64?x?="))
-        );
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::wire::abp::{self, FromAgent, FromApp, Received};
-use crate::wire::{error_json, stops};
+use crate::wire::error_json;
+use crate::wire::stops::{self, Grade};
 use caphost::agent::{
     Action as AgentAction, AgentOptions, AgentState, CancelOutcome, Outgoing, RequestKey,
 };
@@ -227,7 +228,14 @@ impl Bench {
         let (id, message) = abp::read_from_app(&envelope).expect("the host speaks ABP");
         let key = id.as_ref().and_then(abp::request_key);
         match (message, key) {
-            (FromApp::Called { response, stop }, Some(key)) => {
+            (
+                FromApp::Called {
+                    response,
+                    cancelled,
+                },
+                Some(key),
+            ) => {
+                let stop = cancelled.map(|it| it.stop);
                 if key > u32::MAX / 2 {
                     self.settled.push((key, response.unwrap()));
                 } else {
@@ -245,6 +253,7 @@ impl Bench {
                 let lost = error
                     .as_ref()
                     .is_some_and(|it| it["code"] == "NOT_INITIALIZED");
+                let confirmed = confirmed.map(|it| (it.stop, it.ended));
                 self.agent.cancelled(key, confirmed, reason, error, lost);
             }
             (FromApp::ShutDown, _) => self.agent.shut_down(),
@@ -280,6 +289,7 @@ impl Bench {
                         params,
                         timeout,
                         token,
+                        bytes: 0,
                     };
                     self.host.call(self.connection, id, request, now);
                 }
@@ -294,6 +304,7 @@ impl Bench {
                 FromAgent::Shutdown { reason } => {
                     self.host.shutdown(self.connection, id, reason, now)
                 }
+                FromAgent::List => panic!("no agent of the vectors lists"),
                 FromAgent::Elicited(_) => {}
             },
         }
@@ -472,7 +483,8 @@ impl Bench {
 fn confirmation(given: &Json, outcome: CancelOutcome<Json>) -> Json {
     let mut written = json!({ "callId": given, "cancelled": outcome.cancelled() });
     if let Some(stop) = outcome.stop {
-        written["metadata"] = stops::metadata(stop, outcome.ended);
+        let (by, ended) = (None, outcome.ended);
+        written["metadata"] = stops::metadata(Grade { stop, by, ended });
     }
     if let Some(reason) = outcome.reason {
         written["reason"] = reason.into();

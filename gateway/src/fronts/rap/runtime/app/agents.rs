@@ -140,8 +140,7 @@ impl ToolServerApp<'_> {
         let kind = message["type"].as_str()?;
         let needs_session = [abp::kind::CALL, abp::kind::CANCEL].contains(&kind);
         let missing = needs_session && self.state.session_id(connection).is_none();
-        let message = "There is no session: call initialize first";
-        missing.then(|| Error::new(Code::NOT_INITIALIZED, message))
+        missing.then(no_session)
     }
 
     fn take(&mut self, connection: ConnectionId, received: Received) {
@@ -169,6 +168,7 @@ impl ToolServerApp<'_> {
                     params: json!([connection, params]),
                     timeout,
                     token,
+                    bytes: 0,
                 };
                 self.state.call(connection, id, request, now);
             }
@@ -180,10 +180,23 @@ impl ToolServerApp<'_> {
                 self.state.cancel(connection, id, given, &call, reason, now);
                 self.unsubscribe(connection, &call);
             }
+            FromAgent::List => self.list(connection, id),
             FromAgent::Shutdown { reason } => self.state.shutdown(connection, id, reason, now),
             // No tool asks anything.
             FromAgent::Elicited(_) => {}
         }
+    }
+
+    /// Tells an agent of a session what it may call.
+    fn list(&self, to: ConnectionId, id: Option<Value>) {
+        let payload = match self.state.session_id(to) {
+            Some(_) => {
+                let documents: Vec<_> = self.capabilities.values().collect();
+                json!({ "capabilities": documents })
+            }
+            None => json!({ "error": error_json(&no_session()) }),
+        };
+        self.post(to, abp::kind::LIST_RESULT, id, payload);
     }
 
     fn agent_closed(&mut self, handle: &str) {
@@ -244,4 +257,9 @@ impl ToolServerApp<'_> {
             self.broker.send(Some(handle), kind, id.as_ref(), payload);
         }
     }
+}
+
+fn no_session() -> Error<Value> {
+    let message = "There is no session: call initialize first";
+    Error::new(Code::NOT_INITIALIZED, message)
 }

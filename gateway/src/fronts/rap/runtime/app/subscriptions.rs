@@ -8,6 +8,7 @@ use super::ToolServerApp;
 use super::calls::Running;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::SubscriptionEvent;
+use crate::gateway::Seldom;
 use crate::wire::abp;
 use caphost::call::CallId;
 use caphost::session::ConnectionId;
@@ -72,10 +73,13 @@ impl ToolServerApp<'_> {
     pub(super) fn subscribe(&mut self, running: &Running) {
         let max = self.parts.limits.subscriptions;
         if !running.is_final && !self.subscriptions.insert(running, max) {
-            tracing::warn!(
-                max,
-                "an agent has too many subscriptions: events are dropped"
-            );
+            static SAID: Seldom = Seldom::new();
+            if SAID.is_due() {
+                tracing::warn!(
+                    max,
+                    "an agent has too many subscriptions: events are dropped"
+                );
+            }
         }
     }
 

@@ -1,0 +1,113 @@
+//! Which of several connections of an app is meant: each is an instance of it, such as a tab, with an id
+//! of its own.
+
+use uuid::Uuid;
+
+use super::apps::App;
+use super::instance::Instance;
+use super::offers::AppInfo;
+use super::{Broker, PeerId, Seat};
+use crate::tokens::{INSTANCE, Identity};
+use crate::wire::clipped;
+
+/// Characters of an instance's id.
+const ID_CHARS: usize = 8;
+/// Characters that are kept of a title.
+const TITLE_CHARS: usize = 200;
+
+/// An app that is connected, and its instances.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connected {
+    /// Who it is, as its latest instance says.
+    pub app: AppInfo,
+    /// Its instances, the one that new sessions go to first.
+    pub instances: Vec<Listed>,
+}
+
+/// One instance as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Which one.
+    pub instance: Instance,
+    /// How many agents it has.
+    pub agents: usize,
+    /// Its connection was lost, and it may come back.
+    pub suspended: bool,
+}
+
+impl Broker {
+    /// The instance that a connection becomes which registers the app with that id. One on another
+    /// worker is what that worker says.
+    pub(super) fn new_instance(
+        &self,
+        (app, owner, seat): (&str, &Identity, Seat),
+        told: Option<Instance>,
+        title: Option<String>,
+    ) -> Instance {
+        if let Some(told) = told.filter(|_| seat == Seat::Elsewhere) {
+            return told;
+        }
+        let mut id = Uuid::new_v4().simple().to_string();
+        id.truncate(ID_CHARS);
+        // A clock may be set back, and be another on every worker.
+        let before = self.directory.connections(app);
+        let before = before.filter_map(|peer| Some(self.instance(peer)?.since));
+        let since = before.max().map_or(0, |since| since + 1);
+        let title = title.filter(|title| !title.trim().is_empty());
+        Instance {
+            id: id.into(),
+            owner: owner.name.clone(),
+            since: since.max(self.now.unix_ms),
+            title: title.map(|title| clipped(title.trim(), TITLE_CHARS).into()),
+        }
+    }
+
+    /// The most recent connection of the app that is wanted; the gateway's own, if it is a tool
+    /// server's: every worker may have that. Or the connection that is the instance wanted.
+    pub(super) fn latest(&self, wanted: &str) -> Option<PeerId> {
+        let connections = self.directory.connections(wanted);
+        let latest = connections.max_by_key(|peer| self.rank(*peer));
+        latest.or_else(|| {
+            let (app, id) = wanted.split_once(INSTANCE)?;
+            let is_it = |peer: &PeerId| self.instance(*peer).is_some_and(|it| *it.id == *id);
+            self.directory.connections(app).find(is_it)
+        })
+    }
+
+    /// The greater it is, the sooner new sessions go there.
+    fn rank(&self, peer: PeerId) -> (bool, u64, PeerId) {
+        let app = self.apps.get(&peer);
+        let is_own = app.is_some_and(|app| app.seat == Seat::Own);
+        let since = app.and_then(|app| app.instance.as_ref()).map(|it| it.since);
+        (is_own, since.unwrap_or_default(), peer)
+    }
+
+    /// Which instance that connection is, if it has registered.
+    pub fn instance(&self, peer: PeerId) -> Option<&Instance> {
+        self.apps.get(&peer)?.instance.as_ref()
+    }
+
+    /// The apps connected that `viewer` may reach, by their ids.
+    pub fn connected(&self, viewer: &Identity) -> Vec<Connected> {
+        let ids = self.directory.ids().filter(|id| viewer.may_reach(id));
+        ids.filter_map(|id| self.connections_of(id)).collect()
+    }
+
+    fn connections_of(&self, id: &str) -> Option<Connected> {
+        let mut peers: Vec<_> = self.directory.connections(id).collect();
+        peers.sort_unstable_by_key(|peer| std::cmp::Reverse(self.rank(*peer)));
+        let listed = |app: &App| {
+            Some(Listed {
+                instance: app.instance.clone()?,
+                agents: app.agents.len(),
+                suspended: app.suspended.is_some(),
+            })
+        };
+        let apps = || peers.iter().filter_map(|peer| self.apps.get(peer));
+        let latest = apps().find_map(|app| app.registration.as_ref())?;
+        Some(Connected {
+            app: latest.app.clone(),
+            instances: apps().filter_map(listed).collect(),
+        })
+    }
+}

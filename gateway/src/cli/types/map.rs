@@ -1,0 +1,144 @@
+//! The map of an app's capabilities, in TypeScript.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::schema::{Names, Schema};
+use super::text::{comment, literal};
+use crate::cli::terminal::one_line;
+
+/// The type of that name, sorted by the names of the capabilities, and those it needs.
+pub(super) fn written(name: &str, app: &Value, capabilities: &[Value]) -> String {
+    let by_name: BTreeMap<&str, &Value> = capabilities
+        .iter()
+        .filter_map(|it| Some((it["name"].as_str()?, it)))
+        .collect();
+    let mut names = Names::with(name);
+    let mut entries = String::new();
+    let mut others = String::new();
+    for (capability, document) in by_name {
+        let params = of_params(
+            Schema::new(&document["inputSchema"], capability, "Params"),
+            &mut names,
+            &mut others,
+        );
+        let data = of_data(
+            Schema::new(&document["outputSchema"], capability, "Data"),
+            &mut names,
+            &mut others,
+        );
+        entries.push_str(&said_of(document));
+        let capability = literal(&capability.into());
+        entries.push_str(&format!("  {capability}: ({params}) => {data};\n"));
+    }
+    let who = |field: &str| one_line(app[field].as_str().unwrap_or("?"));
+    let (title, version, id) = (who("name"), who("version"), who("id"));
+    format!(
+        "// Written by `caphost types`: what {title} {version} ({id}) offers. Write it again rather than change it.\n\n\
+         export type {name} = {{\n{entries}}};\n{others}"
+    )
+}
+
+/// An object always: no app takes anything else.
+fn of_params(mut schema: Schema<'_>, names: &mut Names, others: &mut String) -> String {
+    let text = schema.written(names, 1);
+    others.push_str(&schema.others(names));
+    match &*text {
+        "unknown" => "params: Record<string, unknown>".into(),
+        "Record<string, never>" => String::new(),
+        _ => format!("params: {text}"),
+    }
+}
+
+fn of_data(mut schema: Schema<'_>, names: &mut Names, others: &mut String) -> String {
+    let text = schema.written(names, 1);
+    others.push_str(&schema.others(names));
+    text
+}
+
+/// What is told of a capability, as a comment.
+fn said_of(document: &Value) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(description) = document["description"].as_str() {
+        lines.push(description.into());
+    }
+    if document["experimental"] == true {
+        lines.push("@experimental".into());
+    }
+    if document["deprecated"] == true {
+        let message = document["deprecationMessage"].as_str().unwrap_or_default();
+        lines.push(format!("@deprecated {}", one_line(message)));
+    }
+    comment(&lines.join("\n"), 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_map_has_each_capability_by_its_name_whatever_their_order() {
+        let words = json!({
+            "name": "text.words", "description": "Counts words.\n\nOf documents.",
+            "inputSchema": { "type": "object", "properties": { "urls": { "type": "array", "items": { "type": "string" } } }, "required": ["urls"] },
+            "outputSchema": { "type": "object", "properties": { "words": { "type": "integer", "description": "All of them" } }, "required": ["words"] },
+        });
+        let reset = json!({
+            "name": "app.reset", "deprecated": true, "deprecationMessage": "Reload */ instead",
+            "inputSchema": { "type": "object", "additionalProperties": false },
+        });
+        let odd = json!({ "name": "it's \"odd\"\u{202e}", "inputSchema": {} });
+        let app = json!({ "id": "my-app", "name": "My\napp", "version": "1.0.0" });
+        let text = written("Caps", &app, &[words.clone(), odd.clone(), reset.clone()]);
+        assert_eq!(text, written("Caps", &app, &[reset, words, odd]));
+        assert_eq!(
+            text,
+            r#"// Written by `caphost types`: what My app 1.0.0 (my-app) offers. Write it again rather than change it.
+
+export type Caps = {
+  /** @deprecated Reload *\/ instead */
+  "app.reset": () => unknown;
+  "it's \"odd\"\u202e": (params: Record<string, unknown>) => unknown;
+  /**
+   * Counts words.
+   *
+   * Of documents.
+   */
+  "text.words": (params: {
+    urls: string[];
+  }) => {
+    /** All of them */
+    words: number;
+  };
+};
+"#
+        );
+    }
+
+    #[test]
+    fn what_schemas_share_within_themselves_is_a_type_of_its_own() {
+        let tree = json!({ "type": "object", "properties": { "children": { "type": "array", "items": { "$ref": "#/$defs/tree-node" } } } });
+        let schema = json!({ "$ref": "#/$defs/tree-node", "$defs": { "tree-node": tree } });
+        let capability =
+            json!({ "name": "tree.walk", "inputSchema": schema, "outputSchema": { "$ref": "#" } });
+        let text = written("TreeWalkParamsTreeNode", &json!({}), &[capability]);
+        let expected = r#"export type TreeWalkParamsTreeNode = {
+  "tree.walk": (params: TreeWalkParamsTreeNode2) => unknown;
+};
+
+export type TreeWalkParamsTreeNode2 = {
+  children?: TreeWalkParamsTreeNode2[];
+};
+"#;
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_capability_is_left_out() {
+        let text = written("Caps", &json!(null), &[json!(7), json!({ "name": 1 })]);
+        assert!(text.ends_with("export type Caps = {\n};\n"), "{text}");
+    }
+}

@@ -1,0 +1,84 @@
+//! `caphost types`
+
+mod expression;
+mod map;
+mod schema;
+mod source;
+mod text;
+
+use clap::Args;
+
+use super::client::{Exit, Failure};
+use super::gateway_args::GatewayArgs;
+use super::terminal::print;
+use source::Source;
+
+const EXAMPLES: &str = "\
+Examples:
+  caphost types > caps.ts
+  caphost types --app caphost-demo > caps.ts
+  caphost types https://app.example/abp.json > caps.ts
+  caphost types 'wss://gateway.example/abp?app=my-app' > caps.ts
+  caphost types abp.json --name MyCaps > caps.ts";
+
+/// Prints what an app offers as a TypeScript type: each capability with its parameters and data.
+///
+/// The same manifest gives the same text. Schemas become types as far as TypeScript has them; what it
+/// has no types for, such as a pattern, is left to the schema.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Types {
+    /// Where the app is described: the URL of its manifest (http), the URL for its agents (ws), a file, or
+    /// `-` for standard input. Default: the app at the gateway.
+    #[arg(value_name = "SOURCE", value_parser = Source::parse)]
+    source: Option<Source>,
+    /// The name of the type.
+    #[arg(long, default_value = "Caps", value_parser = type_name)]
+    name: String,
+    #[command(flatten)]
+    gateway: GatewayArgs,
+}
+
+impl Types {
+    /// Reads the description, and prints the type.
+    pub(super) async fn run(self) -> Exit {
+        match self.print().await {
+            Ok(()) => Exit::Done,
+            Err(failure) => failure.report("caphost types", false),
+        }
+    }
+
+    async fn print(self) -> Result<(), Failure> {
+        let source = self.source.unwrap_or(Source::Gateway);
+        let (app, capabilities) = source.read(&self.gateway).await?;
+        let text = map::written(&self.name, &app, &capabilities);
+        print(text.trim_end()).map_err(Failure::unwritten)
+    }
+}
+
+fn type_name(text: &str) -> Result<String, String> {
+    let mut characters = text.chars();
+    let starts = characters
+        .next()
+        .is_some_and(|it| it.is_ascii_alphabetic() || it == '_');
+    if starts && characters.all(|it| it.is_ascii_alphanumeric() || it == '_') {
+        Ok(text.to_string())
+    } else {
+        Err("expected a name of ASCII letters, digits and _, such as Caps".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_has_a_plain_name() {
+        for fine in ["Caps", "_a1"] {
+            assert_eq!(type_name(fine).as_deref(), Ok(fine));
+        }
+        for bad in ["", "1a", "a-b", "Caps = any; //"] {
+            assert!(type_name(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Whoever may not connect. A browser tells a page nothing of an answer's status: what is the matter
+//! is said over the WebSocket, which is closed then.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::Response;
+use serde_json::json;
+use tungstenite::Utf8Bytes;
+
+use super::PROTOCOL;
+use crate::broker::CloseCode;
+use crate::fronts::refusal::Refusal;
+use crate::fronts::socket::bounds::LobbyPlace;
+use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};
+use crate::gateway::{Counted, Hub, Outbox, Seldom};
+use crate::limits::REGISTRATION_BYTES;
+use crate::tokens::Role;
+use crate::wire::{Failure, Header, Incoming, Outgoing, error_json, failed};
+
+/// The connection of one that is refused.
+struct RefusedPeer {
+    hub: Arc<Hub>,
+    outbox: Arc<Outbox>,
+    error: Failure,
+    role: Role,
+    _place: LobbyPlace,
+}
+
+/// Refuses, by the status, or by what is said if nobody would see that.
+pub(super) fn refuse(
+    mut request: SocketRequest,
+    hub: Arc<Hub>,
+    refusal: Refusal,
+    role: Role,
+) -> Result<Response, Refusal> {
+    log(&refusal.error, role);
+    if !request.hides_status() {
+        return Err(refusal);
+    }
+    request.is_strange();
+    let connection = request.connection().clone();
+    let limits = hub.limits.clone();
+    Ok(request.accept(PROTOCOL, &limits, async move |socket| {
+        let (outbox, _connected) = (Arc::new(hub.outbox()), hub.connected());
+        let (watch, lobby) = (&connection.watch, &connection.bounds.lobby);
+        watch.allow(REGISTRATION_BYTES);
+        let limits = hub.limits.clone();
+        let peer = RefusedPeer {
+            _place: lobby.enter(watch.party(), outbox.clone()),
+            outbox: outbox.clone(),
+            error: refusal.error,
+            role,
+            hub,
+        };
+        serve_socket(socket, &limits, Arc::new(peer), outbox).await;
+    }))
+}
+
+/// Not each is logged: one may try as often as it likes.
+fn log(error: &Failure, role: Role) {
+    static REFUSED: Seldom = Seldom::new();
+    if REFUSED.is_due() {
+        let (reason, role) = (error.message.as_ref(), role.as_str());
+        tracing::warn!(reason, "an {role} is refused");
+    }
+}
+
+impl RefusedPeer {
+    fn close(&self) {
+        let reason = self.error.message.clone().into_owned();
+        self.outbox.close(CloseCode::POLICY, reason);
+    }
+}
+
+impl Endpoint for RefusedPeer {
+    fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted {
+        let limits = &self.hub.limits;
+        if let Ok(envelope) = Incoming::beginning(text, bytes, None, limits).envelope(limits) {
+            let (kind, payload) = match self.role {
+                Role::App => {
+                    let payload = json!({ "error": error_json(&self.error) });
+                    ("app/refused", payload.to_string())
+                }
+                _ => failed(&envelope.subject(), &self.error),
+            };
+            let header = Header {
+                kind,
+                id: envelope.id,
+                agent: None,
+                timestamp: &self.hub.now().unix_ms.to_string(),
+            };
+            self.outbox.push(Outgoing::new(header, &payload, None));
+        }
+        // One answer, and no more.
+        self.close();
+        Counted::Message
+    }
+
+    fn binary(&self, _: Failure) {
+        self.close();
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        Some(self.hub.limits.register_timeout)
+    }
+
+    fn late(&self) {
+        self.close();
+    }
+
+    fn gone(&self) {}
+}

@@ -1,0 +1,89 @@
+//! `/api/apps`: the apps connected, and their instances, such as tabs. The shape is in docs/protocol.md,
+//! "The apps API".
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::Response;
+use axum::routing::get;
+use serde::Serialize;
+
+use super::lists::{Listing, viewer};
+use super::refusal::{Refusal, json_text};
+use super::socket::PeerAddress;
+use crate::broker::{AppInfo, Connected, Listed};
+use crate::gateway::Hub;
+
+/// The route.
+pub fn routes(hub: Arc<Hub>) -> Router {
+    Router::new()
+        .route("/api/apps", get(list))
+        .method_not_allowed_fallback(async || Refusal::method("There is no such method here"))
+        .with_state(Listing::new(hub))
+}
+
+#[derive(Serialize)]
+struct Apps {
+    apps: Vec<AppJson>,
+    /// The gateway's clock, in Unix milliseconds.
+    now: u64,
+}
+
+#[derive(Serialize)]
+struct AppJson {
+    #[serde(flatten)]
+    app: AppInfo,
+    instances: Vec<InstanceJson>,
+}
+
+#[derive(Serialize)]
+struct InstanceJson {
+    /// What `?app=` takes to mean this one.
+    app: String,
+    title: Option<Arc<str>>,
+    owner: Arc<str>,
+    since: u64,
+    agents: usize,
+    /// Whether new sessions of the app go there.
+    latest: bool,
+    suspended: bool,
+}
+
+impl From<Connected> for AppJson {
+    fn from(connected: Connected) -> Self {
+        let Connected { app, instances } = connected;
+        let json = |(index, listed): (usize, Listed)| InstanceJson {
+            app: listed.instance.named(&app.id),
+            title: listed.instance.title,
+            owner: listed.instance.owner,
+            since: listed.instance.since,
+            agents: listed.agents,
+            latest: index == 0,
+            suspended: listed.suspended,
+        };
+        let instances = instances.into_iter().enumerate().map(json).collect();
+        AppJson { app, instances }
+    }
+}
+
+/// `GET /api/apps`: of an agent's token those that it may reach.
+async fn list(
+    State(listing): State<Arc<Listing>>,
+    ConnectInfo(address): ConnectInfo<PeerAddress>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, Refusal> {
+    let hub = &listing.hub;
+    let viewer = viewer(hub, &headers, &uri)?;
+    let turn = listing.turn(&viewer, address).await?;
+    let apps = hub.connected_apps(&viewer).into_iter();
+    let apps = Apps {
+        apps: apps.map(AppJson::from).collect(),
+        now: hub.now().unix_ms,
+    };
+    let text = serde_json::to_string(&apps).unwrap_or_default();
+    turn.end(text.len());
+    Ok(json_text(StatusCode::OK, text))
+}

@@ -1,0 +1,218 @@
+//! Turns at making long lists: whoever asks has one at a time, and so many bytes of them in a second.
+//! They take time to make, and their size is known only then: so a list is made before it is paid for.
+//! And who may ask for one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::{HeaderMap, StatusCode, Uri};
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
+
+use super::auth::authenticate;
+use super::refusal::Refusal;
+use super::shares::Holder;
+use super::socket::PeerAddress;
+use crate::gateway::Hub;
+use crate::tokens::{Identity, Role};
+
+/// What the shortest list costs for which much may have been looked at.
+const LEAST: usize = 32 << 10;
+/// And one that is made of what a single app offers: agents ask for these before many a call.
+const LEAST_OF_OFFER: usize = 1 << 10;
+/// How far ahead of what is paid for lists may be.
+const AHEAD: Duration = Duration::from_secs(1);
+
+/// Who asks. Agents see what is theirs, admins what is anybody's.
+pub(crate) fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
+    let needed = "A valid token of role agent or admin is needed";
+    authenticate(hub, Role::Agent, headers, uri.query())
+        .map_err(|denied| Refusal::denied(denied, needed, needed))
+}
+
+/// What lists of one kind are made with.
+pub(crate) struct Listing {
+    pub hub: Arc<Hub>,
+    turns: Turns,
+}
+
+impl Listing {
+    /// Of what is found among much.
+    pub fn new(hub: Arc<Hub>) -> Arc<Self> {
+        Self::with(hub, LEAST)
+    }
+
+    /// Of what single apps offer.
+    pub fn of_offers(hub: Arc<Hub>) -> Arc<Self> {
+        Self::with(hub, LEAST_OF_OFFER)
+    }
+
+    fn with(hub: Arc<Hub>, least: usize) -> Arc<Self> {
+        let turns = Turns::new(hub.limits.listed_bytes_per_second, least);
+        Arc::new(Listing { hub, turns })
+    }
+
+    /// Waits for the turn of `viewer`; 429 if it is to come later.
+    pub async fn turn(&self, viewer: &Identity, address: PeerAddress) -> Result<Turn, Refusal> {
+        let holder = Holder::of(&self.hub, viewer, address.0.ip());
+        self.turn_of(&holder).await
+    }
+
+    /// The same for somebody that is known.
+    pub async fn turn_of(&self, holder: &Holder) -> Result<Turn, Refusal> {
+        self.turns.take(holder).await
+    }
+
+    /// The same, if it need not be waited for.
+    pub fn turn_now(&self, holder: &Holder) -> Option<Result<Turn, Refusal>> {
+        let paid = self.turns.paid(holder).try_lock_owned().ok()?;
+        Some(self.turns.begin(paid))
+    }
+}
+
+/// Until when somebody has had what there is for it, which one turn at a time may change.
+type Paid = Arc<tokio::sync::Mutex<Instant>>;
+
+/// Everybody's.
+#[derive(Debug)]
+struct Turns {
+    per_second: usize,
+    /// What the shortest one costs.
+    least: usize,
+    /// Of those who ask for a list, or have to wait for the next.
+    of: Mutex<HashMap<Holder, Paid>>,
+}
+
+/// Somebody's only one.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    per_second: usize,
+    least: usize,
+    paid: OwnedMutexGuard<Instant>,
+}
+
+impl Turns {
+    /// With so many bytes in a second for each.
+    fn new(per_second: usize, least: usize) -> Self {
+        Turns {
+            per_second,
+            least,
+            of: Mutex::default(),
+        }
+    }
+
+    /// Waits for the turn; 429 if whoever asks has had so much that the next is to come later.
+    async fn take(&self, holder: &Holder) -> Result<Turn, Refusal> {
+        let paid = self.paid(holder).lock_owned().await;
+        self.begin(paid)
+    }
+
+    fn begin(&self, paid: OwnedMutexGuard<Instant>) -> Result<Turn, Refusal> {
+        let ahead = paid.saturating_duration_since(Instant::now());
+        if let Some(wait) = ahead.checked_sub(AHEAD).filter(|wait| !wait.is_zero()) {
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            return Err(Refusal::later(
+                status,
+                "Too many long lists per second",
+                wait,
+            ));
+        }
+        let mut turn = Turn {
+            per_second: self.per_second,
+            least: self.least,
+            paid,
+        };
+        // Of one that nobody waits for any more, too.
+        turn.pay(self.least);
+        Ok(turn)
+    }
+
+    fn paid(&self, holder: &Holder) -> Paid {
+        let mut all = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(holder) {
+            return known.clone();
+        }
+        // Seldom done, and keeps it about as small as what is in use.
+        if all.len() == all.capacity() {
+            let now = Instant::now();
+            all.retain(|_, it| {
+                it.try_lock().is_ok_and(|paid| *paid > now) || Arc::strong_count(it) > 1
+            });
+        }
+        let new = Paid::new(tokio::sync::Mutex::new(Instant::now()));
+        all.insert(holder.clone(), new.clone());
+        new
+    }
+}
+
+impl Turn {
+    /// The list is made, and has so many bytes.
+    pub(crate) fn end(mut self, bytes: usize) {
+        self.pay(bytes.saturating_sub(self.least));
+    }
+
+    fn pay(&mut self, bytes: usize) {
+        let time = Duration::from_secs_f64(bytes as f64 / self.per_second as f64);
+        *self.paid = (*self.paid).max(Instant::now()) + time;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn token(name: &str) -> Holder {
+        Holder::Token(name.into())
+    }
+
+    #[tokio::test]
+    async fn who_has_had_much_waits_for_more_and_others_do_not() {
+        let turns = Turns::new(LEAST, LEAST);
+        let (a, b) = (token("a"), token("b"));
+        turns.take(&a).await.unwrap().end(500 * LEAST);
+        let refused = turns.take(&a).await.unwrap_err();
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+        let wait = refused.retry_after.unwrap();
+        assert!((300..500).contains(&wait), "{wait}");
+        turns.take(&b).await.unwrap().end(0);
+        *turns.paid(&a).lock().await = Instant::now();
+        turns.take(&a).await.unwrap().end(0);
+    }
+
+    #[tokio::test]
+    async fn short_lists_cost_something_too_and_so_does_one_that_is_given_up() {
+        let turns = Turns::new(LEAST / 100, LEAST);
+        drop(turns.take(&token("given up")).await.unwrap());
+        turns.take(&token("short")).await.unwrap().end(1);
+        for name in ["given up", "short"] {
+            assert!(turns.take(&token(name)).await.is_err(), "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_has_two_made_at_once() {
+        let turns = Turns::new(usize::MAX, LEAST);
+        let (a, b) = (token("a"), token("b"));
+        let first = turns.take(&a).await.unwrap();
+        let second = timeout(Duration::from_millis(20), turns.take(&a));
+        assert!(second.await.is_err());
+        turns.take(&b).await.unwrap().end(0);
+        first.end(0);
+        turns.take(&a).await.unwrap().end(0);
+    }
+
+    #[tokio::test]
+    async fn who_has_paid_is_forgotten() {
+        let turns = Turns::new(usize::MAX, LEAST);
+        for number in 0..10_000_u32 {
+            let holder = Holder::Network(Ipv4Addr::from_bits(number).into());
+            turns.take(&holder).await.unwrap().end(0);
+        }
+        assert!(turns.of.lock().unwrap().capacity() < 100);
+    }
+}

@@ -1,0 +1,103 @@
+//! What all requests of MCP share, and who sends one.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::request::{Head, VERSIONS};
+use super::session::{Caller, Session};
+use super::sessions::Sessions;
+use crate::fronts::lists::Listing;
+use crate::fronts::refusal::Refusal;
+use crate::fronts::shared_sessions::SharedSessions;
+use crate::fronts::shares::{Full, Holder, Share, Shares};
+use crate::gateway::Hub;
+use caphost::call::{Code, Error};
+
+/// What all requests share.
+pub(super) struct Mcp {
+    pub hub: Arc<Hub>,
+    pub page_size: usize,
+    pub sessions: Arc<Sessions>,
+    pub shared: Arc<SharedSessions>,
+    /// Responses that are open.
+    pub open: Arc<Shares>,
+    /// Of tools.
+    pub lists: Arc<Listing>,
+}
+
+/// Who sends a request.
+pub(super) struct Asker {
+    pub caller: Caller,
+    pub holder: Holder,
+}
+
+impl Mcp {
+    /// A share of the responses that may be open.
+    pub(super) fn share(&self, asker: &Asker) -> Result<Share, Refusal> {
+        self.open.take(&asker.holder).map_err(|full| {
+            let what = match full {
+                Full::All(max) => format!("{max} responses of MCP are open, and no more may be"),
+                Full::Share(max) => {
+                    format!("{max} responses of yours are open, and no more may be")
+                }
+            };
+            let error = Error::new(Code::RATE_LIMITED, what);
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
+        })
+    }
+
+    /// The session a request names, which may have begun on another worker.
+    pub(super) async fn session(
+        &self,
+        asker: &Asker,
+        head: Head<'_>,
+    ) -> Result<Arc<Session>, Refusal> {
+        let Asker { caller, holder } = asker;
+        head.check_version()?;
+        let named = head.session();
+        let id = named.ok_or_else(|| Refusal::invalid("Mcp-Session-Id is missing"))?;
+        self.sessions.take_up(id, caller, holder.clone()).await?;
+        self.sessions.find(id, caller).ok_or_else(no_session)
+    }
+
+    /// What a client is told of the server.
+    pub(super) fn server(&self, caller: &Caller) -> Value {
+        let mut info = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
+        let mut server =
+            json!({ "capabilities": { "tools": { "listChanged": true }, "logging": {} } });
+        if let Ok(offer) = self.hub.offer(caller.app.as_deref()) {
+            info["title"] = (&*offer.app.name).into();
+            if let Some(description) = &offer.app.description {
+                server["instructions"] = description.as_str().into();
+            }
+        }
+        server["serverInfo"] = info;
+        server
+    }
+
+    /// The same without a session.
+    pub(super) fn discovered(&self, caller: &Caller) -> Value {
+        let mut server = self.server(caller);
+        let info = server["serverInfo"].take();
+        if let Some(members) = server.as_object_mut() {
+            members.remove("serverInfo");
+        }
+        server["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
+        server["supportedVersions"] = json!(VERSIONS);
+        cacheable(server)
+    }
+}
+
+/// A result that nobody may keep: it may change at any time, and is for one caller.
+pub(super) fn cacheable(mut result: Value) -> Value {
+    result["ttlMs"] = 0.into();
+    result["cacheScope"] = "private".into();
+    result
+}
+
+/// 404: it has ended, or never was, or is another's.
+pub(super) fn no_session() -> Refusal {
+    Refusal::not_found("Session not found")
+}

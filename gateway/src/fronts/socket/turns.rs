@@ -1,0 +1,95 @@
+//! Turns at what takes long: the large messages of many connections are handled a few at once, and of one
+//! party fewer, so that the rest of the gateway goes on, and nobody's wait behind all of another's.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::fronts::ledger::Party;
+use crate::fronts::semaphores::{Semaphores, permits};
+
+/// A number of turns at once, and how many of them one party may have.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    all: Arc<Semaphore>,
+    share: usize,
+    parties: Semaphores<Party>,
+}
+
+/// A turn, for as long as it lives.
+pub(crate) type Turn = Option<[OwnedSemaphorePermit; 2]>;
+
+impl Turns {
+    /// So many as leave half of the processors to everything else, and half of those for others.
+    pub fn of_processors() -> Arc<Self> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Turns::new((processors / 2).max(1), (processors / 4).max(1))
+    }
+
+    fn new(most: usize, share: usize) -> Arc<Self> {
+        Arc::new(Turns {
+            all: permits(most),
+            share,
+            parties: Semaphores::default(),
+        })
+    }
+
+    /// Waits for a turn of that party.
+    pub async fn take(&self, party: &Party) -> Turn {
+        // In this order a party never has more in the queue of all than its share. Neither is ever closed.
+        let own = self.parties.get(party, self.share);
+        let of_party = own.acquire_owned().await.ok()?;
+        let of_all = self.all.clone().acquire_owned().await.ok()?;
+        Some([of_party, of_all])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn party(last: u8) -> Party {
+        Party::Stranger([10, 0, 0, last].into())
+    }
+
+    #[tokio::test]
+    async fn who_waits_with_many_does_not_keep_others_waiting_for_all_of_them() {
+        let turns = Turns::new(1, 1);
+        let (greedy_party, honest_party) = (party(1), party(2));
+        let first = turns.take(&greedy_party).await;
+        let mut greedy: Vec<_> = (0..10)
+            .map(|_| Box::pin(turns.take(&greedy_party)))
+            .collect();
+        for waiting in &mut greedy {
+            assert!(waiting.now_or_never().is_none());
+        }
+        let mut honest = pin!(turns.take(&honest_party));
+        assert!(honest.as_mut().now_or_never().is_none());
+        drop(first);
+        // One of the others is let into the queue of all, behind the honest one.
+        assert!(greedy[0].as_mut().now_or_never().is_none());
+        let turn = honest.now_or_never().unwrap();
+        assert!(greedy[0].as_mut().now_or_never().is_none());
+        drop(turn);
+        for waiting in greedy {
+            drop(waiting.await);
+        }
+        assert_eq!(turns.parties.in_use(), 0);
+    }
+
+    #[tokio::test]
+    async fn whoever_gives_up_waiting_takes_no_turn() {
+        let turns = Turns::new(2, 1);
+        let (greedy_party, honest_party) = (party(1), party(2));
+        let first = turns.take(&greedy_party).await;
+        assert!(turns.take(&greedy_party).now_or_never().is_none());
+        assert!(turns.take(&honest_party).now_or_never().is_some());
+        drop(first);
+        assert!(turns.take(&greedy_party).now_or_never().is_some());
+        assert_eq!(turns.parties.in_use(), 0);
+    }
+}

@@ -1,0 +1,222 @@
+//! Telling the broker what has happened, and doing what it asks for.
+
+use smallvec::SmallVec;
+use uuid::Uuid;
+
+use crate::broker::runs::News;
+use crate::broker::{Action, Backlog, CloseCode, Event, Now, PeerId, Waiting};
+use crate::gateway::hub::{Hub, State};
+use crate::gateway::noticed::Noticed;
+use crate::gateway::outbox::Pushed;
+use crate::gateway::resume::registered;
+use crate::limits::Limits;
+use crate::wire::Outgoing;
+
+/// What is done when nothing is locked any more.
+#[derive(Default)]
+struct After {
+    news: SmallVec<[News; 2]>,
+    log: SmallVec<[Noticed; 1]>,
+    left: Vec<(PeerId, Outgoing)>,
+}
+
+impl Hub {
+    /// Tells the broker what has happened, and does what it asks for.
+    pub fn handle(&self, event: Event<'_>) {
+        self.handle_with(event, |_| {});
+    }
+
+    /// The same; `before` changes what goes with the event.
+    pub(crate) fn handle_with(&self, mut event: Event<'_>, before: impl FnOnce(&mut State)) {
+        if let Event::Message { peer, message } = &mut event
+            && message.is_update()
+            && let Some(offer) = self.offer_on(*peer)
+        {
+            message.prepare(&offer, self.limits.message_bytes);
+        }
+        let now = self.now();
+        let mut after = After::default();
+        let mut state = self.state();
+        before(&mut state);
+        match event {
+            Event::Gone { peer } => drop(state.outboxes.remove(&peer)),
+            Event::Shutdown => drop(self.stopping.send_replace(true)),
+            _ => {}
+        }
+        self.note_waiting(&mut state, &event);
+        state.broker.handle(event, now);
+        if self.workers().is_some() {
+            after.news = self.note(state.broker.runs_mut());
+        }
+        loop {
+            while let Some(action) = state.broker.next_action() {
+                self.perform(&mut state, action, now, &mut after);
+            }
+            // What follows from that is done as well.
+            if !self.make_room(&mut state, now, &mut after) {
+                break;
+            }
+        }
+        let offered = state.broker.take_offered();
+        after.news.extend(self.note(state.broker.runs_mut()));
+        self.timer.look(&state.broker);
+        drop(state);
+        for event in after.log {
+            event.log(self.limits.queued_bytes);
+        }
+        self.report(after.news);
+        self.tell_offered(offered);
+        if let Some(elsewhere) = self.elsewhere() {
+            for (agent, message) in after.left {
+                elsewhere.tell_left(agent, message.into_text());
+            }
+        }
+    }
+
+    /// Tells the broker what waits.
+    fn note_waiting(&self, state: &mut State, event: &Event<'_>) {
+        let for_all = self.queued.used();
+        // Looked up only when it counts.
+        let app = match event {
+            Event::Message { peer, .. } | Event::Call { session: peer, .. }
+                if state.broker.is_much(for_all) =>
+            {
+                state.broker.app_of(*peer)
+            }
+            _ => None,
+        };
+        let queue = app.and_then(|app| state.outboxes.get(&app));
+        let for_app = queue.map_or(0, |queue| queue.waiting().0);
+        let waiting = Waiting { for_all, for_app };
+        state.broker.note_waiting(waiting);
+    }
+
+    /// Does one thing that the broker asks for.
+    fn perform(&self, state: &mut State, action: Action, now: Now, after: &mut After) {
+        let State {
+            broker, outboxes, ..
+        } = state;
+        match action {
+            Action::Send { peer, message } => {
+                let Some(outbox) = outboxes.get(&peer) else {
+                    return;
+                };
+                match outbox.push(message) {
+                    Pushed::Queued => {}
+                    Pushed::Unkept => after.log.push(Noticed::Unkept(peer)),
+                    Pushed::Congested => {
+                        let backlog = Backlog::Long;
+                        broker.handle(Event::Backlog { peer, backlog }, now);
+                    }
+                    Pushed::Full => {
+                        let backlog = Backlog::Full;
+                        broker.handle(Event::Backlog { peer, backlog }, now);
+                    }
+                    Pushed::Emptied => {
+                        after.log.push(Noticed::Emptied(peer));
+                        broker.handle(Event::Emptied { peer }, now);
+                    }
+                    Pushed::Overflow => {
+                        after.log.push(Noticed::Overflow(peer));
+                        let limit = self.limits.queued_bytes;
+                        let reason = format!("More than {limit} bytes were left unread");
+                        outbox.close(CloseCode::POLICY, reason);
+                        outboxes.remove(&peer);
+                        broker.handle(Event::Gone { peer }, now);
+                    }
+                }
+            }
+            Action::Close { peer, code, reason } => {
+                if code == CloseCode::POLICY {
+                    after.log.push(Noticed::Refused(peer, reason.clone()));
+                } else if tracing::enabled!(tracing::Level::DEBUG) {
+                    after.log.push(Noticed::Closing(peer, code, reason.clone()));
+                }
+                if let Some(outbox) = outboxes.remove(&peer) {
+                    outbox.close(code, reason);
+                }
+            }
+            Action::Resumable {
+                peer,
+                id,
+                app,
+                owner,
+            } => {
+                let secret = Uuid::new_v4().simple();
+                let token = format!("{}.{}.{secret}", self.resume_prefix, peer.0);
+                let Limits {
+                    app_grace,
+                    queued_bytes,
+                    ..
+                } = self.limits;
+                let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
+                let limits = (queued_bytes, self.queued.clone());
+                outboxes.keep(peer, (app, owner), token, limits, answer);
+            }
+            Action::Replaced { token, app, by } => {
+                if let Some(peer) = outboxes.replaced(&token, &app, &by) {
+                    broker.handle(Event::Gone { peer }, now);
+                }
+            }
+            Action::Superseded {
+                peer,
+                message,
+                app,
+                was,
+                by,
+            } => {
+                if outboxes.get(&peer).is_some() {
+                    let anyone = self.tokens.is_empty();
+                    let superseded = Noticed::Superseded {
+                        app,
+                        was,
+                        by,
+                        anyone,
+                    };
+                    after.log.push(superseded);
+                    self.perform(state, Action::Send { peer, message }, now, after);
+                }
+            }
+            Action::Left { agent, message } => after.left.push((agent, message)),
+            Action::Revoked { run, outcome } => {
+                for waiting in state.revocations.remove(&run).unwrap_or_default() {
+                    let _ = waiting.send(outcome.clone());
+                }
+            }
+            Action::Call { run, step } => {
+                if let Some(sink) = state.sinks.get(&run) {
+                    sink.push(step);
+                }
+            }
+            Action::CallOver { run } => drop(state.sinks.remove(&run)),
+            Action::CancelAnswered { cancel, outcome } => {
+                if let Some(waiting) = state.cancels.remove(&cancel) {
+                    let _ = waiting.send(outcome);
+                }
+            }
+        }
+    }
+
+    /// While more waits for all peers than may, gives up the one for which most waits of the owner for
+    /// whose peers most waits. Whether any was.
+    fn make_room(&self, state: &mut State, now: Now, after: &mut After) -> bool {
+        let max = self.limits.queued_bytes_of_all;
+        let mut made = self.queued.used() > max && state.outboxes.drop_leaving();
+        while self.queued.used() > max
+            && let Some(peer) = state.outboxes.longest(|peer| state.broker.owner_of(peer))
+            && let Some(queue) = state.outboxes.get(&peer)
+        {
+            made = true;
+            after.log.push(Noticed::Evicted(peer));
+            if !queue.evict() {
+                state.broker.handle(Event::Emptied { peer }, now);
+                continue;
+            }
+            let reason = format!("More than {max} bytes wait for all peers, and most for this one");
+            queue.close(CloseCode::POLICY, reason);
+            state.outboxes.remove(&peer);
+            state.broker.handle(Event::Gone { peer }, now);
+        }
+        made
+    }
+}

@@ -1,0 +1,83 @@
+//! What goes on for long, or is done again and again, is logged now and then.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Between two lines of the log on the same.
+const SELDOM: Duration = Duration::from_secs(10);
+
+/// Says of something that goes on when it is to be logged again.
+#[derive(Debug)]
+pub(crate) struct Seldom(Mutex<Option<Instant>>);
+
+impl Seldom {
+    pub const fn new() -> Self {
+        Seldom(Mutex::new(None))
+    }
+
+    pub fn is_due(&self) -> bool {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = last.is_none_or(|last| last.elapsed() >= SELDOM);
+        if is_due {
+            *last = Some(Instant::now());
+        }
+        is_due
+    }
+}
+
+/// The same of what each token does, by its name: who does something all the time does not hide what
+/// others do.
+#[derive(Debug, Default)]
+pub(crate) struct SeldomEach(Mutex<HashMap<Arc<str>, Lately>>);
+
+#[derive(Debug)]
+struct Lately {
+    logged: Instant,
+    /// Since then.
+    passed_over: usize,
+}
+
+impl SeldomEach {
+    /// Whether a line about `who` is due, and how many were passed over since the last.
+    pub fn is_due(&self, who: &Arc<str>) -> Option<usize> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = Lately {
+            logged: Instant::now(),
+            passed_over: 0,
+        };
+        let Some(lately) = all.get_mut(who) else {
+            all.insert(who.clone(), new);
+            return Some(0);
+        };
+        if lately.logged.elapsed() < SELDOM {
+            lately.passed_over += 1;
+            return None;
+        }
+        Some(std::mem::replace(lately, new).passed_over)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_is_logged_once() {
+        let seldom = Seldom::new();
+        assert!(seldom.is_due() && !seldom.is_due());
+    }
+
+    #[test]
+    fn what_one_does_all_the_time_hides_nobody_else() {
+        let (seldom, [loud, calm]) = (SeldomEach::default(), ["loud", "calm"].map(Arc::from));
+        assert_eq!(seldom.is_due(&loud), Some(0));
+        for _ in 0..1_000 {
+            assert_eq!(seldom.is_due(&loud), None);
+        }
+        assert_eq!(seldom.is_due(&calm), Some(0));
+        seldom.0.lock().unwrap().get_mut(&loud).unwrap().logged -= SELDOM;
+        assert_eq!(seldom.is_due(&loud), Some(1_000));
+        assert_eq!(seldom.is_due(&loud), None);
+    }
+}

@@ -1,0 +1,37 @@
+//! What every request goes through on its way to a front. Each layer has all those beneath it copied for
+//! every request, so what belongs together is one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::gateway::lifecycle::Lifecycle;
+use crate::http::headers::{self, Policy};
+use crate::http::{http_limits, streams};
+
+/// Only pages of our own origins, and bodies that come in time.
+pub(super) async fn own(
+    State((policy, body_timeout)): State<(Arc<Policy>, Duration)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match headers::own_origins(&policy, &request) {
+        Some(refusal) => refusal,
+        None => http_limits::body_time(body_timeout, request, next).await,
+    }
+}
+
+/// Only bodies as large as a message may be, and streams that end with the gateway.
+pub(super) async fn whole(
+    State((max_body, lifecycle)): State<(usize, Arc<Lifecycle>)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match http_limits::body(&request, max_body) {
+        Some(refusal) => refusal,
+        None => streams::end(&lifecycle, next.run(request).await),
+    }
+}

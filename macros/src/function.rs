@@ -1,0 +1,126 @@
+//! The function that becomes a capability.
+
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, Meta, ReturnType, Type};
+
+const SHAPE: &str = "a capability takes its parameters as one struct, and then its `CallContext`, and may do without either: `async fn export(params: Params, context: CallContext)`";
+
+/// What a capability takes and gives.
+pub struct Signature {
+    pub params: Option<Type>,
+    pub context: bool,
+    pub result: Type,
+}
+
+impl Signature {
+    /// All that is wrong with a function is said at once.
+    pub fn of(function: &ItemFn) -> syn::Result<Self> {
+        let mut problems = Problems(None);
+        let signature = &function.sig;
+        if signature.asyncness.is_none() {
+            problems.add(
+                &signature.fn_token,
+                "a capability is an async function: write `async fn`",
+            );
+        }
+        if !signature.generics.params.is_empty() {
+            problems.add(
+                &signature.generics,
+                "a capability has no generic parameters: agents call one function",
+            );
+        }
+        let mut inputs = signature.inputs.iter().peekable();
+        let params = inputs
+            .next_if(|it| !is_context(it))
+            .and_then(|it| match it {
+                FnArg::Typed(params) => Some((*params.ty).clone()),
+                FnArg::Receiver(receiver) => {
+                    problems.add(
+                        receiver,
+                        "a capability is no method: it is a function of its own",
+                    );
+                    None
+                }
+            });
+        if let Some(Type::Reference(reference)) = &params {
+            problems.add(
+                reference,
+                "a capability owns its parameters: they come from outside, and outlive no one else",
+            );
+        }
+        let context = inputs.next_if(|it| is_context(it)).is_some();
+        if let Some(more) = inputs.next() {
+            problems.add(more, SHAPE);
+        }
+        let result = match &signature.output {
+            ReturnType::Type(_, result) => Some((**result).clone()),
+            ReturnType::Default => {
+                problems.add(
+                    &signature.ident,
+                    "a capability returns a `Result`, such as `Result<(), caphost::Error>`",
+                );
+                None
+            }
+        };
+        match (problems.0, result) {
+            (None, Some(result)) => Ok(Signature {
+                params,
+                context,
+                result,
+            }),
+            (Some(problem), _) => Err(problem),
+            (None, None) => unreachable!("that is a problem"),
+        }
+    }
+}
+
+struct Problems(Option<syn::Error>);
+
+impl Problems {
+    fn add(&mut self, at: &impl Spanned, problem: &str) {
+        let problem = syn::Error::new(at.span(), problem);
+        match &mut self.0 {
+            Some(problems) => problems.combine(problem),
+            None => self.0 = Some(problem),
+        }
+    }
+}
+
+/// As far as a macro can tell: by the name of the type.
+fn is_context(argument: &FnArg) -> bool {
+    let FnArg::Typed(argument) = argument else {
+        return false;
+    };
+    let Type::Path(path) = &*argument.ty else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    last.is_some_and(|it| it.ident == "CallContext")
+}
+
+/// The text of doc comments, a paragraph a line.
+pub fn documentation(attributes: &[Attribute]) -> Option<String> {
+    let mut text = String::new();
+    for attribute in attributes {
+        let Meta::NameValue(pair) = &attribute.meta else {
+            continue;
+        };
+        let Expr::Lit(ExprLit {
+            lit: Lit::Str(line),
+            ..
+        }) = &pair.value
+        else {
+            continue;
+        };
+        if !pair.path.is_ident("doc") {
+            continue;
+        }
+        match line.value().trim() {
+            "" if !text.is_empty() && !text.ends_with('\n') => text.push('\n'),
+            line if text.is_empty() || text.ends_with('\n') => text.push_str(line),
+            line => text.extend([" ", line]),
+        }
+    }
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.into())
+}

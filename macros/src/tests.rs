@@ -1,0 +1,126 @@
+//! What a macro makes of functions, and what it says of those it makes nothing of.
+
+use proc_macro2::TokenStream;
+
+use crate::expand::capability;
+
+/// What a function becomes, without spaces; the compiler's messages as they are.
+fn expanded(options: &str, function: &str) -> (String, Vec<String>) {
+    let tokens = |text: &str| text.parse::<TokenStream>().unwrap();
+    let text = capability(tokens(options), tokens(function)).to_string();
+    let mut errors = Vec::new();
+    for part in text.split("compile_error ! {").skip(1) {
+        let message = part.trim().trim_start_matches('"');
+        errors.extend(message.split("\" }").next().map(String::from));
+    }
+    (text.split_whitespace().collect(), errors)
+}
+
+fn errors(options: &str, function: &str) -> Vec<String> {
+    expanded(options, function).1
+}
+
+const GOOD: &str =
+    "async fn f(params: Params, context: CallContext) -> Result<u32, Error> { Ok(1) }";
+
+#[test]
+fn a_function_becomes_a_capability_with_its_name_and_documentation() {
+    let documented = format!("/// Counts\n/// primes.\n///\n/// Slowly.\n{GOOD}");
+    let (text, errors) = expanded("", &documented);
+    assert!(errors.is_empty());
+    assert!(text.contains(r#"Capability::new("f").description("Countsprimes.\nSlowly.")"#));
+    assert!(text.contains(".input_schema_of::<Params>()"));
+    assert!(text.contains(".output_schema_of::<<Result<u32,Error>as"));
+}
+
+#[test]
+fn options_go_before_what_the_function_says() {
+    let options = r#"name = "a.b", description = "It", concurrency = 2"#;
+    let (text, errors) = expanded(options, &format!("/// Other.\n{GOOD}"));
+    assert!(errors.is_empty());
+    assert!(text.contains(r#"Capability::new("a.b").description("It").concurrency(2)"#));
+}
+
+#[test]
+fn parameters_and_context_may_be_left_out() {
+    for (function, call) in [
+        ("async fn f() -> R {}", "f().await"),
+        ("async fn f(c: CallContext) -> R {}", "f(context).await"),
+        (
+            "async fn f(c: caphost::CallContext) -> R {}",
+            "f(context).await",
+        ),
+        ("async fn f(p: P) -> R {}", "f(params).await"),
+        (
+            "async fn f(P { a }: P, _: CallContext) -> R {}",
+            "f(params,context).await",
+        ),
+        ("async fn r#f(p: P) -> R {}", "r#f(params).await"),
+    ] {
+        let (text, errors) = expanded("", function);
+        assert!(errors.is_empty(), "{function} {errors:?}");
+        assert!(text.contains(call), "{function}");
+        assert!(text.contains(r#"Capability::new("f")"#), "{function}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_in_words() {
+    for (function, said) in [
+        (
+            "fn f() -> R {}",
+            "a capability is an async function: write `async fn`",
+        ),
+        (
+            "async fn f() {}",
+            "a capability returns a `Result`, such as `Result<(), caphost::Error>`",
+        ),
+        (
+            "async fn f<T>(p: T) -> R {}",
+            "a capability has no generic parameters: agents call one function",
+        ),
+        (
+            "async fn f(&self) -> R {}",
+            "a capability is no method: it is a function of its own",
+        ),
+        ("struct F;", "only an async function is a capability"),
+    ] {
+        assert_eq!(errors("", function), [said], "{function}");
+    }
+    for function in [
+        "async fn f(a: u32, b: u32) -> R {}",
+        "async fn f(c: CallContext, p: P) -> R {}",
+        "async fn f(p: P, c: CallContext, more: u32) -> R {}",
+    ] {
+        let [said] = &errors("", function)[..] else {
+            panic!("{function}");
+        };
+        assert!(said.starts_with("a capability takes its parameters as one struct"));
+    }
+    assert!(errors("", "async fn f(p: &str) -> R {}")[0].starts_with("a capability owns"));
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    assert_eq!(errors("", "fn f<T>(a: u32, b: T) {}").len(), 4);
+}
+
+#[test]
+fn the_function_stays_when_something_is_wrong_with_it() {
+    assert!(expanded("", "fn f() -> R {}").0.starts_with("fnf()->R{}"));
+}
+
+#[test]
+fn a_wrong_option_is_said_with_those_there_are() {
+    let said = errors("names = \"a\"", GOOD);
+    assert_eq!(
+        said,
+        ["there is no such option: a capability has `name`, `description` and `concurrency`"]
+    );
+    assert_eq!(errors("name = \"\"", GOOD), ["the name is empty"]);
+    assert_eq!(errors("name = 7", GOOD), ["expected string literal"]);
+    assert_eq!(
+        errors("concurrency = \"2\"", GOOD),
+        ["expected integer literal"]
+    );
+}
