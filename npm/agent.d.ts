@@ -1,4 +1,4 @@
-import type { Call, CallArguments, DataOf, NameOf } from './capabilities.js';
+import type { Call, CallArguments, CallParams, DataOf, NameOf, WithoutMap } from './capabilities.js';
 import type {
   AgentInfo,
   AppInfo,
@@ -91,14 +91,16 @@ export class Agent<Caps = any> {
 }
 
 /** `invoke`, without and with a map of capabilities. */
-export type Invoke<Caps> = 0 extends 1 & Caps
-  ? <Data = any>(capability: string, params?: object, options?: CallOptions) => Promise<Data>
-  : <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>) => Promise<DataOf<Caps, Name>>;
+export type Invoke<Caps> = WithoutMap<Caps, <Data = any>(capability: string, params?: object, options?: CallOptions) => Promise<Data>> & {
+  <Name extends NameOf<Caps>>(capability: Name, params: CallParams<Caps, Name>, options?: CallOptions): Promise<DataOf<Caps, Name>>;
+  <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>): Promise<DataOf<Caps, Name>>;
+};
 
 /** `start`, without and with a map of capabilities. */
-export type Start<Caps> = 0 extends 1 & Caps
-  ? <Data = any>(capability: string, params?: object, options?: CallOptions) => RunningCall<Data>
-  : <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>) => RunningCall<DataOf<Caps, Name>>;
+export type Start<Caps> = WithoutMap<Caps, <Data = any>(capability: string, params?: object, options?: CallOptions) => RunningCall<Data>> & {
+  <Name extends NameOf<Caps>>(capability: Name, params: CallParams<Caps, Name>, options?: CallOptions): RunningCall<DataOf<Caps, Name>>;
+  <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>): RunningCall<DataOf<Caps, Name>>;
+};
 
 /**
  * A call under way.

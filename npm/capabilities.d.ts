@@ -18,8 +18,11 @@ import type { ABPResponse } from './types.js';
 /** Whether it is `any`: there is no map. */
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
+/** What there is besides where there is no map. Where nobody knows yet, in generic code, nothing is. */
+export type WithoutMap<Caps, Type> = IsAny<Caps> extends true ? Type : unknown;
+
 /** The names in a map of capabilities. */
-export type NameOf<Caps> = IsAny<Caps> extends true ? string : keyof Caps & string;
+export type NameOf<Caps> = keyof Caps & string;
 
 /** The parameters of a capability in a map. */
 export type ParamsOf<Caps, Name extends NameOf<Caps>> = IsAny<Caps> extends true
@@ -37,13 +40,17 @@ export type DataOf<Caps, Name extends NameOf<Caps>> = IsAny<Caps> extends true
     ? Caps[Name] extends (...given: any[]) => infer Data ? Awaited<Data> : never
     : never;
 
-/** What a call takes after its name. Parameters may be left out if none of them is required. */
-export type CallArguments<Caps, Name extends NameOf<Caps>, Options> = {} extends ParamsOf<Caps, Name>
-  ? [params?: ParamsOf<Caps, Name>, options?: Options]
-  : [params: ParamsOf<Caps, Name>, options?: Options];
+/** The parameters that a call is given: those in the map, or any object where there is none. */
+export type CallParams<Caps, Name extends NameOf<Caps>> = IsAny<Caps> extends true ? object : ParamsOf<Caps, Name>;
 
-/** `call`, with its names, parameters and data from a map. */
+/** What a call takes after its name. Parameters may be left out if none of them is required. */
+export type CallArguments<Caps, Name extends NameOf<Caps>, Options> = {} extends CallParams<Caps, Name>
+  ? [params?: CallParams<Caps, Name>, options?: Options]
+  : [params: CallParams<Caps, Name>, options?: Options];
+
+/** `call`, with its names, parameters and data from a map. Generic code gives parameters always. */
 interface TypedCall<Caps, Options> {
+  <Name extends NameOf<Caps>>(capability: Name, params: CallParams<Caps, Name>, options?: Options): Promise<ABPResponse<DataOf<Caps, Name>>>;
   <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, Options>): Promise<ABPResponse<DataOf<Caps, Name>>>;
 }
 
@@ -53,7 +60,7 @@ interface UntypedCall<Options> {
 }
 
 /** A function that calls capabilities, and gives an ABPResponse. */
-export type Call<Caps, Options> = IsAny<Caps> extends true ? UntypedCall<Options> : TypedCall<Caps, Options>;
+export type Call<Caps, Options> = WithoutMap<Caps, UntypedCall<Options>> & TypedCall<Caps, Options>;
 
 /** A schema of [Standard Schema](https://standardschema.dev), version 1: of zod, valibot, arktype and others. */
 export interface StandardSchema<Input = any, Output = any> {
@@ -68,8 +75,22 @@ export interface StandardSchema<Input = any, Output = any> {
 /** A JSON Schema (2020-12), or a value of a library that speaks Standard Schema. */
 export type Schema = StandardSchema | object | boolean;
 
-/** What a handler is given whose parameters have this schema. */
-export type ParamsOfSchema<Input> = Input extends StandardSchema<any, infer Output> ? Output : any;
+/** What a handler is given: what a schema makes of the parameters, if it has types, else what the map says. */
+export type ParamsGiven<Caps, Name extends NameOf<Caps>, Input> = Input extends StandardSchema<any, infer Output> ? Output : ParamsOf<Caps, Name>;
 
-/** What a handler returns whose data has this schema. */
-export type DataOfSchema<Output> = Output extends StandardSchema<infer Input, any> ? Input : unknown;
+/** What a handler returns: what has the schema of the data, if that has types, else what the map says. */
+export type DataGiven<Caps, Name extends NameOf<Caps>, Output> = Output extends StandardSchema<infer Input, any> ? Input : DataOf<Caps, Name>;
+
+/** What no schema is: the error names it, and the type in the map. */
+interface Differs<Type> {
+  'its type differs from the map of capabilities': Type;
+}
+
+/** An error where the map has parameters that the schema of them does not take, or data that are none of its schema. */
+export type AgreesWith<Caps, Name extends NameOf<Caps>, Input, Output> =
+  & (Input extends StandardSchema<infer Taken, any>
+    ? ParamsOf<Caps, Name> extends Taken ? unknown : { inputSchema: Differs<ParamsOf<Caps, Name>> }
+    : unknown)
+  & (Output extends StandardSchema<infer Given, any>
+    ? unknown extends Given ? unknown : Given extends DataOf<Caps, Name> ? unknown : { outputSchema: Differs<DataOf<Caps, Name>> }
+    : unknown);

@@ -1,4 +1,4 @@
-import type { Call, DataOf, DataOfSchema, NameOf, ParamsOf, ParamsOfSchema, Schema } from './capabilities.js';
+import type { AgreesWith, Call, DataGiven, NameOf, ParamsGiven, Schema } from './capabilities.js';
 import type {
   ABPError,
   ABPResponse,
@@ -31,6 +31,11 @@ export interface HostOptions {
   maxRemembered?: number | undefined;
   /** Calls in flight per session; more are refused with RATE_LIMITED. Default 16 384. */
   maxInFlight?: number | undefined;
+  /**
+   * Bytes that the calls in flight of a session take, about; more calls are refused with RATE_LIMITED.
+   * Binary data is not counted. Default 67 108 864.
+   */
+  maxInFlightBytes?: number | undefined;
   /** Sessions open at once. Default 1 000. */
   maxSessions?: number | undefined;
   /** Requests per second and session, with a burst of the same size. Default 100 000. */
@@ -129,7 +134,7 @@ export interface WorkerOptions {
   /** Whether one worker more is kept in reserve, so that no call waits for one to start. Default true. */
   warm?: boolean | undefined;
   /**
-   * `module`: the handler is the default export. `classic`: a script that sets the global `handler`.
+   * `module`: the handler is the default export, or the global `handler`. `classic`: a script that sets the global `handler`.
    * `wasm`: the glue of `wasm-bindgen --target web`, whose Rust serves the capability. Default `module`.
    */
   type?: 'module' | 'classic' | 'wasm' | undefined;
@@ -153,27 +158,13 @@ export interface WorkerOptions {
  */
 export type Handler<Params = any, Data = unknown, Caps = any> = (params: Params, context: CallContext<Caps>) => Data | Promise<Data>;
 
-/** `register`, with its names, parameters and data from a map. */
-interface TypedRegister<Caps> {
-  <Name extends NameOf<Caps>>(name: Name, options: CapabilityOptions | undefined, handler: Handler<ParamsOf<Caps, Name>, DataOf<Caps, Name>, Caps>): () => boolean;
-}
-
-/** `register` without a map: parameters and data are those of the schemas, if these have types. */
-interface UntypedRegister {
-  <Input extends Schema = object, Output extends Schema = object>(
-    name: string,
-    options: CapabilityOptions<Input, Output> | undefined,
-    handler: Handler<ParamsOfSchema<Input>, DataOfSchema<Output>>,
-  ): () => boolean;
-}
-
 /**
  * Everything that happens on a host, in order; that capabilities have changed is said once for all
  * of a turn, at its end. `time` is Unix milliseconds.
  */
 export type HostEvent =
   | CallEvent
-  | { type: 'progress'; time: number; callId: string; info: ProgressInfo }
+  | { type: 'progress'; time: number; callId: string; sessionId: string; info: ProgressInfo }
   | { type: 'cancel'; time: number; callId: string; sessionId: string; response: CancelResponse; reason?: string }
   /** The handler of an abandoned call has ended. */
   | ({ type: 'ended'; time: number; sessionId: string } & CallEnded)
@@ -189,7 +180,7 @@ export type HostEvent =
   /** Capabilities were registered or unregistered: once for all of a turn of the event loop. */
   | { type: 'capabilities'; time: number };
 
-interface CallEventBase {
+export interface CallEventBase {
   type: 'call';
   time: number;
   callId: string;
@@ -226,6 +217,15 @@ export interface HostStats {
   lateProgress: number;
 }
 
+export interface CancelOptions {
+  /** Who wants it, for the reason. Default `app`. */
+  by?: 'app' | 'user' | (string & {}) | undefined;
+  /** For logs and the handler. Default `Stopped by the …`. */
+  reason?: string | undefined;
+  /** Whose call it is. */
+  sessionId?: string | undefined;
+}
+
 export interface GatewayOptions {
   /** A bearer token with the role app. */
   token?: string | undefined;
@@ -242,12 +242,17 @@ export interface Host<Caps = any> {
   readonly app: AppInfo;
 
   /**
-   * Offers a capability.
+   * Offers a capability. Parameters and data are those of the map, or of the schemas, if these have
+   * types; a schema must agree with the map.
    *
    * @returns takes this capability away again; false when it is gone already
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or the description makes no sense
    */
-  readonly register: 0 extends 1 & Caps ? UntypedRegister : TypedRegister<Caps>;
+  register<Name extends NameOf<Caps>, Input extends Schema = object, Output extends Schema = object>(
+    name: Name,
+    options: CapabilityOptions<Input, Output> & AgreesWith<Caps, Name, Input, Output> | undefined,
+    handler: Handler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>,
+  ): () => boolean;
   /**
    * Offers a capability that runs in dedicated workers: it may compute without ever awaiting, and a
    * call of it that will not stop is ended, which its `stop: 'terminated'` says once it is proven.
@@ -257,7 +262,7 @@ export interface Host<Caps = any> {
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or something makes no sense
    */
   registerWorker(
-    name: string,
+    name: NameOf<Caps>,
     options: CapabilityOptions | undefined,
     module: string | URL,
     worker?: WorkerOptions,
@@ -318,6 +323,12 @@ export interface Host<Caps = any> {
   notify(event: string, data?: unknown): void;
   /** The app itself cancels an agent's call. Never rejects. */
   cancelCall(sessionId: string, callId: string, reason?: string): Promise<CancelResponse>;
+  /**
+   * The same on somebody's behalf: `host.cancel(callId, { by: 'user' })`. Never rejects.
+   *
+   * A callId is unique in its session. Without a `sessionId` it is the first session that knows it.
+   */
+  cancel(callId: string, options?: CancelOptions): Promise<CancelResponse>;
   /** Calls the listener with every event. Returns what stops it. */
   observe(listener: (event: HostEvent) => void): () => void;
   stats(): HostStats;

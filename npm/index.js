@@ -1,7 +1,7 @@
 /**
  * The host: a page's capabilities, and the agents that call them.
  */
-import { problemWithOptions } from '../src/web/js/descriptor.js';
+import { LIMITS, problemWithOptions } from '../src/web/js/descriptor.js';
 import { abpError, invalid, thrown } from '../src/web/js/errors.js';
 import { guard } from '../src/web/js/guard.js';
 import { load } from './wasm.js';
@@ -17,7 +17,8 @@ export async function createHost(options) {
   const { HostHandle, newHost } = await load();
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
-  const host = guard(newHost)(HostHandle, options.app, options);
+  // To wasm, undefined is NaN.
+  const host = guard(newHost)(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
   if (!host) throw abpError('INTERNAL_ERROR', 'The wasm instance is lost');
   const { shell } = host;
   shell.liveness = options.liveness ?? shell.liveness;

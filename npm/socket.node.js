@@ -8,9 +8,10 @@ function installed() {
   try {
     const { WebSocket } = createRequire(import.meta.url)('ws');
     return class extends WebSocket {
-      /** @param {any[]} given */
-      constructor(...given) {
-        super(...given);
+      /** @param {string} url @param {string[]} [protocols] */
+      constructor(url, protocols) {
+        // As browsers and Node send it: a gateway then says over the WebSocket why it refuses.
+        super(url, protocols, { headers: { 'Sec-Fetch-Mode': 'websocket' } });
         // Without a listener an error would end the process, as no WebSocket of a browser does.
         this.on('error', () => {});
       }

@@ -64,6 +64,4 @@ async function read(url) {
 /** What a wasm module begins with. */
 const MAGIC = 0x0061736d;
 
-const REMEDY =
-  "A bundler may have moved the JavaScript without it. Vite 5 to 7: set optimizeDeps: { exclude: ['caphost'] }. " +
-  "esbuild and others: import from 'caphost/inline', which has it inside.";
+const REMEDY = "Bundled by Vite 5 to 7, set optimizeDeps: { exclude: ['caphost'] }; by others, import from 'caphost/inline'.";

@@ -1,27 +1,78 @@
-//! caphost is a capability host for browser apps.
-//!
-//! A web app offers *capabilities* that take seconds to minutes. An agent calls them, may stop each
-//! of them, and is told how far it was seen to stop. See `README.md` for the whole picture.
-//!
-//! | module | what it knows |
-//! |---|---|
-//! | [`call`] | one call's life: id, states, ledger, deadlines, queue, parents and children |
-//! | [`capability`] | what a capability is: descriptor, registry, the future that runs it |
-//! | [`session`] | agents on a host: initialize, calls, cancels, shutdown |
-//! | [`agent`] | the caller's half: pending calls, cancels awaiting confirmation |
-//! | `web` | wasm32 only: JavaScript API, AbortSignal bridge, browser transports |
-//!
-//! The first four are sans-IO: events in, actions out, time passed in as an argument.
-
+#![cfg_attr(target_arch = "wasm32", doc = include_str!("README.md"))]
+#![cfg_attr(
+    not(target_arch = "wasm32"),
+    doc = "A capability host for browser apps. What apps need is there for `wasm32-unknown-unknown`."
+)]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+// The rules, which are no business of an app's; the gateway is built on them, too. `call` is one call's
+// life, `capability` what a host offers, `session` the agents of a host, `agent` the caller's half.
+// All of it is sans-IO: events in, actions out, time passed in as an argument.
+#[doc(hidden)]
 pub mod agent;
+#[doc(hidden)]
 pub mod call;
+#[doc(hidden)]
 pub mod capability;
+#[doc(hidden)]
 pub mod session;
 
+pub use call::{Code, Stop};
+pub use session::Limits;
+
 #[cfg(target_arch = "wasm32")]
+#[doc(hidden)]
 pub mod web;
-#[cfg(target_arch = "wasm32")]
-pub use web::{App, CallContext, Capability, Error, Host, Progress, WorkerModule, worker};
+#[cfg(target_arch = "wasm32")] // If you miss it: build with `--target wasm32-unknown-unknown`.
+pub use web::{
+    Abortable, Aborted, Agent, Amount, App, Call, CallContext, CallError, CancelResponse,
+    Capability, Connect, Error, HandlerEnd, Host, Observer, Progress, ProgressInfo, RunningCall,
+    SessionEnd, Stats, WorkerModule, abortable, worker,
+};
+
+/// Makes a capability of an async function: with its name, its documentation, and the JSON Schemas of
+/// its types. It takes the parameters as one struct, and a [`CallContext`]; either may be left out.
+/// What it returns is a `Result` with [`Error`], with any [`std::error::Error`], or with a `JsValue`.
+///
+/// ```no_run
+/// use caphost::{App, CallContext, Error, Host, capability};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Below {
+///     /// Primes below this are counted.
+///     below: u32,
+/// }
+///
+/// /// Counts the primes below a number.
+/// #[capability(name = "primes.count", concurrency = 2)]
+/// async fn count_primes(Below { below }: Below, context: CallContext) -> Result<u32, Error> {
+///     let mut primes = 0;
+///     for n in 2..below {
+///         context.checkpoint().await;
+///         primes += u32::from((2..n).take_while(|d| d * d <= n).all(|d| n % d != 0));
+///     }
+///     Ok(primes)
+/// }
+///
+/// fn offer() -> Result<Host, Error> {
+///     let host = Host::new(App::new("my-app", "My app", "1.0.0"))?;
+///     count_primes::register(&host)?;
+///     Ok(host)
+/// }
+/// ```
+///
+/// | Option | Unless it is given |
+/// |---|---|
+/// | `name = "primes.count"` | the name of the function |
+/// | `description = "…"` | the documentation of the function |
+/// | `concurrency = 2` | any number of calls run at once |
+///
+/// The function stays as it is. A type of the same name has `register(&host)`; `capability()`, the
+/// description, say for [`Host::register_worker`]; and `serve()`, for the worker.
+#[cfg(all(target_arch = "wasm32", feature = "macros"))]
+pub use caphost_macros::capability;
+
+#[cfg(all(target_arch = "wasm32", feature = "macros"))]
+#[doc(hidden)]
+pub use web::attribute as __private;

@@ -8,6 +8,13 @@ use std::ops::{Deref, DerefMut};
 mod written;
 
 /// An error code of ABP 0.1, or one of the app's own.
+///
+/// ```
+/// use caphost::Code;
+///
+/// assert!(Code::DISCONNECTED.retryable());
+/// assert_eq!(Code::from("TOO_LARGE").as_str(), "TOO_LARGE");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Code(Cow<'static, str>);
 

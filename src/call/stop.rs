@@ -6,6 +6,13 @@ use super::Millis;
 /// confirmation. What is said never goes beyond what is known.
 ///
 /// In order, the weakest last: a whole is worth what its weakest part is.
+///
+/// ```
+/// use caphost::Stop;
+///
+/// let parts = [Stop::Dropped, Stop::Returned];
+/// assert_eq!(parts.into_iter().max(), Some(Stop::Returned));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stop {
     /// The handler never ran.

@@ -18,6 +18,8 @@ pub struct CallRequest<P> {
     pub timeout: Option<Millis>,
     /// Comes back in progress.
     pub token: Option<P>,
+    /// About as many as the parameters take, as far as the shell counts them.
+    pub bytes: usize,
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
@@ -101,7 +103,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             let message = format!("The callId \"{}\" was used before", request.id);
             return Err(Error::invalid_params(message));
         }
-        if session.ledger.in_flight() >= limits.in_flight {
+        if session.ledger.in_flight() >= limits.in_flight || session.bytes >= limits.in_flight_bytes
+        {
             return Err(Error::new(
                 Code::RATE_LIMITED,
                 "Too many calls are in flight",
@@ -129,6 +132,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let name = descriptor.name.clone();
         if let Some(session) = self.session_mut(connection) {
             session.ledger.enter(&request.id, key);
+            session.bytes += request.bytes;
         }
         self.counters.calls += 1;
         if let Some(timeout) = request.timeout {
@@ -156,6 +160,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             stopping: Stopping::default(),
             askers: Vec::new(),
             token: request.token,
+            bytes: request.bytes,
             has_slot: false,
             deadlines: usize::from(request.timeout.is_some()),
             elicitations: Vec::new(),

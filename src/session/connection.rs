@@ -65,6 +65,8 @@ pub(super) struct Session {
     pub agent: Agent,
     pub features: Features,
     pub ledger: Ledger,
+    /// Of the calls in flight.
+    pub bytes: usize,
     pub rate: Rate,
 }
 
@@ -110,6 +112,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             agent: params.agent.clone(),
             features: params.features,
             ledger: Ledger::new(self.limits.remembered),
+            bytes: 0,
             rate: Rate::full(&self.limits, now),
         };
         // It has them in its list.

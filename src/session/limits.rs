@@ -2,6 +2,16 @@
 
 /// Every bound, with its default. Message size and nesting depth are enforced by the shells,
 /// which alone see the bytes.
+///
+/// ```
+/// use caphost::Limits;
+///
+/// let limits = Limits {
+///     sessions: 10,
+///     ..Limits::default()
+/// };
+/// assert_eq!(limits.depth, 128);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Ended calls remembered per session, 10 000: a cancel that comes later than this many calls
@@ -9,6 +19,9 @@ pub struct Limits {
     pub remembered: usize,
     /// Calls in flight per session, 16 384: a few hundred bytes each, so about 5 MB.
     pub in_flight: usize,
+    /// Bytes of calls in flight per session, 64 MiB: about what their parameters take. The last of
+    /// them may exceed it by what one message may take.
+    pub in_flight_bytes: usize,
     /// Sessions open at once, 1 000: agents of one page, or of one app behind a gateway.
     pub sessions: usize,
     /// Requests per second per session, 100 000, with a burst of the same size: far above what a
@@ -25,6 +38,7 @@ impl Default for Limits {
         Limits {
             remembered: 10_000,
             in_flight: 16_384,
+            in_flight_bytes: 64 << 20,
             sessions: 1_000,
             requests_per_second: 100_000.0,
             message_bytes: 16 << 20,

@@ -63,6 +63,8 @@ pub(super) struct Call<P, H> {
     /// Who waits for it to be cancelled, and why they wanted that.
     pub askers: Vec<(Asker<P>, Option<Rc<str>>)>,
     pub token: Option<P>,
+    /// What it counts of those in flight.
+    pub bytes: usize,
     pub has_slot: bool,
     /// Deadlines set for it.
     pub deadlines: usize,

@@ -74,6 +74,7 @@ fn request(id: &str, capability: &str) -> CallRequest<u32> {
         params: 5,
         timeout: None,
         token: None,
+        bytes: 0,
     }
 }
 
@@ -484,6 +485,40 @@ fn evicted_calls_are_not_found() {
         cancel(&mut host, agent, "b").0,
         CancelAnswer::AlreadyCompleted
     );
+}
+
+#[test]
+fn calls_in_flight_are_bounded_in_bytes_until_they_end() {
+    let mut host = Host::new(Limits {
+        in_flight_bytes: 10,
+        ..Limits::default()
+    });
+    let descriptor = Descriptor {
+        name: "work".into(),
+        concurrency: Some(1),
+        available: true,
+        ending: Ending::AtOnce,
+        checked: false,
+        document: 0,
+    };
+    host.register(descriptor, "handler");
+    let agent = join(&mut host, "session");
+    let call = |host: &mut Host, id: &str, bytes| {
+        let sized = CallRequest {
+            bytes,
+            ..request(id, "work")
+        };
+        host.call(agent, None, sized, 0.0);
+        code(&drain(host))
+    };
+    assert_eq!(call(&mut host, "runs", 9), None);
+    assert_eq!(call(&mut host, "waits", 100), None);
+    assert_eq!(call(&mut host, "refused", 0), Some(Code::RATE_LIMITED));
+    cancel(&mut host, agent, "waits");
+    assert_eq!(call(&mut host, "refused", 1), None);
+    assert_eq!(call(&mut host, "another", 0), Some(Code::RATE_LIMITED));
+    cancel(&mut host, agent, "runs");
+    assert_eq!(call(&mut host, "another", 0), None);
 }
 
 #[test]

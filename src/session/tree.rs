@@ -64,6 +64,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .filter(|session| Rc::ptr_eq(&session.id, &call.session))
         {
             session.ledger.end(&call.id, end);
+            session.bytes -= call.bytes;
             if let Some(by) = by {
                 session.ledger.stopped_by(&call.id, by);
             }

@@ -1,11 +1,20 @@
 //! What a Rust app describes: itself, its capabilities, and their progress.
 
+use std::time::Duration;
+
+use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-use super::Error;
 use super::object::{object, put};
+use super::{Error, data};
 
 /// The app, as agents see it.
+///
+/// ```no_run
+/// use caphost::App;
+///
+/// let app = App::new("my-app", "My app", "1.0.0").description("Edits pictures");
+/// ```
 #[derive(Clone, Debug)]
 pub struct App(pub(super) JsValue);
 
@@ -28,11 +37,20 @@ impl App {
 
 /// A capability's description: the `Capability` object of ABP 0.1, and how many calls of it may
 /// run at once.
+///
+/// ```no_run
+/// use caphost::Capability;
+///
+/// let capability = Capability::new("image.resize")
+///     .description("Makes a picture smaller")
+///     .input_schema(r#"{ "type": "object", "properties": { "width": { "type": "integer" } } }"#)
+///     .concurrency(2);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Capability {
     pub(super) name: String,
-    pub(super) options: JsValue,
-    pub(super) schema_error: Option<&'static str>,
+    options: JsValue,
+    problem: Option<String>,
 }
 
 impl Capability {
@@ -41,7 +59,7 @@ impl Capability {
         Capability {
             name: name.into(),
             options: object(),
-            schema_error: None,
+            problem: None,
         }
     }
 
@@ -58,6 +76,42 @@ impl Capability {
     /// The JSON Schema of its data, as JSON text.
     pub fn output_schema(self, schema: &str) -> Self {
         self.with_json("outputSchema", schema)
+    }
+
+    /// The JSON Schema of its parameters, as a value, such as `serde_json::json!({ … })`.
+    pub fn input_schema_from(self, schema: &impl Serialize) -> Self {
+        self.with_value("inputSchema", schema)
+    }
+
+    /// The JSON Schema of its data, as a value.
+    pub fn output_schema_from(self, schema: &impl Serialize) -> Self {
+        self.with_value("outputSchema", schema)
+    }
+
+    /// The JSON Schema of its parameters, made from their type.
+    ///
+    /// ```no_run
+    /// use caphost::Capability;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Params {
+    ///     /// Agents read this, too.
+    ///     below: u32,
+    /// }
+    ///
+    /// let capability = Capability::new("primes.count").input_schema_of::<Params>();
+    /// ```
+    #[cfg(feature = "schemars")]
+    pub fn input_schema_of<P: schemars::JsonSchema>(self) -> Self {
+        let settings = schemars::generate::SchemaSettings::draft2020_12().for_deserialize();
+        self.input_schema_from(&settings.into_generator().into_root_schema_for::<P>())
+    }
+
+    /// The JSON Schema of its data, made from their type.
+    #[cfg(feature = "schemars")]
+    pub fn output_schema_of<T: schemars::JsonSchema>(self) -> Self {
+        let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+        self.output_schema_from(&settings.into_generator().into_root_schema_for::<T>())
     }
 
     /// How many calls may run at once; the others wait their turn and can be cancelled meanwhile.
@@ -79,33 +133,52 @@ impl Capability {
         match js_sys::JSON::parse(text) {
             Ok(value) => self.with(key, value),
             Err(_) => {
-                self.schema_error = Some(key);
+                self.problem = Some(format!("{}: {key} is no JSON", self.name));
+                self
+            }
+        }
+    }
+
+    fn with_value(mut self, key: &'static str, value: &impl Serialize) -> Self {
+        match data::write(value) {
+            Ok(value) => self.with(key, value),
+            Err(error) => {
+                self.problem = Some(format!("{}: {key}: {}", self.name, error.message));
                 self
             }
         }
     }
 
     pub(super) fn into_options(self) -> Result<JsValue, Error> {
-        match self.schema_error {
-            Some(key) => Err(Error::invalid_params(format!(
-                "{}: {key} is no JSON",
-                self.name
-            ))),
+        match self.problem {
+            Some(problem) => Err(Error::invalid_params(problem)),
             None => Ok(self.options),
         }
     }
 }
 
 /// How far a call is: `ProgressInfo` without its `operationId`, which the host adds.
+///
+/// ```no_run
+/// use caphost::{CallContext, Progress};
+/// use std::time::Duration;
+///
+/// fn tell(context: &CallContext, done: usize, files: &[String]) {
+///     let progress = Progress::new(done, files.len())
+///         .stage("compressing")
+///         .estimated_remaining(Duration::from_secs(3));
+///     context.progress(progress);
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Progress(pub(super) JsValue);
 
 impl Progress {
     /// `done` of `total`, in any unit.
-    pub fn new(done: f64, total: f64) -> Self {
+    pub fn new(done: impl Amount, total: impl Amount) -> Self {
         let info = object();
-        put(&info, "progress", done);
-        put(&info, "total", total);
+        put(&info, "progress", done.number());
+        put(&info, "total", total.number());
         Progress(info)
     }
 
@@ -121,9 +194,33 @@ impl Progress {
         self
     }
 
-    /// Milliseconds left, as far as can be told.
-    pub fn estimated_remaining(self, milliseconds: f64) -> Self {
-        put(&self.0, "estimatedRemaining", milliseconds);
+    /// How long it will take, as far as can be told.
+    pub fn estimated_remaining(self, time: Duration) -> Self {
+        put(&self.0, "estimatedRemaining", time.as_secs_f64() * 1_000.0);
         self
     }
 }
+
+/// A number, of any type that Rust has for them: see [`Progress::new`].
+pub trait Amount: sealed::Sealed {
+    /// The nearest that JavaScript has.
+    fn number(self) -> f64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! amounts {
+    ($($type:ty)*) => {$(
+        impl sealed::Sealed for $type {}
+
+        impl Amount for $type {
+            fn number(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+
+amounts! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }

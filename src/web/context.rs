@@ -1,6 +1,7 @@
 //! What a Rust capability is given for one call.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures::channel::oneshot;
 use serde::Serialize;
@@ -8,14 +9,14 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 use web_sys::{AbortController, AbortSignal};
 
-use super::Error;
 use super::builder::Progress;
 use super::executor::Stopped;
 use super::inner::{Inner, State};
 use super::object::{get, object, put};
 use super::sys::{self, now};
 use super::worker::{self, WorkerCall};
-use crate::call::{CallId, Code, Millis, Outcome, Response};
+use super::{Error, data, signals};
+use crate::call::{CallId, Code, Outcome, Response};
 use crate::session::CallRequest;
 
 /// One call, as its handler sees it.
@@ -23,6 +24,30 @@ use crate::session::CallRequest;
 /// A handler needs no code for cancellation: when its call is cancelled, its future is dropped,
 /// and with it everything it holds. [`CallContext::signal`] carries the cancel on to JavaScript,
 /// and [`CallContext::checkpoint`] lets a cancel in during a long computation.
+///
+/// ```no_run
+/// use caphost::{CallContext, Error, Progress};
+/// use serde_json::Value;
+/// use wasm_bindgen_futures::JsFuture;
+///
+/// async fn report(pages: u32, context: CallContext) -> Result<usize, Error> {
+///     // A cancel breaks off the download,
+///     let options = web_sys::RequestInit::new();
+///     options.set_signal(Some(&context.signal()?));
+///     let window = web_sys::window().ok_or_else(|| Error::other("no page"))?;
+///     JsFuture::from(window.fetch_with_str_and_init("/data", &options)).await?;
+///     // ends a long computation here,
+///     for page in 0..pages {
+///         context.checkpoint().await;
+///         context.progress(Progress::new(page, pages));
+///     }
+///     // and cancels what the capability has called.
+///     let words: Vec<Value> = context
+///         .call("text.words", &serde_json::json!({ "pages": pages }), None)
+///         .await?;
+///     Ok(words.len())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct CallContext {
     pub(super) place: Place,
@@ -61,11 +86,46 @@ impl CallContext {
     /// Whether the call is to stop, for a function that computes without awaiting. In a worker of
     /// a page that is cross-origin isolated this is so at once, elsewhere only after the event loop
     /// has had its turn. A function that is told so ends with [`Error::cancelled`].
-    pub fn cancelled(&self) -> bool {
+    pub fn is_cancelled(&self) -> bool {
         match &self.place {
             Place::Page { stopped, .. } => stopped.get().is_some(),
             Place::Worker(call) => call.cancelled(),
         }
+    }
+
+    /// Waits until the call is cancelled: for a task that the handler has spawned, which a cancel
+    /// does not drop. Of a call that ends otherwise it never does.
+    ///
+    /// ```no_run
+    /// use caphost::CallContext;
+    ///
+    /// fn stop_with(context: &CallContext, player: web_sys::AbortController) {
+    ///     let context = context.clone();
+    ///     wasm_bindgen_futures::spawn_local(async move {
+    ///         context.cancelled().await;
+    ///         player.abort();
+    ///     });
+    /// }
+    /// ```
+    pub async fn cancelled(&self) {
+        match self.signal() {
+            Ok(signal) => signals::fired(signal).await,
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// A token that is cancelled with the call, for what knows those of tokio-util and no signals.
+    #[cfg(feature = "tokio-util")]
+    pub fn cancellation_token(&self) -> Result<tokio_util::sync::CancellationToken, Error> {
+        let (token, signal) = (tokio_util::sync::CancellationToken::new(), self.signal()?);
+        match signal.aborted() {
+            true => token.cancel(),
+            false => signals::when_fired(&signal, {
+                let token = token.clone();
+                move || token.cancel()
+            })?,
+        }
+        Ok(token)
     }
 
     /// Reports progress to the agent, if it wants any. In a worker, once in a frame.
@@ -104,9 +164,10 @@ impl CallContext {
         &self,
         capability: &str,
         params: &impl Serialize,
-        timeout: Option<Millis>,
+        timeout: Option<Duration>,
     ) -> Result<T, Error> {
-        let params = written(params)?;
+        let timeout = timeout.map(|it| it.as_secs_f64() * 1_000.0);
+        let params = data::write(params)?;
         let data = match &self.place {
             Place::Page { host, key, .. } => {
                 let id = CallId::random();
@@ -119,19 +180,20 @@ impl CallContext {
                     params: given,
                     timeout,
                     token: None,
+                    bytes: 0,
                 };
                 let ask = |state: &mut State| state.call_from(*key, request, now());
                 await_response(host, cancel_child, ask).await?
             }
             Place::Worker(call) => worker::call(call, capability, &params, timeout).await?,
         };
-        read(data)
+        data::read(data)
     }
 
     /// Asks the agent, and waits for its answer's `data`. The question is withdrawn when the call
     /// is cancelled, or, in the page, the future dropped.
     pub async fn elicit<T: DeserializeOwned>(&self, request: &impl Serialize) -> Result<T, Error> {
-        let request = written(request)?;
+        let request = data::write(request)?;
         let data = match &self.place {
             Place::Page { host, key, .. } => {
                 let timeout = get(&request, "timeout").as_f64();
@@ -140,20 +202,8 @@ impl CallContext {
             }
             Place::Worker(call) => worker::elicit(call, &request).await?,
         };
-        read(data)
+        data::read(data)
     }
-}
-
-fn written(value: &impl Serialize) -> Result<JsValue, Error> {
-    let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-    value
-        .serialize(&serializer)
-        .map_err(|error| Error::invalid_params(error.to_string()))
-}
-
-fn read<T: DeserializeOwned>(data: JsValue) -> Result<T, Error> {
-    serde_wasm_bindgen::from_value(data)
-        .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
 }
 
 async fn await_response(

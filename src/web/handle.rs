@@ -12,6 +12,7 @@ use super::sys::{self, now};
 use super::{Error, object};
 use crate::call::{Code, Millis, Step, Stop};
 use crate::capability::Ending;
+use crate::session::Limits;
 
 /// A host, from JavaScript's side. Everything survives being called back into.
 ///
@@ -26,10 +27,32 @@ thread_local! {
 pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
 
 /// Makes a host, and gives its JavaScript object, which works with this class of functions. What
-/// the app and the options say has been checked.
+/// the app says, and the limits, have been checked; one that is NaN is the default.
 #[wasm_bindgen(js_name = newHost)]
-pub fn new_host(class: &JsValue, app: &JsValue, options: &JsValue) -> JsValue {
-    let host = HOSTS.get(Inner::make(class, app, object::limits(options)));
+#[allow(clippy::too_many_arguments)]
+pub fn new_host(
+    class: &JsValue,
+    app: &JsValue,
+    remembered: f64,
+    in_flight: f64,
+    in_flight_bytes: f64,
+    sessions: f64,
+    requests_per_second: f64,
+    message_bytes: f64,
+    depth: f64,
+) -> JsValue {
+    let or = |given: f64, default: f64| if given.is_nan() { default } else { given };
+    let it = Limits::default();
+    let limits = Limits {
+        remembered: or(remembered, it.remembered as f64) as usize,
+        in_flight: or(in_flight, it.in_flight as f64) as usize,
+        in_flight_bytes: or(in_flight_bytes, it.in_flight_bytes as f64) as usize,
+        sessions: or(sessions, it.sessions as f64) as usize,
+        requests_per_second: or(requests_per_second, it.requests_per_second),
+        message_bytes: or(message_bytes, it.message_bytes as f64) as usize,
+        depth: or(depth, it.depth as f64) as usize,
+    };
+    let host = HOSTS.get(Inner::make(class, app, limits));
     host.map_or(JsValue::UNDEFINED, |host| host.js.clone().into())
 }
 

@@ -4,82 +4,56 @@ use std::future::Future;
 use std::rc::Rc;
 
 use js_sys::Array;
+use send_wrapper::SendWrapper;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::builder::{App, Capability};
+use super::caller::CancelResponse;
 use super::context::CallContext;
 use super::executor::LocalFuture;
 use super::handle::HOSTS;
 use super::inner::{Handler, Inner};
 use super::object::{self, get, object, put};
-use super::{Error, HostHandle, perform, sys};
-use crate::call::{Code, Millis};
+use super::watch::{self, Observer, Stats};
+use super::worker_module::WorkerModule;
+use super::{Error, HostHandle, data, promise, sys};
+use crate::call::Code;
 use crate::capability::Ending;
 use crate::session::Limits;
 
 /// A page's host: capabilities registered by Rust, reached over every transport of the browser.
 ///
 /// Cheap to clone; all clones are one host, which lives until [`Host::close`] or the page's end.
+/// It is `Send` and `Sync` for frameworks that ask for that, such as Leptos; another thread than the one
+/// that has made it must not use it, and panics if it does.
+///
+/// ```no_run
+/// use caphost::{App, CallContext, Capability, Error, Host};
+/// use wasm_bindgen::prelude::*;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Text {
+///     text: String,
+/// }
+///
+/// async fn count_words(Text { text }: Text, _: CallContext) -> Result<usize, Error> {
+///     Ok(text.split_whitespace().count())
+/// }
+///
+/// #[wasm_bindgen(start)]
+/// fn start() -> Result<(), Error> {
+///     let host = Host::new(App::new("my-app", "My app", "1.0.0"))?;
+///     host.register(Capability::new("text.words"), count_words)?;
+///     host.expose(&js_sys::global())?; // `window.abp`
+///     host.accept_messages(&["https://agent.example"])?; // a window of that origin
+///     host.connect_gateway("ws://127.0.0.1:8787/abp/app", None)?; // agents elsewhere
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone)]
-pub struct Host(pub(super) Rc<Inner>);
-
-/// A module of the app's that workers load, and how many of them there are.
-#[derive(Clone, Debug)]
-pub struct WorkerModule {
-    url: String,
-    options: JsValue,
-}
-
-impl WorkerModule {
-    /// `url` is that of the glue of `wasm-bindgen --target web`, relative to the page.
-    pub fn new(url: &str) -> Self {
-        let options = object();
-        put(&options, "type", "wasm");
-        WorkerModule {
-            url: url.into(),
-            options,
-        }
-    }
-
-    /// How many workers are kept, and, unless the capability says otherwise, how many calls may run
-    /// at once. 2 unless told otherwise.
-    pub fn pool(self, workers: u32) -> Self {
-        self.with("pool", workers)
-    }
-
-    /// Whether one worker more is kept in reserve, so that no call waits for one to start. It is
-    /// unless told otherwise.
-    pub fn warm(self, yes: bool) -> Self {
-        self.with("warm", yes)
-    }
-
-    /// Milliseconds that a call is given to end before its worker is terminated. 50 unless told
-    /// otherwise.
-    pub fn settle_grace(self, grace: Millis) -> Self {
-        self.with("settleGrace", grace)
-    }
-
-    /// Where `worker.js` of this package is: for a bundler that does not keep it beside the glue.
-    pub fn script(self, url: &str) -> Self {
-        self.with("script", url)
-    }
-
-    /// Runs in the page, and makes the data of what comes from the worker: for what only a page can
-    /// make, or what would end with the worker, such as the URL of a Blob.
-    pub fn finish(self, finish: impl Fn(JsValue) -> Result<JsValue, Error> + 'static) -> Self {
-        let run = move |data| finish(data).map_err(|error| perform::error(&error));
-        let run = Closure::<dyn Fn(JsValue) -> Result<JsValue, JsValue>>::new(run);
-        self.with("finish", run.into_js_value())
-    }
-
-    fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
-        put(&self.options, key, value);
-        self
-    }
-}
+pub struct Host(pub(super) SendWrapper<Rc<Inner>>);
 
 impl Host {
     /// A host with the default [`Limits`].
@@ -94,7 +68,7 @@ impl Host {
             None => {
                 let class = get(&HostHandle.into(), "constructor");
                 let host = HOSTS.get(Inner::make(&class, &app.0, limits));
-                Ok(Host(host.expect("it has just been made")))
+                Ok(Host(SendWrapper::new(host.expect("it has just been made"))))
             }
         }
     }
@@ -173,24 +147,45 @@ impl Host {
     }
 
     /// Puts `window.abp` on the page, or on another object.
-    pub fn expose(&self, target: &JsValue) {
-        self.0.js.expose(target);
+    ///
+    /// # Errors
+    /// When the host is closed.
+    pub fn expose(&self, target: &JsValue) -> Result<(), Error> {
+        Ok(self.0.js.expose(target, &object())?)
+    }
+
+    /// The same, and in a browser that has WebMCP the capabilities are its tools, too.
+    ///
+    /// # Errors
+    /// When the host is closed.
+    pub fn expose_with_webmcp(&self, target: &JsValue) -> Result<(), Error> {
+        let options = object();
+        put(&options, "webmcp", true);
+        Ok(self.0.js.expose(target, &options)?)
     }
 
     /// Serves agents that post messages to this window, from these origins; the page's own when
     /// none is given.
-    pub fn accept_messages(&self, allowed_origins: &[&str]) {
+    ///
+    /// # Errors
+    /// When one of them is no origin, another host serves this window, or there is no page here.
+    pub fn accept_messages(&self, allowed_origins: &[&str]) -> Result<(), Error> {
         let options = object();
         if !allowed_origins.is_empty() {
             let origins = allowed_origins.iter().map(|it| JsValue::from_str(it));
             put(&options, "allowedOrigins", origins.collect::<Array>());
         }
-        self.0.js.accept_messages(&options);
+        self.0.js.accept_messages(&options)?;
+        Ok(())
     }
 
     /// Serves one agent over a `MessagePort`, a `Worker`, or an extension's port.
-    pub fn accept_port(&self, port: &JsValue) {
-        self.0.js.accept_port(port);
+    ///
+    /// # Errors
+    /// When it is no port, or is served already.
+    pub fn accept_port(&self, port: &JsValue) -> Result<(), Error> {
+        self.0.js.accept_port(port)?;
+        Ok(())
     }
 
     /// Whether a JSON-RPC agent that has not declared `cancellation: { request: true }` is told all
@@ -200,12 +195,65 @@ impl Host {
     }
 
     /// Connects to a gateway, and again whenever the connection is lost.
-    pub fn connect_gateway(&self, url: &str, token: Option<&str>) {
+    ///
+    /// # Errors
+    /// When that is no URL of a WebSocket.
+    pub fn connect_gateway(&self, url: &str, token: Option<&str>) -> Result<(), Error> {
         let options = object();
         if let Some(token) = token {
             put(&options, "token", token);
         }
-        self.0.js.connect_gateway(url, &options);
+        Ok(self.0.js.connect_gateway(url, &options)?)
+    }
+
+    /// Sends every agent that takes notifications one of the app's.
+    ///
+    /// # Errors
+    /// When serde cannot write the data.
+    pub fn notify(&self, event: &str, data: &impl Serialize) -> Result<(), Error> {
+        self.0.js.notify(event, &data::write(data)?);
+        Ok(())
+    }
+
+    /// Cancels a call of one of the host's agents. Who observes the host knows both ids.
+    pub async fn cancel_call(
+        &self,
+        session_id: &str,
+        call_id: &str,
+        reason: Option<&str>,
+    ) -> CancelResponse {
+        let answer = self.0.js.cancel_call(session_id, call_id, reason);
+        // It does not reject.
+        CancelResponse::read(&promise::settled(&answer).await.unwrap_or_default())
+    }
+
+    /// Tells a listener each step of each call, until the observer is dropped. `T` is what it takes:
+    /// a `serde_json::Value`, or a struct or enum of its own for what it wants of a `HostEvent`. What
+    /// serde cannot read as one is not told.
+    ///
+    /// ```no_run
+    /// use caphost::{Host, Observer};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// #[serde(tag = "type", rename_all = "lowercase")]
+    /// enum Event {
+    ///     #[serde(rename_all = "camelCase")]
+    ///     Call { call_id: String, capability: String, state: String },
+    /// }
+    ///
+    /// fn follow(host: &Host) -> Observer {
+    ///     host.observe(|Event::Call { call_id, capability, state }| {
+    ///         web_sys::console::log_1(&format!("{capability} {call_id} {state}").into());
+    ///     })
+    /// }
+    /// ```
+    pub fn observe<T: DeserializeOwned>(&self, listener: impl FnMut(T) + 'static) -> Observer {
+        watch::observe(&self.0.js, listener)
+    }
+
+    /// What is held, and what was counted.
+    pub fn stats(&self) -> Stats {
+        watch::stats(&self.0.js)
     }
 
     /// The ABP manifest of what is registered.

@@ -5,7 +5,6 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Error, some};
 use crate::capability::{Descriptor, Ending};
-use crate::session::Limits;
 
 pub(super) fn object() -> JsValue {
     js_sys::Object::new().into()
@@ -61,20 +60,5 @@ pub(super) fn descriptor(
         ending,
         checked: !get(options, "inputSchema").is_undefined(),
         document,
-    }
-}
-
-/// The limits that the options of a host set, which have been checked; the others are the defaults.
-pub(super) fn limits(options: &JsValue) -> Limits {
-    let given = |key| get(options, key).as_f64();
-    let count = |key, default| given(key).map_or(default, |it| it as usize);
-    let it = Limits::default();
-    Limits {
-        remembered: count("maxRemembered", it.remembered),
-        in_flight: count("maxInFlight", it.in_flight),
-        sessions: count("maxSessions", it.sessions),
-        requests_per_second: given("maxRequestsPerSecond").unwrap_or(it.requests_per_second),
-        message_bytes: count("maxMessageBytes", it.message_bytes),
-        depth: count("maxDepth", it.depth),
     }
 }

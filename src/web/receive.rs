@@ -68,10 +68,12 @@ impl HostHandle {
         given: JsValue,
         timeout: f64,
         token: JsValue,
+        bytes: f64,
     ) -> bool {
-        let Some(request) = request(call, capability, given, timeout, token) else {
+        let Some(mut request) = request(call, capability, given, timeout, token) else {
             return true;
         };
+        request.bytes = bytes as usize;
         if let Some(host) = Work::of(host) {
             host.state().call(connection, Some(id), request, now());
         }
@@ -160,6 +162,7 @@ pub(super) fn request(
         params: given,
         timeout: timeout_of(timeout),
         token: Some(token),
+        bytes: 0,
     })
 }
 

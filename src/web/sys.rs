@@ -169,11 +169,12 @@ extern "C" {
     #[wasm_bindgen(constructor, js_class = "Host")]
     pub(super) fn new(shell: &Shell) -> JsHost;
     /// Puts `abp` on the window, or on another object.
-    #[wasm_bindgen(method)]
-    pub fn expose(this: &JsHost, target: &JsValue);
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn expose(this: &JsHost, target: &JsValue, options: &JsValue)
+    -> Result<(), JsValue>;
     /// Serves agents that post messages to this window; `options` says from which origins.
-    #[wasm_bindgen(method, js_name = acceptMessages)]
-    pub fn accept_messages(this: &JsHost, options: &JsValue);
+    #[wasm_bindgen(method, catch, js_name = acceptMessages)]
+    pub(super) fn accept_messages(this: &JsHost, options: &JsValue) -> Result<JsValue, JsValue>;
     /// Offers a capability that runs in workers.
     #[wasm_bindgen(method, catch, js_name = registerWorker)]
     pub(super) fn register_worker(
@@ -184,17 +185,39 @@ extern "C" {
         options: &JsValue,
     ) -> Result<(), JsValue>;
     /// Serves an agent behind a port or a worker.
-    #[wasm_bindgen(method, js_name = acceptPort)]
-    pub fn accept_port(this: &JsHost, port: &JsValue);
+    #[wasm_bindgen(method, catch, js_name = acceptPort)]
+    pub(super) fn accept_port(this: &JsHost, port: &JsValue) -> Result<JsValue, JsValue>;
+    /// Serves an agent behind a messenger.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn accept(this: &JsHost, messenger: &JsValue) -> Result<JsValue, JsValue>;
     /// Connects to a gateway, and again whenever the connection is lost.
-    #[wasm_bindgen(method, js_name = connectGateway)]
-    pub fn connect_gateway(this: &JsHost, url: &str, options: &JsValue);
+    #[wasm_bindgen(method, catch, js_name = connectGateway)]
+    pub(super) fn connect_gateway(
+        this: &JsHost,
+        url: &str,
+        options: &JsValue,
+    ) -> Result<(), JsValue>;
     /// The manifest of what is registered.
     #[wasm_bindgen(method)]
-    pub fn manifest(this: &JsHost) -> JsValue;
+    pub(super) fn manifest(this: &JsHost) -> JsValue;
+    #[wasm_bindgen(method)]
+    pub(super) fn notify(this: &JsHost, event: &str, data: &JsValue);
+    /// The app cancels a call: a promise of a `CancelResponse`, which does not reject.
+    #[wasm_bindgen(method, js_name = cancelCall)]
+    pub(super) fn cancel_call(
+        this: &JsHost,
+        session: &str,
+        call: &str,
+        reason: Option<&str>,
+    ) -> js_sys::Promise;
+    /// Gives a function that stops it.
+    #[wasm_bindgen(method)]
+    pub(super) fn observe(this: &JsHost, listener: &JsValue) -> js_sys::Function;
+    #[wasm_bindgen(method)]
+    pub(super) fn stats(this: &JsHost) -> JsValue;
     /// Ends every session: what is in flight is cancelled and answered.
     #[wasm_bindgen(method)]
-    pub fn close(this: &JsHost);
+    pub(super) fn close(this: &JsHost);
 }
 
 #[wasm_bindgen(module = "/src/web/js/envelope.js")]
@@ -224,6 +247,19 @@ extern "C" {
         refusal: Option<&str>,
         error: &JsValue,
     ) -> JsValue;
+}
+
+#[wasm_bindgen(module = "/src/web/js/read.js")]
+extern "C" {
+    /// What somebody threw, as [`super::object::error`] takes it apart.
+    #[wasm_bindgen(js_name = failureOf)]
+    pub(super) fn failure_of(thrown: &JsValue) -> JsValue;
+}
+
+#[wasm_bindgen(module = "/src/web/js/errors.js")]
+extern "C" {
+    /// An error to throw, of an `ABPError`.
+    pub(super) fn thrown(error: &JsValue) -> JsValue;
 }
 
 #[wasm_bindgen(module = "/src/web/js/platform.js")]

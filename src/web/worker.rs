@@ -4,14 +4,13 @@
 //! start function says with [`serve`] and [`serve_sync`] what runs:
 //!
 //! ```no_run
-//! # #[cfg(target_arch = "wasm32")] {
 //! use caphost::{CallContext, Error, worker};
 //!
 //! /// Counts without ever awaiting: a cancel ends it where it looks.
 //! fn count(below: u64, context: CallContext) -> Result<u64, Error> {
 //!     let mut odd = 0;
 //!     for n in 0..below {
-//!         if context.cancelled() {
+//!         if context.is_cancelled() {
 //!             return Err(Error::cancelled());
 //!         }
 //!         odd += n & 1;
@@ -20,7 +19,6 @@
 //! }
 //!
 //! worker::serve_sync("numbers.count", count);
-//! # }
 //! ```
 
 use std::cell::{Cell, RefCell};
@@ -29,7 +27,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use futures::channel::oneshot;
 use js_sys::Promise;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,7 +36,7 @@ use web_sys::{AbortController, AbortSignal};
 use super::context::{CallContext, Place};
 use super::executor::Outcome;
 use super::object::{self, get, object, put};
-use super::{Error, perform};
+use super::{Error, perform, promise};
 use crate::call::{CallId, Code};
 use crate::capability::Task;
 
@@ -75,11 +72,6 @@ extern "C" {
     fn dropped(this: &WorkerCall);
     #[wasm_bindgen(method)]
     fn schedule(this: &WorkerCall);
-
-    /// A promise, for callbacks that JavaScript owns.
-    type Thenable;
-    #[wasm_bindgen(method)]
-    fn then(this: &Thenable, fulfilled: &JsValue);
 }
 
 /// Whether this is one of the workers of [`crate::Host::register_worker`]: an app whose start
@@ -103,7 +95,7 @@ where
     });
 }
 
-/// The same of a function that computes without awaiting. It looks at [`CallContext::cancelled`]
+/// The same of a function that computes without awaiting. It looks at [`CallContext::is_cancelled`]
 /// now and then; one that does not is ended with its worker.
 pub fn serve_sync<P, T>(name: &str, handler: impl Fn(P, CallContext) -> Result<T, Error> + 'static)
 where
@@ -270,13 +262,7 @@ pub(super) async fn elicit(call: &WorkerCall, request: &JsValue) -> Outcome {
 
 /// The data of an `ABPResponse`, of a promise that does not reject.
 async fn answer(promise: Promise) -> Outcome {
-    let (sender, receiver) = oneshot::channel::<JsValue>();
-    // JavaScript owns it, and calls it once; whoever waited may be gone by then.
-    let fulfilled = Closure::once_into_js(move |response: JsValue| {
-        let _ = sender.send(response);
-    });
-    promise.unchecked_ref::<Thenable>().then(&fulfilled);
-    let response = receiver.await.map_err(|_| Error::cancelled())?;
+    let response = promise::settled(&promise).await?;
     if get(&response, "success") == true {
         return Ok(get(&response, "data"));
     }

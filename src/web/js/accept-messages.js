@@ -196,12 +196,12 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
  * @returns {string[]} as the browser writes them
  */
 function originsOf(given) {
-  if (!Array.isArray(given)) throw abpError('INVALID_PARAMS', 'allowedOrigins must be an array of origins');
-  return given.map((it) => {
-    const origin = it === 'null' ? it : typeof it === 'string' ? originOf(it) : undefined;
-    if (origin === undefined) throw abpError('INVALID_PARAMS', `allowedOrigins: not an origin: ${it}`);
-    return origin;
-  });
+  const refuse = (/** @type {unknown} */ it) => {
+    throw abpError('INVALID_PARAMS', `allowedOrigins must be an array such as ['https://app.example']: ${it} is no origin`);
+  };
+  return Array.isArray(given)
+    ? given.map((it) => (it === 'null' ? it : (typeof it === 'string' && originOf(it)) || refuse(it)))
+    : refuse(given);
 }
 
 /** An opaque origin names nobody: every sandbox has it. */

@@ -209,7 +209,7 @@ export class Agent extends Caller {
 
   /** @returns {Promise<any[]>} the Capability objects of what the app offers */
   listCapabilities() {
-    return this.#listing.ask(this.app.id, this.capabilities);
+    return this.#listing.ask(this.capabilities);
   }
 
   /** @param {string} name @returns {Promise<any>} its Capability object; null where there is none */

@@ -41,28 +41,31 @@ export class Asks {
     return underSignal(
       signal,
       (reason) => rust.cancelKey(number, child, reason),
-      async (aborted) => {
-        /** @type {Call} */
-        let call;
+      (aborted) => {
+        let refused;
         try {
-          call = readCall(payload);
+          /** @type {Call} */
+          const call = readCall(payload);
           const unfit = inspect(call.params, DEPTH, SIZE);
-          if (unfit) return failure('INVALID_PARAMS', `The call cannot be made: what it is given ${unfit}`);
-          // What passes the schema is what the handler gets.
-          call.params = copied(call.params);
-          const from = this.#shell.running.given(parent);
-          call.by = from?.by ?? 0;
-          if (from) call.within = [from.callId, ...(from.within ?? [])];
+          if (!unfit) {
+            // What passes the schema is what the handler gets.
+            call.params = copied(call.params);
+            const from = this.#shell.running.given(parent);
+            call.by = from?.by ?? 0;
+            if (from) call.within = [from.callId, ...(from.within ?? [])];
+            // By no other promise: what waits for that is lost if this very job is ended.
+            return this.#answer(() => {
+              child = aborted
+                ? rust.callFromAborted(number, parent, call.callId, call.capability, call, aborted.reason)
+                : rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
+              return child;
+            });
+          }
+          refused = failure('INVALID_PARAMS', `The call cannot be made: what it is given ${unfit}`);
         } catch (error) {
-          if (error instanceof Refusal) return { success: false, error: error.error };
-          return failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);
+          refused = error instanceof Refusal ? { success: false, error: error.error } : failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);
         }
-        return this.#answer(() => {
-          child = aborted
-            ? rust.callFromAborted(number, parent, call.callId, call.capability, call, aborted.reason)
-            : rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
-          return child;
-        });
+        return Promise.resolve(refused);
       },
     );
   }

@@ -80,7 +80,7 @@ function frozen(value) {
 }
 
 /** In the order Rust takes them. */
-export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxSessions', 'maxRequestsPerSecond', 'maxMessageBytes', 'maxDepth'];
+export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxInFlightBytes', 'maxSessions', 'maxRequestsPerSecond', 'maxMessageBytes', 'maxDepth'];
 
 /** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */
 export function problemWithOptions(options) {

@@ -6,6 +6,7 @@ import { acceptMessenger } from './accept-messenger.js';
 import { acceptPort } from './accept-port.js';
 import { Connection } from './connection.js';
 import { describe, problemWithCapability } from './descriptor.js';
+import { cancelResponse } from './envelope.js';
 import { abpError, invalid, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
@@ -23,8 +24,6 @@ import { transferables } from './transfer.js';
 export class Host {
   /** @type {Set<() => void>} */
   #closers = new Set();
-  /** @type {Promise<import('./workers/workers.js').Workers> | undefined} */
-  #loading;
   /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
 
@@ -53,13 +52,14 @@ export class Host {
    */
   registerWorker(name, description, module, { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = {}) {
     refuseIf(!(Number.isInteger(pool) && pool > 0) && `${name}: pool is a whole number from 1`);
-    const spec = { url: resolved(module), type, pool, warm, script: script && resolved(script), finish };
+    /** @type {import('./workers/workers.js').Spec} */
+    const spec = { name, url: resolved(module), type, pool, warm, script: script && resolved(script), finish };
     // Whoever has no workers does not load what they take.
-    const loading = () => (this.#loading ??= import('./workers/workers.js').then(({ Workers }) => (this.#workers = new Workers(this.shell, KIT))));
+    const loading = () => import('./workers/workers.js').then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) =>
-      this.#workers?.run(spec, name, params, context) ?? loading().then((it) => it.run(spec, name, params, context));
+      this.#workers?.run(spec, params, context) ?? loading().then((it) => it.run(spec, params, context));
     const given = { concurrency: pool, settleGrace, ...description };
-    const unregister = this.#register(name, given, run, PROOF);
+    const unregister = this.#register(name, given, run, spec);
     if (warm) void loading().then((it) => it.warm(spec), () => {});
     return unregister;
   }
@@ -68,9 +68,9 @@ export class Host {
    * @param {string} name
    * @param {any} description
    * @param {(params: any, context: Context) => unknown} handler
-   * @param {number} [proof] milliseconds in which the end of what runs the handler is to be proven, where it can be ended
+   * @param {import('./workers/workers.js').Spec} [spec] of what runs the handler, where it can be ended
    */
-  #register(name, description, handler, proof = NaN) {
+  #register(name, description, handler, spec) {
     this.#ensureOpen();
     const { shell } = this;
     const { options, standard } = withJsonSchemas(name, description);
@@ -84,8 +84,9 @@ export class Host {
     }
     refuseIf(standard ? undefined : shell.capabilities.validators.problemWith(document));
     if (options.replace) this.unregister(name);
-    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, proof, document, handler);
+    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document, handler);
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));
+    if (spec) spec.document = document;
     shell.capabilities.added(document, standard);
     // Another of that name is not its own.
     return () => shell.capabilities.find(name) === document && this.unregister(name);
@@ -128,7 +129,7 @@ export class Host {
    */
   acceptMessages(options = {}) {
     this.#ensureOpen();
-    if (!globalThis.location) throw abpError('NOT_SUPPORTED', 'acceptMessages works in a page, and there is none here. Without one, use acceptPort, accept or connectGateway');
+    if (!globalThis.location) throw abpError('NOT_SUPPORTED', 'acceptMessages works in a page. Elsewhere use acceptPort, accept or connectGateway');
     const stop = acceptMessages(this.shell, options, () => void this.#closers.delete(stop));
     this.#closers.add(stop);
     return stop;
@@ -216,6 +217,20 @@ export class Host {
   }
 
   /**
+   * The same for whoever does not name the session, or who says on whose behalf it is.
+   *
+   * @param {string} callId
+   * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
+   */
+  async cancel(callId, { by = 'app', reason = `Stopped by the ${by}`, sessionId } = {}) {
+    const { connections, rust, number } = this.shell;
+    const sessions = sessionId ? [sessionId] : [...connections.keys()].map((it) => rust.sessionId(number, it)).filter(Boolean);
+    let answer = cancelResponse(callId, NOT_FOUND);
+    for (const session of sessions) if (answer.reason === NOT_FOUND) answer = await this.cancelCall(session, callId, reason);
+    return answer;
+  }
+
+  /**
    * @param {(event: any) => void} listener called with every step of every call
    * @returns {() => void} stops it
    */
@@ -244,7 +259,7 @@ export class Host {
     shell.rust.giveUp(shell.number, 0);
     for (const close of [...this.#closers]) close();
     this.#closers.clear();
-    void this.#loading?.then((it) => it.close(), () => {});
+    this.#workers?.close();
     shell.disarm();
     shell.rust.release(shell.number);
   }
@@ -260,6 +275,8 @@ export class Host {
 
 /** Handed to what is loaded on demand. */
 const KIT = { abpError, newId, text, transferables };
+
+const NOT_FOUND = 'Operation not found';
 
 /** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end one that computes. */
 const PROOF = 2500;

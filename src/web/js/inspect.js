@@ -22,10 +22,12 @@ class Unfit {
  * @returns {string | undefined} the end of a sentence that begins with what the value is
  */
 export function inspect(value, depth, size) {
-  visited = 0;
+  values = 0;
   known.clear();
   try {
-    if (weigh(value, depth + 1, size) >= 0) return undefined;
+    const left = weigh(value, depth + 1, size);
+    memory = size - left + VALUE * values;
+    if (left >= 0) return undefined;
     return `is larger than ${size} characters`;
   } catch (error) {
     if (!(error instanceof Unfit)) return 'cannot be read';
@@ -35,18 +37,24 @@ export function inspect(value, depth, size) {
   }
 }
 
-/** Of a value with so many objects one that is found again is not looked through again. */
-const MANY = 512;
+/** About as many bytes as the value takes that was inspected last. */
+export let memory = 0;
 
-/** An object with so many others in it, or so many characters, is worth to remember. */
-const LARGE = { objects: 8, characters: 1024 };
+/** Bytes of each value in it, its characters aside: between 8 and 60. */
+const VALUE = 24;
 
-/** Objects that were looked through. */
-let visited = 0;
+/** Values that were looked at. */
+let values = 0;
+
+/** Of so many values an object that is found again is not looked through again. */
+const MANY = 2048;
+
+/** An object with so many values in it, or so many characters, is worth to remember. */
+const LARGE = { values: 32, characters: 1024 };
 
 /**
- * What objects weigh, once there are many. A few that hold each other twice, level by level, are few
- * bytes on the wire, and millions when each is looked through wherever it stands.
+ * What objects weigh, once there are many values. A few that hold each other twice, level by level,
+ * are few bytes on the wire, and millions when each is looked through wherever it stands.
  *
  * @type {Map<object, { levels: number, weight: number }>}
  */
@@ -61,6 +69,7 @@ const TOO_DEEP = new Unfit('is nested too deep');
  * @returns {number} what is left of them then; negative if they were too few
  */
 function weigh(value, levels, left) {
+  values += 1;
   switch (typeof value) {
     case 'string':
       return left - value.length - 2;
@@ -83,13 +92,13 @@ function weigh(value, levels, left) {
  */
 function weighObject(object, levels, left) {
   if (levels === 0) throw TOO_DEEP;
-  if ((visited += 1) <= MANY) return weighInside(object, levels, left);
+  if (values <= MANY) return weighInside(object, levels, left);
   const before = known.get(object);
   // It has been seen to be nested no deeper than is allowed here.
   if (before !== undefined && before.levels <= levels) return left - before.weight;
-  const at = visited;
+  const at = values;
   const rest = weighInside(object, levels, left);
-  const isLarge = visited - at >= LARGE.objects || left - rest >= LARGE.characters;
+  const isLarge = values - at >= LARGE.values || left - rest >= LARGE.characters;
   if (rest >= 0 && isLarge) known.set(object, { levels, weight: left - rest });
   return rest;
 }

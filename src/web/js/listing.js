@@ -29,14 +29,12 @@ export class Listing {
   }
 
   /**
-   * @param {string} app its id
    * @param {any[]} known what the session says of each capability
    * @returns {Promise<any[]>} the Capability objects of the app
    */
-  async ask(app, known) {
+  async ask(known) {
     if (this.#closed) throw GONE();
-    // The gateway passes on calls, and has another place for this.
-    const list = await (this.#messenger.list?.(app) ?? this.#request());
+    const list = await this.#request();
     if (!Array.isArray(list) || !list.every((it) => typeof it?.name === 'string')) throw abpError('TRANSPORT_ERROR', NO_LIST);
     return list.map((it) => ({ ...UNSAID, ...known.find(({ name }) => name === it.name), ...it }));
   }

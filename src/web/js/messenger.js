@@ -10,9 +10,8 @@
  *   peer is gone, with what went wrong if that is known
  * @property {((certain: boolean) => void) | undefined} [onsuspect] set by the agent; called when
  *   the peer may be gone. If `certain`, it is unless it says something soon.
- * @property {(app: string) => Promise<any>} [list] asks for the Capability objects of an app, where
- *   that is not asked with a message
  * @property {boolean} [forgetful] what is posted may be lost while the peer is still starting
+ * @property {string} [hint] where it was asked, and why nobody may have answered
  *
  * @typedef {{ type: string, id?: string, timestamp: number, payload: any }} Envelope
  */

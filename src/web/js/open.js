@@ -56,7 +56,7 @@ export function open(AgentHandle, messenger, options) {
       } catch {
         // It never was there.
       }
-      fail(abpError('TIMEOUT', `No app answered within ${connectTimeout} ms`));
+      fail(abpError('TIMEOUT', `No app answered within ${connectTimeout} ms${messenger.hint ?? ''}`));
     }, connectTimeout);
     messenger.onmessage = (envelope) => {
       if (envelope?.id !== id) return;

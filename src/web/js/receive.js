@@ -4,7 +4,7 @@
 import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
-import { inspect } from './inspect.js';
+import { inspect, memory } from './inspect.js';
 import { failureOf, get, isId } from './read.js';
 import { reasonOf } from './signal.js';
 import { copied } from './snapshot.js';
@@ -48,7 +48,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       connection.expect(id, type, call.callId, call.transfer);
       const unfit = aborted
         ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason)
-        : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token);
+        : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token, memory);
       // A callId that cannot be one.
       if (unfit) throw new Refusal(BAD_CALL_ID);
       break;

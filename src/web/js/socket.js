@@ -18,7 +18,6 @@ export function socketMessenger(socket) {
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
-    list: (app) => manifestOf(socket.url, app),
     onmessage: undefined,
     onclose: undefined,
     post(envelope) {
@@ -31,6 +30,7 @@ export function socketMessenger(socket) {
       socket.close();
     },
   };
+  const end = (/** @type {string} */ how) => messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${shown(socket.url)} ${how}`));
   socket.addEventListener('open', () => {
     opened = true;
     for (const text of waiting.splice(0)) socket.send(text);
@@ -39,36 +39,16 @@ export function socketMessenger(socket) {
     const envelope = typeof data === 'string' ? fromText(data) : undefined;
     if (envelope !== undefined) messenger.onmessage?.(envelope);
   });
-  socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason }) => {
+  socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason = '' }) => {
     const how = opened ? 'was closed' : 'failed: nobody answered there, or the gateway refused it';
-    messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${shown(socket.url)} ${how} (${code}${reason ? `: ${reason}` : ''})`));
+    end(`${how} (${code}${reason && ': '}${reason})`);
   });
   socket.addEventListener('error', () => {
     // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
     // the page's Content-Security-Policy in Chromium. Once it is open, one follows and tells more.
-    if (!opened) messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${shown(socket.url)} failed`));
+    if (!opened) end('failed');
   });
   return messenger;
-}
-
-/**
- * What a gateway says of an app that is connected to it.
- *
- * @param {string} url of the gateway's WebSocket
- * @param {string} app its id
- * @returns {Promise<any>}
- */
-async function manifestOf(url, app) {
-  const page = new URL('abp.json', url);
-  page.protocol = page.protocol.replace('ws', 'http');
-  page.searchParams.set('app', app);
-  try {
-    const response = await fetch(page);
-    if (response.ok) return (await response.json()).capabilities;
-    throw new Error(`it answers ${response.status}`);
-  } catch (error) {
-    throw abpError('NOT_SUPPORTED', `The gateway does not list the capabilities at ${page}: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 /** @type {() => any} */

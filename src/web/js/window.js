@@ -40,6 +40,7 @@ export function windowMessenger(win, origin) {
   const messenger = {
     // A window that is still loading hears nothing.
     forgetful: true,
+    hint: ` at ${named}: is ${location.origin} in its allowedOrigins?`,
     onmessage: undefined,
     onclose: undefined,
     onsuspect: undefined,

@@ -133,7 +133,9 @@ export class GatewayLink {
   #register() {
     const payload = { app: this.shell.app, capabilities: this.#offer.all(), token: this.options.token };
     this.#replaces ??= takeLeft(this.#key);
-    this.#post('app/register', { ...payload, resume: true, replaces: this.#replaces });
+    // Which tab it is, people tell by that.
+    const title = globalThis.document?.title;
+    this.#post('app/register', { ...payload, title, resume: true, replaces: this.#replaces });
   }
 
   /**
@@ -221,6 +223,7 @@ export class GatewayLink {
     } else if (type === 'app/refused') {
       // Unless the gateway says so, asking again would not help.
       this.#closed = payload?.error?.retryable !== true;
+      console.warn(`caphost: ${this.url} refuses this app: ${payload?.error?.message}`);
       this.#forget();
       this.#state('refused', payload?.error && { error: payload.error });
     } else if (type === 'app/ack') {

@@ -33,6 +33,7 @@ export async function lifeOfAgent(id) {
     /** @type {Messenger} */
     const messenger = {
       forgetful: inner.forgetful,
+      hint: inner.hint,
       onmessage: undefined,
       onclose: undefined,
       post: (envelope, transfer) =>

@@ -4,9 +4,12 @@
  *
  * Whatever the value is, the time is at most proportional to its size, times that of the schema:
  * a value is checked against a schema that is referred to once only, equal items are found by their
- * fingerprints, patterns do not backtrack, and after so many errors the rest is not looked at.
+ * fingerprints, patterns do not backtrack, and after so many errors the rest is not looked at. No
+ * number is a key of a map: engines do not seed the hashes of numbers, so whoever chooses the numbers
+ * can have all of them collide.
  */
 import { formats } from './formats.js';
+import { isMultipleOf } from './multiples.js';
 
 /** @import { References } from './references.js' */
 /** @import { Patterns } from './patterns.js' */
@@ -129,7 +132,8 @@ export class Checker {
     if (length < minLength) return this.#bad(problems, 'minLength', `must have at least ${counted(minLength, 'character')}`);
     if (length > maxLength) return this.#bad(problems, 'maxLength', `must have at most ${counted(maxLength, 'character')}`);
     if (pattern !== undefined && !this.#patterns.test(pattern, value)) return this.#bad(problems, 'pattern', `must match the pattern ${pattern}`);
-    return format === undefined || (formats.get(format)?.(value) ?? true) || this.#bad(problems, 'format', `must have the format "${format}"`);
+    const hasFormat = format === 'regex' ? this.#patterns.expressions.has(value) : (formats.get(format)?.(value) ?? true);
+    return hasFormat || this.#bad(problems, 'format', `must have the format "${format}"`);
   }
 
   /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
@@ -138,14 +142,16 @@ export class Checker {
     if (!targets) return true;
     this.#followed += 1;
     // The same value may come here by many ways: of what is in it there would be more with each level.
-    const repeats = this.#followed > 1 || (typeof value === 'object' && value !== null && holdsObjects(value));
+    const repeats = this.#followed > 1 || (isObject(value) && holdsObjects(value));
+    const asks = repeats && !seen;
+    const key = asks && !isObject(value) ? plainKey(value) : value;
     let fits = true;
     for (const target of targets) {
-      const known = repeats && !seen ? this.#resultsOf(target) : undefined;
-      let result = known?.get(value);
+      const known = asks ? this.#resultsOf(target) : undefined;
+      let result = known?.get(key);
       if (result === undefined) {
         result = this.fits(target, value, problems, seen);
-        known?.set(value, result);
+        known?.set(key, result);
       } else if (!result) this.#bad(problems, '$ref', 'does not fit');
       fits &&= result;
     }
@@ -391,21 +397,6 @@ function equal(one, other) {
   return names.every((name) => Object.hasOwn(one, name) && equal(one[name], other[name]));
 }
 
-/** Whether a number is one of times another, as they are written in decimals. @param {number} value @param {number} divisor */
-function isMultipleOf(value, divisor) {
-  if (!Number.isFinite(value) || !(divisor > 0)) return false;
-  const [[digits, exponent], [ofDivisor, divisorExponent]] = [decimal(value), decimal(divisor)];
-  const shift = BigInt(Math.abs(exponent - divisorExponent));
-  return exponent > divisorExponent ? (digits * 10n ** shift) % ofDivisor === 0n : digits % (ofDivisor * 10n ** shift) === 0n;
-}
-
-/** @param {number} number @returns {[digits: bigint, exponent: number]} */
-function decimal(number) {
-  const [mantissa = '', exponent = '0'] = Math.abs(number).toExponential().split('e');
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
-}
-
 /** @param {string} text */
 function characters(text) {
   let count = text.length;
@@ -427,6 +418,12 @@ const shown = (value) => {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 };
 
+/** @param {unknown} value @returns {boolean} */
+const isObject = (value) => typeof value === 'object' && value !== null;
+
+/** What is the same for equal values only, and a text. @param {unknown} value no object */
+const plainKey = (value) => (typeof value === 'string' ? `"${value}` : `${typeof value}:${value}`);
+
 /** Values that are equal as JSON have the same, however deep and large they are; each is looked at once. */
 class Fingerprints {
   /** @type {Map<string, number>} */
@@ -434,9 +431,9 @@ class Fingerprints {
   /** @type {Map<object, number>} */
   #known = new Map();
 
-  /** @param {any} value @returns {unknown} */
+  /** @param {any} value @returns {string} */
   of(value) {
-    if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `"${value}` : value;
+    if (!isObject(value)) return plainKey(value);
     const known = this.#known.get(value);
     if (known !== undefined) return `#${known}`;
     const parts = Array.isArray(value)
@@ -451,6 +448,6 @@ class Fingerprints {
 
   /** @param {any} value */
   #part(value) {
-    return typeof value === 'string' ? JSON.stringify(value) : String(this.of(value));
+    return typeof value === 'string' ? JSON.stringify(value) : this.of(value);
   }
 }

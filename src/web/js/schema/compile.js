@@ -4,8 +4,9 @@
  * page would pay for it.
  */
 import { Checker, MOST_ERRORS } from './check.js';
-import { Matchers, Patterns, UNCHECKED } from './patterns.js';
+import { Matchers, Patterns } from './patterns.js';
 import { resolve } from './references.js';
+import { UNCHECKED, Unchecked } from './unchecked.js';
 
 /** @import { Check, Verdict } from '../validators.js' */
 /** @import { Problem } from './check.js' */
@@ -28,7 +29,12 @@ export function compile(schema, examine) {
   const judge = (params, patterns) => {
     /** @type {Problem[]} */
     const problems = [];
-    return new Checker(references, patterns).fits(schema, params, problems) ? null : verdictOn(problems);
+    try {
+      return new Checker(references, patterns).fits(schema, params, problems) ? null : verdictOn(problems);
+    } catch (error) {
+      if (error instanceof Unchecked) return UNCHECKED;
+      throw error;
+    }
   };
 
   /** @type {(params: any, patterns: Patterns) => Promise<Verdict | null>} */

@@ -4,8 +4,10 @@
  * Nearly all are matched here, without backtracking. What that cannot do goes to a worker, which is
  * ended at a deadline: whatever an agent sends, the page is not held.
  */
+import { Expressions } from './expressions.js';
 import { LinearPattern } from './linear.js';
 import { askWorker } from './pattern-worker.js';
+import { UNCHECKED } from './unchecked.js';
 
 /** @import { Verdict } from '../validators.js' */
 
@@ -14,8 +16,6 @@ const MOST_WORK = 1e7;
 /** Texts that a worker is asked about in one check. */
 const MOST_TEXTS = 10_000;
 
-/** @type {Verdict} */
-export const UNCHECKED = { code: 'INVALID_PARAMS', message: 'The parameters take too long to check against the patterns of the schema' };
 /** @type {Verdict} */
 const NO_WORKER = {
   code: 'NOT_SUPPORTED',
@@ -45,6 +45,8 @@ export class Matchers {
 
 /** Of one check. */
 export class Patterns {
+  /** What is known of the texts that are to be patterns themselves. */
+  expressions = new Expressions();
   #matchers;
   #work = 0;
   /** @type {Map<string, Map<string, boolean>>} */

@@ -2,9 +2,9 @@
  * One dedicated worker, from the page's side: the call that runs in it, the steps of its stop, and
  * the proof of its end.
  *
- * The worker holds a Web Lock since before its module was loaded. The page waits for the same lock,
- * and is granted it only when the worker is gone, however it has ended: by `terminate`, by a crash,
- * or by itself. `terminate` alone proves nothing: in Chromium a worker that computes runs on for two
+ * The worker holds a Web Lock since before its module was loaded. The page waits for the same lock
+ * since then, and is granted it only when the worker is gone, however it has ended: by `terminate`,
+ * by a crash, or by itself. `terminate` alone proves nothing: in Chromium a worker that computes runs on for two
  * seconds, and what it writes meanwhile counts.
  */
 /** @import { Context, Ender } from '../running.js' */
@@ -39,17 +39,25 @@ export class Thread {
   #job;
   /** Of the call that runs, so that nothing said of an earlier one counts. */
   #serial = 0;
-  /** It has its lock and its module. */
+  /** It has started workers of its own, whose end nobody sees. */
+  #nested = false;
+  /** It has its module. */
   #ready = false;
   /** Whether it runs no more calls. */
   ended = false;
   /** Where a worker that computes sees that its call is to stop. @type {Int32Array | undefined} */
   #flag;
   #worker;
+  #module;
   #lock;
   #unlock = new AbortController();
-  /** Settles when the worker is gone; undefined where that cannot be proven. @type {Promise<void> | undefined} */
-  #gone;
+  /**
+   * Settles when nothing of the app's runs in the worker, which is so before it has its lock; undefined
+   * where that cannot be proven.
+   *
+   * @type {Promise<void> | undefined}
+   */
+  #gone = Promise.resolve();
   #free;
   #kit;
   /** To stop the calls that the call has made. @type {AbortController[]} */
@@ -60,19 +68,23 @@ export class Thread {
    * @param {(thread: Thread) => void} free called when a call has ended in it, or it has itself
    * @param {Kit} kit
    */
-  constructor({ url, type, script }, free, kit) {
+  constructor(module, free, kit) {
+    const { url, type, script } = module;
+    this.#module = [url, type];
     this.#free = free;
     this.#kit = kit;
     this.#lock = `caphost.worker.${kit.newId()}`;
-    if (globalThis.crossOriginIsolated) this.#flag = new Int32Array(new SharedArrayBuffer(4));
+    // WebKit may lack it even where a page is isolated.
+    if (globalThis.crossOriginIsolated && globalThis.SharedArrayBuffer) this.#flag = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, { type: type === 'classic' ? type : 'module', name: `caphost ${url}` });
-    worker.onmessage = ({ data }) => this.#hear(data);
+    // Messages of the handler's own are nobody's.
+    worker.onmessage = ({ data }) => Array.isArray(data) && this.#hear(data);
     worker.onmessageerror = () => this.#refuse('OPERATION_FAILED', 'What the worker said cannot be read');
     worker.onerror = () => {
       // Later ones are uncaught errors of the app's own, which the browser reports.
       if (!this.#ready) this.#refuse('BROWSER_ERROR', `No worker: ${script} cannot be loaded, or the policy of the page forbids it (worker-src)`);
     };
-    worker.postMessage([url, type, this.#lock, this.#flag]);
+    worker.postMessage([this.#lock, this.#flag]);
     this.#worker = worker;
   }
 
@@ -93,27 +105,31 @@ export class Thread {
   }
 
   /** @param {Job} job */
-  #start({ name, params, context }) {
-    // The page has its copy of them for this call alone.
-    this.#worker.postMessage(['run', this.#serial, name, context.callId, params], this.#kit.transferables(params, true));
+  #start({ name, params, context, reject }) {
+    const { abpError, text, transferables } = this.#kit;
+    try {
+      // The page has its copy of them for this call alone.
+      this.#worker.postMessage(['run', this.#serial, name, context.callId, params], transferables(params, true));
+    } catch (error) {
+      this.#job = undefined;
+      reject(abpError('INVALID_PARAMS', `What the call was given cannot be sent to the worker: ${text(error)}`));
+      this.#free(this);
+    }
   }
 
   /** @param {Job} job @param {string} [reason] */
   #stop(job, reason) {
-    if (!this.#ready) {
-      this.#job = undefined;
-      job.stopped(STOP.neverStarted);
-      return this.#free(this);
-    }
+    // What loads may never be done, or compute: no other call is to wait for it.
+    if (!this.#ready) return this.#terminate(job, STOP.neverStarted);
     if (this.#flag) Atomics.store(this.#flag, 0, this.#serial);
     return this.#worker.postMessage(['stop', this.#serial, reason]);
   }
 
-  /** @param {Job} job */
-  #terminate(job) {
+  /** @param {Job} job @param {number} stop what is said of it once the worker is gone */
+  #terminate(job, stop = STOP.terminated) {
     this.#end();
     // A page that is left waits no more.
-    if (this.#gone) void this.#gone.then(() => job.stopped(STOP.terminated), () => {});
+    if (this.#gone) void this.#gone.then(() => job.stopped(this.#nested ? STOP.abandoned : stop), () => {});
     else job.stopped(STOP.abandoned);
   }
 
@@ -136,18 +152,24 @@ export class Thread {
     if (this.ended) return;
     this.ended = true;
     this.#job = undefined;
-    this.#worker.onmessage = this.#worker.onerror = null;
+    // Until it is gone it may start workers, and say so: the rest counts no more.
+    this.#worker.onerror = null;
     this.#worker.terminate();
     this.#free(this);
   }
 
-  /** @param {boolean} locked whether it holds its lock */
-  #begin(locked) {
-    this.#ready = true;
+  /** Nothing of the app's has run in it so far. @param {boolean} locked whether it holds its lock */
+  #load(locked) {
+    this.#gone = undefined;
     if (locked && navigator.locks) {
       this.#gone = navigator.locks.request(this.#lock, { signal: this.#unlock.signal }, () => {});
       this.#gone.then(() => this.#refuse('OPERATION_FAILED', 'The worker has crashed, has run out of memory, or has closed itself'), () => {});
     }
+    this.#worker.postMessage(this.#module);
+  }
+
+  #begin() {
+    this.#ready = true;
     if (this.#job) this.#start(this.#job);
   }
 
@@ -155,7 +177,10 @@ export class Thread {
   #hear(message) {
     const [what, about, first, second] = message;
     const job = this.#job;
-    if (what === 'ready') this.#begin(about);
+    if (what === 'nested') this.#nested = true;
+    else if (this.ended) return;
+    else if (what === 'locked') this.#load(about);
+    else if (what === 'ready') this.#begin();
     else if (what === 'unusable') this.#refuse('CAPABILITY_UNAVAILABLE', about);
     else if (!job || about !== this.#serial) return;
     else if (what === 'progress') job.context.progress(first);
@@ -174,8 +199,16 @@ export class Thread {
 
   /** @param {number} number of what the handler has asked @param {Promise<any>} response */
   #answer(number, response) {
+    const { text, transferables } = this.#kit;
+    // The page keeps what is its own: only what can be nothing but moved is.
+    const say = (/** @type {any} */ it) => this.#worker.postMessage(['answer', number, it], transferables(it, false));
     void response.then((it) => {
-      if (!this.ended) this.#worker.postMessage(['answer', number, it], this.#kit.transferables(it, true));
+      if (this.ended) return;
+      try {
+        say(it);
+      } catch (error) {
+        say({ success: false, error: { code: 'OPERATION_FAILED', message: `The answer cannot be sent to the worker: ${text(error)}`, retryable: false } });
+      }
     });
   }
 

@@ -42,6 +42,18 @@ const asks = new Map();
 /** @param {any[]} message @param {Transferable[]} [transfer] */
 const say = (message, transfer = []) => scope.postMessage(message, transfer);
 
+// Its own workers may outlive it, in Chromium by seconds, and its lock tells nothing of them.
+const { Worker: Native } = scope;
+if (Native) {
+  scope.Worker = class Worker extends Native {
+    /** @param {any[]} given */
+    constructor(...given) {
+      say(['nested']);
+      super(...given);
+    }
+  };
+}
+
 /** One call, for what runs it. A handler in JavaScript is given its `context`. */
 class Call {
   /** @type {AbortController | undefined} */
@@ -114,6 +126,8 @@ class Call {
 
   /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
   async ask(what, ...payload) {
+    // As the page answers it.
+    if (this.#over) return { success: false, cancelled: true, metadata: { stop: 'never-started' } };
     const number = (asked += 1);
     try {
       say([what, this.serial, number, ...payload]);
@@ -168,8 +182,9 @@ class Call {
       const found = transferables(value, fresh);
       say([how, this.serial, value, this.#step], this.#moved ? [...new Set([...found, ...this.#moved])] : found);
     } catch (error) {
-      const unfit = how === 'done' ? `The capability returned data that cannot be sent: ${messageOf(error)}` : messageOf(value);
-      say(['failed', this.serial, { code: 'OPERATION_FAILED', message: unfit }, this.#step]);
+      // Of an error, it may be the details that cannot be sent.
+      const [code, message] = how === 'done' ? ['', `The capability returned data that cannot be sent: ${messageOf(error)}`] : [value.code, value.message];
+      say(['failed', this.serial, { code: (typeof code === 'string' && code) || 'OPERATION_FAILED', message }, this.#step]);
     }
     this.#over = true;
     current = undefined;
@@ -207,7 +222,7 @@ class Context {
 
   /** @type {WorkerContext['call']} */
   get call() {
-    return (capability, params, options) => this.#call.call(capability, params, options);
+    return (/** @type {[string, object?, object?]} */ ...given) => this.#call.call(...given);
   }
 
   /** @type {WorkerContext['elicit']} */
@@ -235,9 +250,18 @@ async function run(handler, params, call) {
   try {
     call.end('done', await handler(params, new Context(call)));
   } catch (error) {
-    // An Error would lose its code.
+    call.end('failed', failureOf(error));
+  }
+}
+
+/** An Error would lose its code. @param {any} error */
+function failureOf(error) {
+  const message = messageOf(error);
+  try {
     const { code, retryable, retryAfter, details } = Object(error);
-    call.end('failed', { code, message: messageOf(error), retryable, retryAfter, details });
+    return { code, message, retryable, retryAfter, details };
+  } catch {
+    return { message };
   }
 }
 
@@ -257,24 +281,32 @@ const hold = (name) =>
  */
 async function load(url, type) {
   if (type === 'classic') scope.importScripts(url);
-  const main = type === 'classic' ? scope.handler : (await import(url)).default;
-  if (typeof main !== 'function') throw new TypeError(type === 'classic' ? 'it sets no function `handler`' : 'its default export is no function');
+  // Bundlers drop the exports of a worker's script.
+  const main = (type !== 'classic' && (await import(url)).default) || scope.handler;
+  if (typeof main !== 'function') throw new TypeError(type === 'classic' ? 'it sets no function `handler`' : 'its default export is no function. If a bundler has dropped that, set the global `handler`');
   if (type !== 'wasm') return main;
   await main();
   return undefined;
 }
 
-scope.onmessage = async (/** @type {MessageEvent} */ { data: [url, type, lock, shared] }) => {
+scope.onmessage = async (/** @type {MessageEvent} */ { data: [lock, shared] }) => {
   flag = shared;
-  const locked = await hold(lock);
+  scope.onmessage = (/** @type {MessageEvent} */ { data: [url, type] }) => begin(url, type);
+  // The page waits for the lock before any of the app's code runs here.
+  say(['locked', await hold(lock)]);
+};
+
+/** @param {string} url @param {string} type */
+async function begin(url, type) {
   try {
     const handler = await load(url, type);
     scope.onmessage = (/** @type {MessageEvent} */ { data: [what, number, ...rest] }) => hear(what, number, rest, handler);
-    say(['ready', locked]);
+    say(['ready']);
   } catch (error) {
-    say(['unusable', `${url} cannot be loaded: ${messageOf(error)}`]);
+    // Of a data URL, not all of it.
+    say(['unusable', `${url.slice(0, 200)} cannot be loaded: ${messageOf(error).slice(0, 500)}`]);
   }
-};
+}
 
 /**
  * @param {string} what

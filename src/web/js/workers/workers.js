@@ -9,20 +9,21 @@ import { STOP, Thread } from './thread.js';
 /** @import { Job, Kit, Module } from './thread.js' */
 
 /**
- * @typedef {Module & { pool: number, warm: boolean, finish?: (data: any) => unknown }} Spec what is to be
- *   known of a capability's module: `pool` workers of it are kept, and the page makes the data with
- *   `finish` of what comes from them
+ * @typedef {Module & { name: string, document?: object, pool: number, warm: boolean, finish?: (data: any) => unknown }} Spec
+ *   what is to be known of a capability: its name and its Capability object, its module, of which `pool`
+ *   workers are kept, and the page makes the data with `finish` of what comes from them
  */
 
 /** Loaded on demand, it may stand beside the file that asks for it. */
 const SCRIPT = new URL('./worker.js', import.meta.url).href;
 
-/** A page that is left or frozen keeps nothing; one that is only hidden works on. */
-const LEAVES = ['pagehide', 'freeze'];
+const LEFT = 'The page was left or frozen, and its workers have ended';
 
 export class Workers {
   /** By what they run. @type {Map<string, Pool>} */
   #pools = new Map();
+  /** The page is left or frozen, and nothing starts. */
+  #left = false;
   #shell;
   #kit;
 
@@ -30,52 +31,73 @@ export class Workers {
   constructor(shell, kit) {
     this.#shell = shell;
     this.#kit = kit;
-    for (const type of LEAVES) globalThis.addEventListener?.(type, this.#leave);
-    globalThis.document?.addEventListener('visibilitychange', this.#shown);
+    if (shell.closed) return;
+    this.#listen('addEventListener');
+    // Whoever replaces a capability uses the same workers in the same turn.
+    shell.capabilities.onChanged(() => queueMicrotask(this.#tidy));
+  }
+
+  /** A page that is left or frozen keeps nothing; one that is only hidden works on. @param {'addEventListener' | 'removeEventListener'} how */
+  #listen(how) {
+    const { document } = globalThis;
+    // None of those of the document bubble.
+    for (const type of ['pagehide', 'freeze']) (type === 'freeze' ? document : globalThis)?.[how]?.(type, this.#leave);
+    for (const type of ['pageshow', 'resume', 'visibilitychange']) (type === 'pageshow' ? globalThis : document)?.[how]?.(type, this.#shown);
   }
 
   /** Has a worker in reserve, if that is wanted. @param {Spec} spec */
   warm(spec) {
-    this.#pool(spec).shown();
+    const pool = this.#pool(spec);
+    if (!this.#left) pool.shown();
   }
 
   /**
    * Runs a call. What becomes of one that is to stop is told to Rust as it is seen.
    *
    * @param {Spec} spec
-   * @param {string} name of the capability
    * @param {any} params
    * @param {Context} context
    * @returns {Promise<unknown>}
    */
-  run(spec, name, params, context) {
+  run(spec, params, context) {
     const { rust, number } = this.#shell;
     const { key } = context;
     const ran = new Promise((resolve, reject) => {
       const stopped = (/** @type {number} */ stop) => void rust.stopped(number, key, stop);
       const reached = (/** @type {number} */ step) => void rust.reached(number, key, step);
       if (context.stopped) stopped(STOP.neverStarted);
-      else context.ender = this.#pool(spec).run({ name, params, context, resolve, reject, stopped, reached });
+      else if (this.#left) reject(this.#kit.abpError('BROWSER_ERROR', LEFT));
+      else context.ender = this.#pool(spec).run({ name: spec.name, params, context, resolve, reject, stopped, reached });
     });
     return spec.finish ? ran.then(spec.finish) : ran;
   }
 
   /** The host is closed. */
   close() {
-    for (const type of LEAVES) globalThis.removeEventListener?.(type, this.#leave);
-    globalThis.document?.removeEventListener('visibilitychange', this.#shown);
+    this.#listen('removeEventListener');
     this.#release('The host was closed');
   }
 
-  #leave = () => this.#release('The page was left or frozen, and its workers have ended');
+  #leave = () => {
+    this.#left = true;
+    this.#release(LEFT);
+  };
 
   /** @param {string} why */
   #release(why) {
     for (const pool of this.#pools.values()) pool.release(why);
   }
 
-  #shown = () => {
-    for (const pool of this.#pools.values()) pool.shown();
+  #shown = (/** @type {Event} */ { type }) => {
+    // One that was left is hidden before it is gone.
+    if (type !== 'visibilitychange' || !globalThis.document?.hidden) this.#left = false;
+    if (!this.#left) for (const pool of this.#pools.values()) pool.shown();
+  };
+
+  /** Capabilities have come or gone: what none of them uses ends. */
+  #tidy = () => {
+    const documents = new Set(this.#shell.capabilities.documents());
+    for (const [key, pool] of this.#pools) if (!pool.keep(documents)) this.#pools.delete(key);
   };
 
   /** @param {Spec} spec */
@@ -83,6 +105,8 @@ export class Workers {
     const key = `${spec.type} ${spec.script} ${spec.url}`;
     const pool = this.#pools.get(key) ?? new Pool({ ...spec, script: spec.script || SCRIPT }, this.#kit);
     this.#pools.set(key, pool);
+    // A call may have waited since before its capability was taken away.
+    if (!pool.specs.has(spec) && this.#shell.capabilities.find(spec.name) === spec.document) pool.specs.add(spec);
     return pool;
   }
 }
@@ -92,19 +116,21 @@ class Pool {
   #busy = new Set();
   /** @type {Thread[]} */
   #idle = [];
-  #spec;
+  /** Of the capabilities that use it. @type {Set<Spec>} */
+  specs = new Set();
+  #module;
   #kit;
 
-  /** @param {Spec} spec @param {Kit} kit */
-  constructor(spec, kit) {
-    this.#spec = spec;
+  /** @param {Module} module @param {Kit} kit */
+  constructor(module, kit) {
+    this.#module = module;
     this.#kit = kit;
   }
 
   /** @param {Job} job */
   run(job) {
     try {
-      const thread = this.#idle.pop() ?? new Thread(this.#spec, this.#free, this.#kit);
+      const thread = this.#idle.pop() ?? new Thread(this.#module, this.#free, this.#kit);
       this.#busy.add(thread);
       const ender = thread.run(job);
       this.#reserve();
@@ -116,6 +142,26 @@ class Pool {
     }
   }
 
+  get #size() {
+    return this.#idle.length + this.#busy.size;
+  }
+
+  get #warm() {
+    return [...this.specs].some((it) => it.warm);
+  }
+
+  /** How many are kept: as many as any capability wants. */
+  get #most() {
+    return [...this.specs].reduce((most, { pool }) => Math.max(most, pool), 0) + Number(this.#warm);
+  }
+
+  /** @param {Set<any>} documents of the capabilities there are @returns {boolean} whether any of them uses it, or a call runs in it */
+  keep(documents) {
+    for (const spec of this.specs) if (!documents.has(spec.document)) this.specs.delete(spec);
+    while (this.#size > this.#most && this.#idle.length > 0) this.#idle.pop()?.release('');
+    return this.specs.size + this.#busy.size > 0;
+  }
+
   /** A call has ended in a worker, or it has itself. @param {Thread} thread */
   #free = (thread) => {
     const worked = this.#busy.delete(thread);
@@ -124,16 +170,15 @@ class Pool {
       if (worked) this.#reserve();
       return;
     }
-    const { pool, warm } = this.#spec;
-    if (this.#idle.length + this.#busy.size < pool + Number(warm)) this.#idle.push(thread);
+    if (this.#size < this.#most) this.#idle.push(thread);
     else thread.release('');
   };
 
   /** Has one in reserve, which is ready by the time that it is needed. */
   #reserve() {
-    if (!this.#spec.warm || this.#idle.length > 0 || globalThis.document?.hidden) return;
+    if (!this.#warm || this.#idle.length > 0 || globalThis.document?.hidden) return;
     try {
-      this.#idle.push(new Thread(this.#spec, this.#free, this.#kit));
+      this.#idle.push(new Thread(this.#module, this.#free, this.#kit));
     } catch {
       // Whoever needs it is told.
     }

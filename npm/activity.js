@@ -1,0 +1,10 @@
+/**
+ * `<cap-activity>`, for whoever wants to show people what agents do. It weighs nothing elsewhere.
+ */
+import { CapActivityElement } from '../src/web/js/activity/element.js';
+
+export { activityOf } from '../src/web/js/activity/activity.js';
+export { CapActivityElement };
+
+const elements = globalThis.customElements;
+if (elements && !elements.get('cap-activity')) elements.define('cap-activity', CapActivityElement);

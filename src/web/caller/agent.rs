@@ -1,0 +1,112 @@
+//! A session of an agent on an app.
+
+use std::future::Future;
+use std::rc::Rc;
+
+use send_wrapper::SendWrapper;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::{JsCast, JsValue};
+
+use super::answer::CancelResponse;
+use super::sys::JsAgent;
+use crate::web::object::{object, put};
+use crate::web::{Error, data, promise};
+
+/// A session of an agent on an app: it calls the app's capabilities.
+///
+/// Cheap to clone; all clones are one session, which is shut down when the last of them and the last
+/// call is dropped. Like a [`Host`](crate::Host) it is `Send` and `Sync`, and stays in the thread that has made it.
+///
+/// ```no_run
+/// use caphost::{Agent, Error, Host};
+/// use std::time::Duration;
+///
+/// async fn count(host: &Host) -> Result<u32, Error> {
+///     let agent = Agent::in_page(host).await?;
+///     let params = serde_json::json!({ "below": 100 });
+///     let primes: u32 = agent
+///         .call("primes.count", &params)
+///         .with_timeout(Duration::from_secs(5))
+///         .await?;
+///     Ok(primes)
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Agent(SendWrapper<Rc<Session>>);
+
+struct Session(JsAgent);
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let params = object();
+        put(&params, "reason", "Nobody has the agent any more");
+        let _ = self.0.shutdown(&params);
+    }
+}
+
+/// How a session has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// It was shut down by the agent.
+    Shutdown,
+    /// The app is gone.
+    Disconnected,
+    /// The agent itself has failed.
+    Failed,
+}
+
+impl Agent {
+    pub(super) fn of(js: JsValue) -> Self {
+        Agent(SendWrapper::new(Rc::new(Session(js.unchecked_into()))))
+    }
+
+    pub(super) fn js(&self) -> &JsAgent {
+        &self.0.0
+    }
+
+    /// Cancels a call of this session by its id, whoever has made it. What it leads to has begun when
+    /// this returns; the future gives the confirmation. `reason` is for logs and the capability.
+    pub fn cancel(
+        &self,
+        call_id: &str,
+        reason: Option<&str>,
+    ) -> impl Future<Output = CancelResponse> + use<> + 'static {
+        let answer = promise::outcome(&self.js().cancel(call_id, reason));
+        let agent = self.clone();
+        async move {
+            let response = answer.await.ok().and_then(Result::ok).unwrap_or_default();
+            drop(agent);
+            CancelResponse::read(&response)
+        }
+    }
+
+    /// What the app offers: `Capability` objects with names, descriptions and schemas. `T` may be a
+    /// struct of what is wanted of them, or a `serde_json::Value`.
+    ///
+    /// # Errors
+    /// Where the app does not say.
+    pub async fn list_capabilities<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
+        data::read(promise::settled(&self.js().list_capabilities()).await?)
+    }
+
+    /// The id of the session; `None` once it is over.
+    pub fn session_id(&self) -> Option<String> {
+        self.js().session_id()
+    }
+
+    /// Waits for the end of the session.
+    pub async fn closed(&self) -> SessionEnd {
+        let how = promise::settled(&self.js().closed()).await;
+        match how.ok().and_then(|how| how.as_string()).as_deref() {
+            Some("shutdown") => SessionEnd::Shutdown,
+            Some("disconnected") => SessionEnd::Disconnected,
+            _ => SessionEnd::Failed,
+        }
+    }
+
+    /// Ends the session: the app cancels what is in flight. Nothing is pending when this has ended.
+    pub async fn shutdown(&self) {
+        // It does not reject.
+        let _ = promise::settled(&self.js().shutdown(&object())).await;
+    }
+}

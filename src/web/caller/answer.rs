@@ -1,0 +1,174 @@
+//! What an app answers: to a call that has not completed, and to a cancel.
+
+use std::fmt;
+use std::time::Duration;
+
+use wasm_bindgen::JsValue;
+
+use crate::call::{Code, Stop};
+use crate::web::object::{self, get};
+use crate::web::{Error, some};
+
+/// Why a call has no data.
+///
+/// ```no_run
+/// use caphost::{CallError, Code};
+///
+/// fn say(result: Result<u32, CallError>) -> String {
+///     match result {
+///         Ok(primes) => format!("{primes} primes"),
+///         Err(CallError::Cancelled { stop }) => format!("stopped: {}", stop.as_str()),
+///         Err(error) if error.code() == &Code::DISCONNECTED => "the app is gone".into(),
+///         Err(error) => error.to_string(),
+///     }
+/// }
+/// ```
+///
+/// In a capability `?` makes an [`Error`] of it. There a call that was cancelled counts as one that
+/// has failed: it has not stopped the capability that made it.
+#[derive(Clone, Debug)]
+pub enum CallError {
+    /// It was cancelled, and that is a fact: there is no result, and never will be.
+    Cancelled {
+        /// How far its work was seen to stop.
+        stop: Stop,
+    },
+    /// It has failed. With [`Code::TIMEOUT`], [`Code::DISCONNECTED`] and [`Code::TRANSPORT_ERROR`]
+    /// nobody knows its outcome.
+    Failed(Error),
+}
+
+impl CallError {
+    /// Whether the call was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, CallError::Cancelled { .. })
+    }
+
+    /// How far its work was seen to stop, of a call that was cancelled.
+    pub fn stop(&self) -> Option<Stop> {
+        match self {
+            CallError::Cancelled { stop } => Some(*stop),
+            CallError::Failed(_) => None,
+        }
+    }
+
+    /// [`Code::CANCELLED`] of a call that was cancelled, else that of its error.
+    pub fn code(&self) -> &Code {
+        const CANCELLED: &Code = &Code::CANCELLED;
+        match self {
+            CallError::Cancelled { .. } => CANCELLED,
+            CallError::Failed(error) => &error.code,
+        }
+    }
+
+    /// The data of an `ABPResponse`, if it has completed.
+    pub(super) fn unless_completed(response: &JsValue) -> Result<JsValue, CallError> {
+        if get(response, "success") == true {
+            Ok(get(response, "data"))
+        } else if get(response, "cancelled") == true {
+            let stop = stop_of(response);
+            Err(CallError::Cancelled { stop })
+        } else {
+            Err(CallError::Failed(object::error(&get(response, "error"))))
+        }
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Cancelled { stop } => {
+                write!(f, "The call was cancelled ({})", stop.as_str())
+            }
+            CallError::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Cancelled { .. } => Error::new(
+                Code::OPERATION_FAILED,
+                "The call this one waited for was cancelled",
+            ),
+            CallError::Failed(error) => error,
+        }
+    }
+}
+
+impl From<Error> for CallError {
+    fn from(error: Error) -> Self {
+        CallError::Failed(error)
+    }
+}
+
+impl From<CallError> for JsValue {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Cancelled { .. } => Error::new(Code::CANCELLED, error.to_string()).into(),
+            CallError::Failed(error) => error.into(),
+        }
+    }
+}
+
+/// What came of a cancel: its confirmation, or why there is none.
+///
+/// ```no_run
+/// async fn stop(agent: &caphost::Agent) {
+///     let answer = agent.cancel("my-call", Some("The user has left")).await;
+///     match (answer.cancelled, answer.stop) {
+///         (true, Some(stop)) => web_sys::console::log_1(&stop.as_str().into()),
+///         _ => web_sys::console::log_1(&answer.reason.into()),
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct CancelResponse {
+    /// The id of the call.
+    pub call_id: String,
+    /// Whether the call was cancelled: then its own response says so, too.
+    pub cancelled: bool,
+    /// Why not, in the words of the protocol: `Operation not found`, `Operation already completed`.
+    pub reason: Option<String>,
+    /// How far its work was seen to stop, of a call that was cancelled.
+    pub stop: Option<Stop>,
+    /// How the handler of an abandoned call has ended since.
+    pub ended: Option<HandlerEnd>,
+    /// What went wrong with the cancel itself.
+    pub error: Option<Error>,
+}
+
+/// How the handler of a call ended after that was answered with [`Stop::Abandoned`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HandlerEnd {
+    /// Whether it returned data, which was discarded.
+    pub success: bool,
+    /// From the end of the call to the end of the handler.
+    pub after: Duration,
+}
+
+impl CancelResponse {
+    pub(in crate::web) fn read(response: &JsValue) -> Self {
+        let cancelled = get(response, "cancelled") == true;
+        let ended = get(&get(response, "metadata"), "ended");
+        CancelResponse {
+            call_id: get(response, "callId").as_string().unwrap_or_default(),
+            cancelled,
+            reason: get(response, "reason").as_string(),
+            stop: cancelled.then(|| stop_of(response)),
+            ended: get(&ended, "after").as_f64().map(|after| HandlerEnd {
+                success: get(&ended, "success") == true,
+                after: Duration::try_from_secs_f64(after / 1_000.0).unwrap_or_default(),
+            }),
+            error: some(get(response, "error")).map(|error| object::error(&error)),
+        }
+    }
+}
+
+fn stop_of(response: &JsValue) -> Stop {
+    let word = get(&get(response, "metadata"), "stop").as_string();
+    Stop::of_peer(word.as_deref())
+}

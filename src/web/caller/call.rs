@@ -1,0 +1,242 @@
+//! A call: what it is made with, and what waits for its answer.
+
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::channel::oneshot;
+use js_sys::Array;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::prelude::*;
+use web_sys::{AbortController, AbortSignal};
+
+use super::agent::Agent;
+use super::answer::{CallError, CancelResponse};
+use crate::call::{CallId, Code};
+use crate::web::object::{object, put};
+use crate::web::{Error, data, promise};
+
+/// A call that is to be made, by [`Call::start`] or `.await`. Made with [`Agent::call`].
+///
+/// ```no_run
+/// use caphost::{Agent, CallError};
+/// use serde_json::{Value, json};
+/// use std::time::Duration;
+///
+/// async fn export(agent: &Agent, stop: &web_sys::AbortSignal) -> Result<Value, CallError> {
+///     agent
+///         .call("export.pdf", &json!({ "pages": 12 }))
+///         .with_timeout(Duration::from_secs(60))
+///         .with_signal(stop)
+///         .on_progress(|info| web_sys::console::log_1(&info.progress.into()))
+///         .await
+/// }
+/// ```
+#[must_use = "a call is made by `start` or `.await`"]
+pub struct Call<T> {
+    agent: Agent,
+    capability: String,
+    params: Result<JsValue, Error>,
+    options: JsValue,
+    id: String,
+    signals: Array,
+    data: PhantomData<fn() -> T>,
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProgressInfo {
+    /// The id of the call.
+    pub operation_id: String,
+    /// How much is done, in any unit.
+    pub progress: f64,
+    /// Of how much.
+    pub total: Option<f64>,
+    /// From 0 to 100.
+    pub percentage: Option<f64>,
+    /// What is being done, in a word or two.
+    pub stage: Option<String>,
+    /// How it stands, in a phrase for people.
+    pub status: Option<String>,
+    /// How long it will take, as far as can be told.
+    #[serde(deserialize_with = "milliseconds")]
+    pub estimated_remaining: Option<Duration>,
+}
+
+fn milliseconds<'de, D: serde::Deserializer<'de>>(given: D) -> Result<Option<Duration>, D::Error> {
+    let time = Option::<f64>::deserialize(given)?;
+    Ok(time.and_then(|it| Duration::try_from_secs_f64(it / 1_000.0).ok()))
+}
+
+impl Agent {
+    /// A call of a capability, which is made by `.await` or [`Call::start`]. `T` is what it gives.
+    ///
+    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`.
+    pub fn call<T: DeserializeOwned>(&self, capability: &str, params: &impl Serialize) -> Call<T> {
+        Call::new(self, capability, data::write(params))
+    }
+}
+
+impl<T: DeserializeOwned> Call<T> {
+    fn new(agent: &Agent, capability: &str, params: Result<JsValue, Error>) -> Self {
+        Call {
+            agent: agent.clone(),
+            capability: capability.into(),
+            params,
+            options: object(),
+            id: CallId::random().as_str().into(),
+            signals: Array::new(),
+            data: PhantomData,
+        }
+    }
+
+    /// The call is cancelled when it takes longer.
+    pub fn with_timeout(self, time: Duration) -> Self {
+        put(&self.options, "timeout", time.as_secs_f64() * 1_000.0);
+        self
+    }
+
+    /// The call is cancelled when the signal fires. If it has fired already, nothing is sent.
+    pub fn with_signal(self, signal: &AbortSignal) -> Self {
+        self.signals.push(signal);
+        self
+    }
+
+    /// An id of the caller's own: 1 to 128 printable characters, unique within the session.
+    pub fn with_id(mut self, id: &str) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Asks for progress, which is told until the call has ended.
+    pub fn on_progress(self, mut listener: impl FnMut(ProgressInfo) + 'static) -> Self {
+        let told = move |info: JsValue| {
+            // What an app says that is no progress is none.
+            if let Ok(info) = serde_wasm_bindgen::from_value(info) {
+                listener(info);
+            }
+        };
+        // JavaScript owns it: progress may be under way when nobody waits for the call any more.
+        let told = Closure::<dyn FnMut(JsValue)>::new(told).into_js_value();
+        put(&self.options, "onProgress", told);
+        self
+    }
+
+    /// Makes the call. It is sent with the next microtask.
+    pub fn start(self) -> RunningCall<T> {
+        let (answer, controller) = match self.ask() {
+            Ok((answer, controller)) => (Ok(answer), Some(controller)),
+            Err(error) => (Err(Some(error)), None),
+        };
+        RunningCall {
+            agent: self.agent,
+            id: self.id,
+            controller,
+            answer,
+            data: PhantomData,
+        }
+    }
+
+    fn ask(&self) -> Result<(Answer, AbortController), Error> {
+        let params = self.params.clone()?;
+        let controller = AbortController::new()?;
+        self.signals.push(&controller.signal());
+        put(&self.options, "callId", &*self.id);
+        put(&self.options, "signal", AbortSignal::any(&self.signals));
+        let answer = self
+            .agent
+            .js()
+            .call(&self.capability, &params, &self.options);
+        Ok((promise::outcome(&answer), controller))
+    }
+}
+
+impl<T: DeserializeOwned> IntoFuture for Call<T> {
+    type Output = Result<T, CallError>;
+    type IntoFuture = RunningCall<T>;
+
+    fn into_future(self) -> RunningCall<T> {
+        self.start()
+    }
+}
+
+type Answer = oneshot::Receiver<Result<JsValue, JsValue>>;
+
+/// A call under way: a future of its data. Dropping it cancels the call.
+///
+/// ```no_run
+/// use caphost::{Agent, CallError, Stop};
+/// use serde_json::{Value, json};
+///
+/// async fn start_and_stop(agent: &Agent) {
+///     let call = agent.call::<Value>("export.pdf", &json!({ "pages": 12 })).start();
+///     let confirmed = call.cancel(Some("The user has changed the text")).await;
+///     if confirmed.cancelled {
+///         assert_eq!(call.await.unwrap_err().stop(), confirmed.stop);
+///     }
+/// }
+/// ```
+#[must_use = "dropping it cancels the call"]
+pub struct RunningCall<T> {
+    agent: Agent,
+    id: String,
+    /// Until the call has settled.
+    controller: Option<AbortController>,
+    /// Or why it could not be made.
+    answer: Result<Answer, Option<Error>>,
+    data: PhantomData<fn() -> T>,
+}
+
+impl<T> RunningCall<T> {
+    /// The id of the call, for [`Agent::cancel`].
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Cancels the call. The confirmation says whether it was cancelled; so does the call's own
+    /// response, which may be waited for after this, and the two never contradict each other.
+    ///
+    /// `reason` is for logs and the capability.
+    pub fn cancel(
+        &self,
+        reason: Option<&str>,
+    ) -> impl Future<Output = CancelResponse> + use<T> + 'static {
+        self.agent.cancel(&self.id, reason)
+    }
+}
+
+impl<T: DeserializeOwned> Future for RunningCall<T> {
+    type Output = Result<T, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = match &mut self.answer {
+            Ok(answer) => std::task::ready!(Pin::new(answer).poll(context)),
+            Err(error) => {
+                let again = || Error::new(Code::INTERNAL_ERROR, "The call was waited for already");
+                let error = error.take().unwrap_or_else(again);
+                return Poll::Ready(Err(CallError::Failed(error)));
+            }
+        };
+        self.controller = None;
+        self.answer = Err(None);
+        // The promise does not reject, and its answer is lost only with the page.
+        let response = answer.ok().and_then(Result::ok).unwrap_or_default();
+        let data = CallError::unless_completed(&response)?;
+        Poll::Ready(serde_wasm_bindgen::from_value(data).map_err(|error| {
+            let message = format!("The data of the call is not what was expected: {error}");
+            CallError::Failed(Error::new(Code::OPERATION_FAILED, message))
+        }))
+    }
+}
+
+impl<T> Drop for RunningCall<T> {
+    fn drop(&mut self) {
+        if let Some(controller) = &self.controller {
+            controller.abort_with_reason(&"Nobody waits for the call any more".into());
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! How an agent connects.
+
+use std::time::Duration;
+
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+use web_sys::Window;
+
+use super::agent::Agent;
+use super::sys;
+use crate::web::object::{get, object, put};
+use crate::web::{AgentHandle, Error, Host, promise};
+
+/// How an agent connects. The ways without options are functions of [`Agent`].
+///
+/// ```no_run
+/// use caphost::{Agent, Connect, Error};
+/// use std::time::Duration;
+///
+/// async fn connect(frame: &web_sys::Window) -> Result<Agent, Error> {
+///     Connect::new()
+///         .agent("my-agent", "1.0.0")
+///         .timeout(Duration::from_secs(3))
+///         .origin("https://app.example")
+///         .to_window(frame)
+///         .await
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Connect(JsValue);
+
+impl Default for Connect {
+    fn default() -> Self {
+        Connect(object())
+    }
+}
+
+impl Connect {
+    /// With the defaults.
+    pub fn new() -> Self {
+        Connect::default()
+    }
+
+    /// Who calls: a name and a version. This package unless told otherwise.
+    pub fn agent(self, name: &str, version: &str) -> Self {
+        let agent = object();
+        put(&agent, "name", name);
+        put(&agent, "version", version);
+        self.with("agent", agent)
+    }
+
+    /// How long the app has to answer at first. 10 s unless told otherwise.
+    pub fn timeout(self, time: Duration) -> Self {
+        self.with_time("connectTimeout", time)
+    }
+
+    /// How long the app has to confirm a cancel, and to answer a call past its timeout. After that
+    /// the outcome is unknown, and is said to be. 5 s unless told otherwise.
+    pub fn grace(self, time: Duration) -> Self {
+        self.with_time("grace", time)
+    }
+
+    /// How long nothing may be heard of an app while calls are pending, before it counts as gone.
+    /// 30 s unless told otherwise; [`Duration::MAX`] is for ever.
+    pub fn liveness(self, time: Duration) -> Self {
+        match time {
+            Duration::MAX => self.with("liveness", f64::INFINITY),
+            time => self.with_time("liveness", time),
+        }
+    }
+
+    /// The origin of the window that is connected to: that of this page unless told otherwise.
+    pub fn origin(self, origin: &str) -> Self {
+        self.with("origin", origin)
+    }
+
+    /// The token that a gateway asks for.
+    pub fn token(self, token: &str) -> Self {
+        self.with("token", token)
+    }
+
+    /// Is told what the app notifies its agents of: an event, and its data.
+    pub fn on_notification(self, listener: impl FnMut(String, JsValue) + 'static) -> Self {
+        let listener = Closure::<dyn FnMut(String, JsValue)>::new(listener);
+        self.with("onNotification", listener.into_js_value())
+    }
+
+    /// Answers what the app asks: a promise of the data, say of
+    /// `wasm_bindgen_futures::future_to_promise`.
+    pub fn on_elicitation(self, answer: impl FnMut(JsValue) -> Promise + 'static) -> Self {
+        let answer = Closure::<dyn FnMut(JsValue) -> Promise>::new(answer);
+        self.with("onElicitation", answer.into_js_value())
+    }
+
+    fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
+        put(&self.0, key, value);
+        self
+    }
+
+    fn with_time(self, key: &str, time: Duration) -> Self {
+        self.with(key, time.as_secs_f64() * 1_000.0)
+    }
+
+    /// As [`Agent::in_page`].
+    pub async fn in_page(self, host: &Host) -> Result<Agent, Error> {
+        self.connect("page", &host.as_js()).await
+    }
+
+    /// As [`Agent::over_port`].
+    pub async fn over_port(self, port: &JsValue) -> Result<Agent, Error> {
+        self.connect("port", port).await
+    }
+
+    /// As [`Agent::to_window`].
+    pub async fn to_window(self, window: &Window) -> Result<Agent, Error> {
+        self.connect("window", window).await
+    }
+
+    /// As [`Agent::through_gateway`].
+    pub async fn through_gateway(self, url: &str) -> Result<Agent, Error> {
+        self.connect("gateway", &url.into()).await
+    }
+
+    async fn connect(self, way: &str, to: &JsValue) -> Result<Agent, Error> {
+        let class = get(&AgentHandle.into(), "constructor");
+        let connecting = sys::connect(&class, way, to, &self.0);
+        Ok(Agent::of(promise::settled(&connecting).await?))
+    }
+}
+
+/// With the options as they are unless told otherwise.
+impl Agent {
+    /// Connects to a host of the same page, say to test its capabilities.
+    ///
+    /// Cancels take effect at once: when a call is dropped, the future of its handler has been
+    /// dropped too.
+    ///
+    /// ```no_run
+    /// use caphost::{Agent, App, CallContext, Capability, Code, Error, Host};
+    ///
+    /// async fn double(number: Number, _: CallContext) -> Result<u32, Error> {
+    ///     Ok(2 * number.number)
+    /// }
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Number {
+    ///     number: u32,
+    /// }
+    ///
+    /// // With `#[wasm_bindgen_test]`.
+    /// async fn doubles() -> Result<(), Error> {
+    ///     let host = Host::new(App::new("my-app", "My app", "1.0.0"))?;
+    ///     host.register(Capability::new("double"), double)?;
+    ///     let agent = Agent::in_page(&host).await?;
+    ///     let doubled: u32 = agent.call("double", &serde_json::json!({ "number": 4 })).await?;
+    ///     assert_eq!(doubled, 8);
+    ///     let refused = agent.call::<u32>("double", &serde_json::json!({})).await;
+    ///     assert_eq!(refused.unwrap_err().code(), &Code::INVALID_PARAMS);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn in_page(host: &Host) -> Result<Agent, Error> {
+        Connect::new().in_page(host).await
+    }
+
+    /// Connects over a `MessagePort`, a `Worker`, the inside of a worker, or an extension's port.
+    pub async fn over_port(port: &JsValue) -> Result<Agent, Error> {
+        Connect::new().over_port(port).await
+    }
+
+    /// Connects to the app in a window of the page's own origin, such as the `content_window` of a
+    /// frame. For another origin see [`Connect::origin`].
+    pub async fn to_window(window: &Window) -> Result<Agent, Error> {
+        Connect::new().to_window(window).await
+    }
+
+    /// Connects to an app through a gateway, say at `ws://127.0.0.1:8787/abp?app=my-app`.
+    pub async fn through_gateway(url: &str) -> Result<Agent, Error> {
+        Connect::new().through_gateway(url).await
+    }
+}

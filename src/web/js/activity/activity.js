@@ -1,0 +1,126 @@
+/**
+ * What agents do on a host: its calls, as it tells of them, for whoever shows them.
+ */
+
+/** @import { ActivityCall } from '../../../../npm/activity.js' */
+/** @import { AgentInfo, CancelResponse, Host, HostEvent } from '../../../../npm/index.js' */
+
+/** Ended calls that are remembered. */
+const REMEMBERED = 50;
+
+/** Milliseconds between two notifications: about a frame. */
+const PAUSE = 16;
+
+/** Shared by all who show the same host. @type {WeakMap<Host, Activity>} */
+const known = new WeakMap();
+
+/**
+ * The activity of a host, which is watched from the first time that somebody asks for it.
+ *
+ * @param {Host} host
+ */
+export function activityOf(host) {
+  let activity = known.get(host);
+  if (!activity) {
+    activity = new Activity(host);
+    known.set(host, activity);
+  }
+  return activity;
+}
+
+export class Activity {
+  /** In the order in which they were made. @type {Map<string, ActivityCall>} */
+  #calls = new Map();
+  /** Of the calls, those that have ended; the first is forgotten first. @type {Set<string>} */
+  #ended = new Set();
+  /** By their sessions. @type {Map<string, AgentInfo>} */
+  #agents = new Map();
+  /** @type {Set<() => void>} */
+  #listeners = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** @type {readonly ActivityCall[] | undefined} */
+  #snapshot;
+  #host;
+
+  /** @param {Host} host */
+  constructor(host) {
+    this.#host = host;
+    host.observe((event) => this.#saw(event));
+  }
+
+  // Functions rather than methods: hooks of frameworks take them as they are.
+
+  /** The same array until something changes. @returns {readonly ActivityCall[]} */
+  calls = () => (this.#snapshot ??= Object.freeze([...this.#calls.values()]));
+
+  /** @param {() => void} listener @returns {() => void} */
+  subscribe = (listener) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  /** @param {ActivityCall} call @returns {Promise<CancelResponse>} */
+  stop = async ({ callId, sessionId }) => {
+    const key = keyOf(sessionId, callId);
+    this.#change(key, { stopping: true });
+    const answer = await this.#host.cancel(callId, { by: 'user', sessionId });
+    // Nobody has heard it.
+    if (answer.error) this.#change(key, { stopping: false });
+    return answer;
+  };
+
+  /** @param {HostEvent} event */
+  #saw(event) {
+    if (event.type === 'session') {
+      if (event.state === 'open') this.#agents.set(event.sessionId, event.agent);
+      else this.#agents.delete(event.sessionId);
+    } else if (event.type === 'call') {
+      this.#sawCall(event);
+    } else if (event.type === 'progress') {
+      this.#change(keyOf(event.sessionId, event.callId), { progress: event.info });
+    } else if (event.type === 'ended') {
+      const { success, after } = event;
+      this.#change(keyOf(event.sessionId, event.callId), { ended: { success, after } });
+    }
+  }
+
+  /** @param {import('../../../../npm/index.js').CallEvent} event */
+  #sawCall(event) {
+    const { callId, sessionId, capability, parentCallId, state, time } = event;
+    const key = keyOf(sessionId, callId);
+    if (!this.#calls.has(key)) {
+      const agent = this.#agents.get(sessionId);
+      this.#calls.set(key, { callId, sessionId, capability, state, since: time, stopping: false, ...(agent && { agent }), ...(parentCallId !== undefined && { parentCallId }) });
+    }
+    if (state === 'queued') return this.#changed();
+    if (state === 'running') return this.#change(key, { state });
+    const { error, metadata } = event.response;
+    this.#change(key, { state, until: time, stopping: false, ...(error && { error }), ...(state === 'cancelled' && { stop: metadata?.stop }) });
+    this.#ended.add(key);
+    if (this.#ended.size <= REMEMBERED) return undefined;
+    const [first = ''] = this.#ended;
+    this.#ended.delete(first);
+    return void this.#calls.delete(first);
+  }
+
+  /** @param {string} key @param {Partial<ActivityCall>} what is different now */
+  #change(key, what) {
+    const call = this.#calls.get(key);
+    if (!call) return;
+    this.#calls.set(key, { ...call, ...what });
+    this.#changed();
+  }
+
+  #changed() {
+    this.#snapshot = undefined;
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      for (const listener of [...this.#listeners]) listener();
+    }, PAUSE);
+  }
+}
+
+/** A callId is unique in its session. @param {string} sessionId @param {string} callId */
+export const keyOf = (sessionId, callId) => `${sessionId} ${callId}`;

@@ -1,0 +1,208 @@
+/**
+ * `<cap-activity>`: shows people what agents do on a host, and lets them stop it.
+ */
+import { activityOf, keyOf } from './activity.js';
+import { Announcer } from './announcer.js';
+import { Row, element, write } from './row.js';
+import { STYLE } from './style.js';
+import { ENGLISH, isRunning } from './words.js';
+
+/** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
+/** @import { Host } from '../../../../npm/index.js' */
+
+/** Ended calls that stay, unless the attribute `keep` says otherwise. */
+const KEPT = 3;
+
+/** Calls that are shown at most; of the others there is a number. */
+const SHOWN = 20;
+
+/** A server that renders pages has no elements, and imports this all the same. */
+const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
+
+/** @type {CSSStyleSheet | undefined} */
+let sheet;
+
+/** One for all of them. A style sheet that is adopted is no inline style, to a Content-Security-Policy. */
+function styled() {
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+  }
+  return sheet;
+}
+
+export class CapActivityElement extends Base {
+  static observedAttributes = ['keep'];
+
+  /** @type {Host | undefined} */
+  #host;
+  /** @type {import('./activity.js').Activity | undefined} */
+  #activity;
+  /** @type {ActivityTexts} */
+  #texts = ENGLISH;
+  /** @type {Map<string, Row>} */
+  #rows = new Map();
+  /** @type {(() => void) | undefined} */
+  #unsubscribe;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #clock;
+  /** @type {ReturnType<typeof build> | undefined} */
+  #parts;
+
+  /** The host whose agents are shown. */
+  get host() {
+    return this.#host;
+  }
+
+  set host(host) {
+    if (host === this.#host) return;
+    this.#host = host;
+    this.#activity = host && activityOf(host);
+    this.#disconnect();
+    if (this.isConnected) this.#connect();
+  }
+
+  /** What is said. */
+  get texts() {
+    return this.#texts;
+  }
+
+  /** @param {Partial<ActivityTexts>} texts */
+  set texts(texts) {
+    this.#texts = { ...ENGLISH, ...texts, cancelled: { ...ENGLISH.cancelled, ...texts?.cancelled } };
+    this.#render();
+  }
+
+  connectedCallback() {
+    // Set before the element was defined, the property hides the accessor.
+    for (const name of /** @type {const} */ (['host', 'texts'])) {
+      if (!Object.hasOwn(this, name)) continue;
+      const value = /** @type {any} */ (this[name]);
+      delete (/** @type {any} */ (this)[name]);
+      this[name] = value;
+    }
+    this.#connect();
+  }
+
+  disconnectedCallback() {
+    this.#disconnect();
+  }
+
+  attributeChangedCallback() {
+    this.#render();
+  }
+
+  #connect() {
+    this.#parts ??= build(this, () => this.#own().filter((it) => isRunning(it) && !it.stopping).forEach((it) => this.#stop(it)));
+    this.#unsubscribe ??= this.#activity?.subscribe(() => this.#render());
+    this.#render();
+  }
+
+  #disconnect() {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    clearInterval(this.#clock);
+    this.#clock = undefined;
+    this.#parts?.announcer.silence();
+  }
+
+  /** What agents have asked for. Calls that a handler has made for that are a part of it. */
+  #own() {
+    return (this.#activity?.calls() ?? []).filter(({ parentCallId }) => parentCallId === undefined);
+  }
+
+  /** @param {ActivityCall} call */
+  #stop(call) {
+    void this.#activity?.stop(call);
+  }
+
+  #kept() {
+    const keep = this.getAttribute('keep');
+    return keep === null || !(Number(keep) >= 0) ? KEPT : Number(keep);
+  }
+
+  #render() {
+    const parts = this.#parts;
+    if (!parts) return;
+    const { section, none, list, more, stopAll, announcer } = parts;
+    const [texts, now] = [this.#texts, Date.now()];
+    const calls = this.#own();
+    const running = calls.filter(isRunning);
+    const kept = this.#kept();
+    const room = Math.min(kept, Math.max(0, SHOWN - running.length));
+    const ended = new Set(room > 0 ? calls.filter((it) => !isRunning(it)).slice(-room) : []);
+    // The newest is on top, and stays where it is when it ends.
+    const visible = calls.filter((it) => isRunning(it) || ended.has(it)).reverse();
+    const shown = visible.slice(0, SHOWN);
+    section.ariaLabel = texts.label;
+    write(none, texts.none);
+    none.hidden = shown.length > 0;
+    write(more, texts.more(visible.length - shown.length));
+    more.hidden = visible.length === shown.length;
+    write(stopAll, texts.stopAll);
+    this.#hide(stopAll, running.length < 2);
+    this.#showRows(list, shown, now);
+    announcer.tell(calls, texts);
+    if (running.length > 0 && this.isConnected) this.#clock ??= setInterval(() => this.#tick(), 1000);
+    else {
+      clearInterval(this.#clock);
+      this.#clock = undefined;
+    }
+  }
+
+  /** @param {HTMLElement} list @param {ActivityCall[]} shown @param {number} now */
+  #showRows(list, shown, now) {
+    const before = this.#rows;
+    this.#rows = new Map(shown.map((call) => {
+      const key = keyOf(call.sessionId, call.callId);
+      const row = before.get(key) ?? new Row((it) => this.#stop(it));
+      before.delete(key);
+      return [key, row];
+    }));
+    for (const { item } of before.values()) this.#hide(item, true, true);
+    let at = list.firstChild;
+    for (const [index, row] of [...this.#rows.values()].entries()) {
+      // One that is where it belongs is not moved: that would take the focus from it.
+      if (row.item === at) at = at.nextSibling;
+      else list.insertBefore(row.item, at);
+      row.show(/** @type {ActivityCall} */ (shown[index]), this.#texts, now);
+    }
+  }
+
+  /** Hides, or takes away, without losing whoever is there with the keyboard. @param {HTMLElement} it @param {boolean} hidden @param {boolean} [forever] */
+  #hide(it, hidden, forever) {
+    const focused = hidden && !it.hidden && it.contains(this.shadowRoot?.activeElement ?? null);
+    if (forever) it.remove();
+    else it.hidden = hidden;
+    if (focused) this.#parts?.section.focus();
+  }
+
+  #tick() {
+    const now = Date.now();
+    for (const row of this.#rows.values()) row.tick(this.#texts, now);
+  }
+}
+
+/**
+ * @param {CapActivityElement} host
+ * @param {() => void} stop all calls
+ */
+function build(host, stop) {
+  const root = host.attachShadow({ mode: 'open' });
+  root.adoptedStyleSheets = [styled()];
+  const section = element('section', 'activity');
+  const none = element('p', 'none');
+  const list = element('ul', 'list');
+  const more = element('p', 'more');
+  const stopAll = element('button', 'stop-all');
+  const said = element('div', 'said');
+  section.tabIndex = -1;
+  // Safari takes a list without bullets for none.
+  list.role = 'list';
+  said.role = 'status';
+  stopAll.type = 'button';
+  stopAll.onclick = stop;
+  section.append(stopAll, none, list, more, said);
+  root.append(section);
+  return { section, none, list, more, stopAll, announcer: new Announcer(said) };
+}

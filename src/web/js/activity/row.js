@@ -1,0 +1,87 @@
+/**
+ * One call as it is shown: its name, for whom, how far it is, and a button that stops it.
+ */
+import { elapsedText, isRunning, percentage, stageText, stateText } from './words.js';
+
+/** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
+
+export class Row {
+  /** @type {ActivityCall | undefined} */
+  #call;
+  item = element('li', 'call');
+  #name = element('span', 'name');
+  #agent = element('span', 'agent');
+  #state = element('span', 'state');
+  #elapsed = element('span', 'elapsed');
+  #progress = element('progress', 'progress');
+  #stop = element('button', 'stop');
+
+  /** @param {(call: ActivityCall) => void} stop */
+  constructor(stop) {
+    const head = element('span', 'head');
+    head.append(this.#name, ' ', this.#agent);
+    this.#progress.max = 100;
+    this.#stop.type = 'button';
+    // It stays focused while it waits, so it is not disabled.
+    this.#stop.onclick = () => void (this.#call && !this.#call.stopping && stop(this.#call));
+    this.item.append(head, this.#stop, this.#state, this.#elapsed, this.#progress);
+  }
+
+  /**
+   * @param {ActivityCall} call
+   * @param {ActivityTexts} texts
+   * @param {number} now
+   */
+  show(call, texts, now) {
+    this.#call = call;
+    const running = isRunning(call);
+    const { capability, stopping } = call;
+    const percent = percentage(call);
+    const stage = running && !stopping ? stageText(call) : '';
+    this.item.className = `call ${call.state}`;
+    this.item.part.value = `call ${call.state}`;
+    write(this.#name, capability);
+    write(this.#agent, texts.by(call.agent?.name ?? texts.someAgent));
+    write(this.#state, [stateText(call, texts), stage].filter(Boolean).join(' · '));
+    this.tick(texts, now);
+    write(this.#stop, texts.stop);
+    this.#stop.ariaLabel = `${texts.stop} ${capability}`;
+    this.#stop.ariaDisabled = String(stopping);
+    this.#progress.ariaLabel = texts.progress(capability);
+    if (percent === undefined) this.#progress.removeAttribute('value');
+    else this.#progress.value = percent;
+    this.#progress.hidden = !running || call.state === 'queued';
+    // What had the focus must not take it away.
+    if (!running && !this.#stop.hidden && this.#hasFocus()) {
+      this.#state.tabIndex = -1;
+      this.#state.focus();
+    }
+    this.#stop.hidden = !running;
+  }
+
+  /** @param {ActivityTexts} texts @param {number} now */
+  tick(texts, now) {
+    if (this.#call) write(this.#elapsed, elapsedText(this.#call, now, texts));
+  }
+
+  #hasFocus() {
+    return /** @type {ShadowRoot} */ (this.item.getRootNode()).activeElement === this.#stop;
+  }
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} name its class, and what `::part` calls it
+ */
+export function element(tag, name) {
+  const made = document.createElement(tag);
+  made.className = name;
+  made.part.add(name);
+  return made;
+}
+
+/** @param {Node} node @param {string} text which is written only if it is another */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}

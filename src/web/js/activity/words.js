@@ -1,0 +1,60 @@
+/**
+ * What is said of calls, in words that an app may replace.
+ */
+
+/** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
+
+/** @type {ActivityTexts} */
+export const ENGLISH = {
+  label: 'What agents are doing',
+  none: 'No agent is working.',
+  someAgent: 'An agent',
+  queued: 'Waiting',
+  running: 'Working',
+  stopping: 'Stopping…',
+  completed: 'Done',
+  failed: 'Failed',
+  cancelled: {
+    'never-started': 'Stopped before it began.',
+    dropped: 'Stopped: the work has ended.',
+    returned: 'Stopped: the work has ended.',
+    terminated: 'Stopped by force: the work has ended.',
+    abandoned: 'Told to stop. The work was not seen to end, and may go on.',
+  },
+  endedLate: 'Told to stop. The work has ended since.',
+  stop: 'Stop',
+  stopAll: 'Stop all',
+  more: (count) => `${count} more`,
+  by: (agent) => `for ${agent}`,
+  progress: (capability) => `Progress of ${capability}`,
+  elapsed: (seconds) => {
+    const [minutes, rest] = [Math.floor(seconds / 60), Math.floor(seconds % 60)];
+    return minutes > 0 ? `${minutes} min ${rest} s` : `${rest} s`;
+  },
+};
+
+/** Whether the call is in flight. @param {ActivityCall} call */
+export const isRunning = ({ state }) => state === 'queued' || state === 'running';
+
+/** @param {ActivityCall} call @param {ActivityTexts} texts */
+export function stateText(call, texts) {
+  const { state, stopping, stop, ended, error } = call;
+  if (stopping) return texts.stopping;
+  if (state === 'cancelled') return stop === 'abandoned' && ended ? texts.endedLate : texts.cancelled[stop ?? 'abandoned'];
+  return state === 'failed' && error ? `${texts.failed}: ${error.message}` : texts[state];
+}
+
+/** What it is at, in the app's own words. @param {ActivityCall} call */
+export function stageText({ progress }) {
+  const { stage, status } = progress ?? {};
+  return [stage, status].filter((it) => typeof it === 'string' && it !== '').join(' · ').slice(0, 200);
+}
+
+/** 0 to 100; undefined where nobody knows. @param {ActivityCall} call */
+export function percentage({ progress }) {
+  const percent = progress?.percentage;
+  return typeof percent === 'number' && percent >= 0 ? Math.min(100, percent) : undefined;
+}
+
+/** @param {ActivityCall} call @param {number} now Unix milliseconds @param {ActivityTexts} texts */
+export const elapsedText = ({ since, until }, now, texts) => texts.elapsed(Math.max(0, ((until ?? now) - since) / 1000));

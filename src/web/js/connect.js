@@ -1,0 +1,79 @@
+/**
+ * How agents connect. `load` gives the functions of the wasm half, when they are there.
+ */
+import { abpError } from './errors.js';
+import { lifeOfAgent } from './life/of-agent.js';
+import { problemWithMessenger } from './messenger.js';
+import { open, problemWithOptions } from './open.js';
+import { newId } from './platform.js';
+import { portMessenger } from './port.js';
+import { defaultSocket, openSocket, socketMessenger } from './socket.js';
+import { windowMessenger } from './window.js';
+
+/** Where nothing tells that the peer is gone. */
+const LIVENESS = 30_000;
+
+/** @typedef {import('./messenger.js').Messenger} Messenger */
+/** @typedef {() => Promise<{ AgentHandle: any }>} Load */
+
+/**
+ * Connects over a messenger. A function that makes one is called last: when the module is there, and
+ * it can be listened to.
+ *
+ * @param {Load} load
+ * @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger
+ * @param {import('./open.js').OpenOptions} [options]
+ */
+export async function connect(load, messenger, options = {}) {
+  const unfit = problemWithOptions(options);
+  if (unfit) throw abpError('INVALID_PARAMS', unfit);
+  const { AgentHandle } = await load();
+  const made = typeof messenger === 'function' ? await messenger() : messenger;
+  const odd = problemWithMessenger(made);
+  if (odd) throw abpError('INVALID_PARAMS', odd);
+  return open(AgentHandle, made, options);
+}
+
+/**
+ * Connects to where nothing tells that the peer is gone: both sides give signs of life.
+ *
+ * @param {Load} load
+ * @param {() => Messenger} messenger
+ * @param {import('./open.js').OpenOptions} options
+ */
+async function connectNearby(load, messenger, options) {
+  // Called when the module is loaded: it holds a lock, which nobody would let go of if that failed.
+  const shown = async () => (await lifeOfAgent(newId()))(messenger);
+  return connect(load, shown, { liveness: LIVENESS, ...options });
+}
+
+/**
+ * @param {Load} load
+ * @param {Window} win
+ * @param {import('./open.js').OpenOptions & { origin?: string }} [options]
+ */
+export async function connectWindow(load, win, options = {}) {
+  if (!globalThis.document) throw abpError('NOT_SUPPORTED', 'connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect');
+  if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', `connectWindow takes a window, such as iframe.contentWindow, not ${String(win)}`);
+  return connectNearby(load, () => windowMessenger(win, options.origin ?? location.origin), options);
+}
+
+/**
+ * @param {Load} load
+ * @param {any} port
+ * @param {import('./open.js').OpenOptions} [options]
+ */
+export async function connectPort(load, port, options = {}) {
+  return connectNearby(load, () => portMessenger(port), options);
+}
+
+/**
+ * @param {Load} load
+ * @param {string | URL} url
+ * @param {import('./open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: Messenger }} [options]
+ */
+export async function connectWebSocket(load, url, options = {}) {
+  const { token, transport } = options;
+  const Socket = transport ? undefined : (options.WebSocket ?? defaultSocket());
+  return connect(load, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
+}

@@ -1,0 +1,48 @@
+/**
+ * How an agent in Rust connects.
+ */
+import { connect, connectPort, connectWebSocket, connectWindow } from './connect.js';
+
+/** @import { Load } from './connect.js' */
+/** @import { Messenger } from './messenger.js' */
+/** @import { OpenOptions } from './open.js' */
+
+/** @type {Record<string, (load: Load, to: any, options: OpenOptions) => Promise<import('./agent.js').Agent>>} */
+const WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
+
+/**
+ * @param {any} AgentHandle the functions of the wasm half
+ * @param {string} way
+ * @param {any} to
+ * @param {OpenOptions} options
+ */
+export async function connectFromRust(AgentHandle, way, to, options) {
+  return WAYS[way]?.(async () => ({ AgentHandle }), to, options);
+}
+
+/**
+ * Connects to a host of the same page. What one end says the other hears at once, so a cancel has had
+ * its effect when what made it returns.
+ *
+ * @param {Load} load
+ * @param {import('./host.js').Host} host
+ * @param {OpenOptions} options
+ */
+async function connectHere(load, host, options) {
+  /** @type {Messenger} */
+  const ours = end(() => theirs);
+  /** @type {Messenger} */
+  const theirs = end(() => ours);
+  host.accept(theirs);
+  return connect(load, ours, options);
+}
+
+/** @param {() => Messenger} other @returns {Messenger} an end of a transport inside the page */
+function end(other) {
+  return {
+    onmessage: undefined,
+    onclose: undefined,
+    post: (envelope) => other().onmessage?.(envelope),
+    close: () => other().onclose?.(),
+  };
+}

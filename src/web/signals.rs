@@ -1,0 +1,173 @@
+//! `AbortSignal`s: waiting for one, and running a future until one fires.
+
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use wasm_bindgen::prelude::*;
+use web_sys::AbortSignal;
+
+use super::Error;
+use crate::call::Code;
+use crate::capability::Task;
+
+/// Runs a future until a signal fires: for an async function that JavaScript calls.
+///
+/// When `abort()` returns, the future has been dropped, and its drop guards have run; unless it is
+/// the future itself that has led to it, which is dropped at the end of its poll.
+///
+/// ```no_run
+/// use caphost::{Error, abortable};
+/// use wasm_bindgen::prelude::*;
+/// use web_sys::AbortSignal;
+///
+/// /// In JavaScript: `await resize(bytes, signal)`. It throws the reason of the signal.
+/// #[wasm_bindgen]
+/// pub async fn resize(bytes: Vec<u8>, signal: AbortSignal) -> Result<Vec<u8>, JsValue> {
+///     Ok(abortable(&signal, work(bytes)).await??)
+/// }
+///
+/// async fn work(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+///     Ok(bytes)
+/// }
+/// ```
+pub fn abortable<F: Future + 'static>(signal: &AbortSignal, future: F) -> Abortable<F::Output> {
+    Abortable {
+        task: Rc::new(Task::new(future)),
+        signal: signal.clone(),
+        listener: None,
+    }
+}
+
+/// A future that ends when a signal fires. Made with [`abortable`].
+pub struct Abortable<T: 'static> {
+    task: Rc<Task<T>>,
+    signal: AbortSignal,
+    listener: Option<Listener>,
+}
+
+/// The signal has fired. In a capability, `?` makes an error of it with [`Code::CANCELLED`].
+#[derive(Clone, Debug)]
+pub struct Aborted {
+    /// What the signal has fired with: an `AbortError`, unless somebody has given another.
+    pub reason: JsValue,
+}
+
+impl<T> Future for Abortable<T> {
+    type Output = Result<T, Aborted>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.signal.aborted() {
+            self.task.stop();
+        }
+        match self.task.poll(context) {
+            Poll::Ready(Some(output)) => {
+                self.listener = None;
+                Poll::Ready(Ok(output))
+            }
+            Poll::Ready(None) => Poll::Ready(Err(Aborted {
+                reason: self.signal.reason(),
+            })),
+            Poll::Pending => {
+                let task = Rc::downgrade(&self.task);
+                let signal = self.signal.clone();
+                let listener = self.listener.get_or_insert_with(|| {
+                    Listener::new(signal, move || {
+                        if let Some(task) = task.upgrade() {
+                            task.stop();
+                        }
+                    })
+                });
+                listener.wake(context.waker());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl fmt::Display for Aborted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("The operation was aborted")
+    }
+}
+
+impl std::error::Error for Aborted {}
+
+impl From<Aborted> for JsValue {
+    fn from(aborted: Aborted) -> Self {
+        aborted.reason
+    }
+}
+
+impl From<Aborted> for Error {
+    fn from(aborted: Aborted) -> Self {
+        Error::new(Code::CANCELLED, aborted.to_string())
+    }
+}
+
+/// Waits until a signal fires.
+pub(super) async fn fired(signal: AbortSignal) {
+    let mut listener = None;
+    std::future::poll_fn(|context| {
+        if signal.aborted() {
+            return Poll::Ready(());
+        }
+        listener
+            .get_or_insert_with(|| Listener::new(signal.clone(), || {}))
+            .wake(context.waker());
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Does something once when a signal fires. The signal owns it.
+#[cfg(feature = "tokio-util")]
+pub(super) fn when_fired(signal: &AbortSignal, work: impl FnOnce() + 'static) -> Result<(), Error> {
+    let callback = Closure::once_into_js(work);
+    signal.add_event_listener_with_callback("abort", callback.unchecked_ref())?;
+    Ok(())
+}
+
+/// Does something when a signal fires, and wakes who waits for that. It is taken off the signal when
+/// this is dropped: else all that it holds would live as long as the signal.
+struct Listener {
+    signal: AbortSignal,
+    closure: Closure<dyn FnMut()>,
+    waker: Rc<Cell<Option<Waker>>>,
+}
+
+impl Listener {
+    fn new(signal: AbortSignal, mut work: impl FnMut() + 'static) -> Self {
+        let waker = Rc::new(Cell::new(None::<Waker>));
+        let told = waker.clone();
+        let closure = Closure::<dyn FnMut()>::new(move || {
+            work();
+            if let Some(waker) = told.take() {
+                waker.wake();
+            }
+        });
+        // It fails for what is no function.
+        let _ = signal.add_event_listener_with_callback("abort", closure.as_ref().unchecked_ref());
+        Listener {
+            signal,
+            closure,
+            waker,
+        }
+    }
+
+    fn wake(&self, waker: &Waker) {
+        self.waker.set(Some(waker.clone()));
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let callback = self.closure.as_ref().unchecked_ref();
+        let _ = self
+            .signal
+            .remove_event_listener_with_callback("abort", callback);
+    }
+}
