@@ -4,7 +4,7 @@ import globals from 'globals';
 const nodeFiles = ['examples/**/*.mjs', 'docs/.vitepress/*.mjs', 'scripts/**/*.mjs', 'tests/**/*.mjs', 'npm/*.node.js', '*.mjs'];
 
 export default [
-  { ignores: ['pkg/**', 'pkg.fresh/**', 'target/**', 'www/dist/**', 'www/dist.fresh/**', 'node_modules/**'] },
+  { ignores: ['pkg/**', 'pkg.fresh/**', 'target/**', 'www/dist/**', 'www/dist.fresh/**', 'docs/public/api/**', 'docs/public/caphost/**', 'examples/*/pkg/**', 'node_modules/**'] },
   js.configs.recommended,
   {
     files: ['**/*.js', '**/*.mjs'],
@@ -23,8 +23,12 @@ export default [
     },
   },
   {
-    files: ['npm/**/*.js', 'examples/**/*.js', 'src/web/js/**/*.js', 'gateway/src/**/*.js', 'www/page/**/*.js', 'tests/**/*.js', 'scripts/bench/page/in-page/**'],
+    files: ['npm/**/*.js', 'examples/**/*.js', 'src/web/js/**/*.js', 'gateway/src/**/*.js', 'www/page/**/*.js', 'docs/public/**/*.js', 'tests/**/*.js', 'scripts/bench/page/in-page/**'],
     languageOptions: { globals: { ...globals.browser, ...globals.worker } },
+  },
+  {
+    files: ['examples/extension/*.js'],
+    languageOptions: { globals: globals.webextensions },
   },
   {
     files: nodeFiles,

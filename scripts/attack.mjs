@@ -2,9 +2,9 @@
 // what that cost them:
 //   npm run attack [-- --seconds N] [--only NAME]… [--each] [--release] [--json]
 //     all attacks at once for 60 seconds. With --each one after the other, so long each. With
-//     --release the gateway of `npm run build:gateway -- --release`, not the one for tests.
+//     --release the gateway that `npm run build:gateway` makes, not the one for tests.
 // It ends with code 1 if an honest call failed, if their times or the gateway's memory passed what is
-// allowed, or if something is not as it was before. Needs `npm run build:package build:gateway`.
+// allowed, or if something is not as it was before. Needs `npm run build:package`.
 
 import { parseArgs } from 'node:util';
 import { attacks } from './attack/attackers.mjs';

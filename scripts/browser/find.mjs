@@ -52,6 +52,23 @@ export function findFirefox() {
   ]);
 }
 
+/** @returns {{ driver: string, browser: string, display: string } | undefined} WebKitGTK's driver and browser, and the X server to show it on */
+export function findWebKit() {
+  const driver = firstOf([() => process.env.CAPHOST_WEBKIT_DRIVER, () => which('WebKitWebDriver')]);
+  const browser = firstOf([() => process.env.CAPHOST_WEBKIT, ...webKitFolders().map((folder) => () => join(folder, 'MiniBrowser'))]);
+  const display = which('Xvfb');
+  return driver && browser && display ? { driver, browser, display } : undefined;
+}
+
+/** Where distributions put what belongs to WebKitGTK, the newest first. */
+function webKitFolders() {
+  const bases = ['/usr/lib', '/usr/libexec', `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`];
+  return bases.filter(existsSync).flatMap((base) => readdirSync(base)
+    .filter((name) => /^webkit2?gtk-/.test(name))
+    .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+    .map((name) => join(base, name)));
+}
+
 /** @param {string} program @returns {string | undefined} such as `156.0.8078.79` */
 export function browserVersion(program) {
   return /(\d+(?:\.\d+){3})/.exec(ask(program, ['--version']) ?? '')?.[1];

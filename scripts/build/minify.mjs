@@ -5,14 +5,15 @@ import { basename } from 'node:path';
  * Makes what esbuild has made small smaller still, by some 3 % of what is sent.
  *
  * @param {string[]} files of JavaScript modules, which are overwritten
+ * @param {number} [width] at which lines are broken where they can be
  */
-export async function minifyModules(files) {
+export async function minifyModules(files, width) {
   // Only now: a fresh clone has no terser until the set-up has run.
   const { minify } = await import('terser');
   for (const file of files) {
     const mapped = `${file}.map`;
     const sourceMap = existsSync(mapped) && { content: readFileSync(mapped, 'utf8'), url: basename(mapped) };
-    const { code, map } = await minify(readFileSync(file, 'utf8'), { module: true, ecma: 2020, compress: { passes: 3 }, sourceMap });
+    const { code, map } = await minify(readFileSync(file, 'utf8'), { module: true, ecma: 2020, compress: { passes: 3 }, format: { max_line_len: width }, sourceMap });
     if (!code) throw new Error(`terser has made nothing of ${file}`);
     writeFileSync(file, code);
     if (sourceMap) writeFileSync(mapped, String(map));

@@ -8,7 +8,7 @@ import { filesUnder, unlessDone } from './stamp.mjs';
 import { buildWasm, copyInto } from './wasm.mjs';
 
 const sources = join(root, 'npm');
-const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './automation': 'automation', './inline': 'inline' });
+const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './automation': 'automation', './activity': 'activity', './inline': 'inline' });
 
 /**
  * Builds the npm package into pkg/.
@@ -51,9 +51,10 @@ async function assemble(glue) {
   const names = Object.values(entries).filter((name) => name !== 'inline');
   const browser = await bundle(fresh, names.map((name) => `${name}.js`), 'chunk');
   // Node never loads the browser's variants, so keeping the two apart leaves fewer, larger chunks.
-  await bundle(fresh, names.map((name) => `${name}.node.js`), 'node');
+  // Of an error that nobody catches Node prints the line where it was made.
+  await bundle(fresh, names.map((name) => `${name}.node.js`), 'node', { width: 120 });
   await bundleWorker(fresh);
-  await bundle(fresh, ['inline.js'], 'inline', [allInside(join(fresh, 'worker.js'))]);
+  await bundle(fresh, ['inline.js'], 'inline', { plugins: [allInside(join(fresh, 'worker.js'))] });
   const types = filesUnder(sources).filter((path) => path.endsWith('.d.ts'));
   const documents = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE'].map((name) => join(root, name));
   copyInto([join(glue, 'caphost_bg.wasm'), ...types, ...documents], fresh);
@@ -67,9 +68,11 @@ async function assemble(glue) {
  * @param {string} outdir
  * @param {string[]} files entry points, in npm/
  * @param {string} chunk what the names of shared chunks begin with
- * @param {import('esbuild').Plugin[]} [plugins] for a single file
+ * @param {object} [how]
+ * @param {import('esbuild').Plugin[]} [how.plugins] for a single file
+ * @param {number} [how.width] of lines
  */
-async function bundle(outdir, files, chunk, plugins) {
+async function bundle(outdir, files, chunk, { plugins, width } = {}) {
   // Only now: a fresh clone has no esbuild until the set-up has run.
   const { build } = await import('esbuild');
   const { metafile } = await build({
@@ -97,7 +100,7 @@ async function bundle(outdir, files, chunk, plugins) {
   });
   // Entry points are small, and functions that the automation sends to pages stay as they are.
   const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/'));
-  await minifyModules(chunks.map(([path]) => join(root, path)));
+  await minifyModules(chunks.map(([path]) => join(root, path)), width);
   return metafile;
 }
 
@@ -166,8 +169,8 @@ function description(folder) {
     bugs: `${field('repository')}/issues`,
     license: field('license'),
     type: 'module',
-    // In Node an entry tells the rest where to read the wasm from.
-    sideEffects: ['./*.node.js', './node-*.js'],
+    // In Node an entry tells the rest where to read the wasm from; another defines an element.
+    sideEffects: ['./*.node.js', './node-*.js', './activity.js'],
     exports: {
       ...Object.fromEntries(built.map(([path, name]) => [path, conditions(name)])),
       './worker.js': { types: './worker.d.ts', default: './worker.js' },

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { must } from '../command.mjs';
 import { root, targetDir } from '../paths.mjs';
 import { trimGlue } from './glue.mjs';
@@ -25,6 +25,7 @@ const features = [
  *
  * @param {object} options
  * @param {string} options.crate
+ * @param {string} [options.library] its name, if that is not the crate's
  * @param {string} options.profile the cargo profile
  * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
  * @param {string} options.name
@@ -33,17 +34,18 @@ const features = [
  * @param {string} options.wasmBindgen the folder that holds the program
  * @returns {Promise<boolean>} whether anything changed
  */
-export async function buildWasm({ crate, profile, out, name, bindgen = [], optimize = [], wasmBindgen }) {
+export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), profile, out, name, bindgen = [], optimize = [], wasmBindgen }) {
   // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
   await must('cargo', [
     'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
   ], { toStderr: true });
   // Cargo's own name for the folder of its profile `dev`.
   const folder = profile === 'dev' ? 'debug' : profile;
-  const compiled = join(targetDir, target, folder, `${crate.replaceAll('-', '_')}.wasm`);
+  const compiled = join(targetDir, target, folder, `${library}.wasm`);
   const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
   return unlessDone({
-    name: `wasm-${name}`,
+    // Two may build the same module, each into a folder of its own.
+    name: `wasm-${basename(out)}`,
     inputs: [compiled, join(root, 'package-lock.json'), join(root, 'scripts', 'build')],
     settings: [wasmBindgen, ...bindgen, ...optimize],
     outputs: [join(out, `${name}.js`), join(out, `${name}_bg.wasm`)],

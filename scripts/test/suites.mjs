@@ -10,6 +10,7 @@ import { countRustTests, settle } from './counts.mjs';
 import { checkDependencies } from './dependencies.mjs';
 import { runNodeTests } from './node-tests.mjs';
 import { checkPackages } from './packages.mjs';
+import { checkRustDoc } from './rust-doc.mjs';
 import { runWasmTests } from './wasm-tests.mjs';
 
 /**
@@ -68,12 +69,17 @@ export const suites = [
     run: async (filters) => {
       // One after the other: together, each would be built with what the other's tests need of a crate they share.
       const runs = [];
-      for (const packages of [['caphost', 'caphost-gateway'], ['caphost-demo']]) {
+      for (const packages of [['caphost', 'caphost-gateway'], ['caphost-macros'], ['caphost-demo']]) {
         const named = packages.flatMap((name) => ['--package', name]);
         runs.push(await run('cargo', ['test', '--locked', ...named, '--no-fail-fast', ...filters], { timeoutMs: 20 * minute }));
       }
       return settle(Math.max(...runs.map(({ code }) => code)), countRustTests(runs.map(({ output }) => output).join('\n')));
     },
+  },
+  {
+    name: 'rust-doc',
+    about: 'the documentation of the crate: its examples compile, its links lead somewhere, every item has an example',
+    run: (filters) => checkRustDoc(filters),
   },
   { name: 'packages', about: 'the crates as published: their files, and a build from these', run: () => succeeds(() => checkPackages()) },
   {
@@ -118,7 +124,8 @@ export const suites = [
   },
   {
     name: 'docs',
-    about: 'the documentation site: its links, contrast and keyboard',
+    about: 'the documentation site: its links, contrast and keyboard, and its playground',
+    needsBuild: true,
     run: async (filters) => {
       await ensurePackages((line) => console.log(line), join(root, 'docs'));
       return runNodeTests('docs', { filters, concurrency: 1, timeoutMs: 15 * minute });

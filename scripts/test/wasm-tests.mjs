@@ -7,7 +7,8 @@ import { countRustTests, settle } from './counts.mjs';
 import { freePort, keepServing } from './test-server.mjs';
 
 /**
- * Runs the crate's `wasm_bindgen_test`s in a headless Chromium.
+ * Runs the `wasm_bindgen_test`s of the crate, and those of the documentation's app, in a headless
+ * Chromium.
  *
  * @param {object} options
  * @param {{ wasmBindgen: string, chromium: string, chromedriver: string }} options.tools
@@ -18,7 +19,7 @@ export async function runWasmTests({ tools, filters, timeoutMs }) {
   const port = await freePort();
   const stop = keepServing(port);
   const { code, output } = await run('cargo', [
-    'test', '--locked', '--package', 'caphost', '--lib', '--tests', '--target', 'wasm32-unknown-unknown', ...filters,
+    'test', '--locked', '--package', 'caphost', '--package', 'caphost-example-rust', '--lib', '--tests', '--target', 'wasm32-unknown-unknown', ...filters,
   ], {
     timeoutMs,
     env: {
