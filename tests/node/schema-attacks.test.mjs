@@ -60,6 +60,81 @@ test('uniqueItems with objects, which are all different', async () => {
   assert.deepEqual([message, details.path], ['Bad parameter a.100000: is equal to item 7', 'a.100000']);
 });
 
+/** Numbers whose hashes V8 makes alike, as it does not seed those of numbers. @param {number} count */
+function colliding(count) {
+  const mask = (1n << 64n) - 1n;
+  const inverse = (/** @type {bigint} */ odd) => {
+    let found = 1n;
+    for (let round = 0; round < 7; round += 1) found = (found * (2n - odd * found)) & mask;
+    return found;
+  };
+  const unshift = (/** @type {bigint} */ hash, /** @type {bigint} */ by) => {
+    let found = hash;
+    for (let bits = by; bits < 64n; bits += by) found = hash ^ (found >> by);
+    return found;
+  };
+  const [by65, by21, by18] = [inverse(65n), inverse(21n), inverse((1n << 18n) - 1n)];
+  const bits = new DataView(new ArrayBuffer(8));
+  const numbers = [];
+  for (let high = 1n; numbers.length < count; high += 1n) {
+    let hash = unshift((high << 30n) | 12345n, 22n);
+    hash = unshift((hash * by65) & mask, 11n);
+    hash = unshift((hash * by21) & mask, 31n);
+    bits.setBigUint64(0, ((hash + 1n) * by18) & mask);
+    const number = bits.getFloat64(0);
+    if (Number.isFinite(number) && !Number.isInteger(number)) numbers.push(number);
+  }
+  return numbers;
+}
+
+test('uniqueItems with numbers whose hashes collide', async () => {
+  const a = colliding(80_000);
+  assert.equal((await check(property({ uniqueItems: true }), { a })).success, true);
+  const { details } = await check(property({ uniqueItems: true }), { a: [...a, a[7]] });
+  assert.equal(details.path, 'a.80000');
+});
+
+test('uniqueItems with large whole numbers whose hashes collide', async () => {
+  const a = Array.from({ length: 40_000 }, (_, at) => 12_345n + (BigInt(at) << 64n));
+  assert.equal((await check(property({ uniqueItems: true }), { a })).success, true);
+});
+
+test('numbers whose hashes collide, behind two references', async () => {
+  const $defs = { outer: { $ref: '#/$defs/inner' }, inner: { type: 'number' } };
+  assert.equal((await check({ properties: { a: { items: { $ref: '#/$defs/outer' } } }, $defs }, { a: colliding(80_000) })).success, true);
+});
+
+test('uniqueItems tells apart what is written alike', async () => {
+  const a = [1, '1', 1n, true, 'true', null, 'null', 'number:1', '"1', '#0', [], ['1'], [1], [1n], [true], ['true'], {}, { 1: 1 }, { 1: '1' }];
+  assert.equal((await check(property({ uniqueItems: true }), { a })).success, true);
+  for (const more of [0, -0]) assert.equal((await check(property({ uniqueItems: true }), { a: [0, more] })).success, false);
+});
+
+test('multipleOf with millions of very large numbers', async () => {
+  const { success } = await check(property({ items: { multipleOf: 1e-300 } }), { a: Array(3_000_000).fill(1e308) });
+  assert.equal(success, true);
+});
+
+const descending = Array.from({ length: 9_900 }, (_, at) => String.fromCharCode(0xd700 - 2 * at)).join('');
+for (const [kind, make] of /** @type {[string, (at: number) => string][]} */ ([
+  ['many properties of characters', (at) => '\\p{L}'.repeat(1_990) + at],
+  ['properties of characters in one class', (at) => `[${'\\p{L}\\p{C}'.repeat(990)}]${at}`],
+  ['a class of thousands of characters, the last first', (at) => `[${descending}]${at}`],
+])) {
+  test(`format "regex" with texts of ${kind}`, async () => {
+    const { code, message } = await check(property({ items: { format: 'regex' } }), { a: Array.from({ length: 100 }, (_, at) => make(at)) });
+    assert.deepEqual([code, message], ['INVALID_PARAMS', 'The parameters take too long to check against the patterns of the schema']);
+  });
+}
+
+test('format "regex" with many texts that people write', async () => {
+  const a = Array.from({ length: 3_000 }, (_, at) => `^(?:[a-z0-9._-]+@|(\\d{3}-)+[A-F]|item ${at})$`);
+  assert.equal((await check(property({ items: { format: 'regex' } }), { a })).success, true);
+  const long = `^(${'[^a-z]+\\d*|'.repeat(800)}[\\p{L}\\p{N}]+)$`;
+  assert.equal((await check(property({ items: { format: 'regex' } }), { a: [long, ...Array(1_000).fill('^\\p{Lu}\\p{L}*$')] })).success, true);
+  assert.equal((await check(property({ items: { format: 'regex' } }), { a: ['a(', ...a] })).details.path, 'a.0');
+});
+
 test('uniqueItems on every level of a deep value', async () => {
   /** @type {any} */
   let a = [Array.from({ length: 100_000 }, (_, at) => at), 0];

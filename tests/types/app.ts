@@ -26,6 +26,7 @@ export async function anApp(worker: Worker): Promise<Host> {
     app: { id: 'types', name: 'Types', version: '1.0.0', description: 'For the type checker' },
     maxRemembered: 100,
     maxInFlight: 10,
+    maxInFlightBytes: 1 << 20,
     maxSessions: 2,
     maxRequestsPerSecond: 50,
     maxMessageBytes: 1 << 20,

@@ -1,5 +1,7 @@
 //! Calls: sessions, parameters, data, progress, children.
 
+use std::time::Duration;
+
 use caphost::session::Limits;
 use caphost::{App, CallContext, Capability, Error, Host, Progress};
 use serde::{Deserialize, Serialize};
@@ -130,7 +132,7 @@ async fn progress_reaches_the_function_on_the_object() {
             Progress::new(1.0, 4.0)
                 .stage("cutting")
                 .status("1 of 4")
-                .estimated_remaining(30.0),
+                .estimated_remaining(Duration::from_millis(30)),
         );
         Ok::<_, Error>(())
     };
@@ -158,7 +160,7 @@ async fn a_capability_calls_another_and_takes_its_failure() {
             let first: Sum = context.call("add", &params, None).await?;
             let failure = context.call::<Sum>("add", &json!({}), None).await.err();
             let unknown = context
-                .call::<Sum>("none", &json!({}), Some(1_000.0))
+                .call::<Sum>("none", &json!({}), Some(Duration::from_secs(1)))
                 .await
                 .err();
             let codes =

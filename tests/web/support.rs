@@ -57,7 +57,7 @@ impl Abp {
     /// Exposes the host.
     pub fn closed(host: &Host) -> Abp {
         let target = Object::new();
-        host.expose(&target);
+        host.expose(&target).unwrap();
         let abp = get(&target, "abp");
         Abp { target, abp }
     }

@@ -59,7 +59,7 @@ for (const { name, launch } of automationClients) {
     /** @type {Awaited<ReturnType<typeof serveFiles>>} */
     let server;
     before(async () => {
-      const bundle = await buildRustApp();
+      const bundle = await buildRustApp('held-thread');
       [browser, server] = await Promise.all([launch(), serveFiles({ folders: { '/rust-app-build/': bundle } })]);
     });
     after(async () => {
@@ -138,6 +138,20 @@ for (const { name, launch } of automationClients) {
       const response = await held;
       // The parent itself may have returned by then, or be told and end.
       assert.ok(response.cancelled ? confirmation.cancelled : response.data === true, JSON.stringify([confirmation, response]));
+      assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
+    });
+
+    test('a call that waits for a child hears that this was ended', async (t) => {
+      const { page, agent } = await attached(t);
+      await page.evaluate(() => /** @type {any} */ (window).host.register('waits', {}, async (/** @type {any} */ _, /** @type {any} */ { call }) => (
+        (await call('hold.loop', {}, { callId: 'child' })).metadata
+      )));
+      await agent.call('test.echo');
+      const parent = agent.call('waits', {}, { callId: 'parent' });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.deepEqual(await agent.cancel('child'), confirmed('child', 'terminated'));
+      const response = await parent;
+      assert.deepEqual([response.success, response.data], [true, { stop: 'terminated' }]);
       assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
     });
 

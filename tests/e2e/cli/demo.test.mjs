@@ -81,7 +81,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
     call.signal(signal);
     const { status, out, err } = await call.ended;
     assert.deepEqual([status, out], [130, '']);
-    assert.match(err, /\nCancelled, and confirmed by the app; the work has ended\n$/);
+    assert.match(err, /\nCancelled, and confirmed by the app; the work has ended: it (saw the flag|took its signal) after \d+ ms\n$/);
     await becomes(demo.page, `.call[data-call-id="${callId}"]`, 'cancelled');
     await idle();
     const runs = JSON.parse((await runCommand(demo.gateway, ['runs', '--json'])).out).runs;
@@ -91,9 +91,13 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
 }
 
 test('a timeout stops the handler in the page and counts as cancelled', { timeout: 60_000 }, async () => {
-  const call = ['call', 'export.archive', '--params', '{"megabytes":400}', '--call-id', 'timed-out', '--timeout', '400ms', '--json'];
+  const call = ['call', 'export.archive', '--params', '{"megabytes":400}', '--call-id', 'timed-out', '--timeout', '1500ms', '--json'];
   const { status, out } = await runCommand(demo.gateway, call);
-  assert.deepEqual([status, JSON.parse(out)], [130, { callId: 'timed-out', success: false, cancelled: true, metadata: { stop: 'dropped' } }]);
+  const { metadata, ...document } = JSON.parse(out);
+  assert.deepEqual([status, document], [130, { callId: 'timed-out', success: false, cancelled: true }]);
+  assert.equal(metadata.stop, 'dropped');
+  assert.match(metadata.step, /^(flag|signal)$/);
+  assert.ok(metadata.took >= 0, `${metadata.took}`);
   await becomes(demo.page, '.call[data-call-id="timed-out"]', 'cancelled');
   await idle();
 });
@@ -103,7 +107,7 @@ test('a call is cancelled from another terminal', { timeout: 60_000 }, async () 
   await call.says('export.archive: ');
   const cancel = await runCommand(demo.gateway, ['cancel', 'from-elsewhere', '--reason', 'wrong quarter']);
   assert.equal(cancel.status, 0, cancel.err);
-  assert.match(cancel.out, /^Cancelled, and confirmed by the app: [0-9a-f-]{36}; the work has ended\n$/);
+  assert.match(cancel.out, /^Cancelled, and confirmed by the app: [0-9a-f-]{36}; the work has ended: it (saw the flag|took its signal) after \d+ ms\n$/);
   const { status, err } = await call.ended;
   assert.equal(status, 130, err);
   await becomes(demo.page, '.call[data-call-id="from-elsewhere"]', 'cancelled');

@@ -52,7 +52,8 @@ for (const library of ['puppeteer', 'playwright']) {
     const { code, output } = await run(process.execPath, [join(examples, library, 'agent.mjs'), demo.gateway.url], { env: { CHROME: browserIn(folder) }, quiet: true, timeoutMs: 60_000 });
     assert.equal(code, 0, output);
     assert.match(output, /^convert\.markdownToHtml: \S/m);
-    assert.match(output, /<h1>It works<\/h1>\nstopped: (returned|dropped)\n/);
+    // On a busy machine its worker may still be loading.
+    assert.match(output, /<h1>It works<\/h1>\nstopped: (returned|dropped|never-started)\n/);
   });
 }
 

@@ -77,7 +77,8 @@ test('origins are compared whole: neither prefixes nor wildcards count', () =>
           it.host.acceptMessages({ allowedOrigins, replace: true });
           return 'accepted';
         } catch (error) {
-          return /** @type {any} */ (error).code;
+          const { code, message } = /** @type {any} */ (error);
+          return message.startsWith("allowedOrigins must be an array such as ['https://app.example']: ") && code;
         }
       });
     }, near);
@@ -99,6 +100,7 @@ test('each origin that is refused is told of once in the console of the app', ()
     const asked = await inLab(page, ({ agents, rejection }, origin) =>
       rejection(agents.connectWindow(window.frames[0], { origin, connectTimeout: 500 })), elsewhere.origin);
     assert.equal(asked.code, 'TIMEOUT');
+    assert.equal(asked.message, `No app answered within 500 ms at ${elsewhere.origin}: is ${lab.server.origin} in its allowedOrigins?`);
     await host.evaluate('0');
     assert.deepEqual(said, [`caphost: ignored a message from ${lab.server.origin}: it is not in allowedOrigins: https://other.example`]);
   }));

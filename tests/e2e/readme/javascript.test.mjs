@@ -94,10 +94,18 @@ test('the messenger of the guide is the one that is tested', () => {
   assert.equal(blocks.get('own-transport.mjs'), readFileSync(join(root, 'docs', 'examples', 'own-transport.mjs'), 'utf8'));
 });
 
+test('what the guide gives React and Vue is what their examples have', () => {
+  const source = (/** @type {string[]} */ ...path) => readFileSync(join(root, 'examples', ...path), 'utf8');
+  assert.equal(blocks.get('hooks.ts'), source('react', 'src', 'hooks.ts'));
+  assert.equal(blocks.get('composables.js'), source('vue', 'src', 'composables.js'));
+  for (const framework of ['react', 'vue']) assert.equal(blocks.get('host.js'), source(framework, 'src', 'host.js'));
+});
+
 test('the typed examples of the guide compile', async () => {
   const folder = mkdtempSync(join(root, 'target', 'typed-'));
   try {
-    const examples = [...blocks].filter(([name]) => name.endsWith('.ts'));
+    // The hooks need React, and are compiled with the bundlers.
+    const examples = [...blocks].filter(([name]) => name.endsWith('.ts') && name !== 'hooks.ts');
     for (const [name, code] of examples) writeFileSync(join(folder, name), code);
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tests/types/tsconfig.json', include: ['*.ts'] }));
     const { code, output } = await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', folder], { quiet: true, timeoutMs: 60_000 });
@@ -114,6 +122,6 @@ test('the configuration of MCP clients names a program that there is', () => {
 });
 
 test('no block of the README is left out by these tests', () => {
-  const tested = ['own-transport.mjs', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', 'start.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs'];
+  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs'];
   assert.deepEqual([...blocks.keys()].sort(), tested.sort());
 });

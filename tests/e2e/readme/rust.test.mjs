@@ -19,6 +19,7 @@ const page = (imports) => `<!doctype html>
 <link rel="icon" href="data:,">
 <script type="importmap">{ "imports": ${imports} }</script>
 <script type="module" src="start.js"></script>`;
+const example = (/** @type {string[]} */ ...path) => readFileSync(join(root, 'examples', 'rust', ...path), 'utf8');
 const javascript = (/** @type {string} */ body) => ({ body, contentType: 'text/javascript; charset=utf-8' });
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -28,17 +29,19 @@ let browser;
 
 before(async () => {
   const { wasmBindgen } = await setUpWasm();
-  await buildWasm({ crate: 'caphost-readme-app', profile: 'dev', out: glue, name: 'my_app', wasmBindgen });
+  await buildWasm({ crate: 'caphost-example-rust', library: 'my_app', profile: 'dev', out: glue, name: 'my_app', wasmBindgen });
   // As any author would: only of what wasm-bindgen wrote, and without plugins.
   await bundle({ entryPoints: [join(glue, 'my_app.js')], bundle: true, splitting: true, format: 'esm', outdir: dist, logOverride: { 'duplicate-object-key': 'silent' } });
   copyFileSync(join(glue, 'my_app_bg.wasm'), join(dist, 'my_app_bg.wasm'));
   server = await serveFiles({
-    folders: { '/bundled/dist/': dist, '/mapped/dist/': glue },
+    folders: { '/bundled/pkg/': dist, '/mapped/pkg/': glue, '/example/pkg/': glue },
     pages: {
       '/bundled/': page('{}'),
       '/mapped/': page('{}'),
       '/bundled/start.js': javascript(block('start.js')),
       '/mapped/start.js': javascript(block('start.js')),
+      '/example/': example('index.html'),
+      '/example/start.js': javascript(example('start.js')),
     },
   });
   browser = await launchPuppeteer();
@@ -48,13 +51,20 @@ after(async () => {
   await server?.close();
 });
 
-test('what was built is the Rust app of the README, and built as it says', () => {
-  assert.equal(readFileSync(join(root, 'tests', 'readme-app', 'src', 'app.rs'), 'utf8'), block('src/lib.rs'));
-  const cargo = readFileSync(join(root, 'tests', 'readme-app', 'Cargo.toml'), 'utf8');
-  assert.match(cargo, /^\[lib\]\ncrate-type = \["cdylib"\]$/m);
-  for (const [, name] of block('Cargo.toml').matchAll(/^([\w-]+) = ("|\{)/gm)) assert.match(cargo, new RegExp(`^${name} = `, 'm'));
-  assert.ok(commands.some((line) => line.startsWith('wasm-bindgen --target web ')));
-  assert.ok(commands.some((line) => /^npx esbuild \S+ --bundle --splitting --format=esm /.test(line)));
+test('what was built is the Rust app of the documentation, and built as it says', () => {
+  assert.equal(example('src', 'app.rs'), block('src/lib.rs'));
+  // The suite `wasm` runs it.
+  assert.equal(example('tests', 'primes.rs'), `#![cfg(target_arch = "wasm32")]\n\n${block('tests/primes.rs')}`);
+  const cargo = example('Cargo.toml');
+  const [lib, dependencies] = block('Cargo.toml').split(/^\[lib\]$/m)[1]?.split(/^\[dependencies\]$/m) ?? [];
+  assert.match(cargo, new RegExp(`^\\[lib\\]\nname = "my_app"${lib?.trimEnd().replace(/[[\]]/g, '\\$&')}$`, 'm'));
+  for (const line of dependencies?.trim().split('\n') ?? []) {
+    if (!line.startsWith('caphost')) assert.ok(cargo.includes(`\n${line}\n`), line);
+  }
+  assert.match(cargo, /^caphost = \{ path = "..\/..", features = \["macros"\] \}$/m);
+  assert.equal(block('.cargo/config.toml'), example('.cargo', 'config.toml'));
+  assert.ok(commands.includes('wasm-pack build --target web'));
+  assert.ok(commands.includes('wasm-pack test --headless --chrome'));
 });
 
 for (const way of ['bundled', 'mapped']) {
@@ -63,12 +73,14 @@ for (const way of ['bundled', 'mapped']) {
     t.after(() => app.close());
     await app.goto(server.url(`/${way}/`));
     await app.waitForFunction('window.abp');
+    // As in the page's console.
+    const typed = block('console.js').replace(/^await (abp\.call.*)$/m, 'return await $1');
+    assert.equal(/** @type {any} */ (await app.evaluate(`(async () => {\n${typed}\n})()`)).data, 25);
     const result = await app.evaluate(async () => {
       const { abp } = /** @type {any} */ (window);
       /** @type {any[]} */
       const reports = [];
       Object.assign(window, { __abp_progress: (/** @type {any} */ info) => reports.push(info) });
-      await abp.initialize({ agent: { name: 't', version: '1' }, protocolVersion: '0.1' });
       const counted = await abp.call('primes.count', { below: 100 });
       const refused = await abp.call('primes.count', { below: 'many' });
       const long = abp.call('primes.count', { below: 4_000_000_000 }, { callId: 'long', progressToken: 'p' });
@@ -84,3 +96,19 @@ for (const way of ['bundled', 'mapped']) {
     assert.ok(result.reported > 0);
   });
 }
+
+test('the page of the example in Rust counts, and stops', async (t) => {
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.goto(server.url('/example/'));
+  await page.waitForFunction('window.abp?.initialized');
+  const said = (/** @type {string} */ text) => page.waitForFunction((it) => document.getElementById('said')?.textContent === it, {}, text);
+  await page.$eval('#below', (it) => it.setAttribute('value', '100'));
+  await page.click('#count');
+  await said('25 primes');
+  await page.$eval('#below', (it) => it.setAttribute('value', '4000000000'));
+  await page.click('#count');
+  await said('Counting…');
+  await page.click('#stop');
+  await said('Stopped: dropped');
+});

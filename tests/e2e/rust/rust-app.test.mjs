@@ -12,7 +12,7 @@ let browser;
 let page;
 
 before(async () => {
-  server = await serveFiles({ folders: { '/rust-app-build/': await buildRustApp() } });
+  server = await serveFiles({ folders: { '/rust-app-build/': await buildRustApp('rust') } });
   browser = await launchPuppeteer();
 });
 after(async () => {

@@ -8,13 +8,14 @@ import { setUpWasm } from '../../../scripts/setup.mjs';
 /**
  * Builds tests/rust-app as a Rust author would: cargo, wasm-bindgen, a bundler.
  *
+ * @param {string} user whose it is: tests that run at the same time would take the folder from each other
  * @returns {Promise<string>} the folder of its module
  */
-export async function buildRustApp() {
+export async function buildRustApp(user) {
   const { wasmBindgen } = await setUpWasm();
-  const glue = join(glueDir, 'rust-app');
+  const glue = join(glueDir, `rust-app-${user}`);
   await buildWasm({ crate: 'caphost-test-app', profile: 'dev', out: glue, name: 'caphost_test_app', wasmBindgen });
-  const outdir = join(glueDir, 'rust-app-bundle');
+  const outdir = `${glue}-bundle`;
   await bundle({
     absWorkingDir: root,
     entryPoints: [join(glue, 'caphost_test_app.js')],

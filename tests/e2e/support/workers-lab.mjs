@@ -2,6 +2,7 @@ import { after, before } from 'node:test';
 import { launchFirefox, launchPuppeteer } from './browsers.mjs';
 import { buildRustApp } from './rust-app.mjs';
 import { serveFiles } from './static-server.mjs';
+import { launchWebKit } from './webkit.mjs';
 
 /** @typedef {import('puppeteer-core').Page} Page */
 
@@ -14,27 +15,30 @@ export const places = [
   { name: 'Chromium, isolated', isolated: true },
   { name: 'Firefox', isolated: false },
   { name: 'Firefox, isolated', isolated: true },
+  { name: 'WebKit', isolated: false },
+  { name: 'WebKit, isolated', isolated: true },
 ];
 
 /**
  * Browsers and servers for the tests of one file, and pages of the laboratory.
  *
  * @param {object} [options]
- * @param {boolean} [options.rust] whether the Rust app is served as well
+ * @param {string} [options.rust] has the Rust app served as well, built for these tests alone: see `buildRustApp`
  */
-export function useWorkers({ rust = false } = {}) {
+export function useWorkers({ rust } = {}) {
   /** @type {Record<string, Awaited<ReturnType<typeof serveFiles>>>} */
   const servers = {};
-  /** @type {Record<string, Awaited<ReturnType<typeof launchPuppeteer>> | undefined>} */
+  /** @type {Record<string, { newPage: () => Promise<any>, close: () => Promise<void> } | undefined>} */
   const browsers = {};
   before(async () => {
     /** @type {Record<string, string>} */
-    const folders = rust ? { '/rust-app-build/': await buildRustApp() } : {};
-    [servers.plain, servers.isolated, browsers.Chromium, browsers.Firefox] = await Promise.all([
+    const folders = rust ? { '/rust-app-build/': await buildRustApp(rust) } : {};
+    [servers.plain, servers.isolated, browsers.Chromium, browsers.Firefox, browsers.WebKit] = await Promise.all([
       serveFiles({ folders }),
       serveFiles({ folders, headers: ISOLATED }),
       launchPuppeteer(),
       launchFirefox(),
+      launchWebKit(),
     ]);
   });
   after(async () => {

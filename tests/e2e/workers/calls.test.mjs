@@ -119,6 +119,13 @@ everywhere('a capability in a worker that calls itself gets a worker of its own'
   return data.data;
 }, (seen) => assert.equal(seen, 7));
 
+everywhere('a module without exports, as bundlers leave it, has its handler on its global object', async (lab) => {
+  const host = await lab.newHost();
+  host.registerWorker('twice', undefined, '/workers/global.js');
+  const agent = await lab.connect(host);
+  return (await agent.call('twice', { number: 21 })).data;
+}, (data) => assert.deepEqual(data, { twice: 42 }));
+
 everywhere('a classic script has its handler on its global object', async (lab) => {
   const host = await lab.newHost();
   host.registerWorker('classic', undefined, '/workers/classic.js', { type: 'classic' });
@@ -127,7 +134,7 @@ everywhere('a classic script has its handler on its global object', async (lab) 
 
 everywhere('a cancelled call that waits for its worker never starts, and other calls go on', async (lab) => {
   const host = await lab.newHost();
-  host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 3 });
+  host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 3, settleGrace: 300 });
   const agent = await lab.connect(host);
   const call = (/** @type {any} */ params, /** @type {any} */ options = {}) => agent.call('part', params, options);
   const started = lab.running(host, 'early');
@@ -173,15 +180,17 @@ everywhere('a page that is left or frozen ends its workers, and their calls fail
   host.registerWorker('part', undefined, '/workers/parts.js');
   const abp = await lab.inPage(host);
   const seen = [];
-  for (const type of ['pagehide', 'freeze']) {
+  // As Chromium does it: `freeze` and `resume` do not bubble.
+  for (const [type, comes, target] of /** @type {[string, string, EventTarget][]} */ ([['pagehide', 'pageshow', window], ['freeze', 'resume', document]])) {
     await abp.call('part', { part: 'echo' });
     const started = lab.running(host, type);
     const call = abp.call('part', { part: 'spin' }, { callId: type });
     await started;
     // It has its worker.
     await new Promise((resolve) => setTimeout(resolve, 200));
-    (type === 'freeze' ? document : window).dispatchEvent(new Event(type, { bubbles: true }));
+    target.dispatchEvent(new Event(type));
     const { error } = await call;
+    target.dispatchEvent(new Event(comes));
     seen.push([error.code, (await abp.call('part', { part: 'echo', data: 1 })).data]);
   }
   return { seen, inFlight: host.stats().inFlight };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { launchPuppeteer } from '../support/browsers.mjs';
 import { places, useWorkers } from '../support/workers-lab.mjs';
 
 const workers = useWorkers();
@@ -13,6 +14,30 @@ const unusable = [
   ['a classic script without a handler', '/workers/plain.js', { type: 'classic' }, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
   ["a worker's script that is not there", '/workers/parts.js', { script: '/none/worker.js' }, 'BROWSER_ERROR', /worker\.js cannot be loaded/],
 ];
+
+test('Chromium: what could not be loaded for the workers is loaded for the next call', { timeout: 30_000 }, async () => {
+  const browser = await launchPuppeteer();
+  try {
+    const page = await browser.newPage();
+    await page.goto(workers.server(false).url('/lab/'));
+    await page.waitForSelector('html[data-ready]');
+    await page.setRequestInterception(true);
+    let offline = true;
+    page.on('request', (request) => void (offline && /workers|chunk-/.test(request.url()) ? request.abort() : request.continue()));
+    const lab = await page.evaluateHandle('lab');
+    const host = await page.evaluateHandle(async (/** @type {any} */ lab) => {
+      const host = await lab.newHost();
+      host.registerWorker('part', undefined, '/workers/parts.js');
+      return { host, abp: await lab.inPage(host) };
+    }, lab);
+    const call = () => host.evaluate((/** @type {any} */ { abp }) => abp.call('part', { part: 'echo', data: 1 }));
+    const first = await call();
+    offline = false;
+    assert.deepEqual([first.success, (await call()).data], [false, 1]);
+  } finally {
+    await browser.close();
+  }
+});
 
 for (const place of places.filter(({ isolated }) => !isolated)) {
   for (const [what, module, options, code, message] of unusable) {

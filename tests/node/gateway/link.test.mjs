@@ -475,7 +475,9 @@ describe('the link to a gateway', () => {
     last().end();
     wait(t, 100);
     last().open();
-    last().hear('app/refused', { error: { retryable: false } });
+    const warn = t.mock.method(console, 'warn', () => {});
+    last().hear('app/refused', { error: { retryable: false, message: 'No token was given' } });
+    assert.deepEqual(warn.mock.calls.map((call) => call.arguments), [['caphost: ws://gateway refuses this app: No token was given']]);
     assert.equal(session.open, false);
     last().end(1008);
     wait(t, 2 * GRACE);

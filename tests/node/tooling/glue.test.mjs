@@ -17,10 +17,10 @@ function reached(file, found = new Set()) {
   return found;
 }
 
-test('the crate ships every file that the glue of a host imports, and its workers', () => {
-  const named = ['files.rs', 'sys.rs'].flatMap((file) =>
+test('the crate ships every file that the glue of a host, of an agent in Rust and of workers imports', () => {
+  const named = ['files.rs', 'sys.rs', 'caller/sys.rs'].flatMap((file) =>
     [...readFileSync(`${root}/src/web/${file}`, 'utf8').matchAll(/"\/src\/web\/js\/([^"]+)"/g)].map(([, name]) => name));
-  const needed = reached('shell.js', reached('host.js'));
+  const needed = reached('in-rust.js', reached('shell.js', reached('host.js')));
   // Workers load theirs by its URL, and Rust calls its own.
   reached('workers/serve.js', reached('workers/worker.js', needed));
   assert.ok(needed.size > 40);

@@ -3,6 +3,7 @@
 
 #![cfg(target_arch = "wasm32")]
 
+mod agent;
 mod bare;
 mod workers;
 

@@ -2,7 +2,7 @@
 //! that the page shares with it. What never looks whether it is to stop also posts to a channel, every
 //! few milliseconds, what time it is.
 
-use caphost::{CallContext, Capability, Error, Host, Progress, WorkerModule, worker};
+use caphost::{CallContext, Capability, Error, Host, Progress, WorkerModule, capability, worker};
 use js_sys::{Atomics, Date, Int32Array};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -102,7 +102,7 @@ fn run(work: Work, context: CallContext) -> Result<Done, Error> {
     };
     match work.way.as_str() {
         "heeds" => {
-            while !context.cancelled() {
+            while !context.is_cancelled() {
                 step();
             }
             Err(Error::cancelled())
@@ -191,11 +191,24 @@ async fn ask(_: Work, context: CallContext) -> Result<Answer, Error> {
     context.call("rust.double", &answer, None).await
 }
 
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Range {
+    below: u32,
+}
+
+/// Adds numbers, in a worker.
+#[capability(name = "worker.sum")]
+async fn sum(Range { below }: Range, context: CallContext) -> Result<u32, Error> {
+    context.checkpoint().await;
+    Ok((0..below).sum())
+}
+
 /// What this module serves in its workers.
 pub fn serve() {
     worker::serve_sync("worker.run", run);
     worker::serve("worker.pace", pace);
     worker::serve("worker.ask", ask);
+    sum::serve();
 }
 
 /// What the page offers of it.
@@ -206,6 +219,7 @@ pub fn register(host: &Host) -> Result<(), Error> {
     for name in ["worker.run", "worker.pace", "worker.ask", "worker.missing"] {
         host.register_worker(Capability::new(name), &module)?;
     }
+    host.register_worker(sum::capability(), &module)?;
     host.register(
         Capability::new("rust.double"),
         |answer: Answer, _: CallContext| async move {

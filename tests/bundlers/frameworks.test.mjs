@@ -1,0 +1,172 @@
+/** The examples for React and Vue in Vite, as one works with them: in development, with hot reload, and built. */
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { run } from '../../scripts/command.mjs';
+import { packageDir, root } from '../../scripts/paths.mjs';
+import { launchPuppeteer } from '../e2e/support/browsers.mjs';
+import { serveFiles } from '../e2e/support/static-server.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+/** Those of the lock file beside this. @param {string} name @returns {Promise<any>} */
+const tool = (name) => import(name);
+
+/** The file with the handler that is edited. @type {Record<string, string>} */
+const examples = { react: 'src/Notes.jsx', vue: 'src/NoteList.vue' };
+
+/** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
+let browser;
+/** @type {string} */
+let work;
+
+before(async () => {
+  const installed = join(here, 'node_modules', 'caphost');
+  rmSync(installed, { recursive: true, force: true });
+  cpSync(packageDir, installed, { recursive: true });
+  // Where Vite looks for packages.
+  work = mkdtempSync(join(here, '.apps-'));
+  const isSource = (/** @type {string} */ path) => !path.includes('node_modules') && !path.endsWith('dist');
+  for (const name of Object.keys(examples)) cpSync(join(root, 'examples', name), join(work, name), { recursive: true, filter: isSource });
+  browser = await launchPuppeteer();
+});
+after(async () => {
+  await browser?.close();
+  if (work) rmSync(work, { recursive: true, force: true });
+});
+
+/** @param {import('node:test').TestContext} t @param {string} url */
+async function opened(t, url) {
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(url);
+  /** @param {string} id @param {RegExp} text */
+  const shows = (id, text) => page.waitForFunction((selector, source) => new RegExp(source).test(document.querySelector(selector)?.textContent ?? ''), {}, `#${id}`, text.source);
+  /** How often the handler of `notes.count` ran. */
+  const runs = () => page.evaluate(() => performance.getEntriesByName('notes.count').length);
+  /** As an agent of another make. */
+  const count = () => page.evaluate(async () => {
+    const abp = /** @type {any} */ (window).abp;
+    if (!abp.initialized) await abp.initialize({ agent: { name: 'test', version: '1' }, protocolVersion: '0.1' });
+    return (await abp.call('notes.count')).data;
+  });
+  return { page, complaints, shows, runs, count };
+}
+
+/** What a person does there. @param {Awaited<ReturnType<typeof opened>>} app */
+async function works({ page, shows, runs, complaints }) {
+  await shows('count', /^1 notes$/);
+  assert.equal(await runs(), 1);
+  await page.click('#add');
+  await shows('notes', /From the assistant/);
+  assert.equal(await page.$$eval('#notes li', (items) => items.length), 2);
+  await page.click('#export');
+  await shows('said', /^[1-9]\d* %$/);
+  await shows('running', /^1$/);
+  await page.click('#stop');
+  await shows('said', /^Stopped: returned$/);
+  await page.click('#export');
+  const stop = await page.waitForSelector('cap-activity >>> .call.running .stop');
+  await stop?.click();
+  await shows('said', /^Stopped: returned$/);
+  await shows('running', /^0$/);
+  assert.deepEqual(complaints, []);
+}
+
+for (const [name, edited] of Object.entries(examples)) {
+  test(`${name}: in development every call runs once, and a hot reload replaces the handler`, { timeout: 120_000 }, async (t) => {
+    const folder = join(work, name);
+    const { createServer } = await tool('vite');
+    const server = await createServer({ root: folder, logLevel: 'error', server: { host: '127.0.0.1', port: 0, fs: { allow: [here] } }, cacheDir: join(folder, '.vite') });
+    t.after(() => server.close());
+    await server.listen();
+    const app = await opened(t, server.resolvedUrls.local[0]);
+    await works(app);
+    assert.equal(await app.count(), '2 notes');
+
+    const file = join(folder, edited);
+    const source = readFileSync(file, 'utf8');
+    writeFileSync(file, source.replace(' notes`', ' edited notes`'));
+    await app.page.waitForFunction(async () => (await /** @type {any} */ (window).abp.call('notes.count')).data.includes('edited'), { polling: 200 });
+    // React keeps the state of an edited component, Vue starts it anew.
+    assert.equal(await app.count(), name === 'react' ? '2 edited notes' : '1 edited notes');
+
+    // The module of the host itself: a new one serves the window.
+    const host = join(folder, 'src', 'host.js');
+    writeFileSync(host, readFileSync(host, 'utf8').replace("name: 'Notes'", "name: 'Edited notes'"));
+    await app.page.waitForFunction(() => /** @type {any} */ (window).abp?.app.name === 'Edited notes', { polling: 200 });
+    await app.page.waitForFunction(() => document.querySelector('#count')?.textContent?.includes('edited'), { polling: 200 });
+    assert.match(await app.count(), /edited notes$/);
+    assert.deepEqual(app.complaints, []);
+  });
+
+  test(`${name}: built, it works as well`, { timeout: 120_000 }, async (t) => {
+    const folder = join(work, name);
+    const { build } = await tool('vite');
+    await build({ root: folder, logLevel: 'error', build: { outDir: join(folder, 'dist') } });
+    const server = await serveFiles({ folders: { '/': `${join(folder, 'dist')}/` } });
+    t.after(() => server.close());
+    const app = await opened(t, server.url('/index.html'));
+    await app.shows('count', /^1 (edited )?notes$/);
+    await works({ ...app, shows: async (id, text) => (id === 'count' ? app.shows(id, /notes$/) : app.shows(id, text)) });
+  });
+
+  test(`${name}: the example has the versions that are tested`, () => {
+    const tested = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).devDependencies;
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'examples', name, 'package.json'), 'utf8'));
+    for (const [wanted, version] of Object.entries({ ...dependencies, ...devDependencies })) if (wanted !== 'caphost') assert.equal(version, tested[wanted], wanted);
+  });
+}
+
+test('react: the hooks are what a strict TypeScript project accepts, with a map of capabilities', { timeout: 120_000 }, async () => {
+  const folder = join(work, 'typed');
+  cpSync(join(work, 'react', 'src', 'hooks.ts'), join(folder, 'hooks.ts'));
+  writeFileSync(join(folder, 'uses.tsx'), `
+    import type { Host } from 'caphost';
+    import type { Agent } from 'caphost/agent';
+    import { useAction, useActivity, useAgent, useCall, useCapability } from './hooks.ts';
+
+    type Caps = {
+      'notes.add': (params: { text: string }) => { count: number };
+      'notes.count': () => string;
+    };
+
+    export function Notes({ host }: { host: Host<Caps> }) {
+      useCapability(host, 'notes.add', { concurrency: 1 }, ({ text }, { signal }) => ({ count: signal.aborted ? 0 : text.length }));
+      // @ts-expect-error there is no such capability
+      useCapability(host, 'notes.ad', {}, () => ({ count: 1 }));
+      // @ts-expect-error that is not what it returns
+      useCapability(host, 'notes.add', {}, () => 'one');
+      return <output>{useActivity(host).length}</output>;
+    }
+
+    export function Calls({ connect, untyped }: { connect: () => Promise<Agent<Caps>>; untyped: Agent }) {
+      const whatever = useCall(untyped, 'whatever', { it: 1 });
+      const agent = useAgent(connect);
+      return agent ? <Called agent={agent} /> : <p>{whatever?.data}</p>;
+    }
+
+    function Called({ agent }: { agent: Agent<Caps> }) {
+      const count = useCall(agent, 'notes.count');
+      const add = useAction(agent, 'notes.add');
+      // @ts-expect-error the text is missing
+      void add.start();
+      // @ts-expect-error a count is not what it gives
+      count?.data?.count;
+      return <button onClick={() => void add.start({ text: 'Milk' })}>{count?.data?.length} {add.progress?.percentage} {add.response?.data?.count}</button>;
+    }
+  `);
+  const compilerOptions = {
+    strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noImplicitOverride: true, verbatimModuleSyntax: true,
+    target: 'es2023', module: 'esnext', moduleResolution: 'bundler', lib: ['es2023', 'dom', 'dom.iterable', 'esnext.disposable'], types: [],
+    jsx: 'react-jsx', allowImportingTsExtensions: true, noEmit: true,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*'] }));
+  const { code, output } = await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', folder], { quiet: true, timeoutMs: 60_000 });
+  assert.equal(code, 0, output);
+});

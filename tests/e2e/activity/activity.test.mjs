@@ -1,0 +1,231 @@
+/** `<cap-activity>` as a person uses it, under a Content-Security-Policy that forbids inline styles. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launchPuppeteer } from '../support/browsers.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; img-src data:; require-trusted-types-for 'script'";
+
+/** @typedef {{ host: any, agent: any, activityOf: any, ends: Map<string, (how?: any) => void>, answers: Record<string, any> }} Fixture */
+
+/** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
+let browser;
+/** @type {Awaited<ReturnType<typeof serveFiles>>} */
+let server;
+
+before(async () => {
+  [server, browser] = await Promise.all([serveFiles({ headers: { 'content-security-policy': policy } }), launchPuppeteer()]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/** @param {import('node:test').TestContext} t */
+async function opened(t) {
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(server.url('/activity/'));
+  await page.waitForSelector('html[data-ready]');
+  /** @param {string} id @param {string} capability @param {object} [params] */
+  const call = (id, capability = 'work', params = {}) => page.evaluate((callId, name, given) => {
+    const { agent, answers } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
+    void agent.call(name, given, { callId, onProgress() {} }).then((/** @type {any} */ answer) => (answers[callId] = answer));
+  }, id, capability, params);
+  /** @param {string} id @param {string} [error] */
+  const end = (id, error) => page.evaluate((callId, message) => /** @type {any} */ (window).activity.ends.get(callId)(message && new Error(message)), id, error);
+  /** @param {string} id */
+  const answer = (id) => page.waitForFunction((callId) => /** @type {any} */ (window).activity.answers[callId], {}, id).then((it) => it.jsonValue());
+  /** What a person reads, line by line. */
+  const lines = () => page.evaluate(() => {
+    const root = /** @type {any} */ (document.querySelector('cap-activity')).shadowRoot;
+    return [...root.querySelectorAll('.none, .call, .more')].filter((/** @type {any} */ it) => !it.hidden)
+      .map((/** @type {any} */ it) => [...it.querySelectorAll('.head, .state')].map((part) => part.textContent.trim()).join(' | ') || it.textContent.trim());
+  });
+  /** @param {string[]} wanted */
+  const shows = async (...wanted) => {
+    for (let left = 200; left > 0 && JSON.stringify(await lines()) !== JSON.stringify(wanted); left -= 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(await lines(), wanted);
+  };
+  return { page, complaints, call, end, answer, lines, shows };
+}
+
+/** By its role and name, as a screen reader finds it. @param {import('puppeteer-core').Page} page @param {string} role @param {string} name */
+const byRole = async (page, role, name) => {
+  const found = await page.waitForSelector(`::-p-aria([name="${name}"][role="${role}"])`);
+  assert.ok(found, name);
+  return found;
+};
+
+test('a call is shown with its progress, and how it has ended', { timeout: 60_000 }, async (t) => {
+  const { page, call, end, shows, complaints } = await opened(t);
+  await shows('No agent is working.');
+  await call('first', 'work', { stage: 'Reading' });
+  await shows('work for tester | Working · Reading');
+  const bar = await byRole(page, 'progressbar', 'Progress of work');
+  assert.equal(await bar.evaluate((it) => /** @type {HTMLProgressElement} */ (it).value), 25);
+  await call('second');
+  await shows('work for tester | Working', 'work for tester | Working · Reading');
+  await end('first');
+  await end('second', 'The disk is full');
+  await shows('work for tester | Failed: The disk is full', 'work for tester | Done');
+  assert.deepEqual(complaints.filter((it) => !it.includes('The disk is full')), []);
+});
+
+test('its button stops a call, and the words say what became of it', { timeout: 60_000 }, async (t) => {
+  const { page, call, end, answer, shows } = await opened(t);
+  await call('mine');
+  await (await byRole(page, 'button', 'Stop work')).click();
+  const { cancelled, metadata } = await answer('mine');
+  assert.deepEqual([cancelled, metadata.stop], [true, 'returned']);
+  await shows('work for tester | Stopped: the work has ended.');
+
+  await call('second', 'deaf');
+  await (await byRole(page, 'button', 'Stop deaf')).click();
+  assert.equal((await answer('second')).metadata.stop, 'abandoned');
+  await shows('deaf for tester | Told to stop. The work was not seen to end, and may go on.', 'work for tester | Stopped: the work has ended.');
+  await end('second');
+  await shows('deaf for tester | Told to stop. The work has ended since.', 'work for tester | Stopped: the work has ended.');
+});
+
+test('the handler is told who has stopped it', { timeout: 60_000 }, async (t) => {
+  const { page, call, answer } = await opened(t);
+  await page.evaluate(() => {
+    const { host, answers } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
+    host.register('why', {}, (/** @type {any} */ _, /** @type {any} */ { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => {
+      answers.reason = signal.reason.message;
+      reject(signal.reason);
+    })));
+  });
+  await call('mine', 'why');
+  await (await byRole(page, 'button', 'Stop why')).click();
+  await answer('mine');
+  assert.equal(await answer('reason'), 'Stopped by the user');
+});
+
+test('the keyboard alone stops a call, and stays where it was', { timeout: 60_000 }, async (t) => {
+  const { page, call, answer, shows } = await opened(t);
+  await call('below');
+  await call('mine');
+  const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className);
+  await byRole(page, 'button', 'Stop all');
+  const order = [];
+  for (let n = 0; n < 3; n += 1) {
+    await page.keyboard.press('Tab');
+    order.push(await focused());
+  }
+  assert.deepEqual(order, ['stop-all', 'stop', 'stop']);
+  await page.keyboard.press('Enter');
+  assert.equal((await answer('below')).cancelled, true);
+  await shows('work for tester | Working', 'work for tester | Stopped: the work has ended.');
+  assert.equal(await focused(), 'state');
+  await page.keyboard.down('Shift');
+  await page.keyboard.press('Tab');
+  await page.keyboard.up('Shift');
+  assert.equal(await focused(), 'stop');
+  await page.keyboard.press('Space');
+  assert.equal((await answer('mine')).cancelled, true);
+});
+
+test('"Stop all" stops all, and hands the focus on when it goes', { timeout: 60_000 }, async (t) => {
+  const { page, call, answer } = await opened(t);
+  for (const id of ['a', 'b', 'c']) await call(id);
+  const all = await byRole(page, 'button', 'Stop all');
+  await all.focus();
+  await page.keyboard.press('Enter');
+  for (const id of ['a', 'b', 'c']) assert.equal((await answer(id)).cancelled, true);
+  await page.waitForFunction(() => document.activeElement?.shadowRoot?.activeElement?.className === 'activity');
+});
+
+test('a live region tells what happens, and a rush of calls as a number', { timeout: 60_000 }, async (t) => {
+  const { page, call, end } = await opened(t);
+  const says = (/** @type {RegExp} */ text) => page.waitForFunction((source) => {
+    const said = document.querySelector('cap-activity')?.shadowRoot?.querySelector('[role=status]')?.textContent;
+    return new RegExp(source).test(said ?? '');
+  }, {}, text.source);
+  await call('one');
+  await says(/^work: Working\.$/);
+  await end('one');
+  await says(/^work: Done\.$/);
+  await page.evaluate(() => {
+    const { agent } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
+    for (let n = 0; n < 30; n += 1) void agent.call('work', {}, { callId: `rush ${n}` });
+  });
+  await says(/^work: Working\. work: Working\. work: Working\. 27 more\.$/);
+});
+
+test('of many calls some are shown, of ended ones as many as `keep` says, of children none', { timeout: 60_000 }, async (t) => {
+  const { page, call, lines, shows } = await opened(t);
+  await call('parent', 'parent');
+  await shows('parent for tester | Working');
+  await page.evaluate(() => {
+    const { agent } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
+    for (let n = 0; n < 30; n += 1) void agent.call('work', {}, { callId: `many ${n}` });
+  });
+  await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.call').length === 20);
+  assert.equal((await lines()).at(-1), '11 more');
+  await (await byRole(page, 'button', 'Stop all')).click();
+  await shows(...Array(3).fill('work for tester | Stopped: the work has ended.'));
+  await page.evaluate(() => document.querySelector('cap-activity')?.setAttribute('keep', '1'));
+  await shows('work for tester | Stopped: the work has ended.');
+  await page.evaluate(() => document.querySelector('cap-activity')?.setAttribute('keep', '0'));
+  await shows('No agent is working.');
+});
+
+test('it takes the colours and the words that the app gives it', { timeout: 60_000 }, async (t) => {
+  const { page, call, shows } = await opened(t);
+  await page.evaluate(() => {
+    const shown = /** @type {any} */ (document.querySelector('cap-activity'));
+    shown.classList.add('themed');
+    shown.texts = { running: 'Arbeitet', stop: 'Anhalten', by: (/** @type {string} */ agent) => `für ${agent}`, cancelled: { returned: 'Angehalten.' } };
+  });
+  await call('mine');
+  await shows('work für tester | Arbeitet');
+  const stop = await byRole(page, 'button', 'Anhalten work');
+  assert.deepEqual(await stop.evaluate((it) => [getComputedStyle(it).color, getComputedStyle(it.parentElement ?? it).borderRadius]), ['rgb(0, 0, 255)', '3px']);
+  assert.equal(await page.evaluate(() => getComputedStyle(/** @type {any} */ (document.querySelector('cap-activity')?.shadowRoot?.querySelector('.name'))).textTransform), 'uppercase');
+  await stop.click();
+  await shows('work für tester | Angehalten.');
+});
+
+test('an element that comes later, moves or changes its host shows the same calls', { timeout: 60_000 }, async (t) => {
+  const { page, call, shows, end } = await opened(t);
+  await call('mine');
+  await shows('work for tester | Working');
+  await page.evaluate(() => {
+    const { host } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
+    document.querySelector('cap-activity')?.remove();
+    const later = document.createElement('cap-activity');
+    document.body.append(later);
+    /** @type {any} */ (later).host = host;
+    document.body.prepend(later);
+  });
+  await shows('work for tester | Working');
+  await end('mine');
+  await shows('work for tester | Done');
+  await page.evaluate(() => void (/** @type {any} */ (document.querySelector('cap-activity')).host = undefined));
+  await shows('No agent is working.');
+});
+
+test('host.cancel finds the session, or takes the one that is named', { timeout: 60_000 }, async (t) => {
+  const { page, call, answer } = await opened(t);
+  await call('mine');
+  const cancelled = await page.evaluate(async () => {
+    const { host, activityOf } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const [{ sessionId }] = activityOf(host).calls();
+    return [
+      await host.cancel('nobody'),
+      await host.cancel('mine', { by: 'user' }),
+      await host.cancel('mine', { sessionId }),
+      (await host.cancel('mine', { sessionId: 'no session' })).error.code,
+    ];
+  });
+  const confirmed = { callId: 'mine', cancelled: true, metadata: { stop: 'returned' } };
+  assert.deepEqual(cancelled, [{ callId: 'nobody', cancelled: false, reason: 'Operation not found' }, confirmed, confirmed, 'SESSION_INVALID']);
+  assert.equal((await answer('mine')).cancelled, true);
+});

@@ -1,0 +1,114 @@
+/** The example of an extension, in a browser that has it. */
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import puppeteer from 'puppeteer-core';
+import { findChromium } from '../../../scripts/browser/find.mjs';
+import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
+import { must } from '../../../scripts/command.mjs';
+import { root } from '../../../scripts/paths.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+
+const source = join(root, 'examples', 'extension');
+
+/** An app that says in its title how its call is. */
+const watched = `<!doctype html>
+<script type="module">
+  import { createHost } from '/caphost/index.js';
+  const host = await createHost({ app: { id: 'watched', name: 'Watched', version: '1.0.0' } });
+  host.register('wait', {}, (params, { signal }) => new Promise((resolve, reject) => {
+    document.title = 'running';
+    signal.onabort = () => {
+      document.title = signal.reason.message;
+      reject(signal.reason);
+    };
+  }));
+  host.acceptMessages();
+</script>`;
+
+/** @type {import('puppeteer-core').Browser} */
+let browser;
+/** @type {Awaited<ReturnType<typeof serveFiles>>} */
+let server;
+/** @type {string} */
+let folder;
+/** @type {string} */
+let id;
+
+before(async () => {
+  folder = mkdtempSync(join(root, 'target', 'extension-'));
+  cpSync(source, folder, { recursive: true, filter: (path) => !path.endsWith('dist') });
+  await must(process.execPath, [join(source, 'build.mjs'), join(folder, 'dist')], { quiet: true, timeoutMs: 60_000 });
+  const policy = { 'content-security-policy': "default-src 'none'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:" };
+  const pages = { '/nothing': '<!doctype html><title>Nothing</title>', '/app/watched.html': watched };
+  server = await serveFiles({ folders: { '/app/': join(root, 'examples', 'parent-and-frame') }, pages, headers: policy });
+  browser = await puppeteer.launch({ executablePath: findChromium() ?? '', headless: true, pipe: true, enableExtensions: true, args: chromiumFlags() });
+  id = await browser.installExtension(folder);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A page, and the popup for its tab, as a page of its own. @param {import('node:test').TestContext} t @param {string} path */
+async function opened(t, path) {
+  const popup = await browser.newPage();
+  t.after(() => popup.isClosed() || popup.close());
+  await popup.goto(`chrome-extension://${id}/popup.css`);
+  const tabs = () => popup.evaluate(async () => (await /** @type {any} */ (globalThis).chrome.tabs.query({})).map((/** @type {{ id: number }} */ tab) => tab.id));
+  const before = await tabs();
+  const page = await browser.newPage();
+  t.after(() => page.isClosed() || page.close());
+  await page.goto(server.url(path));
+  const [tab] = (await tabs()).filter((/** @type {number} */ it) => !before.includes(it));
+  await popup.goto(`chrome-extension://${id}/popup.html?tab=${tab}`);
+  await popup.bringToFront();
+  return { page, popup };
+}
+
+/** @param {import('puppeteer-core').Page} popup @param {string} element @param {RegExp} text */
+const shows = (popup, element, text) =>
+  popup.waitForFunction((selector, source) => new RegExp(source).test(document.querySelector(selector)?.textContent ?? ''), { polling: 50 }, element, text.source);
+
+/** @param {import('puppeteer-core').Page} popup @param {string} params */
+async function call(popup, params) {
+  await popup.$eval('#params', (it, text) => void (/** @type {HTMLTextAreaElement} */ (it).value = text), params);
+  await popup.click('#call');
+}
+
+test('the popup lists what the app offers, calls it, and stops it', { timeout: 60_000 }, async (t) => {
+  const { popup } = await opened(t, '/app/app.html');
+  await shows(popup, '#app', /^Counter$/);
+  assert.equal(await popup.$eval('#capability', (it) => it.textContent), 'count.to');
+  await call(popup, '{ "end": 5 }');
+  await shows(popup, '#said', /"counted": 5/);
+  await call(popup, '{ "end": "many" }');
+  await shows(popup, '#said', /^INVALID_TYPE: /);
+  await call(popup, '{ "end": 100000 }');
+  await popup.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector('#progress')).value > 0);
+  await popup.click('#stop');
+  await shows(popup, '#said', /^Stopped: returned$/);
+});
+
+test('a popup that is closed cancels its call, and the page goes on', { timeout: 60_000 }, async (t) => {
+  const { page, popup } = await opened(t, '/app/watched.html');
+  await shows(popup, '#app', /^Watched$/);
+  await call(popup, '{}');
+  await page.waitForFunction(() => document.title === 'running', { polling: 50 });
+  await popup.close();
+  await page.waitForFunction(() => document.title === 'The popup was closed', { polling: 50 });
+});
+
+test('a page that offers nothing says so, and one that goes away ends the call', { timeout: 60_000 }, async (t) => {
+  const { popup: lonely } = await opened(t, '/nothing');
+  await shows(lonely, '#app', /^This page offers nothing$/);
+  const { page, popup } = await opened(t, '/app/app.html');
+  await shows(popup, '#app', /^Counter$/);
+  await call(popup, '{ "end": 100000 }');
+  await popup.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector('#progress')).value > 0);
+  await page.close();
+  await shows(popup, '#said', /./);
+  assert.equal(await popup.$eval('#stop', (it) => /** @type {HTMLButtonElement} */ (it).disabled), true);
+});

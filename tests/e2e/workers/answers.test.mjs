@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { places, useWorkers } from '../support/workers-lab.mjs';
+
+const workers = useWorkers();
+
+/** @param {string} source of a module */
+const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}`;
+
+for (const place of places.filter(({ isolated }) => !isolated)) {
+  test(`${place.name}: what a worker has called keeps what is its own, and gives away what can only be moved`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const host = await lab.newHost();
+      host.registerWorker('part', undefined, '/workers/parts.js');
+      const bytes = new ArrayBuffer(64);
+      host.register('cached', {}, () => ({ bytes }));
+      host.register('port', {}, () => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }) => port1.postMessage(data + 1);
+        return { port: port2 };
+      });
+      host.register('locked', {}, () => {
+        const stream = new ReadableStream();
+        stream.getReader();
+        return { stream };
+      });
+      const abp = await lab.inPage(host);
+      const sizes = [];
+      for (let number = 0; number < 2; number += 1) {
+        const { data } = await abp.call('part', { part: 'child', name: 'cached' }, { timeout: 2000 });
+        sizes.push(data?.data?.bytes?.byteLength, bytes.byteLength);
+      }
+      const locked = await abp.call('part', { part: 'child', name: 'locked' }, { timeout: 2000 });
+      const port = await abp.call('part', { part: 'childPort', name: 'port' }, { timeout: 2000 });
+      return { sizes, locked: locked.data ?? locked.error, port: port.data ?? port.error };
+    });
+    if (!seen) return;
+    assert.deepEqual(seen.sizes, [64, 64, 64, 64]);
+    assert.deepEqual(seen.port, { said: 8 });
+    assert.equal(seen.locked.error?.code, 'OPERATION_FAILED', JSON.stringify(seen.locked));
+    assert.match(seen.locked.error.message, /cannot be sent to the worker/);
+  });
+
+  test(`${place.name}: parameters that cannot be sent to a worker fail their call, and the next goes on`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const host = await lab.newHost();
+      host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 1 });
+      const abp = await lab.inPage(host);
+      const codes = [];
+      for (const f of [() => {}, () => {}, 0]) {
+        const { data, error } = await abp.call('part', { part: 'echo', data: 1, f }, { timeout: 2000 });
+        codes.push(error?.code ?? data);
+      }
+      return { codes, inFlight: host.stats().inFlight };
+    });
+    if (seen) assert.deepEqual(seen, { codes: ['INVALID_PARAMS', 'INVALID_PARAMS', 1], inFlight: 0 });
+  });
+
+  test(`${place.name}: whatever is thrown is answered, and its code is kept`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab, module) => {
+      const host = await lab.newHost();
+      host.registerWorker('throws', undefined, module);
+      const agent = await lab.connect(host);
+      const errors = [];
+      for (const how of ['proxy', 'details', 'code', 'nothing']) errors.push((await agent.call('throws', { how }, { timeout: 2000 })).error);
+      return errors.map(({ code, message }) => [code, message]);
+    }, moduleOf(`export default ({ how }) => {
+      if (how === 'proxy') throw new Proxy({}, { get() { throw 1; } });
+      if (how === 'details') throw Object.assign(new Error('mine'), { code: 'MY_CODE', details: { run() {} } });
+      if (how === 'code') throw Object.assign(new Error('odd'), { code: () => {} });
+      throw undefined;
+    };`));
+    if (!seen) return;
+    assert.deepEqual(seen, [['OPERATION_FAILED', 'it cannot be read'], ['MY_CODE', 'mine'], ['OPERATION_FAILED', 'odd'], ['OPERATION_FAILED', 'undefined']]);
+  });
+
+  test(`${place.name}: what a handler calls or asks after its end is answered as in the page`, { timeout: 30_000 }, async (context) => {
+    const source = `
+      const late = (ask) => new Promise((resolve) => setTimeout(() => resolve(ask()), 30));
+      export default (_, { call, elicit }) => {
+        const channel = new BroadcastChannel('late');
+        Promise.all([late(() => call('test.echo')), late(() => elicit({ method: 'elicitation/input' }))]).then((answers) => channel.postMessage(answers));
+        return 1;
+      };`;
+    const seen = await workers.run(context, place, async (lab, module) => {
+      const host = await lab.newHost();
+      host.registerWorker('late', undefined, module, { warm: false, pool: 1 });
+      const inPage = (await import(module)).default;
+      host.register('page', {}, inPage);
+      const agent = await lab.connect(host);
+      const channel = new BroadcastChannel('late');
+      const seen = [];
+      for (const name of ['late', 'page']) {
+        const heard = new Promise((resolve) => {
+          channel.onmessage = ({ data }) => resolve(data);
+          setTimeout(resolve, 2000, 'never');
+        });
+        await agent.call(name);
+        seen.push(await heard);
+      }
+      return seen;
+    }, moduleOf(source));
+    if (!seen) return;
+    const over = { success: false, cancelled: true, metadata: { stop: 'never-started' } };
+    assert.deepEqual(seen[1], [over, over]);
+    assert.deepEqual(seen[0], seen[1]);
+  });
+
+  test(`${place.name}: a message that a handler posts by itself disturbs nothing`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab, module) => {
+      /** @type {string[]} */
+      const errors = [];
+      addEventListener('error', ({ message }) => errors.push(message));
+      const host = await lab.newHost();
+      host.registerWorker('posts', undefined, module);
+      const { data } = await (await lab.connect(host)).call('posts');
+      return { data, errors };
+    }, moduleOf('export default () => { postMessage({ own: 1 }); return 1; };'));
+    if (seen) assert.deepEqual(seen, { data: 1, errors: [] });
+  });
+}

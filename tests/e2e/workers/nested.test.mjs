@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { places, useWorkers } from '../support/workers-lab.mjs';
+
+const workers = useWorkers();
+
+/** @param {string} source of a module */
+const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}`;
+
+for (const place of places.filter(({ isolated }) => !isolated)) {
+  test(`${place.name}: a worker that has started workers is never said to have ended with them`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab, module) => {
+      const host = await lab.newHost();
+      host.registerWorker('nests', undefined, module);
+      const agent = await lab.connect(host);
+      const stops = [];
+      for (const nests of [false, true]) {
+        const callId = `nests ${nests}`;
+        const began = lab.event(host, (/** @type {any} */ it) => it.type === 'progress');
+        const call = agent.call('nests', { nests }, { callId });
+        await began;
+        const { metadata } = await agent.cancel(callId);
+        stops.push([metadata.stop, metadata.step, (await call).metadata.stop]);
+      }
+    }, moduleOf(`export default ({ nests, echo }, { progress }) => {
+      if (echo) return echo;
+      if (nests) new Worker(URL.createObjectURL(new Blob(['setInterval(() => {}, 10)'])));
+      progress({ progress: 1 });
+      for (;;);
+    };`));
+    if (!seen) return;
+    assert.deepEqual(seen, { stops: [['terminated', 'terminate', 'terminated'], ['abandoned', 'terminate', 'abandoned']], again: 1 });
+  });
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { places, useWorkers } from '../support/workers-lab.mjs';
+
+const workers = useWorkers();
+
+for (const place of places.filter(({ isolated }) => !isolated)) {
+  test(`${place.name}: a page that is left or frozen starts no worker before it is shown again`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const started = [];
+      const { Worker: Native } = window;
+      window.Worker = class extends Native {
+        /** @param {ConstructorParameters<typeof Native>} given */
+        constructor(...given) {
+          super(...given);
+          started.push(given);
+        }
+      };
+      const host = await lab.newHost();
+      host.registerWorker('part', { concurrency: 1 }, '/workers/parts.js', { pool: 1 });
+      const abp = await lab.inPage(host);
+      const results = [];
+      // As Chromium does it: `freeze` and `resume` do not bubble.
+      for (const [leaves, comes, target] of /** @type {[string, string, EventTarget][]} */ ([['pagehide', 'pageshow', window], ['freeze', 'resume', document]])) {
+        await abp.call('part', { part: 'echo' });
+        const began = lab.running(host, leaves);
+        const calls = ['', ' waits', ' waits too'].map((more) => abp.call('part', { part: 'spin' }, { callId: leaves + more, timeout: 5000 }));
+        await began;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const before = started.length;
+        target.dispatchEvent(new Event(leaves));
+        const answers = await Promise.all(calls);
+        const later = await abp.call('part', { part: 'echo' });
+        const more = started.length - before;
+        target.dispatchEvent(new Event(comes));
+        const { data } = await abp.call('part', { part: 'echo', data: 1 });
+        results.push({ codes: [...answers, later].map((it) => it.error?.code), more, data });
+      }
+      return results;
+    });
+    if (!seen) return;
+    const result = { codes: Array(4).fill('BROWSER_ERROR'), more: 0, data: 1 };
+    assert.deepEqual(seen, [result, result]);
+  });
+
+  test(`${place.name}: workers of a module end with the last capability that uses it`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const count = async () => {
+        const { held = [] } = await navigator.locks.query();
+        return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
+      };
+      const until = async (/** @type {number} */ wanted) => {
+        const end = performance.now() + 5000;
+        while ((await count()) !== wanted && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+        return count();
+      };
+      const host = await lab.newHost();
+      const abp = await lab.inPage(host);
+      const kept = [];
+      for (const number of [1, 2, 3]) {
+        host.registerWorker('part', { replace: true }, `/workers/parts.js?${number}`, { pool: 1 });
+        await abp.call('part', { part: 'echo' });
+        kept.push(await until(2));
+      }
+      // Another that uses it, and a call that is not done.
+      host.registerWorker('other', undefined, '/workers/parts.js?3', { pool: 1 });
+      const running = abp.call('other', { part: 'wait', ms: 400 });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      host.unregister('part');
+      const shared = await until(2);
+      host.unregister('other');
+      const busy = await until(1);
+      const { data } = await running;
+      return { kept, shared, busy, data, left: await until(0) };
+    });
+    if (seen) assert.deepEqual(seen, { kept: [2, 2, 2], shared: 2, busy: 1, data: { waited: 400 }, left: 0 });
+  });
+
+  test(`${place.name}: what a later registration of a module says of its workers counts`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const count = async () => {
+        const { held = [] } = await navigator.locks.query();
+        return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
+      };
+      const host = await lab.newHost();
+      const abp = await lab.inPage(host);
+      host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
+      await abp.call('part', { part: 'echo' });
+      host.registerWorker('more', undefined, '/workers/parts.js', { pool: 3 });
+      await Promise.all(Array.from({ length: 3 }, () => abp.call('more', { part: 'wait', ms: 100 })));
+      const end = performance.now() + 5000;
+      while ((await count()) !== 4 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+      return count();
+    });
+    if (seen !== undefined) assert.equal(seen, 4);
+  });
+}

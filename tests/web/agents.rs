@@ -1,0 +1,301 @@
+//! Agents in Rust, on a host of the same page and over the transports of a browser.
+
+use std::cell::RefCell;
+use std::future::pending;
+use std::rc::Rc;
+use std::time::Duration;
+
+use caphost::{
+    Agent, CallContext, CallError, Capability, Code, Connect, Error, Host, Progress, ProgressInfo,
+    SessionEnd, Stop,
+};
+use serde_json::{Value as Json, json};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::{AbortController, MessageChannel};
+
+use crate::support::{Record, host, turn};
+
+/// A host with `double`, and with `hold`, which never ends.
+fn app() -> (Host, Record) {
+    let (host, record) = (host(), Record::default());
+    let double = |params: Json, context: CallContext| async move {
+        context.progress(Progress::new(1u32, 2usize).estimated_remaining(Duration::from_millis(5)));
+        let number = params["number"].as_f64();
+        let number = number.ok_or_else(|| Error::invalid_params("no number"))?;
+        Ok(2.0 * number)
+    };
+    host.register(Capability::new("double"), double).unwrap();
+    let seen = record.clone();
+    let hold = move |_: Json, _: CallContext| {
+        let seen = seen.clone();
+        async move {
+            let _guard = seen.on_drop("dropped");
+            seen.add("started");
+            pending::<()>().await;
+            Ok(())
+        }
+    };
+    host.register(Capability::new("hold"), hold).unwrap();
+    (host, record)
+}
+
+async fn in_page() -> (Agent, Record) {
+    let (host, record) = app();
+    (Agent::in_page(&host).await.unwrap(), record)
+}
+
+fn stop_of<T: std::fmt::Debug>(result: Result<T, CallError>) -> Option<Stop> {
+    result.unwrap_err().stop()
+}
+
+#[wasm_bindgen_test]
+async fn a_call_gives_data_of_its_type() {
+    let (agent, _) = in_page().await;
+    let doubled: f64 = agent.call("double", &json!({ "number": 4 })).await.unwrap();
+    assert_eq!(doubled, 8.0);
+}
+
+#[wasm_bindgen_test]
+async fn a_call_that_fails_tells_its_code() {
+    let (agent, _) = in_page().await;
+    let refused = agent.call::<f64>("double", &json!({})).await.unwrap_err();
+    assert_eq!(refused.code(), &Code::INVALID_PARAMS);
+    assert_eq!(refused.to_string(), "INVALID_PARAMS: no number");
+    let unknown = agent.call::<f64>("triple", &json!({})).await.unwrap_err();
+    assert_eq!(unknown.code(), &Code::UNKNOWN_CAPABILITY);
+    let odd = agent.call::<String>("double", &json!({ "number": 4 }));
+    assert_eq!(odd.await.unwrap_err().code(), &Code::OPERATION_FAILED);
+    let no_object = agent.call::<f64>("double", &4).await.unwrap_err();
+    assert_eq!(no_object.code(), &Code::INVALID_PARAMS);
+}
+
+#[wasm_bindgen_test]
+async fn progress_is_told_with_its_type() {
+    let (agent, _) = in_page().await;
+    let told = Rc::<RefCell<Vec<ProgressInfo>>>::default();
+    let seen = told.clone();
+    let call = agent.call::<f64>("double", &json!({ "number": 4 }));
+    let call = call.on_progress(move |info| seen.borrow_mut().push(info));
+    call.with_id("mine").await.unwrap();
+    let told = told.borrow();
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].progress, told[0].total), (1.0, Some(2.0)));
+    assert_eq!(told[0].operation_id, "mine");
+    assert_eq!(told[0].estimated_remaining, Some(Duration::from_millis(5)));
+}
+
+#[wasm_bindgen_test]
+async fn when_a_call_is_dropped_its_future_has_been_dropped() {
+    let (agent, record) = in_page().await;
+    let call = agent.call::<()>("hold", &json!({})).start();
+    turn().await;
+    assert_eq!(record.all(), ["started"]);
+    drop(call);
+    assert_eq!(record.all(), ["started", "dropped"]);
+}
+
+#[wasm_bindgen_test]
+async fn a_call_dropped_before_it_is_sent_never_runs() {
+    let (agent, record) = in_page().await;
+    drop(agent.call::<()>("hold", &json!({})).start());
+    turn().await;
+    assert!(record.all().is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn the_future_that_loses_a_race_is_cancelled() {
+    let (agent, record) = in_page().await;
+    let params = json!({ "number": 1 });
+    let hold = agent.call::<()>("hold", &json!({})).start();
+    let double = agent.call::<f64>("double", &params).start();
+    match futures::future::select(hold, double).await {
+        futures::future::Either::Right((doubled, _)) => assert_eq!(doubled.unwrap(), 2.0),
+        futures::future::Either::Left(_) => panic!("it never ends"),
+    }
+    assert_eq!(record.all(), ["started", "dropped"]);
+}
+
+#[wasm_bindgen_test]
+async fn a_signal_cancels_a_call() {
+    let (agent, record) = in_page().await;
+    let controller = AbortController::new().unwrap();
+    let call = agent.call::<()>("hold", &json!({}));
+    let call = call.with_signal(&controller.signal()).start();
+    turn().await;
+    controller.abort();
+    assert_eq!(record.all(), ["started", "dropped"]);
+    assert_eq!(stop_of(call.await), Some(Stop::Dropped));
+
+    let late = agent.call::<()>("hold", &json!({}));
+    let late = late.with_signal(&controller.signal()).await;
+    assert_eq!(stop_of(late), Some(Stop::NeverStarted));
+    assert_eq!(record.all().len(), 2);
+}
+
+#[wasm_bindgen_test]
+async fn a_timeout_cancels_a_call() {
+    let (agent, record) = in_page().await;
+    let call = agent.call::<()>("hold", &json!({}));
+    let result = call.with_timeout(Duration::from_millis(20)).await;
+    assert_eq!(stop_of(result), Some(Stop::Dropped));
+    assert_eq!(record.all(), ["started", "dropped"]);
+}
+
+#[wasm_bindgen_test]
+async fn a_cancel_is_confirmed_and_the_call_says_the_same() {
+    let (agent, record) = in_page().await;
+    let call = agent.call::<()>("hold", &json!({})).with_id("a").start();
+    turn().await;
+    let confirmed = call.cancel(Some("enough"));
+    assert_eq!(record.all(), ["started", "dropped"]);
+    let confirmed = confirmed.await;
+    assert_eq!(
+        (&*confirmed.call_id, confirmed.cancelled, confirmed.stop),
+        ("a", true, Some(Stop::Dropped))
+    );
+    assert_eq!(stop_of(call.await), Some(Stop::Dropped));
+
+    let again = agent.cancel("a", None).await;
+    assert_eq!((again.cancelled, again.stop), (true, Some(Stop::Dropped)));
+    let unknown = agent.cancel("b", None).await;
+    assert!(!unknown.cancelled && unknown.stop.is_none());
+    assert_eq!(unknown.reason.as_deref(), Some("Operation not found"));
+    agent
+        .call::<f64>("double", &json!({ "number": 1 }))
+        .with_id("c")
+        .await
+        .unwrap();
+    let late = agent.cancel("c", None).await;
+    assert_eq!(late.reason.as_deref(), Some("Operation already completed"));
+}
+
+#[wasm_bindgen_test]
+async fn an_id_that_is_taken_is_refused_and_its_owner_goes_on() {
+    let (agent, record) = in_page().await;
+    let first = agent.call::<()>("hold", &json!({})).with_id("a").start();
+    let second = agent.call::<()>("hold", &json!({})).with_id("a").await;
+    assert_eq!(second.unwrap_err().code(), &Code::INVALID_PARAMS);
+    turn().await;
+    assert_eq!(record.all(), ["started"]);
+    drop(first);
+}
+
+#[wasm_bindgen_test]
+async fn the_last_clone_ends_the_session_and_no_other() {
+    let (host, _) = app();
+    let agent = Agent::in_page(&host).await.unwrap();
+    let call = agent.clone().call::<()>("hold", &json!({})).start();
+    drop(agent);
+    turn().await;
+    assert_eq!((host.stats().sessions, host.stats().in_flight), (1, 1));
+    drop(call);
+    turn().await;
+    assert_eq!((host.stats().sessions, host.stats().in_flight), (0, 0));
+}
+
+#[wasm_bindgen_test]
+async fn a_shutdown_settles_what_is_in_flight() {
+    let (agent, _) = in_page().await;
+    let call = agent.call::<()>("hold", &json!({})).start();
+    turn().await;
+    agent.shutdown().await;
+    assert_eq!(stop_of(call.await), Some(Stop::Dropped));
+    assert_eq!(agent.closed().await, SessionEnd::Shutdown);
+    assert!(agent.session_id().is_none());
+    let late = agent.call::<()>("hold", &json!({})).await.unwrap_err();
+    assert_eq!(late.code(), &Code::NOT_INITIALIZED);
+}
+
+#[wasm_bindgen_test]
+async fn a_host_that_closes_answers_and_disconnects() {
+    let (host, _) = app();
+    let agent = Agent::in_page(&host).await.unwrap();
+    let call = agent.call::<()>("hold", &json!({})).start();
+    turn().await;
+    host.close();
+    assert_eq!(stop_of(call.await), Some(Stop::Dropped));
+    assert_eq!(agent.closed().await, SessionEnd::Disconnected);
+    let refused = Agent::in_page(&host).await.err().unwrap();
+    assert_eq!(refused.code, Code::INVALID_PARAMS);
+}
+
+#[wasm_bindgen_test]
+async fn a_port_carries_calls_and_cancels() {
+    let (host, record) = app();
+    let channel = MessageChannel::new().unwrap();
+    host.accept_port(&channel.port1()).unwrap();
+    let agent = Agent::over_port(&channel.port2()).await.unwrap();
+    let doubled: f64 = agent.call("double", &json!({ "number": 4 })).await.unwrap();
+    assert_eq!(doubled, 8.0);
+    let call = agent.call::<()>("hold", &json!({})).start();
+    while record.all().is_empty() {
+        turn().await;
+    }
+    let confirmed = call.cancel(None).await;
+    assert_eq!(confirmed.stop, Some(Stop::Dropped));
+    assert_eq!(stop_of(call.await), Some(Stop::Dropped));
+}
+
+#[wasm_bindgen_test]
+async fn a_window_carries_calls() {
+    let (host, _) = app();
+    host.accept_messages(&[]).unwrap();
+    let agent = Agent::to_window(&web_sys::window().unwrap()).await.unwrap();
+    let doubled: f64 = agent.call("double", &json!({ "number": 3 })).await.unwrap();
+    assert_eq!(doubled, 6.0);
+    host.close();
+}
+
+#[wasm_bindgen_test]
+async fn a_gateway_that_is_not_there_is_said() {
+    let refused = Agent::through_gateway("ws://127.0.0.1:9/abp").await;
+    let error = refused.err().unwrap();
+    assert_eq!(error.code, Code::DISCONNECTED);
+    assert!(error.message.contains("127.0.0.1:9"), "{error}");
+}
+
+#[wasm_bindgen_test]
+async fn what_the_app_offers_is_listed_with_its_schemas() {
+    let (host, _) = app();
+    let capability = Capability::new("described").description("For agents");
+    let schema = json!({ "type": "object", "required": ["a"] });
+    let capability = capability.input_schema_from(&schema);
+    host.register(capability, async |_: Json, _| Ok(()))
+        .unwrap();
+    let agent = Agent::in_page(&host).await.unwrap();
+    let listed: Vec<Json> = agent.list_capabilities().await.unwrap();
+    let found = listed.iter().find(|it| it["name"] == "described").unwrap();
+    assert_eq!(found["description"], "For agents");
+    assert_eq!(found["inputSchema"], schema);
+}
+
+#[wasm_bindgen_test]
+async fn notifications_and_questions_reach_the_agent() {
+    let (host, _) = app();
+    let ask = |_: Json, context: CallContext| async move {
+        let answer: Json = context
+            .elicit(&json!({ "method": "elicitation/input" }))
+            .await?;
+        Ok(answer)
+    };
+    host.register(Capability::new("ask"), ask).unwrap();
+    let heard = Rc::<RefCell<Vec<String>>>::default();
+    let seen = heard.clone();
+    let agent = Connect::new()
+        .agent("test", "1")
+        .grace(Duration::from_secs(1))
+        .on_notification(move |event, data| {
+            let data = data.as_string().unwrap_or_default();
+            seen.borrow_mut().push(format!("{event} {data}"));
+        })
+        .on_elicitation(|_| js_sys::Promise::resolve(&JsValue::from_f64(7.0)))
+        .in_page(&host)
+        .await
+        .unwrap();
+    host.notify("saved", &"a.txt").unwrap();
+    turn().await;
+    assert_eq!(*heard.borrow(), ["saved a.txt"]);
+    let answer: Json = agent.call("ask", &json!({})).await.unwrap();
+    assert_eq!(answer, json!(7));
+}
