@@ -6,6 +6,9 @@ const forge = 'https://github.com/caphost/caphost';
 /** @param {string} text @param {string} link */
 const page = (text, link) => ({ text, link });
 
+/** One that other tools make, which is loaded as such. @param {string} text @param {string} link */
+const foreign = (text, link) => ({ text, link, target: '_self' });
+
 export default defineConfig({
   title: 'caphost',
   description: 'A capability host for browser apps: calls that can be cancelled, and confirmations that are true',
@@ -35,7 +38,7 @@ export default defineConfig({
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
-    nav: [page('Start', '/start/javascript'), page('Guide', '/guide/cancellation'), page('Reference', '/reference/errors'), page('Protocol', '/protocol')],
+    nav: [page('Start', '/start/javascript'), page('Guide', '/guide/cancellation'), page('Reference', '/reference/errors'), page('Protocol', '/protocol'), page('Playground', '/playground')],
     socialLinks: [{ icon: 'github', link: forge }],
     sidebar: [
       {
@@ -48,6 +51,8 @@ export default defineConfig({
           page('An MCP client', '/start/mcp'),
           page('A shell', '/start/command-line'),
           page('A gateway', '/start/operator'),
+          page('Playground', '/playground'),
+          page('Examples', `${forge}/tree/main/examples`),
         ],
       },
       {
@@ -57,6 +62,8 @@ export default defineConfig({
           page('Types', '/guide/typescript'),
           page('Schemas', '/guide/schemas'),
           page('Transports', '/guide/transports'),
+          page('Show people what agents do', '/guide/activity'),
+          page('React and Vue', '/guide/frameworks'),
           page('Capabilities in workers', '/workers'),
           page('Bundlers and CSP', '/guide/bundlers'),
         ],
@@ -64,6 +71,8 @@ export default defineConfig({
       {
         text: 'Reference',
         items: [
+          foreign('The npm package, in full', '/api/js/index.html'),
+          foreign('The crate, in full', '/api/rust/caphost/index.html'),
           page('Errors', '/reference/errors'),
           page('Limits', '/reference/limits'),
           page('Security', '/reference/security'),
