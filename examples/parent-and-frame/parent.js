@@ -1,7 +1,8 @@
 import { connectWindow } from 'caphost/agent';
 
 const [start, stop, bar, said] = ['start', 'stop', 'bar', 'said'].map((id) => document.getElementById(id));
-const agent = await connectWindow(document.querySelector('iframe').contentWindow);
+const frame = document.querySelector('iframe').contentWindow;
+const agent = await connectWindow(frame, { agent: { name: 'Example parent', version: '1.0.0' } });
 
 start.onclick = async () => {
   const controller = new AbortController();

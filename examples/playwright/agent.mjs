@@ -6,7 +6,7 @@ const browser = await chromium.launch({ executablePath: process.env.CHROME });
 try {
   const page = await browser.newPage();
   await page.goto(url);
-  const agent = await attach(page, { agent: { name: 'example', version: '1.0.0' } });
+  const agent = await attach(page, { agent: { name: 'Example with Playwright', version: '1.0.0' } });
   for (const { name, description } of await agent.listCapabilities()) console.log(`${name}: ${description}`);
 
   const { html } = await agent.invoke('convert.markdownToHtml', { markdown: '# It works' });

@@ -1,7 +1,8 @@
 import { CapHostError, connectPort } from 'caphost/agent';
 
 const said = document.getElementById('said');
-const agent = await connectPort(new Worker('worker.js', { type: 'module' }));
+const worker = new Worker('worker.js', { type: 'module' });
+const agent = await connectPort(worker, { agent: { name: 'Example page', version: '1.0.0' } });
 
 try {
   const call = agent.start('primes.below', { end: 100_000 });

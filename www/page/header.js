@@ -38,6 +38,8 @@ export class Header {
   /** @param {HostEvent} event */
   take(event) {
     if (event.type === 'gateway') {
+      // The gateway closes the connection, and nobody tries again: why it did is what helps.
+      if (event.state === 'disconnected' && this.#gateway.dataset.state === 'refused') return;
       this.#gateway.dataset.state = event.state;
       this.#gateway.title = event.url;
       setIcon(this.#gatewayIcon, `gateway-${LOOKS_LIKE[event.state] ?? event.state}`);

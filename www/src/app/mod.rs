@@ -7,6 +7,8 @@ mod blob;
 mod runaway;
 mod turns;
 
+use std::time::Duration;
+
 use crate::failure::Failure;
 use crate::{archive, markdown, pdf, picture, summary};
 use bitmap::Bitmaps;
@@ -97,7 +99,7 @@ fn worker_module() -> WorkerModule {
 /// The same for what looks at every checkpoint whether it is to stop: a busy machine may take a while
 /// to the next, and no worker is to be ended for that.
 fn patient_module() -> WorkerModule {
-    worker_module().settle_grace(500.0)
+    worker_module().settle_grace(Duration::from_millis(500))
 }
 
 /// The module starts, in the page or in a worker: what it serves there.

@@ -21,7 +21,7 @@ use plan::Plan;
 use serde::Serialize;
 
 /// The stages of the work.
-pub const STAGES: Weights = &[("writing rows", 1)];
+pub const STAGES: Weights = &[("writing the file", 1)];
 
 /// JSON Schema of [`Params`].
 pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");

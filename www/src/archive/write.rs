@@ -135,7 +135,7 @@ fn report<P: Pace>(written: &Written, plan: &Plan, pace: &P) {
         Amount::Rows(rows) => (written.rows, rows),
         Amount::Bytes(bytes) => (written.csv, bytes),
     };
-    pace.progress(done.min(total) as usize, total as usize, "writing rows");
+    pace.progress(done.min(total) as usize, total as usize, "writing the file");
 }
 
 fn failed(error: impl Display) -> Failure {
