@@ -24,16 +24,12 @@ async function ask(path, body) {
   return response.json();
 }
 
-/** The newest run, once its worker computes. */
+/** The newest run, once its worker computes: one that still loads has never started what is cancelled. */
 async function running() {
-  for (;;) {
-    const { runs: [run] } = await ask('/api/runs');
-    if (run?.state === 'running') {
-      await pause(200);
-      return run;
-    }
-    await pause(10);
-  }
+  while (!(await page.evaluate(() => Reflect.get(globalThis, 'spinning').splice(0).length))) await pause(10);
+  const { runs: [run] } = await ask('/api/runs');
+  assert.equal(run.state, 'running');
+  return run;
 }
 
 /** @param {any} seen */
@@ -65,6 +61,10 @@ describe('a call in a worker that computes for ever', () => {
       const host = await newHost();
       host.registerWorker('test.part', { description: 'Does what it is asked for' }, '/workers/parts.js');
       await join(host, url);
+      /** @type {unknown[]} */
+      const spinning = [];
+      new BroadcastChannel('spinning').onmessage = ({ data }) => spinning.push(data);
+      Object.assign(globalThis, { spinning });
     }, lab.urls.app);
   });
 
