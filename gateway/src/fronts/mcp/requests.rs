@@ -5,10 +5,10 @@ use axum::response::Response;
 use serde_json::json;
 use url::form_urlencoded::byte_serialize;
 
-use super::call::{self, answer, complete};
+use super::call;
 use super::listening::{Silent, Subscription, events, whole};
 use super::request::{Head, Request, SESSION, WITH_SESSIONS};
-use super::result::Ended;
+use super::result::{Ended, answer, complete};
 use super::server::{Asker, Mcp, cacheable, no_session};
 use super::session::{Caller, NotTaken, Session};
 use super::tools;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::content::extract;
 use crate::broker::runs::RunId;
 use crate::gateway::AbpError;
-use crate::wire::json_rpc::{Id, RpcError, code};
+use crate::wire::json_rpc::{Id, RpcError, code, success};
 use crate::wire::stopped_by;
 use caphost::call::{Code, Stop, StoppedBy};
 
@@ -19,6 +19,21 @@ const ERROR: &str = "caphost/error";
 const STOP: &str = "caphost/stop";
 /// What the names of what is ours begin with.
 const OURS: &str = "caphost/";
+
+/// A result as it is since there are no sessions.
+pub fn complete(mut result: Value) -> Value {
+    result["resultType"] = "complete".into();
+    result
+}
+
+/// The answer to a request, as text.
+pub fn answer(id: &Id, ended: Ended) -> String {
+    let answer = match ended {
+        Ok(result) => success(id.value(), &result),
+        Err(error) => error.answer(id.value()),
+    };
+    answer.to_string()
+}
 
 /// The result of a call that succeeded. If the tool has `promised` an output schema, clients insist
 /// on structured content.

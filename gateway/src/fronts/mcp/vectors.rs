@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::call::Progress;
+use super::progress::Progress;
 use super::{content, result, schema, tools};
 use crate::broker::CapabilityInfo;
 use crate::broker::runs::RunId;
