@@ -114,12 +114,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// A handler that is told to stop, and that can be ended from outside, knows of it by now.
-    pub fn reached(&mut self, key: CallKey, step: Step) {
+    /// A handler that is told to stop, and that can be ended from outside, knows of it by now; or,
+    /// without a step, it has ended already, and what goes on after it cannot be ended.
+    pub fn reached(&mut self, key: CallKey, step: Option<Step>) {
         let call = self.calls.get_mut(&key);
         if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
             call.stopping.told = true;
-            call.stopping.step = Some(step);
+            call.stopping.step = step;
         }
     }
 

@@ -219,10 +219,11 @@ impl HostHandle {
     }
 
     /// A handler that runs in a worker has taken this step of its stop, by its place in
-    /// [`Step::ALL`].
+    /// [`Step::ALL`]; with any other number none, as what is left of it runs in the page.
     pub fn reached(host: u32, key: u32, step: u32) {
-        if let (Some(host), Some(step)) = (Work::of(host), Step::ALL.get(step as usize)) {
-            host.state().reached(key, *step);
+        if let Some(host) = Work::of(host) {
+            host.state()
+                .reached(key, Step::ALL.get(step as usize).copied());
         }
     }
 

@@ -5,13 +5,14 @@ import { acceptMessages } from './accept-messages.js';
 import { acceptMessenger } from './accept-messenger.js';
 import { acceptPort } from './accept-port.js';
 import { Connection } from './connection.js';
-import { describe, problemWithCapability } from './descriptor.js';
+import { describe, problemWithCapability, problemWithWorker } from './descriptor.js';
 import { cancelResponse } from './envelope.js';
 import { abpError, invalid, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
 import { asyncDispose, newId } from './platform.js';
 import { problemWithMessenger } from './messenger.js';
+import { isObject } from './read.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 import { defaultSocket } from './socket.js';
@@ -50,16 +51,19 @@ export class Host {
    * @param {any} [options]
    * @returns {() => boolean} takes it away again; false when it is gone already
    */
-  registerWorker(name, description, module, { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = {}) {
-    refuseIf(!(Number.isInteger(pool) && pool > 0) && `${name}: pool is a whole number from 1`);
+  registerWorker(name, description, module, options) {
+    refuseIf(problemWithWorker(name, options ?? {}));
+    const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = options ?? {};
+    const at = script && urlOf('script', script);
     /** @type {import('./workers/workers.js').Spec} */
-    const spec = { name, url: resolved(module), type, pool, warm, script: script && resolved(script), finish };
+    const spec = { name, url: urlOf('module', module), type, pool, warm, finish, script: globalThis.trustedTypes?.isScriptURL(script) ? script : at };
     // Whoever has no workers does not load what they take.
     const loading = () => import('./workers/workers.js').then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) =>
       this.#workers?.run(spec, params, context) ?? loading().then((it) => it.run(spec, params, context));
-    const given = { concurrency: pool, settleGrace, ...description };
-    const unregister = this.#register(name, given, run, spec);
+    const given = description ?? {};
+    const { concurrency = pool, settleGrace: grace = settleGrace } = given;
+    const unregister = this.#register(name, isObject(given) ? { ...given, concurrency, settleGrace: grace } : given, run, spec);
     if (warm) void loading().then((it) => it.warm(spec), () => {});
     return unregister;
   }
@@ -281,8 +285,9 @@ const NOT_FOUND = 'Operation not found';
 /** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end one that computes. */
 const PROOF = 2500;
 
-/** @param {string | URL} url @returns {string} as the page means it */
-function resolved(url) {
+/** @param {string} what @param {string | URL} url @returns {string} as the page means it */
+function urlOf(what, url) {
+  refuseIf(typeof url !== 'string' && !isObject(url) && `${what} must be a URL`);
   try {
     return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
   } catch {

@@ -106,6 +106,75 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.deepEqual(seen[0], seen[1]);
   });
 
+  test(`${place.name}: what a handler calls with is taken as in the page`, { timeout: 30_000 }, async (context) => {
+    const source = `
+      const aborted = (reason) => AbortSignal.abort(reason);
+      const later = (...reason) => {
+        const controller = new AbortController();
+        setTimeout(() => controller.abort(...reason), 30);
+        return controller.signal;
+      };
+      const unreadable = { addEventListener() {}, removeEventListener() {}, get aborted() { return true; }, get reason() { throw 1; } };
+      const ways = {
+        badSignal: ({ call }) => call('test.echo', {}, { signal: {} }),
+        falseSignal: ({ call }) => call('test.echo', {}, { signal: false }),
+        nullSignal: ({ call }) => call('test.echo', { a: 1 }, { signal: null }),
+        unreadable: ({ call }) => call('test.echo', {}, { signal: unreadable }),
+        nullOptions: ({ call }) => call('test.echo', { a: 1 }, null),
+        numberOptions: ({ call }) => call('test.echo', { a: 1 }, 5),
+        more: ({ call }) => call('test.echo', { a: 1 }, { onProgress() {}, timeout: 1000 }),
+        badTimeout: ({ call }) => call('test.echo', {}, { timeout: 'soon' }),
+        badCallId: ({ call }) => call('test.echo', {}, { callId: 5 }),
+        badName: ({ call }) => call(undefined),
+        badParams: ({ call }) => call('test.echo', 5),
+        noReason: async ({ call }) => [await call('reasons', { of: 1 }, { callId: 'r1', signal: later() }), await call('reason', { of: 1 })],
+        ownReason: async ({ call }) => [await call('reasons', { of: 2 }, { callId: 'r2', signal: later(new Error('mine')) }), await call('reason', { of: 2 })],
+        oddReason: async ({ call }) => [await call('reasons', { of: 3 }, { callId: 'r3', signal: later({ odd: 1 }) }), await call('reason', { of: 3 })],
+        abortedBefore: ({ call }) => call('test.echo', {}, { signal: aborted() }),
+        port: async ({ call }) => {
+          const { port1, port2 } = new MessageChannel();
+          const heard = new Promise((resolve) => (port1.onmessage = ({ data }) => resolve(data)));
+          const { success } = await call('speaks', { port: port2 });
+          return { success, heard: await heard };
+        },
+      };
+      export default async ({ way }, context) => {
+        try {
+          return { answer: await ways[way](context) };
+        } catch (error) {
+          return { thrown: String(error) };
+        }
+      };`;
+    const seen = await workers.run(context, place, async (lab, module) => {
+      const host = await lab.newHost();
+      host.registerWorker('worker', undefined, module, { warm: false });
+      host.register('page', {}, (await import(module)).default);
+      host.register('speaks', {}, (/** @type {any} */ { port }) => void port.postMessage('spoken'));
+      /** @type {Record<number, string>} */
+      const reasons = {};
+      host.register('reasons', {}, (/** @type {any} */ { of }, /** @type {any} */ { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => {
+        reasons[of] = signal.reason.message;
+        reject(signal.reason);
+      })));
+      host.register('reason', {}, (/** @type {any} */ { of }) => ({ reason: reasons[of] }));
+      const agent = await lab.connect(host);
+      /** @type {Record<string, any[]>} */
+      const answers = {};
+      for (const way of ['badSignal', 'falseSignal', 'nullSignal', 'unreadable', 'nullOptions', 'numberOptions', 'more', 'badTimeout', 'badCallId', 'badName', 'badParams', 'noReason', 'ownReason', 'oddReason', 'abortedBefore', 'port']) {
+        answers[way] = [];
+        for (const name of ['page', 'worker']) {
+          const { data, error } = await agent.call(name, { way }, { timeout: 2000 });
+          answers[way].push(JSON.parse(JSON.stringify(data ?? error ?? 'neither', (key, value) => (key === 'duration' ? undefined : value))));
+        }
+      }
+      return answers;
+    }, moduleOf(source));
+    if (!seen) return;
+    for (const [way, [page, worker]] of Object.entries(seen)) assert.deepEqual(worker, page, way);
+    assert.equal(seen.badSignal[1].answer.error.code, 'INVALID_PARAMS');
+    assert.deepEqual(seen.port[1].answer, { success: true, heard: 'spoken' });
+  });
+
   test(`${place.name}: a message that a handler posts by itself disturbs nothing`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab, module) => {
       /** @type {string[]} */

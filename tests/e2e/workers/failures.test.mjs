@@ -110,19 +110,56 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.newHost();
       host.registerWorker('part', undefined, '/workers/parts.js', { warm: false });
-      const codes = [];
-      for (const args of [['part', {}, '/a.js'], ['', {}, '/a.js'], ['a', {}, 'http://'], ['a', {}, '/a.js', { pool: 0 }], ['a', {}, '/a.js', { pool: 1.5 }], ['a', {}, '/a.js', { settleGrace: -1 }], ['a', { concurrency: 0 }, '/a.js']]) {
+      /** @type {string[]} */
+      const said = [];
+      for (const args of /** @type {any[][]} */ ([
+        ['part', {}, '/a.js'],
+        ['', {}, '/a.js'],
+        ['a', 'described', '/a.js'],
+        ['a', { concurrency: 0 }, '/a.js'],
+        ['a', {}, 'http://'],
+        ['a', {}],
+        ['a', {}, () => 1],
+        ['a', {}, '/a.js', 'module'],
+        ['a', {}, '/a.js', { script: 'http://' }],
+        ['a', {}, '/a.js', { script: 5 }],
+        ['a', {}, '/a.js', { type: 'shared' }],
+        ['a', {}, '/a.js', { type: 'constructor' }],
+        ['a', {}, '/a.js', { pool: 0 }],
+        ['a', {}, '/a.js', { pool: 1.5 }],
+        ['a', {}, '/a.js', { pool: '2' }],
+        ['a', {}, '/a.js', { pool: 65 }],
+        ['a', {}, '/a.js', { warm: 'no' }],
+        ['a', {}, '/a.js', { finish: 'data' }],
+        ['a', {}, '/a.js', { settleGrace: -1 }],
+        ['a', {}, '/a.js', { settleGrace: Infinity }],
+        ['a', {}, '/a.js', { settleGrace: '50' }],
+      ])) {
         try {
           host.registerWorker(...args);
-          codes.push('none');
+          said.push('none');
         } catch (/** @type {any} */ error) {
-          codes.push(error.code);
+          said.push(`${error.code} ${error.message}`);
         }
       }
-      return { codes, names: host.documents().filter((/** @type {any} */ it) => !it.name.startsWith('test.')).map((/** @type {any} */ it) => it.name) };
+      // As `register` takes them.
+      host.registerWorker('defaults', null, '/workers/parts.js', null);
+      host.registerWorker('unset', { concurrency: undefined, settleGrace: undefined }, '/workers/parts.js', { pool: 64, type: undefined, warm: undefined, finish: undefined, script: undefined, settleGrace: undefined });
+      host.unregister('unset');
+      const { data } = await (await lab.connect(host)).call('defaults', { part: 'echo', data: 1 });
+      return { said, data, names: host.documents().filter((/** @type {any} */ it) => !it.name.startsWith('test.')).map((/** @type {any} */ it) => it.name) };
     });
     if (!seen) return;
-    assert.deepEqual(seen, { codes: Array(7).fill('INVALID_PARAMS'), names: ['part'] });
+    const words = [
+      /registered already/, /name must have/, /options must be an object/, /concurrency/, /http:\/\/ is no URL/, /module/, /module/,
+      /worker options/, /http:\/\/ is no URL/, /script/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
+    ];
+    assert.equal(seen.said.length, words.length);
+    for (const [at, word] of words.entries()) {
+      assert.match(seen.said[at], /^INVALID_PARAMS /, `${at}`);
+      assert.match(seen.said[at], word);
+    }
+    assert.deepEqual([seen.data, seen.names], [1, ['part', 'defaults']]);
   });
 
   test(`${place.name}: a page whose policy forbids workers says so`, { timeout: 30_000 }, async (context) => {
@@ -139,3 +176,29 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.equal(seen.code, 'BROWSER_ERROR', seen.message);
   });
 }
+
+test('Chromium: a page that requires Trusted Types gives a worker a URL that it trusts', { timeout: 30_000 }, async (context) => {
+  const [place] = places;
+  const seen = await workers.run(context, /** @type {any} */ (place), async (lab) => {
+    const policy = document.createElement('meta');
+    policy.httpEquiv = 'content-security-policy';
+    policy.content = "require-trusted-types-for 'script'; trusted-types app";
+    document.head.append(policy);
+    const { trustedTypes } = /** @type {any} */ (globalThis);
+    const app = trustedTypes.createPolicy('app', { createScriptURL: (/** @type {string} */ url) => url });
+    const trusted = (/** @type {string} */ url) => app.createScriptURL(url);
+    const host = await lab.newHost();
+    const options = { warm: false, pool: 1 };
+    host.registerWorker('plain', undefined, '/workers/parts.js', options);
+    host.registerWorker('trusted', undefined, trusted('/workers/parts.js'), { ...options, script: trusted('/caphost/worker.js') });
+    host.registerWorker('classic', undefined, '/workers/classic.js', { ...options, type: 'classic', script: trusted('/caphost/worker.js') });
+    const agent = await lab.connect(host);
+    const plain = await agent.call('plain', { part: 'echo', data: 1 });
+    const { data } = await agent.call('trusted', { part: 'echo', data: 1 });
+    return { code: plain.error?.code, message: plain.error?.message, data, classic: (await agent.call('classic', { text: 'old' })).data?.text };
+  });
+  if (!seen) return;
+  assert.equal(seen.code, 'BROWSER_ERROR');
+  assert.match(seen.message, /TrustedScriptURL/);
+  assert.deepEqual([seen.data, seen.classic], [1, 'OLD']);
+});

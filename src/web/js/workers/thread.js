@@ -193,7 +193,7 @@ export class Thread {
   /** The handler calls another capability. @param {Job} job @param {any[]} message */
   #call({ context }, [, , number, capability, params, options, aborted]) {
     const ask = (this.#asks[number] = new AbortController());
-    if (aborted) ask.abort(aborted[0]);
+    if (aborted) ask.abort(aborted.reason);
     this.#answer(number, context.call(capability, params, { ...options, signal: ask.signal }));
   }
 

@@ -5,6 +5,8 @@
  * Nothing else is loaded into a worker, beside what the app's module loads itself. The package has
  * this bundled, as what is both a module and a classic script.
  */
+import { failure, text } from '../errors.js';
+import { underSignal } from '../signal.js';
 import { transferables } from '../transfer.js';
 
 /** @import { WorkerContext } from '../../../../npm/index.js' */
@@ -115,13 +117,18 @@ class Call {
 
   /** @param {string} capability @param {object} [params] @param {any} [options] */
   call(capability, params = {}, options = {}) {
-    const { signal, ...rest } = options ?? {};
-    const reason = () => [signal.reason?.message ?? signal.reason].filter((it) => typeof it === 'string');
-    const answer = this.ask('call', capability, params, rest, signal?.aborted && reason());
-    const number = asked;
-    const abort = () => say(['abort', this.serial, number, ...reason()]);
-    signal?.addEventListener('abort', abort, { once: true });
-    return answer.finally(() => signal?.removeEventListener('abort', abort));
+    // What else may stand there need not be what can be sent.
+    const { signal, timeout, callId, progressToken } = options ?? {};
+    let number = 0;
+    return underSignal(
+      signal,
+      (reason) => say(['abort', this.serial, number, reason]),
+      (aborted) => {
+        const answer = this.ask('call', capability, params, { timeout, callId, progressToken }, aborted);
+        number = asked;
+        return answer;
+      },
+    );
   }
 
   /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
@@ -130,9 +137,9 @@ class Call {
     if (this.#over) return { success: false, cancelled: true, metadata: { stop: 'never-started' } };
     const number = (asked += 1);
     try {
-      say([what, this.serial, number, ...payload]);
+      say([what, this.serial, number, ...payload], transferables(payload, false));
     } catch (error) {
-      return { success: false, error: { code: 'INVALID_PARAMS', message: `It cannot be sent: ${messageOf(error)}`, retryable: false } };
+      return failure('INVALID_PARAMS', `It cannot be sent: ${text(error)}`);
     }
     return new Promise((resolve) => void asks.set(number, resolve));
   }
@@ -166,7 +173,7 @@ class Call {
     try {
       work?.();
     } catch (error) {
-      this.end('lost', { code: 'INTERNAL_ERROR', message: `The capability has failed: ${messageOf(error)}` });
+      this.end('lost', { code: 'INTERNAL_ERROR', message: `The capability has failed: ${text(error)}` });
     }
   }
 
@@ -183,7 +190,7 @@ class Call {
       say([how, this.serial, value, this.#step], this.#moved ? [...new Set([...found, ...this.#moved])] : found);
     } catch (error) {
       // Of an error, it may be the details that cannot be sent.
-      const [code, message] = how === 'done' ? ['', `The capability returned data that cannot be sent: ${messageOf(error)}`] : [value.code, value.message];
+      const [code, message] = how === 'done' ? ['', `The capability returned data that cannot be sent: ${text(error)}`] : [value.code, value.message];
       say(['failed', this.serial, { code: (typeof code === 'string' && code) || 'OPERATION_FAILED', message }, this.#step]);
     }
     this.#over = true;
@@ -236,15 +243,6 @@ class Context {
   }
 }
 
-/** @param {any} error @returns {string} */
-function messageOf(error) {
-  try {
-    return String(error?.message ?? error);
-  } catch {
-    return 'it cannot be read';
-  }
-}
-
 /** @param {Handler} handler @param {any} params @param {Call} call */
 async function run(handler, params, call) {
   try {
@@ -256,7 +254,7 @@ async function run(handler, params, call) {
 
 /** An Error would lose its code. @param {any} error */
 function failureOf(error) {
-  const message = messageOf(error);
+  const message = text(error);
   try {
     const { code, retryable, retryAfter, details } = Object(error);
     return { code, message, retryable, retryAfter, details };
@@ -304,7 +302,7 @@ async function begin(url, type) {
     say(['ready']);
   } catch (error) {
     // Of a data URL, not all of it.
-    say(['unusable', `${url.slice(0, 200)} cannot be loaded: ${messageOf(error).slice(0, 500)}`]);
+    say(['unusable', `${url.slice(0, 200)} cannot be loaded: ${text(error).slice(0, 500)}`]);
   }
 }
 

@@ -9,13 +9,19 @@ import { STOP, Thread } from './thread.js';
 /** @import { Job, Kit, Module } from './thread.js' */
 
 /**
- * @typedef {Module & { name: string, document?: object, pool: number, warm: boolean, finish?: (data: any) => unknown }} Spec
+ * @typedef {Module & { name: string, document?: object, pool: number, warm: boolean, finish?: (data: any, context: Context) => unknown }} Spec
  *   what is to be known of a capability: its name and its Capability object, its module, of which `pool`
  *   workers are kept, and the page makes the data with `finish` of what comes from them
  */
 
 /** Loaded on demand, it may stand beside the file that asks for it. */
 const SCRIPT = new URL('./worker.js', import.meta.url).href;
+
+/** What a call that was stopped fails with, of which nobody hears. */
+const STOPPED = 'The call was stopped';
+
+/** Of none of the steps of a stop, as Rust numbers them. */
+const STEP_NONE = 3;
 
 const LEFT = 'The page was left or frozen, and its workers have ended';
 
@@ -69,7 +75,19 @@ export class Workers {
       else if (this.#left) reject(this.#kit.abpError('BROWSER_ERROR', LEFT));
       else context.ender = this.#pool(spec).run({ name: spec.name, params, context, resolve, reject, stopped, reached });
     });
-    return spec.finish ? ran.then(spec.finish) : ran;
+    const { finish } = spec;
+    if (!finish) return ran;
+    return ran.then((data) => {
+      // It would make what reaches nobody, and what nobody frees.
+      if (context.stopped) throw STOPPED;
+      // What runs in the page cannot be ended, and no step has reached it.
+      const terminate = () => {
+        void rust.reached(number, key, STEP_NONE);
+        void rust.stopped(number, key, STOP.abandoned);
+      };
+      context.ender = { stop: () => {}, terminate };
+      return finish(data, context);
+    });
   }
 
   /** The host is closed. */
@@ -90,7 +108,7 @@ export class Workers {
 
   #shown = (/** @type {Event} */ { type }) => {
     // One that was left is hidden before it is gone.
-    if (type !== 'visibilitychange' || !globalThis.document?.hidden) this.#left = false;
+    if (type !== 'visibilitychange' || !isHidden()) this.#left = false;
     if (!this.#left) for (const pool of this.#pools.values()) pool.shown();
   };
 
@@ -110,6 +128,9 @@ export class Workers {
     return pool;
   }
 }
+
+/** Nobody waits for what a hidden page begins: it keeps no worker idle. */
+const isHidden = () => globalThis.document?.hidden;
 
 class Pool {
   /** @type {Set<Thread>} */
@@ -170,13 +191,13 @@ class Pool {
       if (worked) this.#reserve();
       return;
     }
-    if (this.#size < this.#most) this.#idle.push(thread);
+    if (this.#size < this.#most && !isHidden()) this.#idle.push(thread);
     else thread.release('');
   };
 
   /** Has one in reserve, which is ready by the time that it is needed. */
   #reserve() {
-    if (!this.#warm || this.#idle.length > 0 || globalThis.document?.hidden) return;
+    if (!this.#warm || this.#idle.length > 0 || isHidden()) return;
     try {
       this.#idle.push(new Thread(this.#module, this.#free, this.#kit));
     } catch {
@@ -184,9 +205,9 @@ class Pool {
     }
   }
 
-  /** The page is shown, or no more: nobody waits for what a hidden page begins. */
+  /** The page is shown, or no more. */
   shown() {
-    if (globalThis.document?.hidden) for (const thread of this.#idle) thread.release('');
+    if (isHidden()) for (const thread of this.#idle) thread.release('');
     else this.#reserve();
   }
 
