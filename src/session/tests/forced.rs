@@ -98,7 +98,7 @@ fn what_ends_by_itself_in_its_grace_is_not_ended() {
         let (mut host, agent) = host();
         let key = start(&mut host, agent, "a", "worker");
         ask(&mut host, agent, "a", 1.0);
-        host.reached(key, step);
+        host.reached(key, Some(step));
         if stop == Stop::Dropped {
             host.stopped(key, stop, 5.0);
         } else {

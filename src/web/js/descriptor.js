@@ -37,22 +37,18 @@ export function problemWithCapability(name, options) {
   return undefined;
 }
 
-/** Workers of a module that are kept. */
-const MOST_WORKERS = 64;
-
 /**
  * @param {string} name
  * @param {any} options of `registerWorker`; the grace is looked at with the capability
- * @returns {string | undefined} what is wrong with them
+ * @returns {string | false} what is wrong with them
  */
 export function problemWithWorker(name, options) {
-  if (!isObject(options)) return `${name}: the worker options must be an object`;
-  const { pool = 1, warm = true, type = 'wasm', finish = isName } = options;
-  if (!(Number.isInteger(pool) && pool >= 1 && pool <= MOST_WORKERS)) return `${name}: pool must be a whole number from 1 to ${MOST_WORKERS}`;
-  if (typeof warm !== 'boolean') return `${name}: warm must be true or false`;
-  if (!['module', 'classic', 'wasm'].includes(type)) return `${name}: type must be module, classic or wasm`;
-  return typeof finish === 'function' ? undefined : `${name}: finish must be a function`;
+  const { pool = 1, warm = true, type = 'wasm', finish = isName } = isObject(options) ? options : { pool: 0 };
+  const fits = Number.isInteger(pool) && pool > 0 && pool < 65 && typeof warm === 'boolean' && TYPES.includes(type) && typeof finish === 'function';
+  return !fits && `${name}: bad worker options: pool is a whole number from 1 to 64, warm a boolean, type one of ${TYPES}, finish a function`;
 }
+
+const TYPES = ['module', 'classic', 'wasm'];
 
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';
 

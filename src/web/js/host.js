@@ -54,9 +54,8 @@ export class Host {
   registerWorker(name, description, module, options) {
     refuseIf(problemWithWorker(name, options ?? {}));
     const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = options ?? {};
-    const at = script && urlOf('script', script);
     /** @type {import('./workers/workers.js').Spec} */
-    const spec = { name, url: urlOf('module', module), type, pool, warm, finish, script: globalThis.trustedTypes?.isScriptURL(script) ? script : at };
+    const spec = { name, url: urlOf(module), type, pool, warm, finish, script: script && urlOf(script), given: script };
     // Whoever has no workers does not load what they take.
     const loading = () => import('./workers/workers.js').then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) =>
@@ -285,14 +284,16 @@ const NOT_FOUND = 'Operation not found';
 /** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end one that computes. */
 const PROOF = 2500;
 
-/** @param {string} what @param {string | URL} url @returns {string} as the page means it */
-function urlOf(what, url) {
-  refuseIf(typeof url !== 'string' && !isObject(url) && `${what} must be a URL`);
+/** @param {string | URL} url @returns {string} as the page means it */
+function urlOf(url) {
+  // Anything else would be the name of a file.
+  const named = typeof url === 'string' || isObject(url);
   try {
-    return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
+    if (named) return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
   } catch {
-    throw thrown(invalid(`${url} is no URL`));
+    // As said below.
   }
+  throw thrown(invalid(`${text(url)} is no URL`));
 }
 
 /** @param {string | false | undefined} unfit what is wrong, if anything */

@@ -151,15 +151,15 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     });
     if (!seen) return;
     const words = [
-      /registered already/, /name must have/, /options must be an object/, /concurrency/, /http:\/\/ is no URL/, /module/, /module/,
-      /worker options/, /http:\/\/ is no URL/, /script/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
+      /registered already/, /name must have/, /options must be an object/, /concurrency/, /http:\/\/ is no URL/, /undefined is no URL/, /=> 1 is no URL/,
+      /worker options/, /http:\/\/ is no URL/, /5 is no URL/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
     ];
     assert.equal(seen.said.length, words.length);
     for (const [at, word] of words.entries()) {
       assert.match(seen.said[at], /^INVALID_PARAMS /, `${at}`);
       assert.match(seen.said[at], word);
     }
-    assert.deepEqual([seen.data, seen.names], [1, ['part', 'defaults']]);
+    assert.deepEqual([seen.data, seen.names], [1, ['defaults', 'part']]);
   });
 
   test(`${place.name}: a page whose policy forbids workers says so`, { timeout: 30_000 }, async (context) => {
