@@ -89,9 +89,9 @@ test('bad arguments are named, with what they must be', async () => {
   const handler = () => 1;
   /** @type {[work: () => unknown, message: string][]} */
   const refused = [
-    [() => host.register('', {}, handler), 'register(name, options, handler): name must have 1 to 256 characters'],
-    [() => host.register('b', /** @type {any} */ ('x'), handler), 'register("b", options, handler): options must be an object'],
-    [() => host.register('b', {}, /** @type {any} */ (undefined)), 'register("b", options, handler): handler must be a function'],
+    [() => host.register('', {}, handler), 'register: name must have 1 to 256 characters'],
+    [() => host.register('b', /** @type {any} */ ('x'), handler), 'b: options must be an object'],
+    [() => host.register('b', {}, /** @type {any} */ (undefined)), 'register: handler must be a function'],
     [() => host.register('b', { concurrency: 0 }, handler), 'b: concurrency must be a whole number from 1'],
     [() => host.register('b', { settleGrace: -1 }, handler), 'b: settleGrace must be a number of milliseconds, finite and not negative'],
     [() => host.register('b', { inputSchema: /** @type {any} */ ('x') }, handler), 'b: inputSchema makes no sense: #: a schema must be an object, true or false'],

@@ -20,8 +20,8 @@ export function problemWithApp(app) {
  * @returns {string | undefined} what is wrong with them
  */
 export function problemWithCapability(name, options) {
-  if (!isName(name)) return 'register(name, options, handler): name must have 1 to 256 characters';
-  if (!isObject(options)) return `register(${JSON.stringify(name)}, options, handler): options must be an object`;
+  if (!isName(name)) return 'register: name must have 1 to 256 characters';
+  if (!isObject(options)) return `${name}: options must be an object`;
   const { concurrency } = options;
   if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
     return `${name}: concurrency must be a whole number from 1`;
@@ -43,12 +43,10 @@ export function problemWithCapability(name, options) {
  * @returns {string | false} what is wrong with them
  */
 export function problemWithWorker(name, options) {
-  const { pool = 1, warm = true, type = 'wasm', finish = isName } = isObject(options) ? options : { pool: 0 };
-  const fits = Number.isInteger(pool) && pool > 0 && pool < 65 && typeof warm === 'boolean' && TYPES.includes(type) && typeof finish === 'function';
-  return !fits && `${name}: bad worker options: pool is a whole number from 1 to 64, warm a boolean, type one of ${TYPES}, finish a function`;
+  const { pool = 1, warm = true, type = 'wasm', finish = isName } = options;
+  const fits = isObject(options) && Number.isInteger(pool) && pool >= 1 && pool <= 64 && typeof warm === 'boolean' && ['module', 'classic', 'wasm'].includes(type) && typeof finish === 'function';
+  return !fits && `${name}: pool (1 to 64), warm, type or finish is bad`;
 }
-
-const TYPES = ['module', 'classic', 'wasm'];
 
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';
 

@@ -40,7 +40,7 @@ export class Host {
    * @returns {() => boolean} takes it away again; false when it is gone already
    */
   register(name, description, handler) {
-    refuseIf(typeof handler !== 'function' && `register(${JSON.stringify(name)}, options, handler): handler must be a function`);
+    refuseIf(typeof handler !== 'function' && 'register: handler must be a function');
     return this.#register(name, description ?? {}, handler);
   }
 
@@ -52,17 +52,19 @@ export class Host {
    * @returns {() => boolean} takes it away again; false when it is gone already
    */
   registerWorker(name, description, module, options) {
-    refuseIf(problemWithWorker(name, options ?? {}));
-    const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = options ?? {};
+    const worker = options ?? {};
+    refuseIf(problemWithWorker(name, worker));
+    const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = worker;
+    // It may be one that the page trusts, which its text is not.
+    if (script) urlOf(script);
     /** @type {import('./workers/workers.js').Spec} */
-    const spec = { name, url: urlOf(module), type, pool, warm, finish, script: script && urlOf(script), given: script };
+    const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
     // Whoever has no workers does not load what they take.
     const loading = () => import('./workers/workers.js').then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) =>
       this.#workers?.run(spec, params, context) ?? loading().then((it) => it.run(spec, params, context));
     const given = description ?? {};
-    const { concurrency = pool, settleGrace: grace = settleGrace } = given;
-    const unregister = this.#register(name, isObject(given) ? { ...given, concurrency, settleGrace: grace } : given, run, spec);
+    const unregister = this.#register(name, isObject(given) ? { concurrency: pool, settleGrace, ...given } : given, run, spec);
     if (warm) void loading().then((it) => it.warm(spec), () => {});
     return unregister;
   }
@@ -287,9 +289,8 @@ const PROOF = 2500;
 /** @param {string | URL} url @returns {string} as the page means it */
 function urlOf(url) {
   // Anything else would be the name of a file.
-  const named = typeof url === 'string' || isObject(url);
   try {
-    if (named) return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
+    if (typeof url === 'string' || isObject(url)) return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
   } catch {
     // As said below.
   }

@@ -81,6 +81,60 @@ everywhere('the page makes the data of what comes from the worker: a URL that ou
   assert.deepEqual(seen, { length: 4, text: 'kept', empty: [false, 'EMPTY', 'it is empty'], other: { blob: 1 } });
 });
 
+everywhere('the page makes nothing of what a stopped call has returned, and what it still makes is not said to be ended', async (lab) => {
+  const host = await lab.newHost();
+  const source = 'export default ({ ms }, context) => new Promise((resolve) => (ms ? setTimeout(resolve, ms, {}) : context.signal.addEventListener("abort", () => resolve({}))));';
+  const module = `data:text/javascript,${encodeURIComponent(source)}`;
+  const options = { warm: false, pool: 1, settleGrace: 1000 };
+  let made = 0;
+  let begin = () => {};
+  let began = Promise.resolve();
+  let release = () => {};
+  const waits = () => {
+    began = new Promise((resolve) => (begin = resolve));
+    const released = new Promise((/** @type {(value?: unknown) => void} */ resolve) => (release = resolve));
+    return released;
+  };
+  host.registerWorker('sync', undefined, module, { ...options, finish: () => (made += 1) });
+  let released = waits();
+  host.registerWorker('async', undefined, module, { ...options, settleGrace: 100, finish: async () => {
+    begin();
+    await released;
+    return { finished: true };
+  } });
+  host.registerWorker('heeds', undefined, module, { ...options, finish: (/** @type {any} */ _, /** @type {any} */ { signal }) => new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+    begin();
+  }) });
+  const agent = await lab.connect(host);
+  const stopped = async (/** @type {string} */ name, /** @type {string} */ callId, /** @type {object} */ params, /** @type {() => Promise<unknown>} */ ready, after = () => {}) => {
+    const call = agent.call(name, params, { callId });
+    await ready();
+    const cancel = agent.cancel(callId);
+    after();
+    return [await cancel, await call];
+  };
+  const running = (/** @type {string} */ callId) => () => lab.running(host, callId).then(() => new Promise((resolve) => setTimeout(resolve, 300)));
+  const told = await stopped('sync', 'told', {}, running('told'));
+  const unaware = await stopped('sync', 'unaware', { ms: 600 }, running('unaware'));
+  const kept = await stopped('async', 'kept', { ms: 1 }, () => began, () => release());
+  released = waits();
+  const left = await stopped('async', 'left', { ms: 1 }, () => began);
+  release();
+  released = waits();
+  const heeded = await stopped('heeds', 'heeded', { ms: 1 }, () => began);
+  return { told, unaware, kept: [kept[0].cancelled, kept[1].data], left, heeded, made, inFlight: host.stats().inFlight };
+}, ({ told, unaware, kept, left, heeded, made, inFlight }) => {
+  assert.deepEqual([told[0].metadata.stop, told[0].metadata.step, told[1].cancelled], ['returned', 'signal', true]);
+  assert.deepEqual([unaware[0].metadata, unaware[1].cancelled], [{ stop: 'returned' }, true]);
+  assert.equal(made, 0);
+  // It never knew, and has done all of it.
+  assert.deepEqual(kept, [false, { finished: true }]);
+  assert.deepEqual([left[0].metadata, left[1].metadata], [{ stop: 'abandoned' }, { stop: 'abandoned' }]);
+  assert.deepEqual([heeded[0].metadata, heeded[1].metadata], [{ stop: 'returned' }, { stop: 'returned' }]);
+  assert.equal(inFlight, 0);
+});
+
 everywhere('progress is told once in a frame, and the last of it always', async (lab) => {
   const host = await lab.newHost();
   host.registerWorker('part', undefined, '/workers/parts.js');

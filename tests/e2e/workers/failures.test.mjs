@@ -144,7 +144,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       }
       // As `register` takes them.
       host.registerWorker('defaults', null, '/workers/parts.js', null);
-      host.registerWorker('unset', { concurrency: undefined, settleGrace: undefined }, '/workers/parts.js', { pool: 64, type: undefined, warm: undefined, finish: undefined, script: undefined, settleGrace: undefined });
+      host.registerWorker('unset', undefined, '/workers/parts.js', { pool: 64, type: undefined, warm: undefined, finish: undefined, script: undefined, settleGrace: undefined });
       host.unregister('unset');
       const { data } = await (await lab.connect(host)).call('defaults', { part: 'echo', data: 1 });
       return { said, data, names: host.documents().filter((/** @type {any} */ it) => !it.name.startsWith('test.')).map((/** @type {any} */ it) => it.name) };
@@ -152,7 +152,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (!seen) return;
     const words = [
       /registered already/, /name must have/, /options must be an object/, /concurrency/, /http:\/\/ is no URL/, /undefined is no URL/, /=> 1 is no URL/,
-      /worker options/, /http:\/\/ is no URL/, /5 is no URL/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
+      /pool.*is bad/, /http:\/\/ is no URL/, /5 is no URL/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
     ];
     assert.equal(seen.said.length, words.length);
     for (const [at, word] of words.entries()) {

@@ -43,6 +43,36 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.deepEqual(seen, [result, result]);
   });
 
+  test(`${place.name}: a hidden page keeps no worker idle, also of calls that are made meanwhile`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const count = async () => {
+        const { held = [] } = await navigator.locks.query();
+        return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
+      };
+      const until = async (/** @type {number} */ wanted) => {
+        const end = performance.now() + 3000;
+        while ((await count()) !== wanted && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+        return count();
+      };
+      let hidden = false;
+      Object.defineProperty(document, 'hidden', { get: () => hidden });
+      const host = await lab.newHost();
+      host.registerWorker('part', undefined, '/workers/parts.js', { pool: 2 });
+      const abp = await lab.inPage(host);
+      await abp.call('part', { part: 'echo' });
+      const shown = await until(2);
+      hidden = true;
+      document.dispatchEvent(new Event('visibilitychange'));
+      const left = await until(0);
+      const answers = await Promise.all([1, 2].map((data) => abp.call('part', { part: 'echo', data })));
+      const after = await until(0);
+      hidden = false;
+      document.dispatchEvent(new Event('visibilitychange'));
+      return { shown, left, data: answers.map((it) => it.data), after, again: await until(1) };
+    });
+    if (seen) assert.deepEqual(seen, { shown: 2, left: 0, data: [1, 2], after: 0, again: 1 });
+  });
+
   test(`${place.name}: workers of a module end with the last capability that uses it`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const count = async () => {

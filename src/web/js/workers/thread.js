@@ -28,7 +28,7 @@
  * @typedef {object} Module
  * @property {string} url of what has the handler
  * @property {'module' | 'classic' | 'wasm'} type
- * @property {string} script the URL of the worker's own script
+ * @property {string | URL} script the URL of the worker's own script; a TrustedScriptURL where the page requires one
  */
 
 /** How far a stop was seen, as Rust numbers it. */

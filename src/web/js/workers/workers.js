@@ -9,17 +9,13 @@ import { STOP, Thread } from './thread.js';
 /** @import { Job, Kit, Module } from './thread.js' */
 
 /**
- * @typedef {Module & { name: string, given?: any, document?: object, pool: number, warm: boolean, finish?: (data: any, context: Context) => unknown }} Spec
+ * @typedef {Module & { name: string, document?: object, pool: number, warm: boolean, finish?: (data: any, context: Context) => unknown }} Spec
  *   what is to be known of a capability: its name and its Capability object, its module, of which `pool`
- *   workers are kept, the worker's script as it was `given`, and the page makes the data with `finish` of
- *   what comes from them
+ *   workers are kept, and the page makes the data with `finish` of what comes from them
  */
 
 /** Loaded on demand, it may stand beside the file that asks for it. */
 const SCRIPT = new URL('./worker.js', import.meta.url).href;
-
-/** A page that requires Trusted Types starts a worker from what it trusts alone. @param {Spec} spec */
-const scriptOf = ({ script, given }) => (/** @type {any} */ (globalThis).trustedTypes?.isScriptURL(given) ? given : script || SCRIPT);
 
 /** What a call that was stopped fails with, of which nobody hears. */
 const STOPPED = 'The call was stopped';
@@ -125,7 +121,7 @@ export class Workers {
   /** @param {Spec} spec */
   #pool(spec) {
     const key = `${spec.type} ${spec.script} ${spec.url}`;
-    const pool = this.#pools.get(key) ?? new Pool({ ...spec, script: scriptOf(spec) }, this.#kit);
+    const pool = this.#pools.get(key) ?? new Pool({ ...spec, script: spec.script || SCRIPT }, this.#kit);
     this.#pools.set(key, pool);
     // A call may have waited since before its capability was taken away.
     if (!pool.specs.has(spec) && this.#shell.capabilities.find(spec.name) === spec.document) pool.specs.add(spec);
