@@ -129,7 +129,7 @@ export interface WorkerOptions {
    * terminated. Default: the host's. The proof of its end may take 2.5 s more.
    */
   settleGrace?: number | undefined;
-  /** Workers of the module that are kept, and, unless the description says otherwise, calls that may run at once. Default 2. */
+  /** Workers of the module that are kept, 1 to 64, and, unless the description says otherwise, calls that may run at once. Default 2. */
   pool?: number | undefined;
   /** Whether one worker more is kept in reserve, so that no call waits for one to start. Default true. */
   warm?: boolean | undefined;
@@ -138,13 +138,17 @@ export interface WorkerOptions {
    * `wasm`: the glue of `wasm-bindgen --target web`, whose Rust serves the capability. Default `module`.
    */
   type?: 'module' | 'classic' | 'wasm' | undefined;
-  /** Where `worker.js` of this package is, for a bundler that does not follow `new URL(…, import.meta.url)`. */
-  script?: string | URL | undefined;
+  /**
+   * Where `worker.js` of this package is, for a bundler that does not follow `new URL(…, import.meta.url)`;
+   * a `TrustedScriptURL` for a page that requires one.
+   */
+  script?: string | URL | { toString(): string; toJSON(): string } | undefined;
   /**
    * Runs in the page, and makes the data of what the handler has returned: for what only a page can
    * make, or what would end with the worker, such as the URL of a Blob. What it throws is the call's error.
+   * It does not run for a call that is to stop by then. The `signal` of its context fires when the call is cancelled.
    */
-  finish?: ((data: any) => unknown) | undefined;
+  finish?: ((data: any, context: CallContext) => unknown) | undefined;
 }
 
 /**

@@ -40,7 +40,7 @@ export class Host {
    * @returns {() => boolean} takes it away again; false when it is gone already
    */
   register(name, description, handler) {
-    refuseIf(typeof handler !== 'function' && 'register: handler must be a function');
+    refuseIf(typeof handler !== 'function' && 'handler must be a function');
     return this.#register(name, description ?? {}, handler);
   }
 
