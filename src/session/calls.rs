@@ -1,5 +1,6 @@
 //! Calls from acceptance to their end.
 
+use super::progress::Told;
 use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
 use super::stopping::Stopping;
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
@@ -164,6 +165,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             has_slot: false,
             deadlines: usize::from(request.timeout.is_some()),
             elicitations: Vec::new(),
+            told: Told::default(),
         };
         self.calls.insert(key, Box::new(call));
         self.watch_call(key, CallState::Queued(params.clone()));
@@ -255,45 +257,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.finish(key, Outcome::Failed(error), now);
         } else {
             self.settle(key, Err(error), told, now);
-        }
-    }
-
-    /// Progress of a running call, as the handler wrote it.
-    pub fn progress(&mut self, key: CallKey, info: P) {
-        let Some(call) = self
-            .calls
-            .get(&key)
-            .filter(|call| call.phase == Phase::Running)
-        else {
-            self.counters.late_progress += 1;
-            return;
-        };
-        let (to, id, token) = (call.connection, call.id.clone(), call.token.clone());
-        if self
-            .session(to)
-            .is_some_and(|session| session.features.progress)
-        {
-            self.say(Action::Progress {
-                to,
-                id: id.clone(),
-                token,
-                info: info.clone(),
-            });
-        }
-        if let Some(session) = self.session_id(to).filter(|_| self.watched) {
-            self.actions
-                .push_back(Action::Progressed { session, id, info });
-        }
-    }
-
-    /// Progress of the running calls that `is_meant` picks by callId and token.
-    pub fn progress_of(&mut self, info: P, is_meant: impl Fn(&CallId, Option<&P>) -> bool) {
-        let keys = self.calls_where(|call| is_meant(&call.id, call.token.as_ref()));
-        if keys.is_empty() {
-            self.counters.late_progress += 1;
-        }
-        for key in keys {
-            self.progress(key, info.clone());
         }
     }
 

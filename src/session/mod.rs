@@ -14,6 +14,7 @@ mod connection;
 mod elicitation;
 mod late;
 mod limits;
+mod progress;
 mod slots;
 mod state;
 mod stopping;

@@ -9,6 +9,7 @@ use super::changes::Untold;
 use super::connection::{Closing, Connection};
 use super::elicitation::Elicitation;
 use super::late::AbandonedCalls;
+use super::progress::Told;
 use super::stopping::{Asker, Stopping};
 use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo};
 use crate::call::{CallId, CallKey, Deadlines, Error, Millis, in_order};
@@ -69,6 +70,8 @@ pub(super) struct Call<P, H> {
     /// Deadlines set for it.
     pub deadlines: usize,
     pub elicitations: Vec<ElicitationKey>,
+    /// Of its progress.
+    pub told: Told<P>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +80,8 @@ pub(super) enum DeadlineOf {
     /// The time its handler has to end, or the proof of its end to come.
     Settle(CallKey),
     Elicitation(ElicitationKey),
+    /// The next report of progress may be told.
+    Progress(CallKey),
 }
 
 /// More room than this is given back when there is nothing in it.
@@ -186,8 +191,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.next(|key| match key {
-            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains_key(&key),
             DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
+            DeadlineOf::Call(key) | DeadlineOf::Settle(key) | DeadlineOf::Progress(key) => {
+                calls.contains_key(&key)
+            }
         })
     }
 
@@ -198,6 +205,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 DeadlineOf::Call(key) => self.cancel_tree(key, None, now),
                 DeadlineOf::Settle(key) => self.time_is_over(key, now),
                 DeadlineOf::Elicitation(key) => self.elicitation_timed_out(key),
+                DeadlineOf::Progress(key) => self.progress_is_due(key, now),
             }
         }
     }
@@ -219,8 +227,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn forget_deadline(&mut self) {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.forget(|key| match key {
-            DeadlineOf::Call(key) | DeadlineOf::Settle(key) => calls.contains_key(&key),
             DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
+            DeadlineOf::Call(key) | DeadlineOf::Settle(key) | DeadlineOf::Progress(key) => {
+                calls.contains_key(&key)
+            }
         });
     }
 

@@ -88,6 +88,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             Ending::Told { grace } | Ending::Forced { grace, .. } => (None, grace),
         };
         let questions = std::mem::take(&mut call.elicitations);
+        self.tell_progress(key);
         self.stop_waiting(key);
         if let Some(call) = self.calls.get_mut(&key) {
             call.phase = Phase::Stopping;

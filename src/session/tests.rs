@@ -4,6 +4,7 @@ use crate::capability::{Descriptor, Ending};
 
 mod changes;
 mod forced;
+mod progress;
 mod slots;
 mod stopping;
 
@@ -382,13 +383,13 @@ fn a_lost_transport_cancels_what_is_in_flight_and_answers_nobody() {
 fn progress_after_the_end_is_dropped() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "work");
-    host.progress(key, 1);
+    host.progress(key, 1, 0.0);
     assert!(matches!(
         drain(&mut host)[..],
         [Action::Progress { info: 1, .. }]
     ));
     cancel(&mut host, agent, "a");
-    host.progress(key, 2);
+    host.progress(key, 2, 0.0);
     assert!(drain(&mut host).is_empty());
     assert_eq!(host.counters().late_progress, 1);
 }

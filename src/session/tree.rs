@@ -48,6 +48,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions,
     /// answers those who cancelled it and then the one who made it. The call that made it, if any.
     fn finish_one(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) -> Option<CallKey> {
+        self.tell_progress(key);
         let by = self.stopped_by(key, now);
         let mut call = self.calls.remove(&key)?;
         let runs = matches!(call.stopping.own, None | Some(Stop::Abandoned));

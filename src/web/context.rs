@@ -131,7 +131,9 @@ impl CallContext {
     /// Reports progress to the agent, if it wants any. In a worker, once in a frame.
     pub fn progress(&self, progress: Progress) {
         match &self.place {
-            Place::Page { host, key, .. } => host.with(|state| state.progress(*key, progress.0)),
+            Place::Page { host, key, .. } => {
+                host.with(|state| state.progress(*key, progress.0, now()))
+            }
             Place::Worker(call) => call.progress(&progress.0),
         }
     }

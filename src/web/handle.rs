@@ -10,7 +10,7 @@ use super::inner::{Handler, Inner, State};
 use super::receive::{request, shortened, timeout_of};
 use super::sys::{self, now};
 use super::{Error, object};
-use crate::call::{Code, Millis, Step, Stop};
+use crate::call::{CallId, Code, Millis, Step, Stop};
 use crate::capability::Ending;
 use crate::session::Limits;
 
@@ -258,7 +258,7 @@ impl HostHandle {
     /// A JavaScript handler reports the progress of its call.
     pub fn progress(host: u32, key: u32, info: JsValue) {
         if let Some(host) = Work::of(host) {
-            host.state().progress(key, info);
+            host.state().progress(key, info, now());
         }
     }
 
@@ -267,9 +267,10 @@ impl HostHandle {
     pub fn notify_progress(host: u32, operation: &JsValue, info: JsValue) {
         let name = operation.as_string();
         if let Some(host) = Work::of(host) {
-            host.state().progress_of(info, |id, token| {
+            let is_meant = |id: &CallId, token: Option<&JsValue>| {
                 token == Some(operation) || name.as_deref() == Some(id.as_str())
-            });
+            };
+            host.state().progress_of(info, is_meant, now());
         }
     }
 

@@ -161,7 +161,7 @@ fn an_agent_hears_of_a_change_before_what_was_said_after_it() {
     say(&mut host, "a notification", &|host| {
         host.notify("ready".into(), None);
     });
-    say(&mut host, "progress", &|host| host.progress(key, 1));
+    say(&mut host, "progress", &|host| host.progress(key, 1, 0.0));
     say(&mut host, "a question", &|host| {
         let asked = host.ask(agent, Some(key), 1, None, 0.0);
         host.withdraw(asked);

@@ -1,0 +1,111 @@
+//! How far calls are. A handler may say so in an inner loop: past the first reports of a call its
+//! agent is told once in a frame, of the newest, and of the last before the call ends.
+
+use super::state::{DeadlineOf, Phase};
+use super::{Action, HostState};
+use crate::call::{CallId, CallKey, Millis};
+
+/// Reports of one call that are told one by one.
+const EACH: u32 = 256;
+
+/// Milliseconds between two reports after those: nobody sees more than a frame.
+const FRAME: Millis = 16.0;
+
+/// What was said of one call.
+pub(super) struct Told<P> {
+    count: u32,
+    at: Millis,
+    /// The newest, if it waits for its turn.
+    waiting: Option<P>,
+    /// A deadline is set for that.
+    armed: bool,
+}
+
+impl<P> Default for Told<P> {
+    fn default() -> Self {
+        Told {
+            count: 0,
+            at: 0.0,
+            waiting: None,
+            armed: false,
+        }
+    }
+}
+
+impl<P: Clone, H: Clone> HostState<P, H> {
+    /// Progress of a running call, as the handler wrote it.
+    pub fn progress(&mut self, key: CallKey, info: P, now: Millis) {
+        let Some(call) = self
+            .calls
+            .get_mut(&key)
+            .filter(|call| call.phase == Phase::Running)
+        else {
+            self.counters.late_progress += 1;
+            return;
+        };
+        let told = &mut call.told;
+        told.waiting = Some(info);
+        if told.count < EACH || now - told.at >= FRAME {
+            told.count += 1;
+            told.at = now;
+            self.tell_progress(key);
+        } else if !told.armed {
+            told.armed = true;
+            call.deadlines += 1;
+            let due = told.at + FRAME;
+            self.deadlines.insert(due, DeadlineOf::Progress(key));
+        }
+    }
+
+    /// Progress of the running calls that `is_meant` picks by callId and token.
+    pub fn progress_of(
+        &mut self,
+        info: P,
+        is_meant: impl Fn(&CallId, Option<&P>) -> bool,
+        now: Millis,
+    ) {
+        let keys = self.calls_where(|call| is_meant(&call.id, call.token.as_ref()));
+        if keys.is_empty() {
+            self.counters.late_progress += 1;
+        }
+        for key in keys {
+            self.progress(key, info.clone(), now);
+        }
+    }
+
+    /// A frame is over.
+    pub(super) fn progress_is_due(&mut self, key: CallKey, now: Millis) {
+        if let Some(call) = self.calls.get_mut(&key) {
+            call.told.armed = false;
+            call.told.at = now;
+            call.deadlines -= 1;
+            self.tell_progress(key);
+        }
+    }
+
+    /// Tells the newest, unless that was done.
+    pub(super) fn tell_progress(&mut self, key: CallKey) {
+        let Some(call) = self.calls.get_mut(&key) else {
+            return;
+        };
+        let Some(info) = call.told.waiting.take() else {
+            return;
+        };
+        let (to, id, token) = (call.connection, call.id.clone(), call.token.clone());
+        if self
+            .session(to)
+            .is_some_and(|session| session.features.progress)
+        {
+            self.say(Action::Progress {
+                to,
+                id: id.clone(),
+                token,
+                info: info.clone(),
+            });
+        }
+        if let Some(session) = self.session_id(to).filter(|_| self.watched) {
+            self.actions
+                .push_back(Action::Progressed { session, id, info });
+        }
+    }
+}
