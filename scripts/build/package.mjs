@@ -24,7 +24,7 @@ export async function buildPackage(wasmBindgen) {
     name: 'caphost',
     // npm/wasm.js says where the module is.
     bindgen: ['--omit-default-module-path'],
-    optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '--strip-producers', '--strip-target-features'],
+    optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '-O3', '--strip-producers', '--strip-target-features'],
     wasmBindgen,
   });
   await unlessDone({

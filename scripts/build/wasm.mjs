@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { must } from '../command.mjs';
 import { root, targetDir } from '../paths.mjs';
@@ -20,6 +21,10 @@ const features = [
   'sign-ext',
 ].map((feature) => `--enable-${feature}`);
 
+/** Where cargo has sources is in no module: it would weigh, and differ from machine to machine. */
+const registry = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'registry', 'src');
+const rustFlags = [...(process.env.RUSTFLAGS ?? '').split(' ').filter(Boolean), `--remap-path-prefix=${registry}=.`];
+
 /**
  * Compiles a crate's library to wasm with its JavaScript glue.
  *
@@ -38,7 +43,7 @@ export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), p
   // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
   await must('cargo', [
     'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
-  ], { toStderr: true });
+  ], { toStderr: true, env: { CARGO_ENCODED_RUSTFLAGS: rustFlags.join('\x1f') } });
   // Cargo's own name for the folder of its profile `dev`.
   const folder = profile === 'dev' ? 'debug' : profile;
   const compiled = join(targetDir, target, folder, `${library}.wasm`);

@@ -253,7 +253,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         else {
             return;
         };
-        let closed = self.closing.swap_remove(index);
+        let closed = self.closing.remove(index);
         if self.watched {
             self.actions.push_back(Action::Session {
                 session: closed.session,

@@ -190,12 +190,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// When to call [`HostState::handle_timeout`] next; `None` for never, as things stand.
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
-        self.deadlines.next(|key| match key {
-            DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
-            DeadlineOf::Call(key) | DeadlineOf::Settle(key) | DeadlineOf::Progress(key) => {
-                calls.contains_key(&key)
-            }
-        })
+        self.deadlines.next(|of| is_live(of, calls, elicitations))
     }
 
     /// Ends what has come to its deadline.
@@ -226,12 +221,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     pub(super) fn forget_deadline(&mut self) {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
-        self.deadlines.forget(|key| match key {
-            DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
-            DeadlineOf::Call(key) | DeadlineOf::Settle(key) | DeadlineOf::Progress(key) => {
-                calls.contains_key(&key)
-            }
-        });
+        self.deadlines.forget(|of| is_live(of, calls, elicitations));
     }
 
     pub(super) fn watch_call(&mut self, key: CallKey, state: CallState<P>) {
@@ -255,6 +245,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if !self.waking {
             self.waking = true;
             self.actions.push_back(Action::Wake);
+        }
+    }
+}
+
+/// Whether what a deadline was set for has not ended.
+fn is_live<C>(
+    of: DeadlineOf,
+    calls: &FxHashMap<CallKey, C>,
+    elicitations: &FxHashMap<ElicitationKey, Elicitation>,
+) -> bool {
+    match of {
+        DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
+        DeadlineOf::Call(key) | DeadlineOf::Settle(key) | DeadlineOf::Progress(key) => {
+            calls.contains_key(&key)
         }
     }
 }

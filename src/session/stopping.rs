@@ -254,9 +254,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     fn waits_for_proofs(&self, key: CallKey) -> bool {
         let mut parts = self.leaves_first(key).into_iter();
         parts.all(|part| {
-            let call = &self.calls[&part];
-            let forced = matches!(call.capability.descriptor.ending, Ending::Forced { .. });
-            call.stopping.own.is_some() || (forced && part != key)
+            self.calls.get(&part).is_none_or(|call| {
+                let forced = matches!(call.capability.descriptor.ending, Ending::Forced { .. });
+                call.stopping.own.is_some() || (forced && part != key)
+            })
         })
     }
 

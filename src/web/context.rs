@@ -128,7 +128,8 @@ impl CallContext {
         Ok(token)
     }
 
-    /// Reports progress to the agent, if it wants any. In a worker, once in a frame.
+    /// Reports progress to the agent, if it wants any. In a worker, and past the first 256 reports
+    /// of a call, it is told of the newest once in a frame, and always of the last.
     pub fn progress(&self, progress: Progress) {
         match &self.place {
             Place::Page { host, key, .. } => {

@@ -9,7 +9,7 @@ import { failure, problem, text } from './errors.js';
 import { inspect } from './inspect.js';
 import { toText } from './json.js';
 import { newId } from './platform.js';
-import { get } from './read.js';
+import { get, isId } from './read.js';
 import { receive } from './receive.js';
 
 const LOST = problem('INTERNAL_ERROR', 'The host has failed and cannot go on');
@@ -189,8 +189,7 @@ export class Connection {
    */
   #answerAtOnce(envelope, error) {
     const { type, id, payload } = envelope ?? {};
-    const answered = typeof id === 'string' || typeof id === 'number';
-    if (answered && REQUESTS.includes(type)) this.#refuse(type, id, get(payload, 'callId'), error);
+    if (isId(id) && REQUESTS.includes(type)) this.#refuse(type, id, get(payload, 'callId'), error);
   }
 
   /**

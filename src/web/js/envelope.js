@@ -151,8 +151,7 @@ export function refusal(type, callId, error) {
   // It may be anything, and of any length.
   if (typeof callId === 'string') callId = callId.slice(0, 128);
   else if (typeof callId !== 'number') callId = null;
-  if (type === 'initialize') return [`${type}-result`, { error }];
   if (type === 'capabilities/cancel') return [`${type}-result`, cancelResponse(callId, error.message, error)];
-  if (type === 'capabilities/list') return [`${type}-result`, { error }];
+  if (type === 'initialize' || type === 'capabilities/list') return [`${type}-result`, { error }];
   return [type === 'capabilities/call' ? `${type}-result` : 'error', { success: false, error }];
 }

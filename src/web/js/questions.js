@@ -1,7 +1,7 @@
 /**
  * What the app asks, until it is answered or withdrawn.
  */
-import { failure } from './errors.js';
+import { failure, text } from './errors.js';
 
 export class Questions {
   /** @type {Map<unknown, AbortController>} */
@@ -45,7 +45,7 @@ export class Questions {
       const answer = await this.answer(request, { signal });
       return typeof answer?.success === 'boolean' ? answer : { success: true, data: answer };
     } catch (/** @type {any} */ error) {
-      return failure(typeof error?.code === 'string' ? error.code : 'OPERATION_FAILED', String(error?.message ?? error));
+      return failure(typeof error?.code === 'string' ? error.code : 'OPERATION_FAILED', text(error));
     }
   }
 

@@ -125,6 +125,6 @@ function refuse(connection, envelope, error) {
   // That there is no session comes before what else is wrong.
   const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
   const [id, callId] = [get(envelope, 'id'), get(get(envelope, 'payload'), 'callId')];
-  const [kind, payload] = refusal(type, isId(callId) ? callId : null, first);
+  const [kind, payload] = refusal(type, callId, first);
   shell.post(number, kind, isId(id) ? id : null, payload);
 }

@@ -49,6 +49,51 @@ test('progress carries the token, fills in the percentage, and is dropped after 
   assert.equal(seen.late, 1);
 });
 
+test('a handler that floods is told of once in a frame, and its last report comes before its answer', async () => {
+  const seen = await lab.run(async ({ newHost, rawPort, connect }) => {
+    const host = await newHost();
+    const flood = (/** @type {any} */ { count }, /** @type {any} */ { progress }) => {
+      for (let n = 1; n <= count; n += 1) progress({ progress: n, total: count });
+    };
+    host.register('flood', {}, flood);
+    // Gives the thread back now and then.
+    host.register('pauses', {}, async (/** @type {any} */ given, /** @type {any} */ context) => {
+      for (let round = 0; round < 5; round += 1) {
+        flood(given, context);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      throw new Error('It broke');
+    });
+    let observed = 0;
+    host.observe((/** @type {any} */ { type }) => (observed += Number(type === 'progress')));
+    const agent = await connect(host);
+    const told = async (/** @type {string} */ name, /** @type {number} */ count) => {
+      /** @type {number[]} */
+      const heard = [];
+      const { success } = await agent.call(name, { count }, { onProgress: (/** @type {any} */ { progress }) => heard.push(progress) });
+      return { success, heard };
+    };
+    const few = await told('flood', 200);
+    const began = performance.now();
+    const many = await told('flood', 100_000);
+    const frames = (performance.now() - began) / 16;
+    const pauses = await told('pauses', 1_000);
+    const raw = await rawPort(host);
+    await raw.call('flood', { count: 20_000 });
+    return { few, many, frames, pauses, observed, last: raw.heard.slice(-2).map((/** @type {any} */ { type, payload }) => [type, payload.progress]) };
+  });
+  const { few, many, frames, pauses, observed, last } = seen;
+  assert.deepEqual(few, { success: true, heard: Array.from({ length: 200 }, (_, n) => n + 1) });
+  assert.deepEqual([many.success, many.heard[0], many.heard.at(-1)], [true, 1, 100_000]);
+  assert.ok(many.heard.length <= 258 + frames, `${many.heard.length} in ${frames} frames`);
+  assert.ok(many.heard.every((it, at) => at === 0 || it > Number(many.heard[at - 1])), 'in order');
+  // What was said before a pause is told in it.
+  assert.deepEqual([pauses.success, pauses.heard.filter((it) => it === 1_000).length], [false, 5]);
+  assert.ok(pauses.heard.length < 400, `${pauses.heard.length}`);
+  assert.ok(observed < 1_500, `${observed} events for whoever watches`);
+  assert.deepEqual(last, [['progress', 20_000], ['capabilities/call-result', null]]);
+});
+
 test('notifyProgress finds its call by token or callId, and drops what it cannot place', async () => {
   const seen = await lab.run(async ({ newHost, inPage, rawPort, turn }) => {
     const host = await newHost();
