@@ -89,6 +89,19 @@ fn where_nothing_can_be_proven_it_is_abandoned_as_soon_as_that_is_known() {
 }
 
 #[test]
+fn no_step_is_said_of_what_goes_on_after_its_worker_has_ended() {
+    let (mut host, agent) = host();
+    let key = start(&mut host, agent, "a", "worker");
+    ask(&mut host, agent, "a", 1.0);
+    wait(&mut host, 51.0);
+    host.reached(key, None);
+    host.stopped(key, Stop::Abandoned, 51.0);
+    let answer = CancelAnswer::cancelled(Stop::Abandoned);
+    assert_eq!(answers(&drain(&mut host)), [answer]);
+    assert_over(&mut host);
+}
+
+#[test]
 fn what_ends_by_itself_in_its_grace_is_not_ended() {
     for (step, stop) in [
         (StopStep::Signal, Stop::Returned),
