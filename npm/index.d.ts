@@ -149,7 +149,7 @@ export interface WorkerOptions {
   /**
    * Runs in the page, and makes the data of what the handler has returned: for what only a page can
    * make, or what would end with the worker, such as the URL of a Blob. What it throws is the call's error.
-   * It does not run for a call that is to stop by then. The `signal` of its context fires when the call is cancelled.
+   * It does not run for a call that was told to stop. The `signal` of its context fires when the call is cancelled.
    */
   finish?: ((data: any, context: CallContext) => unknown) | undefined;
 }

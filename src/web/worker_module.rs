@@ -39,7 +39,7 @@ impl WorkerModule {
     }
 
     /// How many workers are kept, and, unless the capability says otherwise, how many calls may run
-    /// at once. 2 unless told otherwise.
+    /// at once: 1 to 64. 2 unless told otherwise.
     pub fn pool(self, workers: u32) -> Self {
         self.with("pool", workers)
     }

@@ -3,8 +3,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inPage, newHost } from './host.mjs';
 
-/** Milliseconds of the processor's time. What each guards against takes from six seconds to for ever. */
-const QUICK = 3000;
+/**
+ * Times of work that is always the same, as processors differ, and one that others use as well takes
+ * longer. What each test guards against takes from twice as many to for ever.
+ */
+const QUICK = 45;
+/** One quick time of so many will do. */
+const TRIES = 3;
+
+/** @param {() => unknown} work @returns {Promise<number>} milliseconds of the processor's time */
+async function cost(work) {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** That work: large values are walked, and small ones made. */
+const alwaysTheSame = () => JSON.parse(JSON.stringify(Array.from({ length: 200_000 }, (_, at) => ({ at, text: String(at) }))));
+alwaysTheSame();
 
 /**
  * Calls a capability with that schema.
@@ -18,12 +35,15 @@ async function check(inputSchema, params) {
   host.register('checked', { inputSchema }, () => 'ran');
   // The validator is there.
   await abp.call('checked', {});
-  const before = process.cpuUsage();
-  const { success, error } = await abp.call('checked', params);
-  const { user, system } = process.cpuUsage(before);
-  const took = (user + system) / 1000;
-  assert.ok(took < QUICK, `it took ${took} ms`);
-  return { success, code: error?.code, message: error?.message ?? '', details: /** @type {any} */ (error?.details) };
+  for (let tries = 1; ; tries += 1) {
+    const one = await cost(alwaysTheSame);
+    let answer;
+    const took = (await cost(async () => (answer = await abp.call('checked', params)))) / one;
+    if (took >= QUICK && tries < TRIES) continue;
+    assert.ok(took < QUICK, `it took ${took} times as long as work that is always the same`);
+    const { success, error } = /** @type {any} */ (answer);
+    return { success, code: error?.code, message: error?.message ?? '', details: error?.details };
+  }
 }
 
 const property = (/** @type {any} */ schema) => ({ properties: { a: schema } });

@@ -43,9 +43,12 @@ export function problemWithCapability(name, options) {
  * @returns {string | false} what is wrong with them
  */
 export function problemWithWorker(name, options) {
+  if (!isObject(options)) return `${name}: the options of its workers must be an object`;
   const { pool = 1, warm = true, type = 'wasm', finish = isName } = options;
-  const fits = isObject(options) && Number.isInteger(pool) && pool >= 1 && pool <= 64 && typeof warm === 'boolean' && ['module', 'classic', 'wasm'].includes(type) && typeof finish === 'function';
-  return !fits && `${name}: pool (1 to 64), warm, type or finish is bad`;
+  if (!(Number.isInteger(pool) && pool >= 1 && pool <= 64)) return `${name}: pool must be a whole number from 1 to 64`;
+  if (typeof warm !== 'boolean') return `${name}: warm must be true or false`;
+  if (!['module', 'classic', 'wasm'].includes(type)) return `${name}: type must be module, classic or wasm`;
+  return typeof finish !== 'function' && `${name}: finish must be a function`;
 }
 
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';

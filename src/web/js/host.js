@@ -40,7 +40,7 @@ export class Host {
    * @returns {() => boolean} takes it away again; false when it is gone already
    */
   register(name, description, handler) {
-    refuseIf(typeof handler !== 'function' && 'handler must be a function');
+    refuseIf(typeof handler !== 'function' && `${text(name)}: handler must be a function`);
     return this.#register(name, description ?? {}, handler);
   }
 
@@ -53,7 +53,7 @@ export class Host {
    */
   registerWorker(name, description, module, options) {
     const worker = options ?? {};
-    refuseIf(problemWithWorker(name, worker));
+    refuseIf(problemWithWorker(String(name), worker));
     const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = worker;
     // It may be one that the page trusts, which its text is not.
     if (script) urlOf(script);

@@ -123,12 +123,12 @@ everywhere('the page makes nothing of what a stopped call has returned, and what
   release();
   released = waits();
   const heeded = await stopped('heeds', 'heeded', { ms: 1 }, () => began);
-  return { told, unaware, kept: [kept[0].cancelled, kept[1].data], left, heeded, made, inFlight: host.stats().inFlight };
+  return { told, unaware: [unaware[0].cancelled, unaware[1].data], kept: [kept[0].cancelled, kept[1].data], left, heeded, made, inFlight: host.stats().inFlight };
 }, ({ told, unaware, kept, left, heeded, made, inFlight }) => {
   assert.deepEqual([told[0].metadata.stop, told[0].metadata.step, told[1].cancelled], ['returned', 'signal', true]);
-  assert.deepEqual([unaware[0].metadata, unaware[1].cancelled], [{ stop: 'returned' }, true]);
-  assert.equal(made, 0);
-  // It never knew, and has done all of it.
+  // They never knew, and have done all of it.
+  assert.deepEqual(unaware, [false, 1]);
+  assert.equal(made, 1);
   assert.deepEqual(kept, [false, { finished: true }]);
   assert.deepEqual([left[0].metadata, left[1].metadata], [{ stop: 'abandoned' }, { stop: 'abandoned' }]);
   assert.deepEqual([heeded[0].metadata, heeded[1].metadata], [{ stop: 'returned' }, { stop: 'returned' }]);

@@ -152,7 +152,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (!seen) return;
     const words = [
       /registered already/, /name must have/, /options must be an object/, /concurrency/, /http:\/\/ is no URL/, /undefined is no URL/, /=> 1 is no URL/,
-      /pool.*is bad/, /http:\/\/ is no URL/, /5 is no URL/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
+      /the options of its workers must be an object/, /http:\/\/ is no URL/, /5 is no URL/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
     ];
     assert.equal(seen.said.length, words.length);
     for (const [at, word] of words.entries()) {

@@ -68,9 +68,13 @@ export class Workers {
   run(spec, params, context) {
     const { rust, number } = this.#shell;
     const { key } = context;
+    let told = false;
     const ran = new Promise((resolve, reject) => {
       const stopped = (/** @type {number} */ stop) => void rust.stopped(number, key, stop);
-      const reached = (/** @type {number} */ step) => void rust.reached(number, key, step);
+      const reached = (/** @type {number} */ step) => {
+        told = true;
+        rust.reached(number, key, step);
+      };
       if (context.stopped) stopped(STOP.neverStarted);
       else if (this.#left) reject(this.#kit.abpError('BROWSER_ERROR', LEFT));
       else context.ender = this.#pool(spec).run({ name: spec.name, params, context, resolve, reject, stopped, reached });
@@ -78,8 +82,8 @@ export class Workers {
     const { finish } = spec;
     if (!finish) return ran;
     return ran.then((data) => {
-      // It would make what reaches nobody, and what nobody frees.
-      if (context.stopped) throw STOPPED;
+      // It would make what reaches nobody, and what nobody frees. What was never told has completed.
+      if (told) throw STOPPED;
       // What runs in the page cannot be ended, and no step has reached it.
       const terminate = () => {
         void rust.reached(number, key, STEP_NONE);
