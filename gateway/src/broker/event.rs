@@ -47,6 +47,8 @@ pub struct Profile {
     pub dialect: Dialect,
     /// Whose they are.
     pub owner: Identity,
+    /// What it calls itself, once it has said so.
+    pub name: Option<Arc<str>>,
     /// Where it is.
     pub seat: Seat,
 }

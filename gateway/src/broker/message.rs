@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::offering::{Register, Update};
 use super::offers::Registration;
-use super::runs::RunId;
+use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
 use crate::wire::{Envelope, Failure, Said, members, said, stops, text_of};
 use caphost::call::LateEnd;
@@ -27,6 +27,8 @@ pub struct Message<'a> {
 /// What a message says, by its type.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
+    /// An agent opens its session, and calls itself that.
+    Hello(Option<Arc<str>>),
     /// An agent calls.
     Call(Call<'a>),
     /// An agent cancels.
@@ -73,6 +75,7 @@ impl<'a> Message<'a> {
     pub fn read(envelope: Envelope<'a>) -> Self {
         let payload = envelope.payload.unwrap_or_default();
         let content = match &*envelope.kind {
+            kind::INITIALIZE => Content::Hello(agent_of(payload)),
             kind::CALL => Content::Call(Call::read(payload)),
             kind::CANCEL => Content::Cancel(Cancel::read(payload)),
             kind::INITIALIZE_RESULT
@@ -170,6 +173,22 @@ fn error_of(payload: &str) -> Option<&str> {
     }
     let failed: Option<Failed> = serde_json::from_str(payload).ok();
     failed.map(|failed| failed.error.get())
+}
+
+/// The name in the payload of an `initialize`; of a long one the beginning.
+fn agent_of(payload: &str) -> Option<Arc<str>> {
+    let mut name = None;
+    members(payload.as_bytes(), |key, value| {
+        if key == "agent" {
+            name = None;
+            members(value, |key, value| {
+                if key == "name" {
+                    name = text_of(value);
+                }
+            });
+        }
+    });
+    name.map(|name| runs::name(name.into()))
 }
 
 fn operation_of(payload: &str) -> Option<Cow<'_, str>> {

@@ -64,6 +64,9 @@ impl Broker {
         request: Request,
         content: Content<'_>,
     ) {
+        if let (Content::Hello(name), Some(agent)) = (&content, self.agents.get_mut(&peer)) {
+            agent.profile.name.clone_from(name);
+        }
         let agent = self.agents.get(&peer);
         let id = envelope.id;
         if id.is_some_and(|id| agent.is_some_and(|agent| agent.pending.has_id(id))) {
@@ -202,6 +205,7 @@ impl Broker {
             dialect: agent.profile.dialect,
             dialect_id: Some(call.call_id.clone()),
             owner: agent.profile.owner.clone(),
+            agent: agent.profile.name.clone(),
             thread: None,
             app: self.apps.get(&app).and_then(|app| app.id.clone()),
             capability: agent.name_of(&call.capability),

@@ -106,11 +106,13 @@ fn row(run: &Value, now: f64) -> Vec<String> {
             break;
         }
     }
+    let agent = run["agent"].as_str();
+    let agent = agent.map_or(String::new(), |name| format!("{}, ", one_line(name)));
     vec![
         text("runId"),
         text("app"),
         text("capability"),
-        format!("{} ({})", text("owner"), text("dialect")),
+        format!("{agent}{} ({})", text("owner"), text("dialect")),
         since("registeredAt", now),
         state,
     ]
@@ -265,6 +267,8 @@ mod tests {
             "state": "failed", "registeredAt": 0, "endedAt": 12_000, "error": "OPERATION_FAILED",
         });
         assert_eq!(plain(run)[1], "-");
+        let run = json!({ "owner": "agent-1", "dialect": "mcp", "agent": "Mail\nreader" });
+        assert_eq!(plain(run)[3], "Mail reader, agent-1 (mcp)");
         assert_eq!(plain(json!({}))[5], "unknown");
         let run = json!({ "state": "cancelled", "registeredAt": 0, "endedAt": 300, "cancelReason": "enough\u{1b}" });
         assert_eq!(

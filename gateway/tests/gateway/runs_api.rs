@@ -63,6 +63,7 @@ async fn a_run_is_shown_from_its_call_to_its_end() {
     assert!(at.as_u64().unwrap() >= now);
     let expected = json!({
         "runId": run, "name": "tool:a.b", "dialect": "abp", "dialectId": "c", "owner": "anyone",
+        "agent": "tester",
         "thread": null, "app": "demo", "capability": "a.b", "callId": "c", "state": "running",
         "registeredAt": at, "endedAt": null, "cancelRequestedAt": null, "cancelledAt": null,
         "cancelReason": null, "progress": info, "error": null, "stop": null, "step": null,

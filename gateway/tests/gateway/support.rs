@@ -179,7 +179,8 @@ impl Peer {
     }
 
     pub async fn initialize(&mut self, app: &mut Peer) {
-        self.send(request("initialize", "init", json!({}))).await;
+        let hello = json!({ "agent": { "name": "tester", "version": "1" } });
+        self.send(request("initialize", "init", hello)).await;
         let relayed = app.next().await;
         app.send(answer(
             &relayed,

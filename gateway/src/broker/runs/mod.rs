@@ -76,6 +76,7 @@ impl Runs {
             dialect: new.dialect,
             dialect_id,
             owner: new.owner,
+            agent: new.agent.map(kept::name),
             thread: new.thread,
             app: new.app,
             capability: kept::name(new.capability),

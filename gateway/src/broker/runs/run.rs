@@ -163,6 +163,10 @@ pub struct Run {
     pub dialect_id: Option<Arc<str>>,
     /// Whose call it is.
     pub owner: Identity,
+    /// What its agent calls itself, in the `agent` of its `initialize`. Runs of one agent share it.
+    /// Older workers write none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Arc<str>>,
     /// The conversation it belongs to, where the dialect has such a thing.
     pub thread: Option<String>,
     /// The app's id, once that is known.
@@ -252,6 +256,7 @@ impl Run {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         size_of::<Run>()
             + self.dialect_id.as_ref().map_or(0, |id| id.len())
+            + self.agent.as_ref().map_or(0, |agent| agent.len())
             + self.capability.len()
             + self.call_id.len()
             + text(&self.thread)
@@ -294,6 +299,8 @@ pub struct NewRun {
     pub dialect_id: Option<Arc<str>>,
     /// See [`Run::owner`].
     pub owner: Identity,
+    /// See [`Run::agent`].
+    pub agent: Option<Arc<str>>,
     /// See [`Run::thread`].
     pub thread: Option<String>,
     /// See [`Run::app`].

@@ -17,6 +17,7 @@ pub(super) fn new_run(dialect_id: &str, owner: &Identity) -> NewRun {
         dialect: Dialect::Rap,
         dialect_id: Some(dialect_id.into()),
         owner: owner.clone(),
+        agent: None,
         thread: Some("t".into()),
         app: None,
         capability: "export.pdf".into(),

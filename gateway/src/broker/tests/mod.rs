@@ -109,6 +109,7 @@ impl Bench {
                     name: owner.into(),
                     ..Identity::anyone()
                 },
+                name: None,
                 seat: Seat::Connected,
             },
         })
@@ -121,6 +122,7 @@ impl Bench {
             profile: Profile {
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
+                name: None,
                 seat: Seat::Connected,
             },
         })

@@ -16,6 +16,7 @@ fn client() -> Client {
         profile: Profile {
             dialect: Dialect::Mcp,
             owner: Identity::anyone(),
+            name: None,
             seat: Seat::Own,
         },
         hello: json!({ "agent": { "name": "n", "version": "1" } })
@@ -34,6 +35,7 @@ fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>)
             dialect: Dialect::Mcp,
             dialect_id: Some(id.into()),
             owner: Identity::anyone(),
+            agent: None,
             thread: None,
             app: None,
             capability: "a.b".into(),

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::*;
@@ -267,6 +269,7 @@ fn a_token_for_one_app_reaches_no_other() {
                 app: Some("other".into()),
                 ..Identity::anyone()
             },
+            name: None,
             seat: Seat::Connected,
         },
     });
@@ -282,4 +285,34 @@ fn how_far_a_call_is_shows_on_its_run() {
     bench.send(1, answer(&relayed, "progress", info.clone()));
     let shown = run(&bench, "c").progress.unwrap();
     assert_eq!(serde_json::from_str::<Value>(shown.get()).unwrap(), info);
+}
+
+#[test]
+fn a_run_says_what_its_agent_calls_itself() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    bench.agent(2, None);
+    let hello = json!({ "agent": { "name": "Mail \u{1f4e7}", "version": "1" } });
+    let relayed = bench.relayed(2, request("initialize", "i", hello));
+    bench.send(
+        1,
+        answer(&relayed, "initialize-result", json!({ "sessionId": "s" })),
+    );
+    bench.relayed(2, call("1", "a"));
+    bench.relayed(2, call("2", "b"));
+    let [a, b] = ["a", "b"].map(|id| run(&bench, id).agent.unwrap());
+    assert_eq!(&*a, "Mail \u{1f4e7}");
+    assert!(Arc::ptr_eq(&a, &b), "they share it");
+
+    // Whatever it says, no more of it is kept than of other names.
+    for (id, name, kept) in [
+        ("3", json!("x".repeat(5_000)), Some("x".repeat(256))),
+        ("4", json!(7), None),
+        ("5", json!(null), None),
+    ] {
+        let hello = json!({ "agent": { "name": name } });
+        bench.relayed(2, request("initialize", &format!("i{id}"), hello));
+        bench.relayed(2, call(id, id));
+        assert_eq!(run(&bench, id).agent, kept.map(Into::into));
+    }
 }

@@ -44,6 +44,7 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
     let profile = Profile {
         dialect: Dialect::Abp,
         owner,
+        name: None,
         seat: Seat::Connected,
     };
     let joined = |peer| Event::AgentJoined { peer, app, profile };

@@ -18,6 +18,7 @@ fn a_run_has_every_field() {
             dialect: Dialect::Mcp,
             dialect_id: Some("1".into()),
             owner: viewer.clone(),
+            agent: Some("Reader".into()),
             thread: None,
             app: None,
             capability: "a.b".into(),
@@ -41,6 +42,7 @@ fn a_run_has_every_field() {
         json!({
             "runs": [{
                 "runId": id, "name": "tool:a.b", "dialect": "mcp", "dialectId": "1", "owner": "anyone",
+                "agent": "Reader",
                 "thread": null, "app": "demo", "capability": "a.b", "callId": id, "state": "completed",
                 "registeredAt": 1_000, "endedAt": 1_005, "cancelRequestedAt": null,
                 "cancelledAt": null, "cancelReason": null,

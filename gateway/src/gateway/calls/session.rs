@@ -32,6 +32,7 @@ impl Session {
             profile: Profile {
                 dialect: client.dialect,
                 owner: client.owner,
+                name: Some(client.name.into()),
                 seat: Seat::Own,
             },
             hello: hello.to_string().into(),
@@ -55,6 +56,7 @@ impl Session {
                 dialect: profile.dialect,
                 dialect_id: call.dialect_id.map(Into::into),
                 owner: profile.owner.clone(),
+                agent: profile.name.clone(),
                 thread: call.thread,
                 app: match app {
                     broker::Wanted::Id(app) => Some(app.as_str().into()),

@@ -226,6 +226,7 @@ impl Elsewhere {
                 // Whose it is and what it speaks, its own worker knows: it keeps its runs.
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
+                name: None,
                 seat: Seat::Elsewhere,
             },
         });

@@ -66,6 +66,7 @@ mod tests {
                     dialect: Dialect::Abp,
                     dialect_id: Some(number.to_string().into()),
                     owner: owner.clone(),
+                    agent: None,
                     thread: None,
                     app: None,
                     capability: "a.b".into(),

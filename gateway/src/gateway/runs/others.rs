@@ -191,6 +191,7 @@ mod tests {
             dialect: Dialect::Mcp,
             dialect_id: Some(SEVEN.into()),
             owner: Identity::anyone(),
+            agent: None,
             thread: None,
             app: None,
             capability: "a.b".into(),

@@ -138,6 +138,7 @@ mod tests {
                 dialect: Dialect::Mcp,
                 dialect_id: Some(dialect_id.into()),
                 owner: Identity::anyone(),
+                agent: None,
                 thread: None,
                 app: None,
                 capability: "a.b".into(),

@@ -105,6 +105,7 @@ async fn the_runs_of_a_worker_that_is_killed_are_not_lost() {
     succeed(&mut agent, &mut app, &done).await;
     called(&mut agent, &mut app, "running").await;
     let before = known(&one, "done").await;
+    assert_eq!(before["agent"], "tester");
     let run_id = known(&one, "running").await["runId"].clone();
     written(&redis, "\"Completed\"").await;
     written(&redis, "\"Running\"").await;

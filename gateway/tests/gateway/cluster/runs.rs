@@ -35,6 +35,7 @@ async fn every_worker_shows_the_runs_of_all() {
     let path = format!("/cancellation/status/{run_id}");
     assert_eq!(one.get(&path, "").await.json()["state"], "running");
     assert_eq!(known(&two, "first").await["state"], "completed");
+    assert_eq!(known(&two, "first").await["agent"], "tester");
 
     for worker in [&one, &two] {
         let list = worker.get("/api/runs", "").await.json();

@@ -151,8 +151,8 @@ const texts = new WeakMap();
 function textOf(run) {
   let text = texts.get(run);
   if (text === undefined) {
-    const { capability, runId, callId, dialectId, owner, thread, app, cancelReason, error, state, dialect } = run;
-    text = [capability, runId, callId, dialectId, owner, thread, app, cancelReason, error, state, dialectName(dialect)].join('\n').toLowerCase();
+    const { capability, runId, callId, dialectId, owner, agent, thread, app, cancelReason, error, state, dialect } = run;
+    text = [capability, runId, callId, dialectId, owner, agent, thread, app, cancelReason, error, state, dialectName(dialect)].join('\n').toLowerCase();
     texts.set(run, text);
   }
   return text;

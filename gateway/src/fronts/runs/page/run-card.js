@@ -101,9 +101,10 @@ export class RunCard {
   }
 
   #origin() {
-    const { app, dialect, dialectId, owner, registeredAt } = this.#run;
+    const { agent, app, dialect, dialectId, owner, registeredAt } = this.#run;
     const at = element('time', { datetime: new Date(registeredAt).toISOString() }, timeOf(registeredAt));
-    const from = owner === 'anyone' ? '' : ` from ${owner}`;
+    const callers = [agent, owner === 'anyone' ? null : owner].filter((it) => it !== null);
+    const from = callers.length > 0 ? ` from ${callers.join(', ')}` : '';
     const line = element('p', { class: 'run-origin' }, `${dialectName(dialect)}${from}`);
     if (app !== null) line.append(' · ', app);
     line.append(' · ', at);
@@ -113,12 +114,13 @@ export class RunCard {
 
   #fillFacts() {
     if (!this.#details.open) return;
-    const { app, callId, cancelledAt, cancelReason, cancelRequestedAt, dialect, dialectId, ended, endedAt, error, owner, registeredAt, runId, stop, thread } = this.#run;
+    const { agent, app, callId, cancelledAt, cancelReason, cancelRequestedAt, dialect, dialectId, ended, endedAt, error, owner, registeredAt, runId, stop, thread } = this.#run;
     const time = (/** @type {number | null} */ at) => (at === null ? null : timeOf(at));
     /** @type {[string, string | null][]} */
     const facts = [
       ['Run', runId],
-      ['Agent', owner],
+      ['Agent', agent],
+      ['Owner', owner],
       ['App', app],
       ['Dialect', dialectName(dialect)],
       ['Its own id', dialectId],

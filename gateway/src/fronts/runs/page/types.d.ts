@@ -21,6 +21,8 @@ export interface Run {
   dialect: string;
   dialectId: string | null;
   owner: string;
+  /** What the agent calls itself. */
+  agent: string | null;
   thread: string | null;
   app: string | null;
   capability: string;
