@@ -1,5 +1,15 @@
 /** In Node `fetch` reads no files: entry points for it import this module first. */
 import { readFile } from 'node:fs/promises';
+import { abpError, text } from '../src/web/js/errors.js';
 import { loadFrom } from './wasm.js';
 
-loadFrom(() => readFile(new URL('./caphost_bg.wasm', import.meta.url)));
+loadFrom(async () => {
+  const url = new URL('./caphost_bg.wasm', import.meta.url);
+  try {
+    return await readFile(url);
+  } catch (error) {
+    throw abpError('INTERNAL_ERROR', `The wasm of caphost is not at ${url}: ${text(error)}. ${REMEDY}`);
+  }
+});
+
+const REMEDY = "Keep the package out of a server's bundle, in Next.js with serverExternalPackages: ['caphost']; or import from 'caphost/inline'.";

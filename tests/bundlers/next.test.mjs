@@ -1,0 +1,107 @@
+/** An app of Next.js: a server component and a client component import the package, each for itself. */
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { run } from '../../scripts/command.mjs';
+import { packageDir } from '../../scripts/paths.mjs';
+import { launchPuppeteer } from '../e2e/support/browsers.mjs';
+import { serveFiles } from '../e2e/support/static-server.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
+let browser;
+/** @type {string} */
+let work;
+
+/** A host and an agent, and what a call between them gives. @type {string} */
+const double = `
+import { createHost } from 'caphost';
+import { connectPort } from 'caphost/agent';
+
+export async function double(n) {
+  const host = await createHost({ app: { id: 'next', name: 'Next', version: '1.0.0' } });
+  host.register('double', undefined, ({ n }) => 2 * n);
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  const agent = await connectPort(port2);
+  try {
+    return await agent.invoke('double', { n });
+  } finally {
+    await agent.shutdown();
+    host.close();
+  }
+}
+`;
+
+/** @type {Record<string, string>} */
+const sources = {
+  'package.json': '{ "type": "module", "private": true }',
+  'double.js': double,
+  'app/layout.jsx': 'export default function Layout({ children }) { return <html lang="en"><body>{children}</body></html>; }',
+  'app/page.jsx': `
+import { Doubled } from './doubled.jsx';
+import { double } from '../double.js';
+
+export default async function Page() {
+  return <><p id="server">{await double(2)}</p><Doubled n={21} /></>;
+}
+`,
+  'app/doubled.jsx': `
+'use client';
+import { useEffect, useState } from 'react';
+import { double } from '../double.js';
+
+export function Doubled({ n }) {
+  const [said, say] = useState('');
+  useEffect(() => void double(n).then(say, (error) => say(String(error))), [n]);
+  return <p id="client">{said}</p>;
+}
+`,
+};
+
+before(async () => {
+  const installed = join(here, 'node_modules', 'caphost');
+  rmSync(installed, { recursive: true, force: true });
+  cpSync(packageDir, installed, { recursive: true });
+  work = mkdtempSync(join(here, '.apps-'));
+  for (const [path, source] of Object.entries(sources)) {
+    mkdirSync(dirname(join(work, path)), { recursive: true });
+    writeFileSync(join(work, path), source);
+  }
+  browser = await launchPuppeteer();
+});
+after(async () => {
+  await browser?.close();
+  if (work) rmSync(work, { recursive: true, force: true });
+});
+
+/** @param {string} [more] of its configuration */
+async function build(more = '') {
+  writeFileSync(join(work, 'next.config.mjs'), `export default { output: 'export', turbopack: { root: ${JSON.stringify(here)} }, ${more} };`);
+  const next = join(here, 'node_modules', 'next', 'dist', 'bin', 'next');
+  return run(process.execPath, [next, 'build', work], { cwd: work, env: { NEXT_TELEMETRY_DISABLED: '1' }, quiet: true, timeoutMs: 200_000 });
+}
+
+test('Next.js: an error names what the server wants', { timeout: 240_000 }, async () => {
+  const { code, output } = await build();
+  assert.notEqual(code, 0, output);
+  assert.match(output, /The wasm of caphost is not at .*in Next\.js with serverExternalPackages: \['caphost'\]/);
+});
+
+test('Next.js builds it, for the server and for the client', { timeout: 240_000 }, async (t) => {
+  const { code, output } = await build("serverExternalPackages: ['caphost']");
+  assert.equal(code, 0, output);
+
+  const server = await serveFiles({ folders: { '/': `${join(work, 'out')}/` } });
+  t.after(() => server.close());
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.goto(server.url('/index.html'));
+  // What the server has rendered, and what the page has called itself.
+  assert.equal(await page.$eval('#server', (it) => it.textContent), '4');
+  await page.waitForFunction(() => document.querySelector('#client')?.textContent);
+  assert.equal(await page.$eval('#client', (it) => it.textContent), '42');
+});
