@@ -9,6 +9,7 @@ test('an error that nobody catches in Node is read without scrolling past minifi
     const host = await createHost({ app: { id: 'x', name: 'X', version: '1' } });
     host.register('x', {}, 7);`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: root, encoding: 'utf8' });
-  assert.match(stderr, /CapHostError\]?: x: handler must be a function/);
+  assert.match(stderr, /^CapHostError: x: handler must be a function\n {4}at /m);
+  assert.match(stderr, /code: 'INVALID_PARAMS'/);
   assert.ok(stderr.length < 2_000, `${stderr.length} characters`);
 });

@@ -20,13 +20,15 @@ use caphost::call::{Code, Error};
 /// Past that an answer is no answer of a gateway, whatever it is configured to.
 pub(super) const MAX_ANSWER_BYTES: usize = 1 << 30;
 
-/// The exit status of a subcommand. Wrong usage is 2, which clap sees to.
+/// The exit status of a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     /// 0: what was asked for has been done.
     Done,
     /// 1: it has not, or nobody knows.
     Failed,
+    /// 2: wrong usage that clap does not see; what it sees it reports itself.
+    Usage,
     /// 130: the call was cancelled, and that is confirmed.
     Cancelled,
 }
@@ -36,6 +38,7 @@ impl From<Exit> for ExitCode {
         match exit {
             Exit::Done => ExitCode::SUCCESS,
             Exit::Failed => ExitCode::FAILURE,
+            Exit::Usage => ExitCode::from(2),
             Exit::Cancelled => ExitCode::from(130),
         }
     }

@@ -29,7 +29,7 @@ use call::Call;
 use client::Exit;
 use list::List;
 use runs::{Cancel, Runs};
-use serve::Serve;
+use serve::{Serve, Unserved};
 use stdio::{Mcp, Stdio};
 use types::Types;
 
@@ -78,7 +78,11 @@ impl Command {
         match self {
             Command::Serve(serve) => match serve.run().await {
                 Ok(()) => Exit::Done,
-                Err(message) => fail(&message),
+                Err(Unserved::Failed(message)) => fail(&message),
+                Err(Unserved::Usage(message)) => {
+                    fail(&message);
+                    Exit::Usage
+                }
             },
             Command::Apps(apps) => apps.run().await,
             Command::List(list) => list.run().await,

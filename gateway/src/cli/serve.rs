@@ -92,6 +92,21 @@ pub(super) struct Serve {
     limits: Limits,
 }
 
+/// Why nothing is served any more.
+#[derive(Debug)]
+pub(super) enum Unserved {
+    /// The command line asks for what must not be.
+    Usage(String),
+    /// It cannot be, or was ended.
+    Failed(String),
+}
+
+impl From<String> for Unserved {
+    fn from(message: String) -> Self {
+        Unserved::Failed(message)
+    }
+}
+
 impl Serve {
     /// What cannot be right together.
     pub(super) fn check(&self) -> Result<(), (ErrorKind, String)> {
@@ -104,7 +119,7 @@ impl Serve {
     }
 
     /// Serves until a signal.
-    pub(super) async fn run(self) -> Result<(), String> {
+    pub(super) async fn run(self) -> Result<(), Unserved> {
         if let Some(file) = &self.config {
             tracing::info!(file = %file.display(), "configured");
         }
@@ -140,12 +155,12 @@ impl Serve {
         };
         tokio::select! {
             () = reloading => Ok(()),
-            ended = serving => ended.map_err(|error| error.to_string()),
-            () = signalled => Err("a second signal has ended it at once".into()),
+            ended = serving => Ok(ended.map_err(|error| error.to_string())?),
+            () = signalled => Err(String::from("a second signal has ended it at once").into()),
         }
     }
 
-    async fn into_config(self) -> Result<Config, String> {
+    async fn into_config(self) -> Result<Config, Unserved> {
         let host = bracketed(&self.host);
         let bare = host.trim_matches(['[', ']']).to_string();
         let found = tokio::net::lookup_host((bare.as_str(), self.port)).await;
@@ -153,12 +168,14 @@ impl Serve {
             .map_err(|error| format!("cannot listen on {host}: {error}"))?
             .collect();
         let Some(address) = addresses.first().copied() else {
-            return Err(format!("cannot listen on {host}: it has no address"));
+            return Err(format!("cannot listen on {host}: it has no address").into());
         };
         if !address.ip().is_loopback() && self.tokens.is_empty() {
-            return Err(format!(
-                "{host} is not a loopback address: give a --token for each role that may connect"
-            ));
+            return Err(Unserved::Usage(format!(
+                "--host {host} lets other machines in, and there are no tokens: add one for each role that may \
+                 connect, such as --token app=SECRET --token agent=SECRET with secrets of 16 characters or more, \
+                 or listen on this machine only, with --host 127.0.0.1"
+            )));
         }
         Ok(Config {
             address,

@@ -107,9 +107,11 @@ async fn without_tokens_it_listens_on_loopback_only() {
     for host in ["0.0.0.0", "::"] {
         let output = output(&["serve", "--port", "0", "--host", host]).await;
         let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(
-            said.contains("--token") && said.lines().count() == 1,
+            said.contains("--token app=SECRET")
+                && said.contains("--host 127.0.0.1")
+                && said.lines().count() == 1,
             "{said}"
         );
     }

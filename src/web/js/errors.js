@@ -36,12 +36,17 @@ export class Refusal {
 
 /** An error that is thrown, or that a promise rejects with: it has the fields of an ABPError. */
 export class CapHostError extends Error {
+  /** Kept where names are made short: Node prints it. */
+  static name = 'CapHostError';
+  name = CapHostError.name;
+  /** @type {any} a string */
+  code;
+  /** @type {any} a boolean */
+  retryable;
+
   /** @param {AbpError} error */
   constructor(error) {
     super(error.message);
-    this.name = 'CapHostError';
-    this.code = error.code;
-    this.retryable = error.retryable;
     Object.assign(this, error);
   }
 }

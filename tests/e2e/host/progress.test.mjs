@@ -86,7 +86,7 @@ test('a handler that floods is told of once in a frame, and its last report come
   assert.deepEqual(few, { success: true, heard: Array.from({ length: 200 }, (_, n) => n + 1) });
   assert.deepEqual([many.success, many.heard[0], many.heard.at(-1)], [true, 1, 100_000]);
   assert.ok(many.heard.length <= 258 + frames, `${many.heard.length} in ${frames} frames`);
-  assert.ok(many.heard.every((/** @type {number} */ it, /** @type {number} */ at) => at === 0 || it > Number(many.heard[at - 1])), 'in order');
+  assert.ok(many.heard.every((/** @type {number} */ it, /** @type {number} */ at) => at === 0 || it > many.heard[at - 1]), 'in order');
   // What was said before a pause is told in it.
   assert.deepEqual([pauses.success, pauses.heard.filter((/** @type {number} */ it) => it === 1_000).length], [false, 5]);
   assert.ok(pauses.heard.length < 400, `${pauses.heard.length}`);
