@@ -45,7 +45,7 @@ test('a run is shown with how far it is, and is cancelled by its button', { time
   const { page, complaints } = await runsPage();
   const { response, card } = await longCall('by-button');
   await page.waitForSelector(`${card}[data-state=running]`);
-  assert.match(await textOf(page, card), /^export\.archive\s+Running\s+[\d.]+ m?s\s+Cancel\s+ABP · caphost-demo · .* · by-button/);
+  assert.match(await textOf(page, card), /^export\.archive\s+Running\s+[\d.]+ m?s\s+Cancel\s+ABP · caphost-demo · by test · .* · by-button/);
   await page.waitForFunction((selector) => Number(document.querySelector(`${selector} [role=progressbar]`)?.getAttribute('aria-valuenow')) >= 1, {}, card);
 
   await page.click(`${card} .cancel`);

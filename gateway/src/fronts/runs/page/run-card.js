@@ -103,10 +103,10 @@ export class RunCard {
   #origin() {
     const { agent, app, dialect, dialectId, owner, registeredAt } = this.#run;
     const at = element('time', { datetime: new Date(registeredAt).toISOString() }, timeOf(registeredAt));
-    const callers = [agent, owner === 'anyone' ? null : owner].filter((it) => it !== null);
-    const from = callers.length > 0 ? ` from ${callers.join(', ')}` : '';
+    const from = owner === 'anyone' ? '' : ` from ${owner}`;
     const line = element('p', { class: 'run-origin' }, `${dialectName(dialect)}${from}`);
     if (app !== null) line.append(' · ', app);
+    if (agent !== null) line.append(' · ', `by ${agent}`);
     line.append(' · ', at);
     if (dialectId !== null) line.append(' · ', element('code', {}, dialectId));
     return line;
@@ -119,10 +119,10 @@ export class RunCard {
     /** @type {[string, string | null][]} */
     const facts = [
       ['Run', runId],
-      ['Agent', agent],
-      ['Owner', owner],
+      ['Agent', owner],
       ['App', app],
       ['Dialect', dialectName(dialect)],
+      ['Calls itself', agent],
       ['Its own id', dialectId],
       ['Thread', thread],
       ['Call in the app', callId],
