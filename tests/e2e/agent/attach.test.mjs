@@ -252,7 +252,8 @@ for (const { name, launch } of automationClients) {
       test('the app keeps them', async (t) => {
         const { agent, page } = await attached(t);
         assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), abandoned);
-        assert.deepEqual((await logOf(page)).slice(1), ['call hold', 'end hold cancelled']);
+        // Where its answer takes 100 ms, the agent cancels what has ended by then.
+        assert.deepEqual((await logOf(page)).slice(1, 3), ['call hold', 'end hold cancelled']);
       });
 
       test('or the agent does, and the work in the page is stopped', async (t) => {
