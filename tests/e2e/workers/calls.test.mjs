@@ -115,6 +115,9 @@ everywhere('the page makes nothing of what a stopped call has returned, and what
     return [await cancel, await call];
   };
   const running = (/** @type {string} */ callId) => () => lab.running(host, callId).then(() => new Promise((resolve) => setTimeout(resolve, 300)));
+  // A call whose worker still loads would have never started.
+  host.registerWorker('loads', undefined, module, options);
+  await agent.call('loads', { ms: 1 });
   const told = await stopped('sync', 'told', {}, running('told'));
   const unaware = await stopped('sync', 'unaware', { ms: 600 }, running('unaware'));
   const kept = await stopped('async', 'kept', { ms: 1 }, () => began, () => release());
