@@ -2,24 +2,18 @@
  * Real bundlers build an app that imports the package as anybody's would, and a browser runs it.
  */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { packageDir } from '../../scripts/paths.mjs';
-import { launchPuppeteer } from '../e2e/support/browsers.mjs';
+import { join } from 'node:path';
+import { test } from 'node:test';
 import { serveFiles } from '../e2e/support/static-server.mjs';
+import { useWorkplace } from './workplace.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
 /** Those of the lock file beside this. @param {string} name @returns {Promise<any>} */
 const tool = (name) => import(name);
 
-/** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
-let browser;
-/** @type {string} */
-let work;
+const place = useWorkplace();
 
 /** @param {string} host @param {string} agent */
 const app = (host, agent) => `
@@ -40,22 +34,9 @@ run().then((said) => (document.title = said), (error) => (document.title = Strin
 `;
 const page = (/** @type {string} */ script) => `<!doctype html><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`;
 
-before(async () => {
-  // Where bundlers look for packages, and a copy rather than a link, which some treat as sources of one's own.
-  const installed = join(here, 'node_modules', 'caphost');
-  rmSync(installed, { recursive: true, force: true });
-  cpSync(packageDir, installed, { recursive: true });
-  work = mkdtempSync(join(here, '.apps-'));
-  browser = await launchPuppeteer();
-});
-after(async () => {
-  await browser?.close();
-  if (work) rmSync(work, { recursive: true, force: true });
-});
-
 /** A folder with the app. @param {string} name @param {string} [host] @param {string} [agent] */
 function appIn(name, host = 'caphost', agent = host === 'caphost' ? 'caphost/agent' : host) {
-  const folder = join(work, name);
+  const folder = join(place.work, name);
   mkdirSync(folder);
   writeFileSync(join(folder, 'main.js'), app(host, agent));
   writeFileSync(join(folder, 'index.html'), page('./main.js'));
@@ -64,7 +45,7 @@ function appIn(name, host = 'caphost', agent = host === 'caphost' ? 'caphost/age
 
 /** @param {string} url @returns {Promise<string>} what the app says */
 async function said(url) {
-  const opened = await browser.newPage();
+  const opened = await place.browser.newPage();
   try {
     await opened.goto(url);
     await opened.waitForFunction(() => document.title !== '', { timeout: 20_000 });

@@ -1,44 +1,29 @@
 /** The examples for React and Vue in Vite, as one works with them: in development, with hot reload, and built. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
-import { packageDir, root } from '../../scripts/paths.mjs';
-import { launchPuppeteer } from '../e2e/support/browsers.mjs';
+import { root } from '../../scripts/paths.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
+import { here, useWorkplace } from './workplace.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
 /** Those of the lock file beside this. @param {string} name @returns {Promise<any>} */
 const tool = (name) => import(name);
 
 /** The file with the handler that is edited. @type {Record<string, string>} */
 const examples = { react: 'src/Notes.jsx', vue: 'src/NoteList.vue' };
 
-/** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
-let browser;
-/** @type {string} */
-let work;
+const place = useWorkplace();
 
-before(async () => {
-  const installed = join(here, 'node_modules', 'caphost');
-  rmSync(installed, { recursive: true, force: true });
-  cpSync(packageDir, installed, { recursive: true });
-  // Where Vite looks for packages.
-  work = mkdtempSync(join(here, '.apps-'));
+before(() => {
   const isSource = (/** @type {string} */ path) => !path.includes('node_modules') && !path.endsWith('dist');
-  for (const name of Object.keys(examples)) cpSync(join(root, 'examples', name), join(work, name), { recursive: true, filter: isSource });
-  browser = await launchPuppeteer();
-});
-after(async () => {
-  await browser?.close();
-  if (work) rmSync(work, { recursive: true, force: true });
+  for (const name of Object.keys(examples)) cpSync(join(root, 'examples', name), join(place.work, name), { recursive: true, filter: isSource });
 });
 
 /** @param {import('node:test').TestContext} t @param {string} url */
 async function opened(t, url) {
-  const page = await browser.newPage();
+  const page = await place.browser.newPage();
   t.after(() => page.close());
   /** @type {string[]} */
   const complaints = [];
@@ -80,7 +65,7 @@ async function works({ page, shows, runs, complaints }) {
 
 for (const [name, edited] of Object.entries(examples)) {
   test(`${name}: in development every call runs once, and a hot reload replaces the handler`, { timeout: 120_000 }, async (t) => {
-    const folder = join(work, name);
+    const folder = join(place.work, name);
     const { createServer } = await tool('vite');
     const server = await createServer({ root: folder, logLevel: 'error', server: { host: '127.0.0.1', port: 0, fs: { allow: [here] } }, cacheDir: join(folder, '.vite') });
     t.after(() => server.close());
@@ -106,7 +91,7 @@ for (const [name, edited] of Object.entries(examples)) {
   });
 
   test(`${name}: built, it works as well`, { timeout: 120_000 }, async (t) => {
-    const folder = join(work, name);
+    const folder = join(place.work, name);
     const { build } = await tool('vite');
     await build({ root: folder, logLevel: 'error', build: { outDir: join(folder, 'dist') } });
     const server = await serveFiles({ folders: { '/': `${join(folder, 'dist')}/` } });
@@ -124,8 +109,8 @@ for (const [name, edited] of Object.entries(examples)) {
 }
 
 test('react: the hooks are what a strict TypeScript project accepts, with a map of capabilities', { timeout: 120_000 }, async () => {
-  const folder = join(work, 'typed');
-  cpSync(join(work, 'react', 'src', 'hooks.ts'), join(folder, 'hooks.ts'));
+  const folder = join(place.work, 'typed');
+  cpSync(join(place.work, 'react', 'src', 'hooks.ts'), join(folder, 'hooks.ts'));
   writeFileSync(join(folder, 'uses.tsx'), `
     import type { Host } from 'caphost';
     import type { Agent } from 'caphost/agent';

@@ -1,20 +1,13 @@
 /** An app of Next.js: a server component and a client component import the package, each for itself. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { before, test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
-import { packageDir } from '../../scripts/paths.mjs';
-import { launchPuppeteer } from '../e2e/support/browsers.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
+import { here, useWorkplace } from './workplace.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-
-/** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
-let browser;
-/** @type {string} */
-let work;
+const place = useWorkplace();
 
 /** A host and an agent, and what a call between them gives. @type {string} */
 const double = `
@@ -62,27 +55,18 @@ export function Doubled({ n }) {
 `,
 };
 
-before(async () => {
-  const installed = join(here, 'node_modules', 'caphost');
-  rmSync(installed, { recursive: true, force: true });
-  cpSync(packageDir, installed, { recursive: true });
-  work = mkdtempSync(join(here, '.apps-'));
+before(() => {
   for (const [path, source] of Object.entries(sources)) {
-    mkdirSync(dirname(join(work, path)), { recursive: true });
-    writeFileSync(join(work, path), source);
+    mkdirSync(dirname(join(place.work, path)), { recursive: true });
+    writeFileSync(join(place.work, path), source);
   }
-  browser = await launchPuppeteer();
-});
-after(async () => {
-  await browser?.close();
-  if (work) rmSync(work, { recursive: true, force: true });
 });
 
 /** @param {string} [more] of its configuration */
 async function build(more = '') {
-  writeFileSync(join(work, 'next.config.mjs'), `export default { output: 'export', turbopack: { root: ${JSON.stringify(here)} }, ${more} };`);
+  writeFileSync(join(place.work, 'next.config.mjs'), `export default { output: 'export', turbopack: { root: ${JSON.stringify(here)} }, ${more} };`);
   const next = join(here, 'node_modules', 'next', 'dist', 'bin', 'next');
-  return run(process.execPath, [next, 'build', work], { cwd: work, env: { NEXT_TELEMETRY_DISABLED: '1' }, quiet: true, timeoutMs: 200_000 });
+  return run(process.execPath, [next, 'build', place.work], { cwd: place.work, env: { NEXT_TELEMETRY_DISABLED: '1' }, quiet: true, timeoutMs: 200_000 });
 }
 
 test('Next.js: an error names what the server wants', { timeout: 240_000 }, async () => {
@@ -95,9 +79,9 @@ test('Next.js builds it, for the server and for the client', { timeout: 240_000 
   const { code, output } = await build("serverExternalPackages: ['caphost']");
   assert.equal(code, 0, output);
 
-  const server = await serveFiles({ folders: { '/': `${join(work, 'out')}/` } });
+  const server = await serveFiles({ folders: { '/': `${join(place.work, 'out')}/` } });
   t.after(() => server.close());
-  const page = await browser.newPage();
+  const page = await place.browser.newPage();
   t.after(() => page.close());
   await page.goto(server.url('/index.html'));
   // What the server has rendered, and what the page has called itself.

@@ -39,16 +39,14 @@ export function problemWithCapability(name, options) {
 
 /**
  * @param {string} name
- * @param {any} options of `registerWorker`; the grace is looked at with the capability
+ * @param {any} options of `registerWorker`, with their defaults; the grace is looked at with the capability
  * @returns {string | false} what is wrong with them
  */
-export function problemWithWorker(name, options) {
-  if (!isObject(options)) return `${name}: the options of its workers must be an object`;
-  const { pool = 1, warm = true, type = 'wasm', finish = isName } = options;
+export function problemWithWorker(name, { pool, warm, type, finish }) {
   if (!(Number.isInteger(pool) && pool >= 1 && pool <= 64)) return `${name}: pool must be a whole number from 1 to 64`;
   if (typeof warm !== 'boolean') return `${name}: warm must be true or false`;
   if (!['module', 'classic', 'wasm'].includes(type)) return `${name}: type must be module, classic or wasm`;
-  return typeof finish !== 'function' && `${name}: finish must be a function`;
+  return finish !== undefined && typeof finish !== 'function' && `${name}: finish must be a function`;
 }
 
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';

@@ -53,8 +53,9 @@ export class Host {
    */
   registerWorker(name, description, module, options) {
     const worker = options ?? {};
-    refuseIf(problemWithWorker(String(name), worker));
+    refuseIf(!isObject(worker) && `${text(name)}: the options of its workers must be an object`);
     const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = worker;
+    refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
     // It may be one that the page trusts, which its text is not.
     if (script) urlOf(script);
     /** @type {import('./workers/workers.js').Spec} */

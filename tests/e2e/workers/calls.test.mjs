@@ -213,23 +213,14 @@ everywhere('a cancelled call that waits for its worker never starts, and other c
 });
 
 everywhere('no more workers are kept than the pool and one in reserve, and none of a closed host', async (lab) => {
-  const count = async () => {
-    const { held = [] } = await navigator.locks.query();
-    return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
-  };
-  const until = async (/** @type {number} */ wanted) => {
-    const end = performance.now() + 5000;
-    while ((await count()) !== wanted && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
-    return count();
-  };
   const host = await lab.newHost();
   host.registerWorker('part', { concurrency: 8 }, '/workers/parts.js', { pool: 2 });
   const agent = await lab.connect(host);
-  const reserve = await until(1);
+  const reserve = await lab.untilWorkers(1);
   await Promise.all(Array.from({ length: 8 }, () => agent.call('part', { part: 'wait', ms: 30 })));
-  const kept = await until(3);
+  const kept = await lab.untilWorkers(3);
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
-  return { reserve, kept, left: await until(0) };
+  return { reserve, kept, left: await lab.untilWorkers(0) };
 }, (seen) => assert.deepEqual(seen, { reserve: 1, kept: 3, left: 0 }));
 
 everywhere('a page that is left or frozen ends its workers, and their calls fail', async (lab) => {

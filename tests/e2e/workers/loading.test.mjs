@@ -47,8 +47,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
         await new Promise((resolve) => setTimeout(resolve, 200));
         const cancel = await agent.cancel('a');
         const at = Date.now();
-        const { held = [] } = await navigator.locks.query();
-        const left = held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
+        const left = await lab.heldWorkers();
         await new Promise((resolve) => void navigator.locks.request('go', () => new Promise(() => resolve(true))));
         const next = [];
         for (const number of [1, 2]) next.push((await agent.call('part', { number }, { timeout: 5000 })).data);

@@ -45,15 +45,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
 
   test(`${place.name}: a hidden page keeps no worker idle, also of calls that are made meanwhile`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
-      const count = async () => {
-        const { held = [] } = await navigator.locks.query();
-        return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
-      };
-      const until = async (/** @type {number} */ wanted) => {
-        const end = performance.now() + 3000;
-        while ((await count()) !== wanted && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
-        return count();
-      };
+      const until = (/** @type {number} */ wanted) => lab.untilWorkers(wanted, 3000);
       let hidden = false;
       Object.defineProperty(document, 'hidden', { get: () => hidden });
       const host = await lab.newHost();
@@ -75,52 +67,37 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
 
   test(`${place.name}: workers of a module end with the last capability that uses it`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
-      const count = async () => {
-        const { held = [] } = await navigator.locks.query();
-        return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
-      };
-      const until = async (/** @type {number} */ wanted) => {
-        const end = performance.now() + 5000;
-        while ((await count()) !== wanted && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
-        return count();
-      };
       const host = await lab.newHost();
       const abp = await lab.inPage(host);
       const kept = [];
       for (const number of [1, 2, 3]) {
         host.registerWorker('part', { replace: true }, `/workers/parts.js?${number}`, { pool: 1 });
         await abp.call('part', { part: 'echo' });
-        kept.push(await until(2));
+        kept.push(await lab.untilWorkers(2));
       }
       // Another that uses it, and a call that is not done.
       host.registerWorker('other', undefined, '/workers/parts.js?3', { pool: 1 });
       const running = abp.call('other', { part: 'wait', ms: 400 });
       await new Promise((resolve) => setTimeout(resolve, 100));
       host.unregister('part');
-      const shared = await until(2);
+      const shared = await lab.untilWorkers(2);
       host.unregister('other');
-      const busy = await until(1);
+      const busy = await lab.untilWorkers(1);
       const { data } = await running;
-      return { kept, shared, busy, data, left: await until(0) };
+      return { kept, shared, busy, data, left: await lab.untilWorkers(0) };
     });
     if (seen) assert.deepEqual(seen, { kept: [2, 2, 2], shared: 2, busy: 1, data: { waited: 400 }, left: 0 });
   });
 
   test(`${place.name}: what a later registration of a module says of its workers counts`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
-      const count = async () => {
-        const { held = [] } = await navigator.locks.query();
-        return held.filter((it) => it.name?.startsWith('caphost.worker.')).length;
-      };
       const host = await lab.newHost();
       const abp = await lab.inPage(host);
       host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
       await abp.call('part', { part: 'echo' });
       host.registerWorker('more', undefined, '/workers/parts.js', { pool: 3 });
       await Promise.all(Array.from({ length: 3 }, () => abp.call('more', { part: 'wait', ms: 100 })));
-      const end = performance.now() + 5000;
-      while ((await count()) !== 4 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
-      return count();
+      return lab.untilWorkers(4);
     });
     if (seen !== undefined) assert.equal(seen, 4);
   });
