@@ -63,7 +63,7 @@ export default defineConfig({
           page('Schemas', '/guide/schemas'),
           page('Transports', '/guide/transports'),
           page('Show people what agents do', '/guide/activity'),
-          page('React and Vue', '/guide/frameworks'),
+          page('React, Vue and Yew', '/guide/frameworks'),
           page('Capabilities in workers', '/workers'),
           page('Bundlers and CSP', '/guide/bundlers'),
         ],

@@ -57,6 +57,13 @@ impl Stop {
     }
 }
 
+/// As the word on the wire.
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// What has reached a handler that runs where it can be ended from outside, such as in a worker.
 ///
 /// In order: each is tried where the one before it has not been enough.

@@ -55,6 +55,13 @@ use crate::session::Limits;
 #[derive(Clone)]
 pub struct Host(pub(super) SendWrapper<Rc<Inner>>);
 
+/// Clones are equal, as they are one host.
+impl PartialEq for Host {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl Host {
     /// A host with the default [`Limits`].
     pub fn new(app: App) -> Result<Self, Error> {

@@ -34,6 +34,13 @@ use crate::web::{Error, data, promise};
 #[derive(Clone)]
 pub struct Agent(SendWrapper<Rc<Session>>);
 
+/// Clones are equal, as they are one session.
+impl PartialEq for Agent {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 struct Session(JsAgent);
 
 impl Drop for Session {

@@ -1,0 +1,53 @@
+/** The example for Yew, built as its README says but for wasm-pack, which does the same two steps. */
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { must } from '../../scripts/command.mjs';
+import { root, targetDir } from '../../scripts/paths.mjs';
+import { setUpWasm } from '../../scripts/setup.mjs';
+import { serveFiles } from '../e2e/support/static-server.mjs';
+import { useWorkplace } from './workplace.mjs';
+
+const place = useWorkplace();
+
+test('yew: components offer capabilities, and a person stops a call', { timeout: 400_000 }, async (t) => {
+  const example = join(root, 'examples', 'yew');
+  const folder = join(place.work, 'yew');
+  const built = join(targetDir, 'yew');
+  const target = 'wasm32-unknown-unknown';
+  await must('cargo', ['build', '--locked', '--target', target, '--manifest-path', join(example, 'Cargo.toml')], { toStderr: true, env: { CARGO_TARGET_DIR: built } });
+  const { wasmBindgen } = await setUpWasm();
+  mkdirSync(folder);
+  cpSync(join(example, 'index.html'), join(folder, 'index.html'));
+  await must(join(wasmBindgen, 'wasm-bindgen'), [join(built, target, 'debug', 'notes.wasm'), '--target', 'web', '--out-dir', join(folder, 'pkg'), '--out-name', 'notes'], { quiet: true });
+  const server = await serveFiles({ folders: { '/': `${folder}/` } });
+  t.after(() => server.close());
+  const page = await place.browser.newPage();
+  t.after(() => page.close());
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('pageerror', (error) => complaints.push(error instanceof Error ? error.message : String(error)));
+  await page.goto(server.url('/index.html'));
+  const text = (/** @type {string} */ selector) => page.$eval(selector, (it) => it.textContent);
+
+  await page.waitForSelector('#export');
+  await page.click('#add');
+  await page.waitForSelector('#notes li:nth-child(2)');
+  await page.click('#export');
+  await page.waitForFunction(() => /^[2-9] %$/.test(document.querySelector('#said')?.textContent ?? ''));
+  await page.click('#stop');
+  await page.waitForFunction(() => document.querySelector('#said')?.textContent?.startsWith('Stopped'));
+  assert.equal(await text('#said'), 'Stopped: dropped');
+
+  // A handler sees the state as it is by then.
+  const counts = await page.evaluate(async () => {
+    const abp = /** @type {NonNullable<typeof window.abp>} */ (window.abp);
+    await abp.initialize({ agent: { name: 'test', version: '1' }, protocolVersion: '0.1' });
+    const first = await abp.call('notes.add', { text: 'a' });
+    const second = await abp.call('notes.add', { text: 'b' });
+    return [first, second].map((it) => it.success && it.data);
+  });
+  assert.deepEqual(counts, [3, 4]);
+  assert.deepEqual(complaints, []);
+});
