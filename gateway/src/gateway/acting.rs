@@ -66,9 +66,9 @@ impl Hub {
         }
         self.report(after.news);
         self.tell_offered(offered);
-        if let Some(elsewhere) = self.elsewhere() {
+        if let Some(announcer) = self.announcer() {
             for (agent, message) in after.left {
-                elsewhere.tell_left(agent, message.into_text());
+                announcer.tell_left(agent, message.into_text());
             }
         }
     }

@@ -12,9 +12,9 @@ use uuid::Uuid;
 use crate::broker::runs::{CancelNotice, RunId};
 use crate::broker::{Broker, CancelKey, CancelOutcome, Counters, Event, Now, PeerId, Seat};
 use crate::cluster::{Cluster, Notice};
+use crate::gateway::announcer::Announcer;
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
-use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::outbox::{Budget, Outbox};
@@ -49,7 +49,7 @@ pub struct Hub {
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
     pub(crate) from_others: Mutex<Vec<mpsc::UnboundedSender<Notice>>>,
-    elsewhere: OnceLock<Arc<Elsewhere>>,
+    cluster: OnceLock<(Arc<Cluster>, Arc<dyn Announcer>)>,
     pub(crate) resume_prefix: String,
 }
 
@@ -112,24 +112,24 @@ impl Hub {
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
             from_others: Mutex::default(),
-            elsewhere: OnceLock::new(),
+            cluster: OnceLock::new(),
             resume_prefix: Uuid::new_v4().simple().to_string(),
         }
     }
 
     /// The other workers, if this one is part of a cluster.
     pub fn workers(&self) -> Option<&Arc<Cluster>> {
-        self.elsewhere().map(|elsewhere| elsewhere.workers())
+        self.cluster.get().map(|(workers, _)| workers)
     }
 
-    /// What this worker has to do with others, if there are any.
-    pub(crate) fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
-        self.elsewhere.get()
+    /// Who tells the other workers what concerns them, if there are any.
+    pub(super) fn announcer(&self) -> Option<&dyn Announcer> {
+        self.cluster.get().map(|(_, announcer)| &**announcer)
     }
 
     /// Makes this worker part of a cluster, once.
-    pub(crate) fn join_cluster(&self, elsewhere: Arc<Elsewhere>) {
-        let _ = self.elsewhere.set(elsewhere);
+    pub(super) fn join_cluster(&self, workers: Arc<Cluster>, announcer: Arc<dyn Announcer>) {
+        let _ = self.cluster.set((workers, announcer));
     }
 
     /// Adds a connection; `joined` makes the event that tells the broker.

@@ -52,8 +52,8 @@ impl Hub {
     pub(crate) fn tell_offered(&self, offered: impl IntoIterator<Item = Offered>) {
         for offered in offered {
             self.listeners.tell(&offered);
-            if let Some(elsewhere) = self.elsewhere().filter(|_| offered.here) {
-                elsewhere.offered(offered.peer);
+            if let Some(announcer) = self.announcer().filter(|_| offered.here) {
+                announcer.offered(offered.peer);
             }
         }
     }

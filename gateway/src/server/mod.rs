@@ -51,7 +51,7 @@ pub struct Server {
     tool_servers: Runtime,
     lifecycle: Arc<Lifecycle>,
     drain: Duration,
-    cluster: Option<Arc<Cluster>>,
+    elsewhere: Option<Arc<Elsewhere>>,
 }
 
 impl Server {
@@ -85,7 +85,7 @@ impl Server {
         }
         let bounds = Arc::new(SocketBounds::new(&limits));
         let hub = Arc::new(Hub::new(limits, config.tokens));
-        let mut cluster = None;
+        let mut elsewhere = None;
         if let Some(url) = config.cluster.redis.clone() {
             let profile = Profile {
                 home: hub.resume_prefix().into(),
@@ -96,9 +96,8 @@ impl Server {
             let told_apart = !hub.tokens.is_empty();
             let mut options = config.cluster;
             options.require_requester.get_or_insert(told_apart);
-            let joined = Cluster::new(&url, options, profile);
-            let joined = cluster.insert(joined.map_err(io::Error::other)?);
-            hub.join_cluster(Elsewhere::new(hub.clone(), joined.clone()));
+            let joined = Cluster::new(&url, options, profile).map_err(io::Error::other)?;
+            elsewhere = Some(Elsewhere::join(&hub, joined.clone()));
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
         let lifecycle = Arc::new(Lifecycle::new());
@@ -114,7 +113,7 @@ impl Server {
 
         // What a page of a foreign origin may not even ask.
         let interfaces = Router::new()
-            .merge(abp::routes(hub.clone()))
+            .merge(abp::routes(hub.clone(), elsewhere.clone()))
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), mcp))
             .merge(rap::server::routes(
@@ -182,7 +181,7 @@ impl Server {
             tool_servers,
             lifecycle,
             drain: config.drain,
-            cluster,
+            elsewhere,
         })
     }
 
@@ -209,26 +208,26 @@ impl Server {
             hub,
             lifecycle,
             drain,
-            cluster,
+            elsewhere,
             ..
         } = self;
         let _tool_servers = self.tool_servers.start()?;
-        let clustered = hub.elsewhere().cloned().zip(cluster.clone());
-        let clustered = clustered.map(|(elsewhere, cluster)| {
+        let clustered = elsewhere.clone().map(|elsewhere| {
             let tasks = hub.tasks.clone();
             tokio::spawn(async move {
                 let run = || {
-                    let (elsewhere, cluster) = (elsewhere.clone(), cluster.clone());
+                    let elsewhere = elsewhere.clone();
                     async move {
-                        tokio::join!(cluster.run(elsewhere.clone()), elsewhere.announce());
+                        let workers = elsewhere.workers().clone();
+                        tokio::join!(workers.run(elsewhere.clone()), elsewhere.announce());
                         ControlFlow::Continue(())
                     }
                 };
                 tasks.keep_going("cluster", run).await;
             })
         });
-        if let Some(cluster) = &cluster {
-            cluster.met(MEET).await;
+        if let Some(workers) = hub.workers() {
+            workers.met(MEET).await;
         }
         let reload_interval = self.http_limits.reload_interval;
         let connections = Connections {
@@ -266,8 +265,8 @@ impl Server {
             () = stopping::stop(&hub, &lifecycle, drain, served) => {}
             () = background => {}
         }
-        if let Some(cluster) = cluster {
-            cluster.leave().await;
+        if let Some(workers) = hub.workers() {
+            workers.leave().await;
         }
         if let Some(clustered) = clustered {
             clustered.abort();

@@ -35,7 +35,7 @@ enum Change {
 
 impl Elsewhere {
     /// An app of this worker has come or gone, or offers something else.
-    pub(in crate::gateway) fn offered(&self, app: PeerId) {
+    pub(super) fn app_changed_here(&self, app: PeerId) {
         self.changed().insert(app.0);
         self.offers_changed.notify_one();
     }

@@ -33,7 +33,7 @@ impl Left {
 
 impl Elsewhere {
     /// An app here says something to an agent that has left it.
-    pub(in crate::gateway) fn tell_left(&self, agent: PeerId, text: String) {
+    pub(super) fn to_left(&self, agent: PeerId, text: String) {
         let others = self.others();
         let found = others.all.iter().find_map(|(worker, other)| {
             let key = other.left.get(agent)?;

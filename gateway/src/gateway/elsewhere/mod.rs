@@ -29,9 +29,11 @@ use self::announcing::Announced;
 use self::left::Left;
 use self::peers::Proxy;
 use self::tunnels::Tunnels;
+use crate::broker::PeerId;
 use crate::broker::runs::{Run, RunId};
 use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
 use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
+use crate::gateway::announcer::Announcer;
 use crate::gateway::hub::Hub;
 use crate::gateway::resume::Resume;
 pub use tunnels::Tunnel;
@@ -70,17 +72,19 @@ struct Other {
 
 impl Elsewhere {
     /// Makes the worker of `hub` one of several.
-    pub fn new(hub: Arc<Hub>, workers: Arc<Cluster>) -> Arc<Self> {
-        Arc::new_cyclic(|me| Elsewhere {
+    pub fn join(hub: &Arc<Hub>, workers: Arc<Cluster>) -> Arc<Self> {
+        let elsewhere = Arc::new_cyclic(|me| Elsewhere {
             me: me.clone(),
-            hub,
-            workers,
+            hub: hub.clone(),
+            workers: workers.clone(),
             others: Mutex::default(),
             announced: Mutex::default(),
             changed: Mutex::default(),
             offers_changed: Notify::new(),
             departed: Notify::new(),
-        })
+        });
+        hub.join_cluster(workers, elsewhere.clone());
+        elsewhere
     }
 
     /// The other workers.
@@ -109,6 +113,16 @@ impl Elsewhere {
 
     fn others(&self) -> MutexGuard<'_, Others> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Announcer for Elsewhere {
+    fn offered(&self, app: PeerId) {
+        self.app_changed_here(app);
+    }
+
+    fn tell_left(&self, agent: PeerId, text: String) {
+        self.to_left(agent, text);
     }
 }
 
