@@ -1,7 +1,7 @@
 // Installs whatever building and testing caphost needs and this machine lacks.
 
 import { pathToFileURL } from 'node:url';
-import { ensureChromedriver, ensureChromium } from './setup/browser.mjs';
+import { ensureChromedriver, ensureChromium, ensureFirefox } from './setup/browser.mjs';
 import { ensurePackages } from './setup/packages.mjs';
 import { ensurePrograms } from './setup/programs.mjs';
 import { ensureToolchain } from './setup/toolchain.mjs';
@@ -27,6 +27,7 @@ export async function setUpWasm() {
 export async function setUpTests() {
   await ensurePrograms(say);
   const chromium = await ensureChromium(say);
+  await ensureFirefox(say);
   return { chromium, chromedriver: await ensureChromedriver(chromium, say) };
 }
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { browserVersion, findChromedriver, findChromium } from '../browser/find.mjs';
+import { browserVersion, findChromedriver, findChromium, findFirefox } from '../browser/find.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
 import { installWithApt, isRoot } from './system-packages.mjs';
@@ -18,6 +18,12 @@ export async function ensureChromium(say) {
     if (found !== undefined) return found;
   }
   throw new Error('no Chromium could be had: install one, or name it in CAPHOST_CHROMIUM');
+}
+
+/** Gets a Firefox where that is easy. Tests in Firefox are skipped without one. @param {(line: string) => void} say */
+export async function ensureFirefox(say) {
+  if (findFirefox() === undefined) await installFromDebian(say, ['firefox-esr']);
+  if (findFirefox() === undefined) say('there is no Firefox: the tests in it are skipped');
 }
 
 /**

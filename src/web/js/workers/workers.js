@@ -201,7 +201,7 @@ class Pool {
 
   /** Has one in reserve, which is ready by the time that it is needed. */
   #reserve() {
-    if (!this.#warm || this.#idle.length > 0 || isHidden()) return;
+    if (this.#idle.length > 0 || !this.#warm || isHidden()) return;
     try {
       this.#idle.push(new Thread(this.#module, this.#free, this.#kit));
     } catch {
