@@ -1,6 +1,7 @@
 import { connectWebSocket } from 'caphost/agent';
 import { attach } from 'caphost/automation';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { launchFirefox } from '../support/browsers.mjs';
 import { endsTold, runInPage, runVector, vectors } from '../support/conformance.mjs';
 import { useLabWithGateway } from '../support/lab-gateway.mjs';
 import { inLab } from '../support/lab.mjs';
@@ -10,6 +11,23 @@ import { INITIALIZE } from '../support/wire-driver.mjs';
 /** @typedef {import('puppeteer-core').Page} Page */
 
 const lab = useLabWithGateway();
+/** @type {Awaited<ReturnType<typeof launchFirefox>>} */
+let firefox;
+before(async () => {
+  firefox = await launchFirefox();
+});
+after(() => firefox?.close());
+
+/** Pages of the laboratory, by browser; none where there is no such browser. @type {Record<string, () => Promise<Page | undefined>>} */
+const pages = {
+  Chromium: () => lab.page(),
+  Firefox: async () => {
+    const page = await firefox?.newPage();
+    await page?.goto(lab.server.url('/lab/'));
+    await page?.waitForSelector('html[data-ready]');
+    return page;
+  },
+};
 
 /**
  * What ignores its signal, or never learns of it, is ended in a worker: it is not abandoned, has no
@@ -103,10 +121,15 @@ const ways = {
   } },
 };
 
-for (const [way, { all, run }] of Object.entries(ways)) {
+/** In Firefox what is within a page: beyond it, all is the same whatever the browser. @param {string} way */
+const browsersOf = (way) => (/window\.abp|MessagePort|frame/.test(way) ? ['Chromium', 'Firefox'] : ['Chromium']);
+
+const tests = Object.entries(ways).flatMap(([way, { all, run }]) => browsersOf(way).map((browser) => ({ way, all, run, browser })));
+for (const { way, all, run, browser } of tests) {
   for (const vector of all) {
-    test(`capabilities in workers over ${way}: ${vector.name}`, { timeout: 30_000 }, async () => {
-      const page = await lab.page();
+    test(`capabilities in workers over ${way}, in ${browser}: ${vector.name}`, { timeout: 30_000 }, async (context) => {
+      const page = await pages[browser]?.();
+      if (!page) return context.skip('there is no such browser here');
       try {
         await run(page, inWorkers(vector));
       } finally {
