@@ -38,16 +38,23 @@ try {
     ? [build, ...selected]
     : selected;
   let built = true;
-  for (const suite of planned) {
+  /** @param {import('./test/suites.mjs').Suite} suite */
+  const run = async (suite) => {
     const since = performance.now();
     console.log(`\n== ${suite.name}: ${suite.about}`);
     if (suite.needsBuild && !built) {
       record(suite.name, { passed: 0, failed: 1, skipped: 0, note: 'not run, since the build failed' }, since);
-      continue;
+      return;
     }
     const outcome = await suite.run(filters);
     if (suite === build) built = outcome.failed === 0;
     record(suite.name, outcome, since);
+  };
+  for (let at = 0; at < planned.length;) {
+    const group = [planned[at]];
+    while (planned[at]?.besideNext && at + 1 < planned.length) group.push(planned[at += 1]);
+    at += 1;
+    await Promise.all(group.map((suite) => suite && run(suite)));
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -20,6 +20,7 @@ import { runWasmTests } from './wasm-tests.mjs';
  * @property {string} name
  * @property {string} about
  * @property {boolean} [needsBuild]
+ * @property {boolean} [besideNext] it runs at the same time as the one after it: either waits much, for a browser or for one crate
  * @property {(filters: string[]) => Promise<Outcome>} run
  */
 
@@ -71,7 +72,9 @@ export const suites = [
       const runs = [];
       for (const packages of [['caphost', 'caphost-gateway'], ['caphost-macros'], ['caphost-demo']]) {
         const named = packages.flatMap((name) => ['--package', name]);
-        runs.push(await run('cargo', ['test', '--locked', ...named, '--no-fail-fast', ...filters], { timeoutMs: 20 * minute }));
+        // Most of the gateway's tests wait more than they work.
+        const env = { RUST_TEST_THREADS: String(2 * availableParallelism()) };
+        runs.push(await run('cargo', ['test', '--locked', ...named, '--no-fail-fast', ...filters], { env, timeoutMs: 20 * minute }));
       }
       return settle(Math.max(...runs.map(({ code }) => code)), countRustTests(runs.map(({ output }) => output).join('\n')));
     },
@@ -117,6 +120,7 @@ export const suites = [
     name: 'bundlers',
     about: 'real bundlers with the package, and what npm and TypeScript make of it',
     needsBuild: true,
+    besideNext: true,
     run: async (filters) => {
       await ensurePackages((line) => console.log(line), join(root, 'tests', 'bundlers'));
       return runNodeTests('bundlers', { filters, concurrency: 1, timeoutMs: 10 * minute });
