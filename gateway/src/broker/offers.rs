@@ -229,7 +229,7 @@ impl Broker {
                 only.ok_or_else(|| disconnected("No app is connected".into()))
             }
             _ => {
-                let ids: Vec<_> = ids.collect();
+                let ids: Vec<_> = ids.take(MAX_NAMED).collect();
                 let message = "Several apps are connected: name one with `?app=`";
                 Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
             }
