@@ -12,7 +12,7 @@ class Unfit {
 
 /**
  * What is wrong with a value that is to be sent, if anything. Everything that a structured clone
- * carries is counted, except named properties of an array of more than a million elements. Nothing is
+ * carries is counted, except named properties of very long arrays. Nothing is
  * expanded before it is counted: a sparse array of 2^32 - 1 elements is a few bytes. Binary data is
  * not counted as characters: the transport moves or encodes it, and has a limit of its own. It takes
  * memory all the same.
@@ -25,6 +25,7 @@ class Unfit {
 export function inspect(value, depth, size) {
   values = 0;
   binary = 0;
+  asked = 0;
   try {
     const left = weigh(value, depth + 1, size);
     memory = size - left + VALUE * values + binary;
@@ -189,22 +190,28 @@ function weighOther(object, levels, left) {
 
 const OF_ERRORS = ['name', 'message', 'stack', 'cause', 'errors'];
 
-/**
- * Up to so many elements the keys are asked for, which takes about a fifth of a second at most. Of
- * longer ones they would fill the memory that is to be saved; by their elements alone few such arrays
- * are within what may be in flight.
- */
-const SHORT = 2 ** 20;
+/** Up to so many elements it costs little to ask for the keys. */
+const SHORT = 1024;
 
 /**
- * Whether an array has all its elements, and no other properties. A long array is only tried at one
+ * So many elements of longer arrays are asked for their keys in one value, which takes a twentieth of
+ * a second, a hundred times as long as to look at them. Of values with more elements few are within
+ * what may be in flight.
+ */
+const LONG = 2 ** 19;
+
+/** How many were. */
+let asked = 0;
+
+/**
+ * Whether an array has all its elements, and no other properties. A very long array is only tried at one
  * random place, which finds arrays that are nearly all holes. Its other properties are never visited.
  *
  * @param {any[]} array
  */
 function isWhole(array) {
   const { length } = array;
-  if (length > SHORT) return Math.floor(Math.random() * length) in array;
+  if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array;
   const keys = Object.keys(array);
   return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
 }
