@@ -135,27 +135,21 @@ test('what an app says of its capabilities is not expanded by its agent', async 
 
 test('options that nobody knows are told of, each name once, with those that are known', async (t) => {
   const warned = t.mock.method(console, 'warn', () => {});
-  const { port1, port2 } = new MessageChannel();
   const every = {
     description: '', inputSchema: {}, outputSchema: {}, concurrency: 1, settleGrace: 1, replace: true, available: true, requirements: [], features: {},
     experimental: false, deprecated: true, deprecationMessage: '', alternatives: [],
   };
-  const agent = { name: 'a', version: '1' };
   for (let round = 0; round < 2; round += 1) {
     const host = await newHost(/** @type {any} */ ({ alowedOrigins: [], maxInFlight: 1, liveness: 1e9, settleGrace: 1, cancelUndeclared: true }));
     host.register('a', every, () => 1);
     host.register('a', /** @type {any} */ ({ replace: true, inputShema: {} }), () => 1);
     host.registerWorker('a', { replace: true }, 'https://app.example/a.js', /** @type {any} */ ({ warm: false, pol: 2 }));
-    const options = { timout: 5, connectTimeout: 1, grace: 1, liveness: 1e9, agent, onNotification() {}, onElicitation() {} };
-    await assert.rejects(connectPort(port1, options), { code: 'TIMEOUT' });
   }
-  port2.close();
   const told = warned.mock.calls.map(({ arguments: [text] }) => String(text));
   assert.deepEqual(told.map((text) => text.split('. ')[0]), [
     'caphost: createHost: unknown option "alowedOrigins"',
     'caphost: register: unknown option "inputShema"',
     'caphost: registerWorker: unknown option "pol"',
-    'caphost: connect: unknown option "timout"',
   ]);
   assert.match(told[1] ?? '', /Known are .*\binputSchema\b/);
 });
