@@ -33,7 +33,7 @@ export interface HostOptions {
   maxInFlight?: number | undefined;
   /**
    * Bytes that the calls in flight of a session take, about; more calls are refused with RATE_LIMITED.
-   * Binary data is not counted. Default 67 108 864.
+   * Binary data counts, each buffer once. Default 67 108 864.
    */
   maxInFlightBytes?: number | undefined;
   /** Sessions open at once. Default 1 000. */

@@ -51,6 +51,37 @@ test('calls with many small values that wait are bounded by what these take', as
   }
 });
 
+test('calls with binary data that wait are bounded by what it takes', async () => {
+  const host = await holding();
+  const shared = new SharedArrayBuffer(8 * MB);
+  const same = new ArrayBuffer(8 * MB);
+  for (const [what, make, most] of /** @type {[string, () => any, number][]} */ ([
+    ['a buffer', () => new ArrayBuffer(8 * MB), 8],
+    ['a view', () => new Uint8Array(8 * MB), 8],
+    ['a small view of a large buffer', () => new DataView(new ArrayBuffer(8 * MB), 7, 1), 8],
+    ['shared memory', () => shared, 8],
+    ['several views of one buffer', () => [same, new Uint8Array(same), new Float64Array(same)], 8],
+    ['several buffers', () => new Map([[1, { a: new ArrayBuffer(8 * MB) }], [2, { a: [new ArrayBuffer(8 * MB)] }]]), 4],
+    ['nothing', () => new ArrayBuffer(0), 20],
+  ])) {
+    const agent = onPort(host);
+    await agent.initialize();
+    assert.equal(await accepted(host, agent, { a: make() }, 20, 'a'), most, what);
+    agent.hostPort.close();
+  }
+});
+
+test('calls with named properties of a long list that wait are bounded by what they take', async () => {
+  const host = await holding();
+  for (const [what, more] of /** @type {[string, any][]} */ ([['value', { a: 'x'.repeat(8 * MB) }], ['name', { ['x'.repeat(8 * MB)]: 1 }]])) {
+    const agent = onPort(host);
+    await agent.initialize();
+    assert.equal(await accepted(host, agent, { a: Object.assign(Array(1100).fill(1), more) }, 20, 'a'), 8, what);
+    const { error } = await agent.ask('capabilities/call', { capability: 'hold', params: { a: Object.assign(Array(100_000).fill(1), { a: 'x'.repeat(17 * MB) }) } });
+    assert.equal(error.code, 'INVALID_PARAMS');
+  }
+});
+
 test('calls under one id for all messages, and without any, count all the same', async () => {
   const host = await holding({ maxInFlightBytes: MB });
   const { port1, port2 } = new MessageChannel();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inspect } from '../../src/web/js/inspect.js';
+import { inspect, memory } from '../../src/web/js/inspect.js';
 import { snapshot } from '../../src/web/js/snapshot.js';
 import { transferables } from '../../src/web/js/transfer.js';
 
@@ -60,6 +60,17 @@ for (const [what, hold] of Object.entries(holders)) {
   });
 }
 
+test('named properties of a long array count', () => {
+  for (const length of [1024, 1025, 100_000]) {
+    const list = () => Array(length).fill(1);
+    assert.equal(inspect(Object.assign(list(), { inner: 'x'.repeat(1000) }), 8, 2e6), undefined);
+    for (const it of [{ inner: 'x'.repeat(2e6) }, { ['x'.repeat(2e6)]: 1 }]) {
+      assert.equal(inspect(Object.assign(list(), it), 8, 2e6), 'is larger than 2000000 characters');
+    }
+    assert.equal(inspect(Object.assign(list(), { inner: [[[[[[[[[1]]]]]]]]] }), 8, 2e6), tooDeep);
+  }
+});
+
 test('many empty members count', () => {
   const hundred = Array.from({ length: 100 }, (_, at) => at);
   for (const it of [hundred, new Set(hundred), new Map(hundred.map((at) => [at, at])), new Array(100)]) {
@@ -77,7 +88,20 @@ test('a text, a number or a pattern counts, however it is wrapped', () => {
   }
 });
 
-test('binary data weighs nothing, however much it is', () => {
+test('binary data takes memory, and each buffer once', () => {
+  const buffer = new ArrayBuffer(1e6);
+  /** @param {unknown} value */
+  const memoryOf = (value) => {
+    assert.equal(inspect(value, 8, 90), undefined);
+    return Math.floor(memory / 1e6);
+  };
+  assert.equal(memoryOf([buffer, new Uint8Array(buffer), { view: new DataView(buffer, 1, 1) }]), 1);
+  assert.equal(memoryOf(new Set([buffer, new ArrayBuffer(1e6)])), 2);
+  assert.equal(memoryOf(new SharedArrayBuffer(1e6)), 1);
+  assert.equal(memoryOf([]), 0);
+});
+
+test('binary data is no characters, however much it is', () => {
   const buffer = new ArrayBuffer(1e6);
   const all = [buffer, new Uint8Array(buffer), new Float64Array(8), new DataView(buffer), new Blob([buffer]), new BigInt64Array(1000)];
   assert.equal(inspect(all, 8, 90), undefined);

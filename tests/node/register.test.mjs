@@ -132,3 +132,24 @@ test('what an app says of its capabilities is not expanded by its agent', async 
   assert.deepEqual(agent.capabilities, [{ name: 'a', available: true }]);
   port1.close();
 });
+
+test('options that nobody knows are told of, each name once, with those that are known', async (t) => {
+  const warned = t.mock.method(console, 'warn', () => {});
+  const every = {
+    description: '', inputSchema: {}, outputSchema: {}, concurrency: 1, settleGrace: 1, replace: true, available: true, requirements: [], features: {},
+    experimental: false, deprecated: true, deprecationMessage: '', alternatives: [],
+  };
+  for (let round = 0; round < 2; round += 1) {
+    const host = await newHost(/** @type {any} */ ({ alowedOrigins: [], maxInFlight: 1, liveness: 1e9, settleGrace: 1, cancelUndeclared: true }));
+    host.register('a', every, () => 1);
+    host.register('a', /** @type {any} */ ({ replace: true, inputShema: {} }), () => 1);
+    host.registerWorker('a', { replace: true }, 'https://app.example/a.js', /** @type {any} */ ({ warm: false, pol: 2 }));
+  }
+  const told = warned.mock.calls.map(({ arguments: [text] }) => String(text));
+  assert.deepEqual(told.map((text) => text.split('. ')[0]), [
+    'caphost: createHost: unknown option "alowedOrigins"',
+    'caphost: register: unknown option "inputShema"',
+    'caphost: registerWorker: unknown option "pol"',
+  ]);
+  assert.match(told[1] ?? '', /Known are .*\binputSchema\b/);
+});

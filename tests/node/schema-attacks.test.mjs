@@ -216,6 +216,63 @@ test('a chain of references in which each goes two ways', async () => {
   for (const a of [1, {}, [1], { b: [] }]) assert.equal((await check({ properties: { a: { $ref: '#/$defs/d0' } }, $defs }, { a })).success, false);
 });
 
+const named = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`name ${at}`, 1]));
+const alternatives = Array.from({ length: 1600 }, (_, at) => ({ at }));
+const repeated = (/** @type {any} */ schema) => Array(1600).fill(schema);
+for (const [what, schema] of /** @type {[string, any][]} */ ([
+  ['enum', { enum: alternatives }],
+  ['const', { anyOf: alternatives.map((it) => ({ const: it })) }],
+  ['maxProperties', { anyOf: repeated({ maxProperties: 1 }) }],
+  ['a reference', { allOf: [...repeated({ $ref: '#/$defs/known' }), { type: 'null' }] }],
+])) {
+  test(`hundreds of alternatives, each with ${what}, for one object of very many properties`, async () => {
+    const { code } = await check({ ...property(schema), $defs: { known: { required: ['name 1'] } } }, { a: named });
+    assert.match(code, /^INVALID_/);
+  });
+}
+
+test('hundreds of lists to be equal to, for one list of very many items', async () => {
+  const one = Object.assign([1], named);
+  for (const a of [Array(1_000_000).fill(1), one]) {
+    assert.equal((await check(property({ enum: alternatives.map((_, at) => [at + 7]) }), { a })).code, 'INVALID_PARAMS');
+  }
+});
+
+const TOO_LONG = /^The parameters (take too long to check|cannot be checked: a pattern)/;
+const ways = `${Array.from({ length: 260 }, (_, at) => `x${at}`).join('|')}|`;
+test('a pattern of very many ways with a million empty texts', async () => {
+  const { message } = await check(property({ items: { pattern: ways } }), { a: Array(1_000_000).fill('') });
+  assert.match(message, TOO_LONG);
+});
+
+test('very many patterns with a million empty names', async () => {
+  const patternProperties = Object.fromEntries(alternatives.map(({ at }) => [`^x${at}`, true]));
+  const a = Array.from({ length: 300_000 }, () => ({ '': 1 }));
+  assert.match((await check(property({ items: { patternProperties } }), { a })).message, TOO_LONG);
+});
+
+for (const [what, strict] of /** @type {[string, any][]} */ ([['unevaluatedProperties', { unevaluatedProperties: true }], ['unevaluatedItems', { unevaluatedItems: true }]])) {
+  test(`${what} beside a reference that comes to the same value by three ways on each of 120 levels`, async () => {
+    const below = { $ref: '#/$defs/node', ...strict };
+    const node = { anyOf: ['x', 'y', 'z'].map((name) => ({ properties: { below }, required: [name] })) };
+    let value = {};
+    for (let level = 0; level < 120; level += 1) value = { below: value };
+    assert.equal((await check({ ...below, $defs: { node } }, value)).success, false);
+  });
+}
+
+test('unevaluatedProperties beside a chain of references in which each goes two ways', async () => {
+  /** @type {any} */
+  const $defs = { last: { properties: { b: true } } };
+  for (let at = 0; at < 60; at += 1) {
+    const $ref = `#/$defs/${at === 59 ? 'last' : `d${at + 1}`}`;
+    $defs[`d${at}`] = { allOf: [{ $ref }, { $ref }] };
+  }
+  const schema = { properties: { a: { $ref: '#/$defs/d0', unevaluatedProperties: false } }, $defs };
+  assert.equal((await check(schema, { a: { b: 1 } })).success, true);
+  assert.deepEqual((await check(schema, { a: { b: 1, c: 1 } })).details.path, 'a.c');
+});
+
 test('a careless pattern, of a text and of names', async () => {
   const patterns = ['^(a+)+$', '^(a|a)*$', '(a*)*b', '^(a|aa)+$', '(x+x+)+y', '^([a-z]+)*[0-9]$', '(.*)*=', '^(?:a?){30}a{30}$', 'a+b'];
   for (const pattern of patterns) {

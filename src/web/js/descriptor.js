@@ -1,7 +1,7 @@
 /**
  * What an app says of itself and of its capabilities.
  */
-import { MAX_NAME, isAmount, isObject } from './read.js';
+import { MAX_NAME, isAmount, isObject, warnOfUnknown } from './read.js';
 import { examine } from './schema/examine.js';
 import { senseless } from './validators.js';
 
@@ -22,6 +22,7 @@ export function problemWithApp(app) {
 export function problemWithCapability(name, options) {
   if (!isName(name)) return 'register: name must have 1 to 256 characters';
   if (!isObject(options)) return `${name}: options must be an object`;
+  warnOfUnknown('register', options, OF_CAPABILITIES);
   const { concurrency } = options;
   if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
     return `${name}: concurrency must be a whole number from 1`;
@@ -49,6 +50,10 @@ export function problemWithWorker(name, { pool, warm, type, finish }) {
   return finish !== undefined && typeof finish !== 'function' && `${name}: finish must be a function`;
 }
 
+/** What is in a document only when it is given. */
+const EXTRAS = ['experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
+const OF_CAPABILITIES = [...EXTRAS, 'description', 'inputSchema', 'outputSchema', 'available', 'requirements', 'features', 'concurrency', 'settleGrace', 'replace'];
+
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';
 
 /** @param {unknown} grace */
@@ -71,7 +76,7 @@ export function describe(name, options) {
   const available = options.available !== false;
   /** @type {Record<string, unknown>} */
   const document = { name, description, inputSchema, outputSchema, available, requirements, features };
-  for (const key of ['experimental', 'deprecated', 'deprecationMessage', 'alternatives']) {
+  for (const key of EXTRAS) {
     if (options[key] !== undefined) document[key] = options[key];
   }
   return frozen(document);
@@ -96,6 +101,7 @@ export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxInFlightBytes', 'maxS
 
 /** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */
 export function problemWithOptions(options) {
+  warnOfUnknown('createHost', options, [...LIMITS, 'liveness', 'app', 'settleGrace', 'cancelUndeclared']);
   const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !isAmount(options[name]));
   const sends = options?.cancelUndeclared;
   if (bad) return `${bad} must be a number, not negative`;

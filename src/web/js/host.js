@@ -12,7 +12,7 @@ import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
 import { asyncDispose, newId } from './platform.js';
 import { problemWithMessenger } from './messenger.js';
-import { isObject } from './read.js';
+import { isObject, warnOfUnknown } from './read.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 import { defaultSocket } from './socket.js';
@@ -54,6 +54,7 @@ export class Host {
   registerWorker(name, description, module, options) {
     const worker = options ?? {};
     refuseIf(!isObject(worker) && `${text(name)}: the options of its workers must be an object`);
+    warnOfUnknown('registerWorker', worker, ['settleGrace', 'pool', 'warm', 'type', 'script', 'finish']);
     const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = worker;
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
     // It may be one that the page trusts, which its text is not.
@@ -136,6 +137,7 @@ export class Host {
   acceptMessages(options = {}) {
     this.#ensureOpen();
     if (!globalThis.location) throw abpError('NOT_SUPPORTED', 'acceptMessages works in a page. Elsewhere use acceptPort, accept or connectGateway');
+    warnOfUnknown('acceptMessages', options, ['allowedOrigins', 'replace']);
     const stop = acceptMessages(this.shell, options, () => void this.#closers.delete(stop));
     this.#closers.add(stop);
     return stop;

@@ -12,9 +12,10 @@ class Unfit {
 
 /**
  * What is wrong with a value that is to be sent, if anything. Everything that a structured clone
- * carries is counted, except named properties of an array of more than 1 024 elements. Nothing is
- * expanded before it is counted: a sparse array of 2^32 - 1 elements is a few bytes. Binary data
- * weighs nothing here: the transport moves or encodes it, and has a limit of its own.
+ * carries is counted, except named properties of very long arrays. Nothing is
+ * expanded before it is counted: a sparse array of 2^32 - 1 elements is a few bytes. Binary data is
+ * not counted as characters: the transport moves or encodes it, and has a limit of its own. It takes
+ * memory all the same.
  *
  * @param {unknown} value
  * @param {number} depth levels of nesting allowed
@@ -23,10 +24,11 @@ class Unfit {
  */
 export function inspect(value, depth, size) {
   values = 0;
-  known.clear();
+  binary = 0;
+  asked = 0;
   try {
     const left = weigh(value, depth + 1, size);
-    memory = size - left + VALUE * values;
+    memory = size - left + VALUE * values + binary;
     if (left >= 0) return undefined;
     return `is larger than ${size} characters`;
   } catch (error) {
@@ -34,6 +36,7 @@ export function inspect(value, depth, size) {
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth} levels deep` : error.why;
   } finally {
     known.clear();
+    buffers.clear();
   }
 }
 
@@ -45,6 +48,19 @@ const VALUE = 24;
 
 /** Values that were looked at. */
 let values = 0;
+
+/** Bytes of the binary data in it, and whose they are: several views have one buffer. */
+let binary = 0;
+/** @type {Set<object>} */
+const buffers = new Set();
+
+/** @param {object} owner @param {number} bytes */
+function hold(owner, bytes) {
+  if (bytes > 0 && !buffers.has(owner)) {
+    buffers.add(owner);
+    binary += bytes;
+  }
+}
 
 /** Of so many values an object that is found again is not looked through again. */
 const MANY = 2048;
@@ -111,7 +127,10 @@ function weighObject(object, levels, left) {
 function weighInside(object, levels, left) {
   if (Array.isArray(object)) return weighArray(object, levels - 1, left);
   if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
-  return ArrayBuffer.isView(object) ? left : weighOther(object, levels - 1, left);
+  if (!ArrayBuffer.isView(object)) return weighOther(object, levels - 1, left);
+  // The whole buffer is cloned with a view.
+  hold(object.buffer, object.buffer.byteLength);
+  return left;
 }
 
 /**
@@ -162,6 +181,8 @@ function weighOther(object, levels, left) {
   } else if (kind === 'Error' || kind === 'DOMException') return weighProperties(object, OF_ERRORS, levels, left);
   else if (kind === 'RegExp') return weigh(object.source, levels, left);
   else if (kind === 'String' || kind === 'BigInt') return weigh(object.valueOf(), levels, left);
+  else if (kind.endsWith('Buffer')) hold(object, object.byteLength);
+  else if (kind.startsWith('Image')) hold(object, 4 * object.width * object.height);
   // Of a class of the app's: a clone is a plain object.
   else if (kind === 'Object') return weighProperties(object, Object.keys(object), levels, left);
   return left;
@@ -173,14 +194,24 @@ const OF_ERRORS = ['name', 'message', 'stack', 'cause', 'errors'];
 const SHORT = 1024;
 
 /**
- * Whether an array has all its elements, and no other properties. A long array is only tried at one
+ * So many elements of longer arrays are asked for their keys in one value, which takes a twentieth of
+ * a second, a hundred times as long as to look at them. Of values with more elements few are within
+ * what may be in flight.
+ */
+const LONG = 2 ** 19;
+
+/** How many were. */
+let asked = 0;
+
+/**
+ * Whether an array has all its elements, and no other properties. A very long array is only tried at one
  * random place, which finds arrays that are nearly all holes. Its other properties are never visited.
  *
  * @param {any[]} array
  */
 function isWhole(array) {
   const { length } = array;
-  if (length > SHORT) return Math.floor(Math.random() * length) in array;
+  if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array;
   const keys = Object.keys(array);
   return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
 }

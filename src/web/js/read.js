@@ -84,3 +84,23 @@ export function failureOf(error) {
     details: inspect(details, 32, MAX_TEXT) === undefined ? details : undefined,
   };
 }
+
+/** Options that were told of. @type {Set<string>} */
+const told = new Set();
+
+/**
+ * Warns of options that are not known, of each name once: one that is misspelt would be left out
+ * without a word.
+ *
+ * @param {string} where
+ * @param {any} options
+ * @param {string[]} known
+ */
+export function warnOfUnknown(where, options, known) {
+  for (const name of Object.keys(options ?? {})) {
+    const what = `${where}: unknown option "${name}"`;
+    if (known.includes(name) || told.has(what)) continue;
+    told.add(what);
+    console.warn(`caphost: ${what}. Known are ${known.join(', ')}`);
+  }
+}

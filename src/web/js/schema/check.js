@@ -4,7 +4,8 @@
  *
  * Whatever the value is, the time is at most proportional to its size, times that of the schema:
  * a value is checked against a schema that is referred to once only, equal items are found by their
- * fingerprints, patterns do not backtrack, and after so many errors the rest is not looked at. No
+ * fingerprints, patterns do not backtrack, and after so many errors the rest is not looked at. The
+ * names in a large object are asked for once, however many schemas want to know them. No
  * number is a key of a map: engines do not seed the hashes of numbers, so whoever chooses the numbers
  * can have all of them collide.
  */
@@ -19,8 +20,12 @@ export const MOST_ERRORS = 16;
 
 /**
  * @typedef {{ path: (string | number)[], keyword: string, message: string }} Problem
- * @typedef {{ properties: Set<string>, items: Set<number> }} Seen what has been looked at of a value
+ * @typedef {Set<string | number>} Seen the members of a value that have been looked at
+ * @typedef {{ fits: boolean, seen: Seen | null }} Result
  */
+
+/** An object with more members is worth to remember what they are, or whether it fits. */
+const MANY = 32;
 
 /** What there is to do for a schema, so that nothing else is looked for. */
 const EQUALS = 1;
@@ -54,11 +59,13 @@ export class Checker {
   #parts = new Map();
   /** Where in the whole the value is. @type {(string | number)[]} */
   #path = [];
-  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, boolean>>} */
+  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, Result>>} */
   #known = new Map();
   /** References that have been followed without going deeper into the value. */
   #followed = 0;
   #fingerprints = new Fingerprints();
+  /** Of large objects. @type {Map<object, string[]>} */
+  #names = new Map();
 
   /** @param {References} references @param {Patterns} patterns */
   constructor(references, patterns) {
@@ -83,7 +90,7 @@ export class Checker {
     let parts = this.#parts.get(schema);
     if (parts === undefined) this.#parts.set(schema, (parts = partsOf(schema)));
     const asked = (parts & UNEVALUATED) !== 0;
-    const mine = asked ? { properties: new Set(), items: new Set() } : seen;
+    const mine = asked ? new Set() : seen;
     let fits = (parts & EQUALS) === 0 || this.#equals(schema, value, problems);
     if (parts & NUMBER && typeof value === 'number') fits &&= this.#number(schema, value, problems);
     if (parts & TEXT && typeof value === 'string') fits &&= this.#text(schema, value, problems);
@@ -111,9 +118,29 @@ export class Checker {
 
   /** @param {any} schema @param {any} value @param {Problem[] | null} problems */
   #equals(schema, value, problems) {
-    if (schema.const !== undefined && !equal(value, schema.const)) return this.#bad(problems, 'const', `must be ${shown(schema.const)}`);
-    if (schema.enum === undefined || schema.enum.some((/** @type {unknown} */ it) => equal(value, it))) return true;
+    if (schema.const !== undefined && !this.#equal(value, schema.const)) return this.#bad(problems, 'const', `must be ${shown(schema.const)}`);
+    if (schema.enum === undefined || schema.enum.some((/** @type {unknown} */ it) => this.#equal(value, it))) return true;
     return this.#bad(problems, 'enum', `must be one of ${shown(schema.enum)}`);
+  }
+
+  /** @param {any} one @param {any} other of a schema @returns {boolean} */
+  #equal(one, other) {
+    if (one === other) return true;
+    if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false;
+    // What is of another size is not looked through: that of the schema bounds the work.
+    if (Array.isArray(one) && one.length !== other.length) return false;
+    const names = Object.keys(other);
+    return this.#namesOf(one).length === names.length && names.every((name) => Object.hasOwn(one, name) && this.#equal(one[name], other[name]));
+  }
+
+  /** @param {object} object @returns {string[]} */
+  #namesOf(object) {
+    let names = this.#names.get(object);
+    if (!names) {
+      names = Object.keys(object);
+      if (names.length > MANY) this.#names.set(object, names);
+    }
+    return names;
   }
 
   /** @param {any} schema @param {number} value @param {Problem[] | null} problems */
@@ -142,21 +169,31 @@ export class Checker {
     if (!targets) return true;
     this.#followed += 1;
     // The same value may come here by many ways: of what is in it there would be more with each level.
-    const repeats = this.#followed > 1 || (isObject(value) && holdsObjects(value));
-    const asks = repeats && !seen;
-    const key = asks && !isObject(value) ? plainKey(value) : value;
+    const repeats = this.#followed > 1 || (isObject(value) && this.#isLarge(value));
+    const key = repeats && !isObject(value) ? plainKey(value) : value;
     let fits = true;
     for (const target of targets) {
-      const known = asks ? this.#resultsOf(target) : undefined;
+      const known = repeats ? this.#resultsOf(target) : undefined;
       let result = known?.get(key);
-      if (result === undefined) {
-        result = this.fits(target, value, problems, seen);
+      // It may be known from where nobody asked what was looked at.
+      if (!result || (seen && !result.seen)) {
+        const own = seen && new Set();
+        const right = this.fits(target, value, problems, own);
+        result = own ? { fits: right, seen: own } : right ? FITS : FITS_NOT;
         known?.set(key, result);
-      } else if (!result) this.#bad(problems, '$ref', 'does not fit');
-      fits &&= result;
+      } else if (!result.fits) this.#bad(problems, '$ref', 'does not fit');
+      if (seen && result.seen) add(seen, result.seen);
+      fits &&= result.fits;
     }
     this.#followed -= 1;
     return fits;
+  }
+
+  /** Whether it has many members, or one that is more than text, a number or the like. @param {any} value */
+  #isLarge(value) {
+    if (Array.isArray(value)) return value.length > MANY || value.some(isObject);
+    const names = this.#namesOf(value);
+    return names.length > MANY || names.some((name) => isObject(value[name]));
   }
 
   /** @param {unknown} schema */
@@ -206,9 +243,9 @@ export class Checker {
 
   /** As `fits`, but what does not fit has not looked at anything. @type {Checker['fits']} */
   #tried(schema, value, problems, seen) {
-    const own = seen ? { properties: new Set(), items: new Set() } : null;
+    const own = seen && new Set();
     const fits = this.fits(schema, value, problems, own);
-    if (fits && seen && own) add(seen, /** @type {Seen} */ (own));
+    if (fits && seen && own) add(seen, own);
     return fits;
   }
 
@@ -250,7 +287,7 @@ export class Checker {
     let fits = needs(required);
     if (!fits && !goesOn(problems)) return false;
     if (minProperties !== undefined || maxProperties !== undefined) {
-      const count = Object.keys(object).length;
+      const count = this.#namesOf(object).length;
       if (count < minProperties) fits = this.#bad(problems, 'minProperties', `must have at least ${counted(minProperties, 'property')}`);
       if (count > maxProperties) fits = this.#bad(problems, 'maxProperties', `must have at most ${counted(maxProperties, 'property')}`);
     }
@@ -264,12 +301,12 @@ export class Checker {
       for (const name of Object.keys(properties)) {
         if (!fits && !goesOn(problems)) return false;
         if (!has(name)) continue;
-        seen?.properties.add(name);
+        seen?.add(name);
         if (!this.#below(properties[name], object[name], name, problems)) fits = false;
       }
       return fits;
     }
-    for (const name of Object.keys(object)) {
+    for (const name of this.#namesOf(object)) {
       if (!fits && !goesOn(problems)) return false;
       if (!this.#property(schema, name, object[name], problems, seen)) fits = false;
     }
@@ -292,7 +329,7 @@ export class Checker {
       if (additionalProperties === false) return this.#bad(problems, 'additionalProperties', 'is not a known property', name);
       fits = this.#below(additionalProperties, value, name, problems) && fits;
     }
-    if (covered) seen?.properties.add(name);
+    if (covered) seen?.add(name);
     return fits;
   }
 
@@ -307,7 +344,7 @@ export class Checker {
     let fits = true;
     for (let at = 0; at < end; at += 1) {
       if (!fits && !goesOn(problems)) return false;
-      seen?.items.add(at);
+      seen?.add(at);
       if (!this.#below(at < first.length ? first[at] : rest, array[at], at, problems)) fits = false;
     }
     if (contains !== undefined && !this.#contains(schema, array, problems, seen)) fits = false;
@@ -328,7 +365,7 @@ export class Checker {
     let found = 0;
     for (let at = 0; at < array.length; at += 1) {
       if (!this.#below(contains, array[at], at, null)) continue;
-      seen?.items.add(at);
+      seen?.add(at);
       found += 1;
       if (found > maxContains) return this.#bad(problems, 'maxContains', `must hold at most ${counted(maxContains, 'item')} of a kind`);
       if (found >= minContains && maxContains === Infinity && !seen) break;
@@ -346,14 +383,14 @@ export class Checker {
     };
     if (Array.isArray(value) && ofArray !== undefined) {
       for (let at = 0; at < value.length && (fits || goesOn(problems)); at += 1) {
-        if (!seen.items.has(at)) check(ofArray, value[at], at);
-        seen.items.add(at);
+        if (!seen.has(at)) check(ofArray, value[at], at);
+        seen.add(at);
       }
     } else if (typeof value === 'object' && value !== null && !Array.isArray(value) && ofObject !== undefined) {
-      for (const name of Object.keys(value)) {
+      for (const name of this.#namesOf(value)) {
         if (!fits && !goesOn(problems)) break;
-        if (!seen.properties.has(name) && value[name] !== undefined) check(ofObject, value[name], name);
-        seen.properties.add(name);
+        if (!seen.has(name) && value[name] !== undefined) check(ofObject, value[name], name);
+        seen.add(name);
       }
     }
     return fits;
@@ -363,10 +400,15 @@ export class Checker {
 /** Whether there is more to be told. @param {Problem[] | null} problems */
 const goesOn = (problems) => problems !== null && problems.length < MOST_ERRORS;
 
+
+/** Of which nobody asked what was looked at. @type {Result} */
+const FITS = { fits: true, seen: null };
+/** @type {Result} */
+const FITS_NOT = { fits: false, seen: null };
+
 /** @param {Seen} seen @param {Seen} more */
 function add(seen, more) {
-  for (const name of more.properties) seen.properties.add(name);
-  for (const at of more.items) seen.items.add(at);
+  for (const it of more) seen.add(it);
 }
 
 /** @param {Problem[]} problems */
@@ -379,22 +421,6 @@ const typeOf = (value) => (value === null ? 'null' : Array.isArray(value) ? 'arr
 function isOfType(value, type) {
   if (Array.isArray(type)) return type.some((it) => isOfType(value, it));
   return type === 'integer' ? Number.isInteger(value) : type === typeOf(value);
-}
-
-/** Whether any of its members is more than text, a number or the like. @param {any} value */
-function holdsObjects(value) {
-  if (Array.isArray(value)) return value.some((it) => typeof it === 'object' && it !== null);
-  for (const key in value) if (typeof value[key] === 'object' && value[key] !== null) return true;
-  return false;
-}
-
-/** @param {any} one @param {any} other of a schema @returns {boolean} */
-function equal(one, other) {
-  if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
-  const names = Object.keys(other);
-  if (Object.keys(one).length !== names.length || (Array.isArray(one) && one.length !== other.length)) return false;
-  return names.every((name) => Object.hasOwn(one, name) && equal(one[name], other[name]));
 }
 
 /** @param {string} text */

@@ -7,7 +7,7 @@
 import { Expressions } from './expressions.js';
 import { LinearPattern } from './linear.js';
 import { askWorker } from './pattern-worker.js';
-import { UNCHECKED } from './unchecked.js';
+import { UNCHECKED, Unchecked } from './unchecked.js';
 
 /** @import { Verdict } from '../validators.js' */
 
@@ -68,17 +68,21 @@ export class Patterns {
    * @param {string} pattern
    * @param {string} text
    * @returns {boolean} a guess, if that is still to be asked
+   * @throws {Unchecked} when that would be too much to ask
    */
   test(pattern, text) {
     const known = this.#known.get(pattern)?.get(text);
     if (known !== undefined) return known;
     const linear = this.#matchers.get(pattern);
-    const work = (linear?.cost ?? Infinity) * text.length;
+    // Its end is looked at like a character: an empty text is some work.
+    const work = (linear?.cost ?? Infinity) * (text.length + 1);
     if (linear && this.#work + work <= MOST_WORK) {
       this.#work += work;
       return linear.test(text);
     }
-    if (this.#asked.length <= MOST_TEXTS) this.#asked.push([pattern, text]);
+    this.#asked.push([pattern, text]);
+    // Nobody will be asked: what is left of the value need not be looked at.
+    if (this.#asked.length > MOST_TEXTS) throw new Unchecked();
     return true;
   }
 
