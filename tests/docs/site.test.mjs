@@ -65,6 +65,7 @@ test('every link within the site leads to a page, and to a heading of it', () =>
 test('axe finds nothing on any page, light or dark', { timeout: 240_000 }, async () => {
   const page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 900 });
+  /** @type {string[]} */
   const found = [];
   const scheme = (/** @type {string} */ value) => page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
   /** @param {string} path @param {string} mode @param {any} rules */
