@@ -1,11 +1,9 @@
 //! Connections: accepted, with TLS or without, and served HTTP/1.1 until the gateway stops.
 
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -18,14 +16,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rustls::ServerConfig;
-use rustls::server::Acceptor;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
-use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
@@ -33,7 +29,6 @@ use crate::fronts::ledger::Party;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
-use crate::fronts::socket::turns::Turns;
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::gateway::Seldom;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
@@ -60,8 +55,6 @@ pub(crate) struct Connections {
     pub router: Router,
     pub limits: HttpLimits,
     pub bounds: Arc<SocketBounds>,
-    /// At what a handshake computes: strangers make as many as they like.
-    pub handshakes: Arc<Turns>,
     pub lifecycle: Arc<Lifecycle>,
 }
 
@@ -121,10 +114,10 @@ impl Connections {
         at_once(&stream);
         let place = Arc::new(place);
         let serving = async {
-            let Some(config) = self.tls.as_ref().map(Tls::config) else {
+            let Some(acceptor) = self.tls.as_ref().map(Tls::acceptor) else {
                 return self.converse(stream, address, place.clone()).await;
             };
-            match self.shake_hands(config, stream, address).await {
+            match self.shake_hands(acceptor, stream).await {
                 Some(Ok(stream)) => self.converse(stream, address, place.clone()).await,
                 Some(Err(error)) => {
                     tracing::debug!(address = %address.0, %error, "no TLS handshake");
@@ -146,25 +139,12 @@ impl Connections {
     /// Nothing if it takes too long, or the gateway stops meanwhile.
     async fn shake_hands(
         &self,
-        config: Arc<ServerConfig>,
+        acceptor: TlsAcceptor,
         stream: TcpStream,
-        address: PeerAddress,
     ) -> Option<io::Result<TlsStream<TcpStream>>> {
-        let handshake = async {
-            let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
-            let mut shaking = pin!(hello.into_stream(config));
-            // The first step signs, and waits for nobody. A turn at more could be held by who is silent.
-            let stranger = Party::Stranger(address.network());
-            let turn = self.handshakes.take(&stranger).await;
-            let begun = poll_fn(|context| Poll::Ready(shaking.as_mut().poll(context))).await;
-            drop(turn);
-            match begun {
-                Poll::Ready(shaken) => shaken,
-                Poll::Pending => shaking.await,
-            }
-        };
+        let handshake = timeout(self.limits.handshake_timeout, acceptor.accept(stream));
         tokio::select! {
-            shaken = timeout(self.limits.handshake_timeout, handshake) => shaken.ok(),
+            shaken = handshake => shaken.ok(),
             () = self.lifecycle.reached(Phase::Stopping) => None,
         }
     }

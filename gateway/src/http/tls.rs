@@ -13,6 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
 
 /// Where the certificate is, if TLS is to be served.
 #[derive(Args, Clone, Debug, Default)]
@@ -133,9 +134,8 @@ impl Tls {
         }
     }
 
-    /// What a handshake is made with.
-    pub(crate) fn config(&self) -> Arc<ServerConfig> {
-        self.config.clone()
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        self.config.clone().into()
     }
 }
 

@@ -5,7 +5,7 @@ mod cuts;
 pub(crate) mod parts;
 pub(crate) mod reader;
 pub(crate) mod stream;
-pub(crate) mod turns;
+mod turns;
 mod upgrade;
 mod web_socket;
 mod writer;
