@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, RawQuery, Request, State};
+use axum::extract::{Query, RawQuery, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any_service, get};
-use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_http::services::ServeDir;
@@ -30,28 +28,6 @@ const MANIFEST: &str = "abp.json";
 #[derive(Deserialize)]
 struct Wanted {
     app: Option<String>,
-}
-
-/// The page and what belongs to it. Its manifest is not among the files: `/abp.json` tells it to
-/// whoever may see it, however else the path is spelt.
-pub(crate) fn page(directory: &Path) -> MethodRouter {
-    let guard = async |request: Request, next: Next| match is_manifest(request.uri().path()) {
-        true => (StatusCode::NOT_FOUND, "Not found: ask for /abp.json\n").into_response(),
-        false => next.run(request).await,
-    };
-    files(directory).layer(from_fn(guard))
-}
-
-/// Whether the file service would find the manifest there: it decodes, and skips empty parts and dots.
-fn is_manifest(path: &str) -> bool {
-    let decoded = percent_decode_str(path).decode_utf8_lossy();
-    let mut parts = decoded
-        .split(['/', '\\'])
-        .filter(|it| !matches!(*it, "" | "."));
-    parts
-        .next()
-        .is_some_and(|it| it.eq_ignore_ascii_case(MANIFEST))
-        && parts.next().is_none()
 }
 
 /// The files of a directory.

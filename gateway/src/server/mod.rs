@@ -143,7 +143,7 @@ impl Server {
             )
             .merge(runs::page::routes())
             .nest_service("/caphost", pages::files(&config.package))
-            .fallback_service(pages::page(&config.www));
+            .fallback_service(pages::files(&config.www));
         let budget = Arc::new(Budget {
             received: bounds.unfinished.clone(),
             unsent: Arc::new(http_limits.unsent()),

@@ -300,24 +300,3 @@ async fn where_there_are_tokens_the_manifest_needs_one() {
         }
     }
 }
-
-#[tokio::test]
-async fn the_manifest_beside_the_page_is_not_to_be_had_by_another_spelling() {
-    let gateway = Gateway::with(Config {
-        tokens: Tokens::new(vec!["agent=agent".parse().unwrap()]),
-        ..config()
-    })
-    .await;
-    for path in [
-        "/abp%2ejson",
-        "/%61bp.json",
-        "//abp.json",
-        "/./abp.json",
-        "/ABP.json",
-    ] {
-        let answer = gateway.get(path, "").await;
-        assert_eq!(answer.status, 404, "{path}");
-        assert!(!answer.body.contains("capabilities"), "{path}");
-    }
-    assert_eq!(gateway.get("/", "").await.status, 200);
-}

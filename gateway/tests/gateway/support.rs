@@ -151,11 +151,6 @@ impl Peer {
         soon("sending", self.socket.send(text)).await.unwrap();
     }
 
-    pub async fn binary(&mut self, bytes: Vec<u8>) {
-        let frame = Message::binary(bytes);
-        soon("sending", self.socket.send(frame)).await.unwrap();
-    }
-
     /// The next message.
     pub async fn next(&mut self) -> Value {
         // For the whole of it: pings come all the time.

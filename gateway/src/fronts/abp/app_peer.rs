@@ -82,7 +82,6 @@ impl AppPeer {
             Ok(envelope) if envelope.kind == RESUME => {
                 let resumed = self.resume(peer, &envelope).unwrap_or_else(|error| {
                     self.refuse(peer, envelope.subject(), error);
-                    self.turn_away();
                     None
                 });
                 return (resumed, Counted::Message);
@@ -97,7 +96,11 @@ impl AppPeer {
         let by = registers.then(|| self.bearer(&event));
         self.hub.handle(event);
         let Some(by) = by else {
-            self.turn_away();
+            if self.waits() {
+                // It gets one answer, and no more.
+                let reason = "Send app/register first";
+                self.outbox.close(CloseCode::POLICY, reason.into());
+            }
             return (None, counted);
         };
         if self.hub.has_registered(peer) {
@@ -135,12 +138,9 @@ impl AppPeer {
         drop(self.place().take());
     }
 
-    /// Closes the connection if it has yet to register: what comes before that gets one answer.
-    fn turn_away(&self) {
-        if self.place().is_some() {
-            let reason = "Send app/register first";
-            self.outbox.close(CloseCode::POLICY, reason.into());
-        }
+    /// Whether it has yet to register.
+    fn waits(&self) -> bool {
+        self.place().is_some()
     }
 
     fn place(&self) -> MutexGuard<'_, Option<LobbyPlace>> {
@@ -235,7 +235,6 @@ impl Endpoint for AppPeer {
         match &*self.stage() {
             Stage::Plain(peer) | Stage::Elsewhere(peer, _) => {
                 self.refuse(*peer, Subject::default(), refused);
-                self.turn_away();
             }
             Stage::Attached(attached) => attached.refuse(refused),
             Stage::Over => {}
