@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::broker::CloseCode;
 use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::shares::Shares;
-use crate::fronts::socket::turns::Turns;
+use crate::fronts::turns::Turns;
 use crate::gateway::Outbox;
 use crate::limits::Limits;
 

@@ -5,7 +5,6 @@ mod cuts;
 pub(crate) mod parts;
 pub(crate) mod reader;
 pub(crate) mod stream;
-mod turns;
 mod upgrade;
 mod web_socket;
 mod writer;

@@ -17,10 +17,10 @@ use crate::broker::CloseCode;
 use crate::fronts::rate_limit::Pace;
 use crate::fronts::socket::parts::fitted;
 use crate::fronts::socket::stream::{Excess, Watch};
-use crate::fronts::socket::turns::Turns;
 use crate::fronts::socket::web_socket::WebSocket;
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
+use crate::fronts::turns::Turns;
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 

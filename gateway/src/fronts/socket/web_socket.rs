@@ -8,7 +8,7 @@ use tokio_tungstenite::WebSocketStream;
 
 use super::parts::Parts;
 use super::stream::Watch;
-use super::turns::Turns;
+use crate::fronts::turns::Turns;
 
 /// What the gateway serves WebSockets with.
 pub(crate) type WebSocket = WebSocketStream<Parts<TokioIo<Upgraded>>>;
