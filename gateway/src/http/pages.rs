@@ -18,6 +18,7 @@ use tower_http::services::ServeDir;
 use crate::fronts::auth::authenticate;
 use crate::fronts::refusal::{Refusal, json_text, refuse};
 use crate::gateway::Hub;
+use crate::http::headers::is_private;
 use crate::tokens::{Denied, Role};
 use caphost::call::{Code, Error};
 
@@ -121,22 +122,21 @@ impl Manifests {
             }
         }
     }
-}
 
-/// `/abp.json`: of the app connected, else the one beside the page.
-pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
-    let answer = |State(manifests): State<Manifests>,
-                  query: Result<Query<Wanted>, QueryRejection>,
-                  RawQuery(raw): RawQuery,
-                  headers: HeaderMap| async move {
-        let wanted = match manifests.wanted(query, &headers, raw.as_deref()) {
+    async fn answer(
+        &self,
+        query: Result<Query<Wanted>, QueryRejection>,
+        headers: &HeaderMap,
+        raw: Option<&str>,
+    ) -> Response {
+        let wanted = match self.wanted(query, headers, raw) {
             Ok(wanted) => wanted,
             Err(refusal) => return refusal.into_response(),
         };
-        if let Some(manifest) = manifests.hub.manifest(wanted.as_deref()) {
+        if let Some(manifest) = self.hub.manifest(wanted.as_deref()) {
             return json_text(StatusCode::OK, manifest);
         }
-        if let Some(manifest) = static_manifest(&manifests.www, wanted.as_deref()).await {
+        if let Some(manifest) = static_manifest(&self.www, wanted.as_deref()).await {
             return json_text(StatusCode::OK, manifest);
         }
         let message = match wanted {
@@ -148,6 +148,21 @@ pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
             StatusCode::NOT_FOUND,
             &error.with_details(Box::new(json!({ "path": "app" }))),
         )
+    }
+}
+
+/// `/abp.json`: of the app connected, else the one beside the page.
+pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
+    let answer = |State(manifests): State<Manifests>,
+                  query: Result<Query<Wanted>, QueryRejection>,
+                  RawQuery(raw): RawQuery,
+                  headers: HeaderMap| async move {
+        let is_public = manifests.public || manifests.hub.tokens.is_empty();
+        let mut response = manifests.answer(query, &headers, raw.as_deref()).await;
+        if !is_public {
+            is_private(&mut response);
+        }
+        response
     };
     get(answer).with_state(manifests)
 }
