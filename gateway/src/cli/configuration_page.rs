@@ -12,7 +12,9 @@ use crate::fronts::contextforge;
 use crate::fronts::rap::runtime::RuntimeLimits;
 use crate::fronts::rap::server::delivery::{IN_ALL, PER_TOKEN};
 use crate::fronts::socket::parts::TINY_PER_SECOND;
-use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND};
+use crate::fronts::socket::reader::{
+    ASIDE_PER_SECOND, REFUSED_AT_ONCE, REFUSED_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND,
+};
 use crate::fronts::socket::stream::UNFINISHED_TIME;
 use crate::http::http_limits::LONGEST_PAUSE;
 use crate::http::places::{SPARE, SPARE_TIME};
@@ -134,6 +136,10 @@ fn fixed() -> Vec<(&'static str, String)> {
         (
             "Frames per second of one WebSocket that are no message: pings, pongs, binary ones, and text that cannot be read. Past it the connection waits",
             ASIDE_PER_SECOND.to_string(),
+        ),
+        (
+            "Frames per second of all WebSockets of one token, or of one address without a token, that are no message or a request that is refused at once, and how many may come at once. Past it they wait",
+            format!("{REFUSED_PER_SECOND}, {REFUSED_AT_ONCE}"),
         ),
         (
             "Fragments of less than 1 KiB per second of one WebSocket, but for the last of each message. Past it the connection waits",

@@ -19,3 +19,4 @@ mod shared_sessions;
 pub(crate) mod shares;
 pub mod socket;
 pub mod stdio;
+pub(crate) mod turns;

@@ -26,8 +26,12 @@ impl Hub {
         self.handle_with(event, |_| {});
     }
 
-    /// The same; `before` changes what goes with the event.
-    pub(crate) fn handle_with(&self, mut event: Event<'_>, before: impl FnOnce(&mut State)) {
+    /// The same; `before` changes what goes with the event. Whether it was answered with an error.
+    pub(crate) fn handle_with(
+        &self,
+        mut event: Event<'_>,
+        before: impl FnOnce(&mut State),
+    ) -> bool {
         if let Event::Message { peer, message } = &mut event
             && message.is_update()
             && let Some(offer) = self.offer_on(*peer)
@@ -44,7 +48,9 @@ impl Hub {
             _ => {}
         }
         self.note_waiting(&mut state, &event);
+        let refused_before = state.broker.counters().refused;
         state.broker.handle(event, now);
+        let is_refused = state.broker.counters().refused > refused_before;
         if self.workers().is_some() {
             after.news = self.note(state.broker.runs_mut());
         }
@@ -71,6 +77,7 @@ impl Hub {
                 announcer.tell_left(agent, message.into_text());
             }
         }
+        is_refused
     }
 
     /// Tells the broker what waits.

@@ -9,6 +9,8 @@ pub enum Counted {
     Request,
     /// `app/update`, for which much is done.
     Update,
+    /// A message that was answered with an error at once.
+    Refused,
     /// No message: it cannot be read.
     Aside,
 }

@@ -1,9 +1,11 @@
 //! Connections: accepted, with TLS or without, and served HTTP/1.1 until the gateway stops.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -16,12 +18,14 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use rustls::server::Acceptor;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
@@ -30,6 +34,7 @@ use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
+use crate::fronts::turns::Turns;
 use crate::gateway::Seldom;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::http::budget::LetGo;
@@ -55,6 +60,8 @@ pub(crate) struct Connections {
     pub router: Router,
     pub limits: HttpLimits,
     pub bounds: Arc<SocketBounds>,
+    /// At the handshakes of TLS.
+    pub handshakes: Arc<Turns>,
     pub lifecycle: Arc<Lifecycle>,
 }
 
@@ -114,10 +121,10 @@ impl Connections {
         at_once(&stream);
         let place = Arc::new(place);
         let serving = async {
-            let Some(acceptor) = self.tls.as_ref().map(Tls::acceptor) else {
+            let Some(config) = self.tls.as_ref().map(Tls::config) else {
                 return self.converse(stream, address, place.clone()).await;
             };
-            match self.shake_hands(acceptor, stream).await {
+            match self.shake_hands(config, stream, address).await {
                 Some(Ok(stream)) => self.converse(stream, address, place.clone()).await,
                 Some(Err(error)) => {
                     tracing::debug!(address = %address.0, %error, "no TLS handshake");
@@ -139,10 +146,27 @@ impl Connections {
     /// Nothing if it takes too long, or the gateway stops meanwhile.
     async fn shake_hands(
         &self,
-        acceptor: TlsAcceptor,
+        config: Arc<ServerConfig>,
         stream: TcpStream,
+        address: PeerAddress,
     ) -> Option<io::Result<TlsStream<TcpStream>>> {
-        let handshake = timeout(self.limits.handshake_timeout, acceptor.accept(stream));
+        let handshake = async {
+            let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+            // Our part of it, which takes a private key to sign, waits for its turn. The client's does not
+            // hold one: it may never come.
+            let turn = self
+                .handshakes
+                .take(&Party::Stranger(address.network()))
+                .await;
+            let mut shaking = pin!(hello.into_stream(config));
+            let begun = poll_fn(|context| Poll::Ready(shaking.as_mut().poll(context))).await;
+            drop(turn);
+            match begun {
+                Poll::Ready(shaken) => shaken,
+                Poll::Pending => shaking.await,
+            }
+        };
+        let handshake = timeout(self.limits.handshake_timeout, handshake);
         tokio::select! {
             shaken = handshake => shaken.ok(),
             () = self.lifecycle.reached(Phase::Stopping) => None,

@@ -138,6 +138,12 @@ pub(crate) async fn apply(
     response
 }
 
+/// Whoever the answer passes keeps nothing of it.
+pub(crate) fn is_private(response: &mut Response) {
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(CACHE_CONTROL, no_store);
+}
+
 /// What turns away what the page of a foreign origin has sent. A native client sends no `Origin`; a
 /// browser does whenever it opens a WebSocket, and with every request that could change something
 /// or whose answer a script of another origin would read.

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, RawQuery, State};
+use axum::extract::{Query, RawQuery, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any_service, get};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_http::services::ServeDir;
@@ -16,6 +18,7 @@ use tower_http::services::ServeDir;
 use crate::fronts::auth::authenticate;
 use crate::fronts::refusal::{Refusal, json_text, refuse};
 use crate::gateway::Hub;
+use crate::http::headers::is_private;
 use crate::tokens::{Denied, Role};
 use caphost::call::{Code, Error};
 
@@ -30,18 +33,41 @@ struct Wanted {
     app: Option<String>,
 }
 
-/// The files of a directory.
+/// The files of a directory, but for the manifest in it.
 pub(crate) fn files(directory: &Path) -> MethodRouter {
     let root = directory.to_path_buf();
-    let missing = get(move || {
+    let missing = {
         let root = root.clone();
-        async move { not_found(&root) }
-    });
+        get(move || {
+            let root = root.clone();
+            async move { not_found(&root) }
+        })
+    };
     any_service(
         ServeDir::new(directory)
             .with_buf_chunk_size(CHUNK)
             .fallback(missing),
     )
+    .layer(from_fn(move |request: Request, next: Next| {
+        let root = root.clone();
+        async move {
+            match is_manifest(request.uri().path()) {
+                true => not_found(&root),
+                false => next.run(request).await,
+            }
+        }
+    }))
+}
+
+/// Whether the file at that path is the manifest, which is not for everybody, however it is spelt: a
+/// file system may not tell large letters from small ones, nor see what follows a name.
+fn is_manifest(path: &str) -> bool {
+    let path = percent_decode_str(path).decode_utf8_lossy();
+    let names = path.split(['/', '\\']);
+    let mut names = names.filter(|name| !matches!(*name, "" | "."));
+    let name = names.next().and_then(|name| name.split(':').next());
+    let name = name.map(|name| name.trim_end_matches(['.', ' ']));
+    names.next().is_none() && name.is_some_and(|name| name.eq_ignore_ascii_case(MANIFEST))
 }
 
 fn not_found(root: &Path) -> Response {
@@ -96,22 +122,21 @@ impl Manifests {
             }
         }
     }
-}
 
-/// `/abp.json`: of the app connected, else the one beside the page.
-pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
-    let answer = |State(manifests): State<Manifests>,
-                  query: Result<Query<Wanted>, QueryRejection>,
-                  RawQuery(raw): RawQuery,
-                  headers: HeaderMap| async move {
-        let wanted = match manifests.wanted(query, &headers, raw.as_deref()) {
+    async fn answer(
+        &self,
+        query: Result<Query<Wanted>, QueryRejection>,
+        headers: &HeaderMap,
+        raw: Option<&str>,
+    ) -> Response {
+        let wanted = match self.wanted(query, headers, raw) {
             Ok(wanted) => wanted,
             Err(refusal) => return refusal.into_response(),
         };
-        if let Some(manifest) = manifests.hub.manifest(wanted.as_deref()) {
+        if let Some(manifest) = self.hub.manifest(wanted.as_deref()) {
             return json_text(StatusCode::OK, manifest);
         }
-        if let Some(manifest) = static_manifest(&manifests.www, wanted.as_deref()).await {
+        if let Some(manifest) = static_manifest(&self.www, wanted.as_deref()).await {
             return json_text(StatusCode::OK, manifest);
         }
         let message = match wanted {
@@ -123,6 +148,21 @@ pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
             StatusCode::NOT_FOUND,
             &error.with_details(Box::new(json!({ "path": "app" }))),
         )
+    }
+}
+
+/// `/abp.json`: of the app connected, else the one beside the page.
+pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
+    let answer = |State(manifests): State<Manifests>,
+                  query: Result<Query<Wanted>, QueryRejection>,
+                  RawQuery(raw): RawQuery,
+                  headers: HeaderMap| async move {
+        let is_public = manifests.public || manifests.hub.tokens.is_empty();
+        let mut response = manifests.answer(query, &headers, raw.as_deref()).await;
+        if !is_public {
+            is_private(&mut response);
+        }
+        response
     };
     get(answer).with_state(manifests)
 }

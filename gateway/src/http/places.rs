@@ -1,5 +1,6 @@
 //! How many connections there are, and which is let go when there are too many.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -17,7 +18,8 @@ use crate::fronts::socket::stream::Watch;
 ///
 /// When there are too many, of one address or of all, one makes room that waits for a request: one that
 /// never sent any, if there is one, and of those the oldest. If there is none, the one makes room that has
-/// not read its answer for longest. Else the next has a spare place for a short time, on which nothing is
+/// not read its answer for longest. If nobody has stopped reading and all places are taken, one makes room
+/// of an address with more than an equal share of them. Else the next has a spare place for a short time, on which nothing is
 /// asked but how the gateway is. Of the spare ones, the address with most makes room.
 #[derive(Debug)]
 pub(crate) struct Places {
@@ -81,7 +83,9 @@ impl Places {
         let is_full = if taken.of_address.get(&address) >= Some(&self.most_of_one) {
             !taken.let_one_go(Some(address))
         } else {
-            taken.all.len() >= self.most && !taken.let_one_go(None)
+            taken.all.len() >= self.most
+                && !taken.let_one_go(None)
+                && !taken.let_a_slow_one_go(address)
         };
         if is_full {
             drop(taken);
@@ -158,6 +162,30 @@ impl Taken {
         }
         let idle = idle.or(slow.map(|(_, number)| number));
         let gone = idle.and_then(|number| self.remove(number));
+        gone.is_some_and(|gone| {
+            gone.let_go.notify_one();
+            true
+        })
+    }
+
+    /// For one more from that address: one of an address that has more than an equal share, although it
+    /// is busy. Of those whose answers are not read as fast as they are written, the one of the address
+    /// with most; else the oldest. Whether there was one.
+    fn let_a_slow_one_go(&mut self, address: IpAddr) -> bool {
+        let own = self.of_address.get(&address).copied().unwrap_or(0);
+        let addresses = self.of_address.len() + usize::from(own == 0);
+        let share = (self.all.len() / addresses.max(1)).max(1);
+        if own >= share {
+            return false;
+        }
+        let slowest = self.all.iter().filter_map(|(number, it)| {
+            let count = *self.of_address.get(&it.address)?;
+            let since = it.watch.get().and_then(Watch::waits_since);
+            let order = (since.is_none(), Reverse(count), since, *number);
+            (count > share).then_some(order)
+        });
+        let slowest = slowest.min().map(|(.., number)| number);
+        let gone = slowest.and_then(|number| self.remove(number));
         gone.is_some_and(|gone| {
             gone.let_go.notify_one();
             true
@@ -283,6 +311,26 @@ mod tests {
             let taken = places.taken(spare);
             assert!(taken.all.is_empty() && taken.of_address.is_empty());
         }
+    }
+
+    #[test]
+    fn networks_that_read_slowly_but_steadily_do_not_hold_all_places() {
+        let places = Places::new(12, 3);
+        let enter = |last| {
+            let place = places.enter(address(last)).unwrap();
+            place.occupant.busy.store(1, Relaxed);
+            place
+        };
+        let gone = |place: &&Place| place.let_go().now_or_never().is_some();
+        let greedy: Vec<_> = (0..12).map(|number| enter(1 + number / 3)).collect();
+        // Five networks share twelve places: two for each.
+        let honest = [enter(5), enter(5)];
+        assert!(honest.iter().all(|it| !it.is_spare()));
+        assert_eq!(greedy.iter().filter(gone).count(), 2);
+        // Whoever has no more than others makes no room.
+        assert!(enter(5).is_spare());
+        // Nor does anybody for one of those that have most.
+        assert!(enter(1).is_spare() && honest.iter().filter(gone).count() == 0);
     }
 
     #[test]

@@ -13,7 +13,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use tokio::time::sleep;
-use tokio_rustls::TlsAcceptor;
 
 /// Where the certificate is, if TLS is to be served.
 #[derive(Args, Clone, Debug, Default)]
@@ -134,8 +133,8 @@ impl Tls {
         }
     }
 
-    pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.config.clone().into()
+    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+        self.config.clone()
     }
 }
 

@@ -12,16 +12,19 @@ use crate::gateway::lifecycle::Lifecycle;
 use crate::http::headers::{self, Policy};
 use crate::http::{http_limits, streams};
 
-/// Only pages of our own origins, and bodies that come in time.
+/// Only pages of our own origins, and bodies that come in time. What is answered is for whoever asked:
+/// nobody keeps it.
 pub(super) async fn own(
     State((policy, body_timeout)): State<(Arc<Policy>, Duration)>,
     request: Request,
     next: Next,
 ) -> Response {
-    match headers::own_origins(&policy, &request) {
+    let mut response = match headers::own_origins(&policy, &request) {
         Some(refusal) => refusal,
         None => http_limits::body_time(body_timeout, request, next).await,
-    }
+    };
+    headers::is_private(&mut response);
+    response
 }
 
 /// Only bodies as large as a message may be, and streams that end with the gateway.

@@ -25,6 +25,7 @@ pub use config::Config;
 use crate::cluster::{Cluster, Profile};
 use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::socket::bounds::SocketBounds;
+use crate::fronts::turns::Turns;
 use crate::fronts::{abp, apps, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::{Elsewhere, Hub};
@@ -235,6 +236,7 @@ impl Server {
             router: self.router,
             limits: self.http_limits,
             bounds: self.bounds,
+            handshakes: Turns::of_processors(),
             lifecycle: lifecycle.clone(),
         };
         // Of its own, so that it goes on while the gateway drains.

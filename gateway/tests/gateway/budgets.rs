@@ -184,6 +184,10 @@ async fn who_does_not_register_is_answered_once() {
     for (text, answered) in [
         (call("1", "c").to_string(), "NOT_INITIALIZED"),
         ("nonsense".into(), "INVALID_PARAMS"),
+        (
+            request("app/resume", "r", json!(7)).to_string(),
+            "INVALID_PARAMS",
+        ),
     ] {
         let mut stranger = gateway.peer("/abp/app").await;
         stranger.text(text.clone()).await;
@@ -191,6 +195,13 @@ async fn who_does_not_register_is_answered_once() {
         assert_eq!(code(&stranger.next().await), answered);
         assert_eq!(stranger.closed().await, 1008);
     }
+    let mut stranger = gateway.peer("/abp/app").await;
+    for _ in 0..2 {
+        let binary = Message::Binary(vec![0; 10].into());
+        stranger.socket.send(binary).await.unwrap();
+    }
+    assert_eq!(code(&stranger.next().await), "INVALID_PARAMS");
+    assert_eq!(stranger.closed().await, 1008);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -198,6 +198,57 @@ async fn pings_and_garbage_wait_past_a_rate() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_refused_on_many_sockets_of_one_token_waits_together() {
+    let gateway = Gateway::with(Config {
+        tokens: tokens(&["agent=greedy", "agent=honest", "app=c"]),
+        ..config()
+    })
+    .await;
+    let mut app = gateway.peer("/abp/app?token=c").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let mut honest = gateway.peer("/abp?token=honest").await;
+    honest.initialize(&mut app).await;
+    let began = Instant::now();
+    let mut floods = Vec::new();
+    for number in 0..12 {
+        let (path, text) = match number % 2 {
+            0 => ("/abp?token=greedy", r#"{"type":"x"}"#),
+            _ => (
+                "/jsonrpc?token=greedy",
+                r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#,
+            ),
+        };
+        let (mut sink, mut stream) = gateway.peer(path).await.socket.split();
+        floods.push(tokio::spawn(async move {
+            let sending = async { while sink.send(Message::text(text)).await.is_ok() {} };
+            let mut count = 0;
+            let counting = async {
+                while let Some(Ok(_)) = stream.next().await {
+                    count += 1;
+                }
+            };
+            let time = Duration::from_secs(5);
+            let _ = tokio::time::timeout(time, async { tokio::join!(sending, counting) }).await;
+            count
+        }));
+    }
+    let mut slowest = Duration::ZERO;
+    while began.elapsed() < Duration::from_secs(4) {
+        let called = Instant::now();
+        honest.call_through(&mut app).await;
+        slowest = slowest.max(called.elapsed());
+    }
+    let mut count = 0;
+    for flood in floods {
+        count += soon("the end of the flood", flood).await.unwrap();
+    }
+    let most = 10_000.0 + 5_500.0 * began.elapsed().as_secs_f64();
+    assert!(f64::from(count) <= most, "{count} in {:?}", began.elapsed());
+    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_requests_make_room_for_whole_ones_and_are_closed() {
     let gateway = Gateway::with(Config {
         http_limits: HttpLimits {

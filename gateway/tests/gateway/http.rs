@@ -100,6 +100,50 @@ async fn the_manifest_is_generated_from_what_is_registered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_manifest_is_not_public_by_another_spelling() {
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(vec!["agent=secret".parse().unwrap()]),
+        ..config()
+    })
+    .await;
+    let (head, _) = get(&gateway, "/abp.json", "").await;
+    assert!(head.starts_with("http/1.1 401"), "{head}");
+    let (head, _) = get(&gateway, "/abp.json?token=secret", "").await;
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    for spelling in [
+        "/abp%2ejson",
+        "/%61bp.json",
+        "/%61bp%2E%6a%73on?app=x",
+        "//abp.json",
+        "/./abp.json",
+        "/%2e/abp.json",
+        "/abp.json/",
+        "/ABP.json",
+    ] {
+        let (head, body) = get(&gateway, spelling, "").await;
+        assert!(head.starts_with("http/1.1 404"), "{spelling}: {head}");
+        assert!(!body.contains("static"), "{spelling}: {body}");
+    }
+    let (head, _) = get(&gateway, "/%69ndex.html", "").await;
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_token_is_shown_for_is_not_kept_by_anybody() {
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(vec!["agent=secret".parse().unwrap()]),
+        ..config()
+    })
+    .await;
+    for path in ["/api/runs", "/api/apps", "/abp.json", "/mcp/none"] {
+        for token in ["", "Authorization: Bearer secret\r\n"] {
+            let (head, _) = get(&gateway, path, token).await;
+            assert!(head.contains("cache-control: no-store"), "{path}: {head}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_is_not_ours_is_refused() {
     let gateway = Gateway::start().await;
     let port = gateway.address.port();

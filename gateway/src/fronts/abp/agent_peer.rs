@@ -25,8 +25,11 @@ impl Endpoint for AgentPeer {
         let incoming = Incoming::beginning(text, bytes, Some(&shared), limits);
         let read = incoming.envelope(limits);
         let counted = Counted::of(read.as_ref().ok().map(|it| &*it.kind));
-        self.hub.handle(Event::received(self.peer, read));
-        counted
+        let event = Event::received(self.peer, read);
+        match self.hub.handle_with(event, |_| {}) && counted == Counted::Message {
+            true => Counted::Refused,
+            false => counted,
+        }
     }
 
     fn binary(&self, refused: Failure) {

@@ -82,6 +82,7 @@ impl AppPeer {
             Ok(envelope) if envelope.kind == RESUME => {
                 let resumed = self.resume(peer, &envelope).unwrap_or_else(|error| {
                     self.refuse(peer, envelope.subject(), error);
+                    self.answered_once();
                     None
                 });
                 return (resumed, Counted::Message);
@@ -96,11 +97,7 @@ impl AppPeer {
         let by = registers.then(|| self.bearer(&event));
         self.hub.handle(event);
         let Some(by) = by else {
-            if self.waits() {
-                // It gets one answer, and no more.
-                let reason = "Send app/register first";
-                self.outbox.close(CloseCode::POLICY, reason.into());
-            }
+            self.answered_once();
             return (None, counted);
         };
         if self.hub.has_registered(peer) {
@@ -138,9 +135,12 @@ impl AppPeer {
         drop(self.place().take());
     }
 
-    /// Whether it has yet to register.
-    fn waits(&self) -> bool {
-        self.place().is_some()
+    /// It was answered. If it has yet to register, it gets no other answer.
+    fn answered_once(&self) {
+        if self.place().is_some() {
+            let reason = "Send app/register first";
+            self.outbox.close(CloseCode::POLICY, reason.into());
+        }
     }
 
     fn place(&self) -> MutexGuard<'_, Option<LobbyPlace>> {
@@ -235,6 +235,7 @@ impl Endpoint for AppPeer {
         match &*self.stage() {
             Stage::Plain(peer) | Stage::Elsewhere(peer, _) => {
                 self.refuse(*peer, Subject::default(), refused);
+                self.answered_once();
             }
             Stage::Attached(attached) => attached.refuse(refused),
             Stage::Over => {}

@@ -184,10 +184,7 @@ impl Peer {
             }
         };
         match message {
-            Message::Request { id, method, params } => {
-                self.request(id, &method, params);
-                Counted::Request
-            }
+            Message::Request { id, method, params } => self.request(id, &method, params),
             Message::Notification { method, params } => {
                 self.notified(&method, params);
                 Counted::Message
@@ -208,10 +205,12 @@ impl Peer {
         }
     }
 
-    fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<&str>) {
+    /// Whether it is refused.
+    fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<&str>) -> Counted {
         let invalid = |message: &'static str| {
             let error = Error::invalid_params(message);
             self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
+            Counted::Refused
         };
         if self.in_flight.contains(&id) {
             return invalid("A request with this id is in flight");
@@ -224,7 +223,8 @@ impl Peer {
             error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
             let max = self.hub.limits.requests_per_second;
             let details = json!({ "limit": "requestsPerSecond", "max": max });
-            return self.fail(&id, &error.with_details(details));
+            self.fail(&id, &error.with_details(details));
+            return Counted::Refused;
         }
         // What was read can be read again.
         let params: Option<Value> = params.and_then(|params| serde_json::from_str(params).ok());
@@ -237,8 +237,10 @@ impl Peer {
                 let message = format!("There is no method {:?}", clipped(method, 64));
                 let error = Error::new(Code::NOT_IMPLEMENTED, message);
                 self.refuse(Some(id.value()), code::METHOD_NOT_FOUND, &error);
+                return Counted::Refused;
             }
         }
+        Counted::Request
     }
 
     fn notified(&self, method: &str, params: Option<&str>) {

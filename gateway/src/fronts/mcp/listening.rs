@@ -64,7 +64,7 @@ pub fn events(first: Option<String>, source: impl Source, share: Share) -> Respo
 fn respond(body: Body) -> Response {
     let head = [
         (CONTENT_TYPE, "text/event-stream"),
-        (CACHE_CONTROL, "no-cache"),
+        (CACHE_CONTROL, "no-store"),
         (UNBUFFERED, "no"),
     ];
     (StatusCode::OK, head, body).into_response()
@@ -105,11 +105,9 @@ impl Listening {
         }
     }
 
-    /// The reason is for those who may see the run.
-    fn told(&self, notice: &CancelNotice) -> String {
-        let may_see = notice.concerns(&self.session.caller.identity);
-        let reason = notice.reason.as_deref().filter(|_| may_see);
-        cancel_notice(&notice.request_id, reason).to_string()
+    /// Of several streams the newest tells, and only of runs that the client may see.
+    fn tells(&self, notice: &CancelNotice) -> bool {
+        self.session.is_newest(self.number) && notice.concerns(&self.session.caller.identity)
     }
 }
 
@@ -128,8 +126,9 @@ impl Source for Listening {
                     }
                 }
                 notice = self.cancels.recv() => match notice {
-                    Ok(notice) if self.session.is_newest(self.number) => {
-                        return Some(self.told(&notice));
+                    Ok(notice) if self.tells(&notice) => {
+                        let (id, reason) = (&notice.request_id, notice.reason.as_deref());
+                        return Some(cancel_notice(id, reason).to_string());
                     }
                     Ok(_) => {}
                     Err(RecvError::Lagged(missed)) => {

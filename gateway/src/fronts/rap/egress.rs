@@ -89,24 +89,22 @@ impl AllowedHost {
             Place::Network(network) => {
                 literal(url).is_some_and(|address| network.contains(&address))
             }
-            Place::Host { scheme, port, .. } => {
+            Place::Host {
+                scheme,
+                name,
+                below,
+                port,
+            } => {
                 scheme.is_none_or(|scheme| scheme == url.scheme())
                     && port.is_none_or(|port| Some(port) == url.port_or_known_default())
-                    && url.host_str().is_some_and(|host| self.names(host))
+                    && url.host_str().is_some_and(|host| match below {
+                        true => host
+                            .strip_suffix(&**name)
+                            .is_some_and(|prefix| prefix.len() > 1 && prefix.ends_with('.')),
+                        false => host == name,
+                    })
             }
         }
-    }
-
-    /// Whether it is that host, whatever its port.
-    fn names(&self, host: &str) -> bool {
-        let Place::Host { name, below, .. } = &self.0 else {
-            return false;
-        };
-        if *below {
-            let prefix = host.strip_suffix(&**name);
-            return prefix.is_some_and(|prefix| prefix.len() > 1 && prefix.ends_with('.'));
-        }
-        host == name
     }
 
     fn has(&self, address: IpAddr) -> bool {
@@ -136,7 +134,7 @@ impl Egress {
 
     /// Whether `url` may be called, as far as that is known before its name is resolved.
     pub fn admits(&self, url: &Url) -> bool {
-        let is_named = self.allow.iter().any(|it| it.covers(url));
+        let is_named = self.names(url);
         match literal(url) {
             Some(address) => is_named || (self.allow.is_empty() && self.takes(address)),
             // A network is known by the addresses of the name.
@@ -146,26 +144,61 @@ impl Egress {
         }
     }
 
-    /// Whether a connection may be made to `address`, which `host` stands for.
-    fn reaches(&self, host: &str, address: IpAddr) -> bool {
+    /// Whether `url` is named, with its port and its scheme: its addresses do not matter then.
+    fn names(&self, url: &Url) -> bool {
+        self.allow.iter().any(|it| it.covers(url))
+    }
+
+    /// Whether a connection may be made to `address`, which the host of a URL stands for that is not
+    /// named.
+    fn reaches(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         if self.allow.is_empty() {
             return self.takes(address);
         }
-        let mut allow = self.allow.iter();
-        allow.any(|it| it.names(host) || it.has(address))
+        self.allow.iter().any(|it| it.has(address))
     }
 
     fn takes(&self, address: IpAddr) -> bool {
         !is_internal(address) || (self.loopback && address.to_canonical().is_loopback())
     }
 
-    /// A client for such URLs that have been admitted, with a timeout for a whole request.
+    /// A client for such URLs that have been admitted and are not named, with a timeout for a whole
+    /// request.
     pub fn client(self: Arc<Self>, timeout: Duration) -> Client {
         http_client::with(move |builder| {
             let resolver = Arc::new(Resolver(self.clone()));
             builder.timeout(timeout).dns_resolver(resolver)
         })
+    }
+}
+
+/// Clients for URLs that have been admitted. There are two, as whoever resolves a name does not know
+/// for which port and scheme.
+#[derive(Debug)]
+pub(super) struct Clients {
+    egress: Arc<Egress>,
+    named: Client,
+    /// For those of which the addresses decide.
+    others: Client,
+}
+
+impl Clients {
+    /// With a timeout for a whole request.
+    pub fn new(egress: Arc<Egress>, timeout: Duration) -> Self {
+        Clients {
+            named: http_client::client(timeout),
+            others: egress.clone().client(timeout),
+            egress,
+        }
+    }
+
+    /// The client for that URL.
+    pub fn to(&self, url: &Url) -> &Client {
+        match self.egress.names(url) {
+            true => &self.named,
+            false => &self.others,
+        }
     }
 }
 
@@ -214,14 +247,17 @@ fn is_internal_v6(address: Ipv6Addr) -> bool {
         // (RFC 8215).
         || address.segments()[0] & 0xffc0 == 0xfec0
         || address.segments()[..3] == [0x64, 0xff9b, 1]
+        // Tunnels through NAT (Teredo, RFC 4380): who is at the other end is hidden in it.
+        || address.segments()[..2] == [0x2001, 0]
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (RFC 6052), or
-/// tunnelled by 6to4 (RFC 3056).
+/// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (RFC 6052, and
+/// before it RFC 2765), or tunnelled by 6to4 (RFC 3056).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let of = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match address.segments() {
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low] => Some(of(high, low)),
+        [0, 0, 0, 0, 0xffff, 0, high, low] => Some(of(high, low)),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(of(high, low)),
         [0x2002, high, low, ..] => Some(of(high, low)),
         _ => None,
@@ -237,7 +273,7 @@ impl Resolve for Resolver {
         Box::pin(async move {
             // The port is that of the URL.
             let found = lookup_host((name.as_str(), 0)).await?;
-            let reached = found.filter(|it| egress.reaches(name.as_str(), it.ip()));
+            let reached = found.filter(|it| egress.reaches(it.ip()));
             let reached: Vec<SocketAddr> = reached.collect();
             if reached.is_empty() {
                 return Err(Forbidden.into());
@@ -362,6 +398,10 @@ mod tests {
         "http://[::127.0.0.1]/",
         "http://[64:ff9b::127.0.0.1]/",
         "http://[2002:7f00:1::]/",
+        "http://[::ffff:0:127.0.0.1]/",
+        "http://[2001:0:7f00:1::]/",
+        // Whoever is behind a Teredo server, however public that is.
+        "http://[2001::5db8:d822:0:0:80ff:fffe]/",
         // Private, shared and unique-local networks.
         "http://10.0.0.1/",
         "http://172.16.0.1/",
@@ -433,14 +473,37 @@ mod tests {
             assert_eq!(named.admits(&url(text)), expected, "{text}");
         }
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
-        for (host, at, expected) in [
-            ("runtime.internal", "192.168.0.1", true),
-            ("other.example", "10.1.2.3", true),
-            ("other.example", "::ffff:10.1.2.3", true),
-            ("other.example", "192.168.0.1", false),
-            ("other.example", "93.184.216.34", false),
+        assert!(named.names(&url("http://runtime.internal/")));
+        assert!(!named.names(&url("http://other.example/")));
+        for (at, expected) in [
+            ("10.1.2.3", true),
+            ("::ffff:10.1.2.3", true),
+            ("192.168.0.1", false),
+            ("93.184.216.34", false),
         ] {
-            assert_eq!(named.reaches(host, address(at)), expected, "{host} {at}");
+            assert_eq!(named.reaches(address(at)), expected, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_port_and_a_scheme_count_although_a_network_is_allowed_too() {
+        let named = egress(
+            &["localhost:8080", "https://runtime.example", "10.1.0.0/16"],
+            false,
+        );
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        for (text, at, expected) in [
+            ("http://localhost:8080/", "127.0.0.1", true),
+            ("http://localhost:6379/", "127.0.0.1", false),
+            ("http://localhost:6379/", "10.1.2.3", true),
+            ("https://runtime.example/", "192.168.0.1", true),
+            ("http://runtime.example/", "192.168.0.1", false),
+            ("http://runtime.example/", "10.1.2.3", true),
+        ] {
+            let url = url(text);
+            assert!(named.admits(&url), "a name says nothing yet");
+            let reached = named.names(&url) || named.reaches(address(at));
+            assert_eq!(reached, expected, "{text} {at}");
         }
     }
 
@@ -459,7 +522,8 @@ mod tests {
         assert!(accepted.await.is_err(), "it was connected to");
 
         let named = Arc::new(egress(&["localhost"], false));
-        let client = named.client(Duration::from_millis(500));
+        let clients = Clients::new(named, Duration::from_millis(500));
+        let client = clients.to(&url);
         let (sent, accepted) = tokio::join!(client.get(url).send(), listener.accept());
         assert!(accepted.is_ok() && !is_forbidden(&sent.unwrap_err()));
     }

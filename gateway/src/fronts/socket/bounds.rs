@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::broker::CloseCode;
 use crate::fronts::ledger::{Ledgers, Party};
+use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::shares::Shares;
-use crate::fronts::socket::turns::Turns;
+use crate::fronts::socket::bursts::Bursts;
+use crate::fronts::socket::reader::{REFUSED_AT_ONCE, REFUSED_PER_SECOND};
+use crate::fronts::turns::Turns;
 use crate::gateway::Outbox;
 use crate::limits::Limits;
 
@@ -17,6 +20,10 @@ pub(crate) struct SocketBounds {
     pub unfinished: Arc<Ledgers>,
     /// At reading what takes long.
     pub turns: Arc<Turns>,
+    /// At reading what does not.
+    pub bursts: Bursts,
+    /// Of what all connections of a party send only to be refused.
+    pub refused: RateLimiter,
     /// Apps that have not registered yet.
     pub lobby: Arc<Lobby>,
     /// Agents that speak ABP. The broker bounds them all.
@@ -31,6 +38,8 @@ impl SocketBounds {
                 limits.unfinished_stranger_bytes,
             )),
             turns: Turns::of_processors(),
+            bursts: Bursts::default(),
+            refused: RateLimiter::with_burst(REFUSED_PER_SECOND.into(), REFUSED_AT_ONCE.into()),
             lobby: Arc::new(Lobby {
                 most: limits.unregistered_apps,
                 most_of_one: limits.unregistered_apps_per_address,

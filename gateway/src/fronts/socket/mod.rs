@@ -1,11 +1,11 @@
 //! WebSockets of any protocol: what sits behind one, its upgrade, reading, writing and signs of life.
 
 pub(crate) mod bounds;
+mod bursts;
 mod cuts;
 pub(crate) mod parts;
 pub(crate) mod reader;
 pub(crate) mod stream;
-mod turns;
 mod upgrade;
 mod web_socket;
 mod writer;

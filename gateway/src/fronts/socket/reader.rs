@@ -15,9 +15,10 @@ use tungstenite::{Error as Ws, Message, Utf8Bytes};
 
 use crate::broker::CloseCode;
 use crate::fronts::rate_limit::Pace;
+use crate::fronts::socket::bounds::SocketBounds;
+use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::parts::fitted;
 use crate::fronts::socket::stream::{Excess, Watch};
-use crate::fronts::socket::turns::Turns;
 use crate::fronts::socket::web_socket::WebSocket;
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
@@ -29,12 +30,16 @@ use crate::limits::Limits;
 /// of many threads would keep memory for what it has read.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// How many messages are read before the clock and the writer are looked at again.
-const AT_ONCE: usize = 64;
-
 /// Frames of one connection that are no message: pings, pongs, binary ones, and text that cannot be
 /// read. Whoever sends more has to wait.
 pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
+
+/// Frames of all connections of one token, or of one address without a token, that are no message or a
+/// request that is refused, and how many may come at once. Whoever sends more has to wait.
+pub(crate) const REFUSED_PER_SECOND: u32 = 5_000;
+pub(crate) const REFUSED_AT_ONCE: u32 = 10_000;
+/// How long at least, as others of the same party wait too, and all look again.
+const REFUSED_WAIT: Duration = Duration::from_millis(100);
 
 /// `app/update`s of one connection, and how many may come at once. Whoever sends more has to wait.
 pub(crate) const UPDATES_PER_SECOND: u32 = 10;
@@ -64,14 +69,14 @@ pub async fn serve<E: Endpoint>(
     let Socket {
         socket,
         watch,
-        turns,
+        bounds,
     } = socket;
     let (sink, mut stream) = socket.split();
     // In one task: neither half waits for the other, nor wakes another thread.
     let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
     let end = {
         let stream = &mut stream;
-        let mut reading = pin!(read(stream, &watch, &turns, limits, &endpoint, &outbox));
+        let mut reading = pin!(read(stream, &watch, &bounds, limits, &endpoint, &outbox));
         let mut rest = pin!(sleep(Duration::MAX));
         loop {
             tokio::select! {
@@ -134,7 +139,7 @@ pub async fn serve<E: Endpoint>(
 async fn read(
     stream: &mut SplitStream<WebSocket>,
     watch: &Watch,
-    turns: &Turns,
+    bounds: &SocketBounds,
     limits: &Limits,
     endpoint: &Arc<impl Endpoint>,
     outbox: &Outbox,
@@ -154,8 +159,11 @@ async fn read(
     let mut messages = 0;
     // Messages taken since the clock was last looked at.
     let mut at_once = 0;
+    let reading = bounds.bursts.of(watch.party());
+    // While messages have arrived that are not read.
+    let mut burst: Option<Burst> = None;
     loop {
-        if at_once == AT_ONCE {
+        if burst.as_ref().is_some_and(|it| at_once >= it.share()) {
             (heard, at_once) = (Instant::now(), 0);
             yield_now().await;
         }
@@ -168,8 +176,12 @@ async fn read(
             false => None,
         };
         let message = match arrived {
-            Some(message) => message,
+            Some(message) => {
+                burst.get_or_insert_with(|| reading.begin());
+                message
+            }
             None => {
+                burst = None;
                 if at_once > 0 {
                     (heard, at_once) = (Instant::now(), 0);
                 }
@@ -227,13 +239,14 @@ async fn read(
                     biased;
                     () = &mut closing => return End::Closed,
                     () = watch.evicted() => return End::NoRoom,
-                    turn = turns.take(&party) => turn,
+                    turn = bounds.turns.take(&party) => turn,
                 };
                 let counted = large(text, bytes, limits, endpoint);
                 drop(turn);
                 watch.finished();
                 // Others have their turn before its next.
-                at_once = AT_ONCE;
+                at_once = usize::MAX;
+                burst.get_or_insert_with(|| reading.begin());
                 counted
             }
             Some(Ok(Message::Binary(_))) => {
@@ -251,20 +264,41 @@ async fn read(
         };
         let pace = match counted {
             Counted::Message => rate.as_ref(),
-            Counted::Request => None,
+            Counted::Request | Counted::Refused => None,
             Counted::Update => Some(&updates),
             Counted::Aside => Some(&aside),
         };
-        while let Some(Err(wait)) = pace.map(Pace::check) {
+        let mut own = pace.map(Pace::check);
+        let mut of_party = match counted {
+            Counted::Aside | Counted::Refused => Some(bounds.refused.check(&watch.party())),
+            _ => None,
+        };
+        while let Some(wait) = longest(&own, &of_party) {
             // It is not read from meanwhile, and what it has sent counts when its turn has come.
+            burst = None;
             tokio::select! {
                 () = &mut closing => return End::Closed,
                 () = sleep(wait) => {}
             }
             (heard, at_once) = (Instant::now(), 0);
+            if let Some(Err(_)) = own {
+                own = pace.map(Pace::check);
+            }
+            if let Some(Err(_)) = of_party {
+                of_party = Some(bounds.refused.check(&watch.party()));
+            }
         }
     }
 }
+
+/// How long to wait for those that are not allowed yet.
+fn longest(own: &Checked, of_party: &Checked) -> Option<Duration> {
+    let wait = |checked: &Checked| checked.as_ref().and_then(|it| it.err());
+    wait(own).max(wait(of_party).map(|wait| wait.max(REFUSED_WAIT)))
+}
+
+/// What a rate says, if there is one.
+type Checked = Option<Result<(), Duration>>;
 
 /// Hands on a large message.
 fn large(text: Utf8Bytes, bytes: usize, limits: &Limits, endpoint: &Arc<impl Endpoint>) -> Counted {

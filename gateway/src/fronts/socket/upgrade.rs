@@ -188,12 +188,11 @@ impl SocketRequest {
             let stream = TokioIo::new(stream);
             let stream = Parts::new(stream, message_bytes, frame_bytes, watch.clone());
             let socket = WebSocketStream::from_raw_socket(stream, Side::Server, Some(config)).await;
-            let turns = bounds.turns.clone();
             watch.is_socket(frame_bytes);
             serve(Socket {
                 socket,
                 watch,
-                turns,
+                bounds,
             })
             .await;
         });

@@ -6,9 +6,9 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio_tungstenite::WebSocketStream;
 
+use super::bounds::SocketBounds;
 use super::parts::Parts;
 use super::stream::Watch;
-use super::turns::Turns;
 
 /// What the gateway serves WebSockets with.
 pub(crate) type WebSocket = WebSocketStream<Parts<TokioIo<Upgraded>>>;
@@ -17,5 +17,5 @@ pub(crate) type WebSocket = WebSocketStream<Parts<TokioIo<Upgraded>>>;
 pub struct Socket {
     pub(crate) socket: WebSocket,
     pub(crate) watch: Watch,
-    pub(crate) turns: Arc<Turns>,
+    pub(crate) bounds: Arc<SocketBounds>,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use caphost_gateway::{Config, HttpLimits, Tls};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, crypto::ring};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -59,6 +59,12 @@ impl Authority {
 
     /// Fails unless the gateway shows this certificate.
     async fn try_connect(&self, port: u16) -> std::io::Result<TlsStream<TcpStream>> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        let connecting = TlsConnector::from(self.client()).connect(localhost(), stream);
+        soon("the handshake", connecting).await
+    }
+
+    fn client(&self) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.trusted.clone()).unwrap();
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -66,10 +72,15 @@ impl Authority {
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-        let name = ServerName::try_from("localhost").unwrap();
-        let connecting = TlsConnector::from(Arc::new(config)).connect(name, stream);
-        soon("the handshake", connecting).await
+        Arc::new(config)
+    }
+
+    /// What a client says first.
+    fn hello(&self) -> Vec<u8> {
+        let mut client = ClientConnection::new(self.client(), localhost()).unwrap();
+        let mut hello = Vec::new();
+        client.write_tls(&mut hello).unwrap();
+        hello
     }
 
     /// Waits until the gateway shows this certificate.
@@ -99,6 +110,10 @@ impl Authority {
             Err(error) => panic!("{error}"),
         }
     }
+}
+
+fn localhost() -> ServerName<'static> {
+    ServerName::try_from("localhost").unwrap()
 }
 
 async fn get(mut stream: TlsStream<TcpStream>, port: u16, path: &str) -> String {
@@ -163,6 +178,29 @@ async fn its_own_origins_are_https() {
     ] {
         assert_eq!(authority.upgrade(port, &origin).await, status, "{origin}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn handshakes_that_are_begun_and_left_hold_nobody_up() {
+    let authority = Authority::new();
+    let gateway = gateway(&authority, Duration::from_secs(60)).await;
+    let port = gateway.address.port();
+    let hello = authority.hello();
+    let mut left = Vec::new();
+    for _ in 0..100 {
+        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+        stream.write_all(&hello).await.unwrap();
+        left.push(stream);
+    }
+    let answer = authority.get(port, "/readyz").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // Each was answered, and waits.
+    for stream in &mut left {
+        soon("the answer", stream.read_u8()).await.unwrap();
+    }
+    drop(left);
+    let answer = authority.get(port, "/readyz").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::fronts::rap::egress::is_forbidden;
+use crate::fronts::rap::egress::{Clients, is_forbidden};
 use crate::fronts::rap::retry::{GivenUp, Pauses, Retry, Until};
 use crate::fronts::semaphores::Semaphores;
 use crate::gateway::Connected;
@@ -39,7 +38,7 @@ pub(crate) const IN_ALL: usize = 256;
 /// Sends results.
 #[derive(Debug)]
 pub(super) struct Delivery {
-    client: Client,
+    clients: Clients,
     limits: SendLimits,
     retry_for: Duration,
     metrics: Arc<Metrics>,
@@ -53,16 +52,16 @@ struct Failure {
 }
 
 impl Delivery {
-    /// With a client that connects only where results may go. No attempt begins later than
+    /// With clients that connect only where results may go. No attempt begins later than
     /// `retry_for` after the first. Without tokens all results are those of one, which has no share.
     pub(super) fn new(
-        client: Client,
+        clients: Clients,
         retry_for: Duration,
         metrics: Arc<Metrics>,
         has_tokens: bool,
     ) -> Self {
         Delivery {
-            client,
+            clients,
             limits: SendLimits::new(if has_tokens { PER_TOKEN } else { IN_ALL }),
             retry_for,
             metrics,
@@ -109,7 +108,11 @@ impl Delivery {
     async fn attempt(&self, owner: &Identity, url: &Url, body: Bytes) -> Result<(), Failure> {
         let _permits = self.limits.acquire(&owner.name, url).await;
         let json = HeaderValue::from_static("application/json");
-        let request = self.client.post(url.clone()).header(CONTENT_TYPE, json);
+        let request = self
+            .clients
+            .to(url)
+            .post(url.clone())
+            .header(CONTENT_TYPE, json);
         let response = request.body(body).send().await.map_err(Failure::of)?;
         let status = response.status();
         if response

@@ -195,8 +195,8 @@ impl RapServer {
         let (parts, body) = request.into_parts();
         let (caller, app) = self.admit(target, &parts.headers, parts.uri.query())?;
         let peer = parts.extensions.get::<ConnectInfo<PeerAddress>>();
-        let address: Option<IpAddr> = peer.map(|peer| peer.0.0.ip());
-        limiter.check(&(&caller.name, address)).map_err(|wait| {
+        let network: Option<IpAddr> = peer.map(|peer| peer.0.network());
+        limiter.check(&(&caller.name, network)).map_err(|wait| {
             Refusal::later(
                 StatusCode::TOO_MANY_REQUESTS,
                 "Too many notifications",

@@ -13,7 +13,7 @@ use super::room::Room;
 use super::toolset::Catalogue;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
-use crate::fronts::rap::egress::Egress;
+use crate::fronts::rap::egress::{Clients, Egress};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
@@ -90,7 +90,7 @@ impl RapServer {
             calls: Arc::default(),
             claims: Claims::new(hub.clone(), options.call_timeout),
             delivery: Delivery::new(
-                egress.clone().client(options.callback_timeout),
+                Clients::new(egress.clone(), options.callback_timeout),
                 options.callback_retry_for,
                 hub.metrics.clone(),
                 !alone,

@@ -1,6 +1,7 @@
 import { byId, setText } from './dom.js';
 
-const KEY = 'caphost.token';
+/** Of this page alone: other pages of the origin have tokens that may do less. */
+const KEY = 'caphost.runs.token';
 
 /** Asks for a token where one is needed, and keeps it until the tab is closed. */
 export class SignIn {

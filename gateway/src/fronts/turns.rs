@@ -1,5 +1,6 @@
-//! Turns at what takes long: the large messages of many connections are handled a few at once, and of one
-//! party fewer, so that the rest of the gateway goes on, and nobody's wait behind all of another's.
+//! Turns at what takes long: the large messages of many connections, and their TLS handshakes, are handled
+//! a few at once, and of one party fewer, so that the rest of the gateway goes on, and nobody's wait behind
+//! all of another's.
 
 use std::sync::Arc;
 
