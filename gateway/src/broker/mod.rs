@@ -13,6 +13,7 @@ mod call;
 mod departures;
 mod event;
 mod in_flight;
+mod index;
 mod instance;
 mod instances;
 mod load;
