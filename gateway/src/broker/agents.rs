@@ -28,7 +28,7 @@ pub(super) struct Agent {
     /// Its requests that the app still has to answer.
     pub pending: Pending,
     /// The app's questions to it: the broker's id, and the app's as JSON.
-    pub questions: BTreeMap<u64, String>,
+    pub questions: BTreeMap<u64, Box<str>>,
     /// Its runs in flight by their callIds.
     pub calls: HashMap<Arc<str>, RunId>,
     /// Its calls that are cancelled.

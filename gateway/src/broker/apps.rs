@@ -17,6 +17,9 @@ use crate::wire::abp::ELICITATION_WITHDRAWN;
 use crate::wire::{Envelope, Header, Json, Outgoing, Refusal, Request, Subject, invalid_at};
 use caphost::call::{Code, Error};
 
+/// Questions that one agent has not answered.
+pub const QUESTIONS: usize = 1_024;
+
 /// One app's connection.
 pub(super) struct App {
     /// Who it is, if it has shown a token or needs none.
@@ -223,7 +226,7 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&from).filter(|it| it.app == Some(peer)) else {
             return;
         };
-        let asked = agent.questions.iter().find(|(_, asked)| *asked == id);
+        let asked = agent.questions.iter().find(|(_, asked)| ***asked == *id);
         match asked.map(|(issued, _)| *issued) {
             Some(issued) => {
                 agent.questions.remove(&issued);
@@ -248,7 +251,7 @@ impl Broker {
             return self.refuse(peer, &envelope.subject(), &error);
         };
         let issued = self.issue();
-        let max = self.limits.in_flight;
+        let max = QUESTIONS.min(self.limits.in_flight);
         let Some(agent) = self.agents.get_mut(&to) else {
             return;
         };
@@ -256,7 +259,7 @@ impl Broker {
         if agent.questions.len() >= max {
             agent.questions.pop_first();
         }
-        agent.questions.insert(issued, id.to_string());
+        agent.questions.insert(issued, id.into());
         self.tell(peer, to, envelope, Some(IssuedId::of(issued).as_str()));
     }
 }
