@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use bytes::Bytes;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -189,7 +188,12 @@ impl RapServer {
         let call = || {
             session.call(NewCall {
                 capability,
-                params: Some((&Value::Object(arguments.unwrap_or_default())).into()),
+                params: Some(
+                    arguments
+                        .map_or("{}".into(), Box::<str>::from)
+                        .into_string()
+                        .into(),
+                ),
                 timeout: Some(self.options.call_timeout),
                 dialect_id: Some(id.to_string()),
                 thread: Some(thread.to_string()),
