@@ -35,6 +35,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
 
+#[cfg(test)]
+pub(crate) use apps::QUESTIONS;
 pub use backlog::{Backlog, Waiting};
 pub(crate) use call::unconfirmed;
 pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};

@@ -30,7 +30,7 @@ use crate::limits::Limits;
 const LARGE_BYTES: usize = 1 << 20;
 
 /// How many messages are read before the clock and the writer are looked at again.
-const AT_ONCE: usize = 64;
+pub(crate) const AT_ONCE: usize = 64;
 
 /// Frames of one connection that are no message: pings, pongs, binary ones, and text that cannot be
 /// read. Whoever sends more has to wait.
