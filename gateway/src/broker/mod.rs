@@ -22,6 +22,7 @@ mod offering;
 mod offers;
 mod page;
 mod pending;
+mod questions;
 mod registered;
 mod registration;
 mod requests;
@@ -35,8 +36,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
 
-#[cfg(test)]
-pub(crate) use apps::QUESTIONS;
 pub use backlog::{Backlog, Waiting};
 pub(crate) use call::unconfirmed;
 pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
@@ -47,6 +46,8 @@ pub use message::Message;
 pub use offering::DIFFERENCES;
 pub use offers::Offered;
 pub use offers::{AppInfo, CapabilityInfo, Registration as Offer};
+#[cfg(test)]
+pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
 
 use crate::broker::runs::{Dialect, RunId, Runs};
 use crate::limits::Limits;
@@ -56,6 +57,7 @@ use agents::Agent;
 use apps::App;
 use in_flight::InFlight;
 use offers::Directory;
+use questions::Asked;
 use registered::Registered;
 use rustc_hash::FxHashMap;
 
@@ -87,6 +89,8 @@ pub struct Broker {
     remote_agents: usize,
     /// What the agents here wait for.
     in_flight: InFlight,
+    /// What is kept of questions, by the names of the owners of the apps that ask.
+    asked: FxHashMap<Arc<str>, Asked>,
     counters: Counters,
     waiting: Waiting,
     issued: u64,
@@ -109,6 +113,7 @@ impl Broker {
             deadlines: BTreeSet::new(),
             remote_agents: 0,
             in_flight: InFlight::default(),
+            asked: FxHashMap::default(),
             limits,
             tokens,
             agents: FxHashMap::default(),

@@ -8,8 +8,8 @@ use std::path::Path;
 use clap::{Arg, CommandFactory};
 
 use super::{Arguments, config_file};
-use crate::broker::QUESTIONS;
 use crate::broker::runs::{ID_CHARS, PROGRESS_BYTES, REASON_CHARS};
+use crate::broker::{QUESTION_BYTES, QUESTIONS};
 use crate::fronts::contextforge;
 use crate::fronts::mcp::LISTENING;
 use crate::fronts::rap::runtime::RuntimeLimits;
@@ -179,6 +179,10 @@ fn fixed() -> Vec<(&'static str, String)> {
         (
             "Questions of an app that one agent has not answered, unless `--max-in-flight` is less. Beyond that, the oldest is forgotten",
             QUESTIONS.to_string(),
+        ),
+        (
+            "What is kept of the questions of all apps of one owner that are not answered. Beyond that, the agent's oldest are forgotten, or the next is refused",
+            size(QUESTION_BYTES),
         ),
         (
             "Characters that are kept of a run's ids, of the name it calls and of its error's code",

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::apps::QUESTIONS;
+use crate::broker::{QUESTION_BYTES, QUESTIONS};
 use crate::limits::Retention;
 
 #[test]
@@ -368,6 +368,35 @@ fn questions_that_no_agent_answers_do_not_pile_up() {
     }
     let in_flight = bench.broker.in_flight() - bench.broker.requests_in_flight();
     assert_eq!(in_flight, QUESTIONS);
+}
+
+#[test]
+fn questions_to_many_agents_that_do_not_answer_are_bounded_in_bytes_for_the_owner_of_their_app() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    let ask = |bench: &mut Bench, agent: u64| {
+        bench.agent(agent, None);
+        let relayed = bench.relayed(agent, request("initialize", "i", json!({})));
+        let session = json!({ "sessionId": "s" });
+        bench.send(1, answer(&relayed, "initialize-result", session));
+        let mut refused = 0;
+        for number in 0..QUESTIONS {
+            let id = format!("{number}{}", "i".repeat(200));
+            let question = json!({
+                "type": "elicitation/request", "id": id, "agent": relayed["agent"], "payload": {},
+            });
+            let seen = bench.send(1, question);
+            refused += usize::from(matches!(&seen[..], [Seen::Message(1, _)]));
+        }
+        refused
+    };
+    let refused: Vec<_> = (2..32).map(|agent| ask(&mut bench, agent)).collect();
+    let kept = bench.broker.in_flight() - bench.broker.requests_in_flight();
+    assert!(kept * 200 < QUESTION_BYTES, "{kept}");
+    assert!(refused[0] == 0 && refused[29] > 0, "{refused:?}");
+    // Those of an agent that goes count no more.
+    bench.gone(2);
+    assert_eq!(ask(&mut bench, 40), 0);
 }
 
 #[test]
