@@ -120,7 +120,7 @@ pub struct Retention {
     /// Runs remembered after their end, and cancels kept.
     #[arg(id = "max_retained", long = "max-retained", env = "CAPHOST_MAX_RETAINED", default_value = "10000", value_parser = count, value_name = "N")]
     pub count: usize,
-    /// What the runs of one owner may take that are remembered after their end; of all owners together, ten times as much. And what is long in those of one owner in flight: reasons and progress.
+    /// What the runs of one owner may take that are remembered after their end; of all owners together, ten times as much. And what is long in those of one owner in flight: reasons and progress. And, of each type, the ids and names of what one token has in flight; past it a request is refused with RATE_LIMITED.
     #[arg(id = "max_retained_bytes", long = "max-retained-bytes", env = "CAPHOST_MAX_RETAINED_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub bytes: usize,
 }

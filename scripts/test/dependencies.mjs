@@ -5,6 +5,9 @@ import { root } from '../paths.mjs';
 import { isAllowed } from './licenses.mjs';
 
 const minute = 60_000;
+const day = 24 * 60 * minute;
+/** Days after which what the copy of advisories does not know yet may be much. */
+const OLD = 90;
 
 /**
  * Looks at what the dependencies are: licenses, sources and bans of crates by deny.toml, and what is
@@ -41,6 +44,8 @@ async function againstAdvisories(why) {
   const { date, known } = checkLockedCrates();
   for (const line of known) console.error(line);
   console.log(`advisories on crates: as of ${date}, from the copy in scripts/test/advisories.json, since ${why}; versions that were yanked are not known to it`);
+  const days = Math.floor((Date.now() - Date.parse(date)) / day);
+  if (days > OLD) console.warn(`warning: the copy of advisories is ${days} days old: make a new one with scripts/advisories.mjs`);
   return known.length === 0;
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::backlog::does_not_keep_up;
 use super::page::Page;
 use super::pending::{Pending, read_issued};
+use super::questions::Question;
 use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{RunId, name};
@@ -27,8 +28,8 @@ pub(super) struct Agent {
     pub app: Option<PeerId>,
     /// Its requests that the app still has to answer.
     pub pending: Pending,
-    /// The app's questions to it: the broker's id, and the app's as JSON.
-    pub questions: BTreeMap<u64, String>,
+    /// The app's questions to it, by the broker's ids.
+    pub questions: BTreeMap<u64, Question>,
     /// Its runs in flight by their callIds.
     pub calls: HashMap<Arc<str>, RunId>,
     /// Its calls that are cancelled.
@@ -131,13 +132,13 @@ impl Broker {
         }
         let question = envelope.id.and_then(read_issued);
         let question = question.and_then(|issued| agent.questions.remove(&issued));
-        let (Some(id), Some(app)) = (question, agent.app) else {
+        let (Some(question), Some(app)) = (question, agent.app) else {
             self.counters.answers_dropped += 1;
             return;
         };
         let header = Header {
             kind: "elicitation/response",
-            id: Some(&id),
+            id: Some(&question.id),
             agent: Some(&agent.handle),
             timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
         };

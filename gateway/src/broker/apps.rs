@@ -10,6 +10,7 @@ use super::load::Load;
 use super::message::Content;
 use super::offers::Registration;
 use super::pending::IssuedId;
+use super::questions::QUESTIONS;
 use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::tokens::Identity;
@@ -223,7 +224,7 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&from).filter(|it| it.app == Some(peer)) else {
             return;
         };
-        let asked = agent.questions.iter().find(|(_, asked)| *asked == id);
+        let asked = agent.questions.iter().find(|(_, asked)| *asked.id == *id);
         match asked.map(|(issued, _)| *issued) {
             Some(issued) => {
                 agent.questions.remove(&issued);
@@ -248,15 +249,26 @@ impl Broker {
             return self.refuse(peer, &envelope.subject(), &error);
         };
         let issued = self.issue();
-        let max = self.limits.in_flight;
-        let Some(agent) = self.agents.get_mut(&to) else {
+        let max = QUESTIONS.min(self.limits.in_flight);
+        let owner = self.apps.get(&peer).and_then(|app| app.identity.as_ref());
+        let asked = owner.map(|owner| self.asked.entry(owner.name.clone()).or_default());
+        let (Some(agent), Some(asked)) = (self.agents.get_mut(&to), asked) else {
             return;
         };
-        // An agent need never answer: the oldest question makes room.
-        if agent.questions.len() >= max {
-            agent.questions.pop_first();
+        // A session of the gateway's own is not told of it.
+        if agent.page.is_some() {
+            return;
         }
-        agent.questions.insert(issued, id.to_string());
+        // An agent need never answer: its oldest question makes room.
+        while agent.questions.len() >= max || !asked.has_room(id) {
+            if agent.questions.pop_first().is_none() {
+                let message =
+                    "Too many questions of this app and its owner's others wait for answers";
+                let error = Error::new(Code::RATE_LIMITED, message);
+                return self.refuse(peer, &envelope.subject(), &error);
+            }
+        }
+        agent.questions.insert(issued, asked.question(id));
         self.tell(peer, to, envelope, Some(IssuedId::of(issued).as_str()));
     }
 }

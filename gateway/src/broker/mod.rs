@@ -13,6 +13,7 @@ mod call;
 mod departures;
 mod event;
 mod in_flight;
+mod index;
 mod instance;
 mod instances;
 mod load;
@@ -22,6 +23,7 @@ mod offers;
 mod page;
 mod peer;
 mod pending;
+mod questions;
 mod registered;
 mod registration;
 mod requests;
@@ -46,6 +48,8 @@ pub use offering::DIFFERENCES;
 pub use offers::Offered;
 pub use offers::{AppInfo, CapabilityInfo, Registration as Offer};
 pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
+#[cfg(test)]
+pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
 
 use crate::broker::runs::{Dialect, RunId, Runs};
 use crate::limits::Limits;
@@ -55,6 +59,7 @@ use agents::Agent;
 use apps::App;
 use in_flight::InFlight;
 use offers::Directory;
+use questions::Asked;
 use registered::Registered;
 use rustc_hash::FxHashMap;
 
@@ -86,6 +91,8 @@ pub struct Broker {
     remote_agents: usize,
     /// What the agents here wait for.
     in_flight: InFlight,
+    /// What is kept of questions, by the names of the owners of the apps that ask.
+    asked: FxHashMap<Arc<str>, Asked>,
     counters: Counters,
     waiting: Waiting,
     issued: u64,
@@ -108,6 +115,7 @@ impl Broker {
             deadlines: BTreeSet::new(),
             remote_agents: 0,
             in_flight: InFlight::default(),
+            asked: FxHashMap::default(),
             limits,
             tokens,
             agents: FxHashMap::default(),

@@ -158,7 +158,7 @@ impl Update {
             }
         };
         let app = before.app.clone();
-        let now = Registration { app, capabilities };
+        let now = Registration::new(app, capabilities);
         let bytes = now.bytes();
         Ok((Arc::new(now), bytes))
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
+use super::index::{Index, plain};
 use super::{Broker, PeerId, Seat, Wanted};
 use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
@@ -59,6 +60,11 @@ impl PartialEq for CapabilityInfo {
 }
 
 impl CapabilityInfo {
+    /// Its name in letters, digits, `_` and `-`, with `_` for everything else.
+    pub fn plain_name(&self) -> String {
+        plain(&self.name).collect()
+    }
+
     /// The bytes of its texts.
     pub(super) fn texts(&self) -> usize {
         let schemas = [&self.input_schema, &self.output_schema];
@@ -70,7 +76,7 @@ impl CapabilityInfo {
 
 /// Bytes kept of a capability beside its texts, with what the allocator adds to a short name: many
 /// times more than the twelve that the smallest takes as JSON.
-const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32;
+const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32 + Index::EACH;
 
 /// What an app has registered.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -79,9 +85,36 @@ pub struct Registration {
     pub app: AppInfo,
     /// What it offers.
     pub capabilities: Vec<CapabilityInfo>,
+    #[serde(skip)]
+    index: Index,
 }
 
 impl Registration {
+    /// What that app offers.
+    pub fn new(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
+        let index = Index::default();
+        Registration {
+            app,
+            capabilities,
+            index,
+        }
+    }
+
+    /// The first capability of that name.
+    pub fn named(&self, name: &str) -> Option<&CapabilityInfo> {
+        self.index.named(&self.capabilities, name)
+    }
+
+    /// The capabilities whose plain name that is, in their order.
+    pub fn plainly_named(&self, name: &str) -> impl Iterator<Item = &CapabilityInfo> {
+        self.index.plainly_named(&self.capabilities, name)
+    }
+
+    /// A number that changes with the capabilities.
+    pub fn fingerprint(&self) -> u64 {
+        self.index.fingerprint(&self.capabilities)
+    }
+
     /// What is kept of it, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let AppInfo {
@@ -181,6 +214,12 @@ impl Broker {
         let latest = self.directory.ids().filter_map(|id| self.latest(id));
         let offers = latest.filter_map(|peer| self.offer_on(peer));
         offers.map(|offer| offer.app.clone()).collect()
+    }
+
+    /// The ids of the first apps connected that `viewer` may reach, at most so many.
+    pub fn app_ids(&self, viewer: &Identity, most: usize) -> Vec<String> {
+        let ids = self.directory.ids().filter(|id| viewer.may_reach(id));
+        ids.take(most).map(str::to_string).collect()
     }
 
     /// The app an agent is bound to that wants that one.

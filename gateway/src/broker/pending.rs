@@ -23,6 +23,8 @@ pub(super) struct Entry {
     pub run: Option<RunId>,
     /// What it costs the queue to the app.
     pub bytes: u32,
+    /// The bytes of what is kept of it and its run.
+    pub kept: u32,
 }
 
 /// Who waits for the answer to a request.
@@ -57,7 +59,12 @@ impl Entry {
     /// What it counts as: nothing, if nobody is told of its answer.
     pub(super) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        counts[self.request as usize] = usize::from(self.asker != Asker::Revoker);
+        if self.asker != Asker::Revoker {
+            counts[self.request as usize] = Amount {
+                requests: 1,
+                kept: self.kept as usize,
+            };
+        }
         counts
     }
 
@@ -67,8 +74,27 @@ impl Entry {
     }
 }
 
-/// How many there are of each type.
-pub(super) type Counts = [usize; Request::ALL.len()];
+/// How much there is of each type.
+pub(super) type Counts = [Amount; Request::ALL.len()];
+
+/// How many requests, and the bytes that are kept of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub requests: usize,
+    pub kept: usize,
+}
+
+impl Amount {
+    pub(super) fn add(&mut self, more: Amount) {
+        self.requests += more.requests;
+        self.kept += more.kept;
+    }
+
+    pub(super) fn take(&mut self, less: Amount) {
+        self.requests = self.requests.saturating_sub(less.requests);
+        self.kept = self.kept.saturating_sub(less.kept);
+    }
+}
 
 /// One agent's requests that wait for an answer, under the ids they were passed on with.
 #[derive(Debug, Default)]
@@ -76,7 +102,7 @@ pub(super) struct Pending {
     entries: FxHashMap<u64, Entry>,
     /// Their ids, as the agent wrote them.
     ids: HashSet<Arc<str>>,
-    /// How many of each type are the agent's own.
+    /// How much of each type is the agent's own.
     counts: Counts,
     /// What they cost together.
     bytes: usize,
@@ -99,10 +125,10 @@ impl Pending {
 
     /// How many requests of that type are the agent's own.
     pub(super) fn count(&self, request: Request) -> usize {
-        self.counts[request as usize]
+        self.counts[request as usize].requests
     }
 
-    /// How many of each type are the agent's own.
+    /// How much of each type is the agent's own.
     pub(super) fn counts(&self) -> Counts {
         self.counts
     }
@@ -111,9 +137,8 @@ impl Pending {
         if let Asker::Agent(Some(id)) = &entry.asker {
             self.ids.insert(id.clone());
         }
-        if entry.asker != Asker::Revoker {
-            self.counts[entry.request as usize] += 1;
-        }
+        let request = entry.request as usize;
+        self.counts[request].add(entry.counts()[request]);
         self.bytes += entry.bytes as usize;
         self.entries.insert(issued, entry);
     }
@@ -131,9 +156,8 @@ impl Pending {
         if let Asker::Agent(Some(id)) = &entry.asker {
             self.ids.remove(id);
         }
-        if entry.asker != Asker::Revoker {
-            self.counts[entry.request as usize] -= 1;
-        }
+        let request = entry.request as usize;
+        self.counts[request].take(entry.counts()[request]);
         self.bytes -= entry.bytes as usize;
         Some(entry)
     }

@@ -269,7 +269,7 @@ impl Broker {
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
         let capabilities = register.capabilities?;
-        Ok((identity, Registration { app, capabilities }))
+        Ok((identity, Registration::new(app, capabilities)))
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {

@@ -10,12 +10,14 @@ use super::call::cancel_payload;
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId};
-use crate::broker::runs::{NewRun, Place, RunId};
+use crate::broker::runs::{ID_CHARS, NewRun, Place, Run, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{CallId, Code, Error, MAX_CALL_ID_CHARS, Stop};
 
 /// The largest cancel that an app whose queue is full gets as it was written.
 const CANCEL_BYTES: usize = 256;
+/// What is kept of a name, at most.
+const NAME_BYTES: usize = 4 * ID_CHARS;
 
 /// A request on its way to an app.
 pub(super) struct Asked<'a> {
@@ -107,19 +109,41 @@ impl Broker {
 
     /// Passes a request on to the app it is for.
     pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<(), Unsent> {
-        let app = self.route(peer, asked.request, asked.payload.len())?;
+        let kept = self.kept(&asked);
+        let app = self.route(peer, asked.request, asked.payload.len(), kept)?;
         let run = match &asked.about {
             About::Nothing => None,
             About::Cancel(cancel) => self.note_cancel(peer, cancel)?,
             About::Call(call) => self.note_call(peer, app, call)?,
             About::OwnCall(run, id) => self.note_own_call(peer, app, *run, id)?,
         };
-        self.pass_on(peer, app, asked, run);
+        self.pass_on(peer, app, asked, (run, kept));
         Ok(())
     }
 
+    /// The bytes of the texts that are kept of a request and of the run that it begins.
+    fn kept(&self, asked: &Asked<'_>) -> usize {
+        let id = match &asked.asker {
+            Asker::Agent(id) => id.as_ref().map_or(0, |id| id.len()),
+            Asker::Page(_) | Asker::Revoker => 0,
+        };
+        let run = match &asked.about {
+            // The run has its callId as that of its dialect too, and cut off if it is long.
+            About::Call(call) => 3 * call.call_id.len() + call.capability.len().min(NAME_BYTES),
+            About::OwnCall(run, _) => self.runs.get(*run).map_or(0, Run::short_bytes),
+            About::Cancel(_) | About::Nothing => 0,
+        };
+        id + asked.call_id.map_or(0, str::len) + run
+    }
+
     /// The app a request goes to, or why it goes nowhere.
-    fn route(&mut self, peer: PeerId, request: Request, bytes: usize) -> Result<PeerId, Failure> {
+    fn route(
+        &mut self,
+        peer: PeerId,
+        request: Request,
+        bytes: usize,
+        kept: usize,
+    ) -> Result<PeerId, Failure> {
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
@@ -129,12 +153,22 @@ impl Broker {
             return Err(Error::new(Code::RATE_LIMITED, message)
                 .with_details(Box::new(json!({ "limit": "inFlight", "max": max }))));
         }
-        let max = self.limits.in_flight_per_token;
-        let own = || self.in_flight.count(&agent.profile.owner.name, request);
-        if agent.is_here() && !self.tokens.is_empty() && own() >= max {
-            let message = format!("{max} requests of this type are in flight with this token");
-            return Err(Error::new(Code::RATE_LIMITED, message)
-                .with_details(Box::new(json!({ "limit": "inFlightPerToken", "max": max }))));
+        if agent.is_here() && !self.tokens.is_empty() {
+            let own = self.in_flight.of(&agent.profile.owner.name, request);
+            let max = self.limits.in_flight_per_token;
+            if own.requests >= max {
+                let message = format!("{max} requests of this type are in flight with this token");
+                return Err(Error::new(Code::RATE_LIMITED, message)
+                    .with_details(Box::new(json!({ "limit": "inFlightPerToken", "max": max }))));
+            }
+            let max = self.limits.retention.bytes;
+            if own.kept + kept > max {
+                let message = format!(
+                    "The ids and names of requests of this type in flight with this token may have {max} bytes"
+                );
+                return Err(Error::new(Code::RATE_LIMITED, message)
+                    .with_details(Box::new(json!({ "limit": "inFlightBytes", "max": max }))));
+            }
         }
         let app = match (agent.app, request) {
             (Some(app), _) => app,
@@ -278,7 +312,13 @@ impl Broker {
         Ok(run)
     }
 
-    fn pass_on(&mut self, peer: PeerId, app: PeerId, asked: Asked<'_>, run: Option<RunId>) {
+    fn pass_on(
+        &mut self,
+        peer: PeerId,
+        app: PeerId,
+        asked: Asked<'_>,
+        (run, kept): (Option<RunId>, usize),
+    ) {
         let (issued, much_waits) = (self.issue(), self.much_waits());
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
@@ -312,6 +352,7 @@ impl Broker {
             call_id: asked.call_id.map(Box::from),
             run,
             bytes: bytes.try_into().unwrap_or(u32::MAX),
+            kept: kept.try_into().unwrap_or(u32::MAX),
         };
         if let Some(app) = self.apps.get_mut(&app) {
             app.load
@@ -319,7 +360,8 @@ impl Broker {
         }
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
-            self.in_flight.add(owner, entry.request);
+            let amount = entry.counts()[entry.request as usize];
+            self.in_flight.add(owner, entry.request, amount);
         }
         agent.pending.insert(issued, entry);
     }

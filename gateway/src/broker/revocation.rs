@@ -68,6 +68,7 @@ impl Broker {
             call_id: Some(Value::from(&*place.call_id).to_string().into()),
             run: Some(run),
             bytes: 0,
+            kept: 0,
         };
         agent.pending.insert(issued, entry);
     }

@@ -8,14 +8,19 @@ use std::path::Path;
 use clap::{Arg, CommandFactory};
 
 use super::{Arguments, config_file};
+use crate::broker::runs::{ID_CHARS, PROGRESS_BYTES, REASON_CHARS};
+use crate::broker::{QUESTION_BYTES, QUESTIONS};
 use crate::fronts::contextforge;
+use crate::fronts::mcp::LISTENING;
 use crate::fronts::rap::runtime::RuntimeLimits;
-use crate::fronts::rap::server::delivery::{IN_ALL, PER_TOKEN};
+use crate::fronts::rap::server::delivery::{IN_ALL, PER_HOST, PER_TOKEN, PER_URL};
+use crate::fronts::socket::bursts::AT_ONCE;
 use crate::fronts::socket::parts::TINY_PER_SECOND;
 use crate::fronts::socket::reader::{
     ASIDE_PER_SECOND, REFUSED_AT_ONCE, REFUSED_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND,
 };
 use crate::fronts::socket::stream::UNFINISHED_TIME;
+use crate::gateway::{LIST_BYTES, NOTICES};
 use crate::http::http_limits::LONGEST_PAUSE;
 use crate::http::places::{SPARE, SPARE_TIME};
 use crate::http::received::BUFFERED;
@@ -162,6 +167,43 @@ fn fixed() -> Vec<(&'static str, String)> {
         (
             "Results sent to callback URLs at once, and of them those of one token, where there are tokens",
             format!("{}, {}", IN_ALL, PER_TOKEN),
+        ),
+        (
+            "The same, to one URL, and to one port of a host",
+            format!("{PER_URL}, {PER_HOST}"),
+        ),
+        ("A list of runs", size(LIST_BYTES)),
+        (
+            "Streams of one MCP session that listen",
+            LISTENING.to_string(),
+        ),
+        (
+            "Notices of cancels that wait for a session that does not read them",
+            NOTICES.to_string(),
+        ),
+        (
+            "Questions of an app that one agent has not answered, unless `--max-in-flight` is less. Beyond that, the oldest is forgotten",
+            QUESTIONS.to_string(),
+        ),
+        (
+            "What is kept of the questions of all apps of one owner that are not answered. Beyond that, the agent's oldest are forgotten, or the next is refused",
+            size(QUESTION_BYTES),
+        ),
+        (
+            "Characters that are kept of a run's ids, of the name it calls and of its error's code",
+            ID_CHARS.to_string(),
+        ),
+        (
+            "Characters that are kept of a run's reason",
+            REASON_CHARS.to_string(),
+        ),
+        (
+            "The largest progress of a run that is kept",
+            size(PROGRESS_BYTES),
+        ),
+        (
+            "Messages of one WebSocket that are read before others have their turn",
+            AT_ONCE.to_string(),
         ),
         (
             "How long nothing of an HTTP body may come",

@@ -26,7 +26,7 @@ use crate::wire::Incoming;
 use rustc_hash::FxHashMap;
 
 /// Notices kept for a session that does not read them at once.
-const NOTICES: usize = 256;
+pub(crate) const NOTICES: usize = 256;
 
 /// What all connections share.
 pub struct Hub {

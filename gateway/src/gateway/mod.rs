@@ -22,11 +22,15 @@ mod timer;
 
 pub use counted::Counted;
 pub use elsewhere::{Elsewhere, Tunnel};
+#[cfg(test)]
+pub(crate) use hub::NOTICES;
 pub use hub::{Connected, Hub};
 pub(crate) use outbox::Phase as OutboxPhase;
 pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use outcome::{AbpError, Confirmation, Outcome, Step};
 pub use resume::{Attached, Lost, Resume, Sessions};
+#[cfg(test)]
+pub(crate) use runs::LIST_BYTES;
 pub use runs::{Listed, Placed, Sought, Unsure};
 pub(crate) use seldom::{Seldom, SeldomEach};
 

@@ -15,6 +15,11 @@ impl Hub {
         self.state().broker.app_infos()
     }
 
+    /// The ids of the first of those that `viewer` may reach, at most so many.
+    pub fn app_ids(&self, viewer: &Identity, most: usize) -> Vec<String> {
+        self.state().broker.app_ids(viewer, most)
+    }
+
     /// The apps connected that `viewer` may reach, with their instances.
     pub fn connected_apps(&self, viewer: &Identity) -> Vec<Connected> {
         self.state().broker.connected(viewer)

@@ -4,6 +4,7 @@ pub mod abp;
 pub mod binary;
 mod envelope;
 pub mod json_rpc;
+mod outline;
 mod reading;
 mod reply;
 mod said;
@@ -20,6 +21,7 @@ use caphost::call::Error;
 
 pub use abp::Request;
 pub use envelope::{Envelope, Refusal, Subject, check_bounds, check_length};
+pub use outline::outline;
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
 pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use said::{Said, said, with_grade};

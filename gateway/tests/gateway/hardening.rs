@@ -14,6 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use crate::binary::{caphost, output, port_of, serve};
+use crate::mcp::client::{MODERN, initialize, modern};
 use crate::request::bearer;
 use crate::support::*;
 
@@ -744,4 +745,64 @@ async fn connections_that_come_and_come_cut_off_nobody_who_asks_how_the_gateway_
     }
     // One that asks nothing does not keep a spare place.
     let _ = soon("the end", silent.read_u8()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_about_an_app_of_tens_of_thousands_of_tiny_capabilities_take_no_longer() {
+    let (mut child, ready) = serve(caphost(&["serve", "--port", "0"])).await;
+    let port = port_of(&ready);
+    let mut apps = Vec::new();
+    for (id, count) in [("small", 1), ("large", 40_000)] {
+        let url = format!("ws://127.0.0.1:{port}/abp/app");
+        let mut app = Peer::open(url.into_client_request().unwrap())
+            .await
+            .unwrap();
+        let mut message = register(id);
+        let names = (0..count).map(|number| json!({ "name": format!("c.{number:x}") }));
+        message["payload"]["capabilities"] = names.collect();
+        app.send(message).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        apps.push(app);
+    }
+    let client = http().build().unwrap();
+    let rap = |app: &str| format!("http://127.0.0.1:{port}/rap/{app}");
+    let mcp = |app: &str, body: &Value| {
+        let request = client.post(format!("http://127.0.0.1:{port}/mcp/{app}"));
+        let request = request.header("accept", "application/json, text/event-stream");
+        request.json(body)
+    };
+    let called = modern(1, "tools/call", json!({ "name": "zzz" }));
+    let invoked = json!({
+        "operation": "zzz", "arguments": {}, "id": "1", "group_id": "g",
+        "callback_url": "http://127.0.0.1:9/",
+    });
+    let initialized = initialize("2025-11-25");
+    let each = |kind: usize, app: &str| match kind {
+        0 => mcp(app, &called)
+            .header("mcp-protocol-version", MODERN)
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", "zzz"),
+        1 => mcp(app, &initialized),
+        _ => client.post(rap(app) + "/invoke").json(&invoked),
+    };
+    for kind in 0..3 {
+        let mut times = Vec::new();
+        for app in ["small", "large"] {
+            // What is made once.
+            assert_eq!(each(kind, app).send().await.unwrap().status(), 200);
+            let since = Instant::now();
+            for _ in 0..100 {
+                assert_eq!(each(kind, app).send().await.unwrap().status(), 200);
+            }
+            times.push(since.elapsed());
+        }
+        let [small, large] = times[..] else {
+            unreachable!()
+        };
+        assert!(
+            large < small * 3 + Duration::from_millis(200),
+            "{kind}: {times:?}"
+        );
+    }
+    child.kill().await.unwrap();
 }

@@ -135,3 +135,82 @@ async fn large_messages_that_end_on_many_connections_count_until_they_are_handle
     assert_eq!(honest.next().await["type"], "error");
     child.kill().await.unwrap();
 }
+
+/// Three requests at once of more than 15 MB, mostly of values as small as can be.
+async fn most_grown(what: &str) -> usize {
+    let bound = ["serve", "--port", "0"];
+    let (mut child, ready) = serve(caphost(&bound)).await;
+    let (port, pid) = (port_of(&ready), child.id().unwrap());
+    let mut app = peer(port, "/abp/app").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let tiny = format!("[{}[]]", "[],".repeat(5_200_000));
+    let with = |message: serde_json::Value| message.to_string().replace("\"tiny\"", &tiny);
+    let before = memory(pid);
+    let mut requests = JoinSet::new();
+    for number in 0..3 {
+        let rpc = |method: &str, params| {
+            with(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
+        };
+        let (path, body, status) = match what {
+            "_meta" => {
+                let params = json!({ "_meta": { "a": "tiny" } });
+                ("/mcp", rpc("tools/list", params), 400)
+            }
+            "capabilities" => {
+                let info = json!({ "name": "n", "version": "1" });
+                let capabilities = json!({ "a": "tiny" });
+                let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info });
+                ("/mcp", rpc("initialize", params), 200)
+            }
+            "arguments" => {
+                let body = json!({
+                    "operation": "a_b", "arguments": { "a": "tiny" }, "id": number.to_string(),
+                    "group_id": "g", "callback_url": "http://127.0.0.1:9/",
+                });
+                ("/invoke", with(body), 200)
+            }
+            method => {
+                let params = json!({ "capability": "a.b", "params": { "a": "tiny" } });
+                ("/jsonrpc", rpc(method, params), 0)
+            }
+        };
+        requests.spawn(async move {
+            if status == 0 {
+                let mut client = peer(port, path).await;
+                client.text(body).await;
+                // A call waits for its app.
+                let _ = tokio::time::timeout(Duration::from_secs(3), client.next()).await;
+                return;
+            }
+            let url = format!("http://127.0.0.1:{port}{path}");
+            let request = http().build().unwrap().post(url);
+            let request = request.header("content-type", "application/json");
+            let request = request.header("accept", "application/json, text/event-stream");
+            let answer = request.body(body).send().await.unwrap();
+            assert_eq!(answer.status().as_u16(), status);
+        });
+    }
+    while let Some(done) = requests.join_next().await {
+        done.unwrap();
+    }
+    let grown = (most_memory(pid) - before) / MIB;
+    child.kill().await.unwrap();
+    grown
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_of_millions_of_tiny_values_take_little_more_than_their_text() {
+    let mut grown = Vec::new();
+    for what in [
+        "_meta",
+        "capabilities",
+        "arguments",
+        "x",
+        "_capabilities/call",
+    ] {
+        grown.push((what, most_grown(what).await));
+    }
+    // As values three would be 800 MiB.
+    assert!(grown.iter().all(|(_, it)| *it < 250), "{grown:?} MiB");
+}

@@ -17,7 +17,7 @@ pub const ID_CHARS: usize = 256;
 /// Characters of a reason, 4 096.
 pub const REASON_CHARS: usize = 4_096;
 /// Bytes of a `ProgressInfo`, 8 KiB.
-const PROGRESS_BYTES: usize = 8 << 10;
+pub const PROGRESS_BYTES: usize = 8 << 10;
 
 /// Of all owners together there are at most so many times as many as of one.
 const OWNERS: usize = 10;

@@ -30,6 +30,8 @@ pub use early::EarlyCancel;
 use early::EarlyCancels;
 use flying::Flying;
 use kept::EndedRuns;
+#[cfg(test)]
+pub(crate) use kept::PROGRESS_BYTES;
 pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
 pub use lists::{Found, leave_out, newest};

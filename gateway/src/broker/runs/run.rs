@@ -255,13 +255,18 @@ impl Run {
     pub(super) fn bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         size_of::<Run>()
-            + self.dialect_id.as_ref().map_or(0, |id| id.len())
             + self.agent.as_ref().map_or(0, |agent| agent.len())
+            + text(&self.error)
+            + self.short_bytes()
+            + self.long_bytes()
+    }
+
+    /// Bytes of its own ids and names.
+    pub(in crate::broker) fn short_bytes(&self) -> usize {
+        self.dialect_id.as_ref().map_or(0, |id| id.len())
+            + self.thread.as_ref().map_or(0, String::len)
             + self.capability.len()
             + self.call_id.len()
-            + text(&self.thread)
-            + text(&self.error)
-            + self.long_bytes()
     }
 
     /// Bytes of what may be long in it.

@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::broker::{QUESTION_BYTES, QUESTIONS};
+use crate::limits::Retention;
 
 #[test]
 fn nesting_and_size_are_refused_under_the_id() {
@@ -297,6 +299,104 @@ fn a_token_has_so_many_requests_in_flight_however_many_its_connections() {
     bench.app(6, "demo");
     bench.agent_of(7, "greedy");
     bench.relayed(7, request("initialize", "i", json!({})));
+}
+
+#[test]
+fn calls_of_long_ids_and_names_that_no_app_answers_are_bounded_in_bytes() {
+    let limits = Limits {
+        retention: Retention {
+            bytes: 64 << 10,
+            ..Retention::default()
+        },
+        ..Limits::default()
+    };
+    let tokens = Tokens::new(vec!["app=app-secret-of-sixteen".parse().unwrap()]);
+    let mut bench = Bench::with(limits, tokens);
+    bench.app(1, "demo");
+    for (agent, owner) in [(2, "greedy"), (3, "greedy"), (4, "modest")] {
+        bench.agent_of(agent, owner);
+        let relayed = bench.relayed(agent, request("initialize", "i", json!({})));
+        let session = json!({ "sessionId": "s" });
+        bench.send(1, answer(&relayed, "initialize-result", session));
+    }
+    let long = |number: usize| format!("{}{number:04}", "é".repeat(120));
+    let mut sent = Vec::new();
+    let refused = loop {
+        let mut message = call(&sent.len().to_string(), &long(sent.len()));
+        message["payload"]["capability"] = "c".repeat(100_000).into();
+        let seen = bench.send(2 + sent.len() as u64 % 2, message);
+        let Seen::Message(1, relayed) = &seen[0] else {
+            break seen[0].clone();
+        };
+        sent.push(relayed.clone());
+    };
+    // About two kilobytes each.
+    assert!((20..80).contains(&sent.len()), "{}", sent.len());
+    let Seen::Message(_, refused) = refused else {
+        panic!("{refused:?}");
+    };
+    let error = &refused["payload"]["error"];
+    assert_eq!(
+        (&error["code"], &error["retryable"]),
+        (&json!("RATE_LIMITED"), &json!(true))
+    );
+    assert_eq!(
+        error["details"],
+        json!({ "limit": "inFlightBytes", "max": 64 << 10 })
+    );
+    // What is in flight can be cancelled, and others call.
+    for number in 0..sent.len() {
+        let agent = 2 + number as u64 % 2;
+        bench.relayed(agent, cancel(&format!("c{number}"), &long(number)));
+    }
+    bench.relayed(4, call("1", "1"));
+    // What has been answered counts no more.
+    let done = json!({ "success": true });
+    bench.send(1, answer(&sent[0], "capabilities/call-result", done));
+    bench.relayed(3, call("after", "after"));
+}
+
+#[test]
+fn questions_that_no_agent_answers_do_not_pile_up() {
+    let mut bench = Bench::session();
+    let agent = bench.relayed(2, call("1", "1"))["agent"].clone();
+    for number in 0..3 * QUESTIONS {
+        let id = format!("{number}{}", "i".repeat(200));
+        let question =
+            json!({ "type": "elicitation/request", "id": id, "agent": agent, "payload": {} });
+        bench.send(1, question);
+    }
+    let in_flight = bench.broker.in_flight() - bench.broker.requests_in_flight();
+    assert_eq!(in_flight, QUESTIONS);
+}
+
+#[test]
+fn questions_to_many_agents_that_do_not_answer_are_bounded_in_bytes_for_the_owner_of_their_app() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    let ask = |bench: &mut Bench, agent: u64| {
+        bench.agent(agent, None);
+        let relayed = bench.relayed(agent, request("initialize", "i", json!({})));
+        let session = json!({ "sessionId": "s" });
+        bench.send(1, answer(&relayed, "initialize-result", session));
+        let mut refused = 0;
+        for number in 0..QUESTIONS {
+            let id = format!("{number}{}", "i".repeat(200));
+            let question = json!({
+                "type": "elicitation/request", "id": id, "agent": relayed["agent"], "payload": {},
+            });
+            let seen = bench.send(1, question);
+            refused += usize::from(matches!(&seen[..], [Seen::Message(1, _)]));
+        }
+        refused
+    };
+    let refused: Vec<_> = (2..32).map(|agent| ask(&mut bench, agent)).collect();
+    let kept = bench.broker.in_flight() - bench.broker.requests_in_flight();
+    assert!(kept * 200 < QUESTION_BYTES, "{kept}");
+    assert!(refused[0] == 0 && refused[29] > 0, "{refused:?}");
+    // Those of an agent that goes count no more.
+    bench.gone(2);
+    assert_eq!(ask(&mut bench, 40), 0);
 }
 
 #[test]

@@ -36,6 +36,15 @@ impl Default for Greeting {
 }
 
 impl Greeting {
+    /// The parameters that are looked at.
+    pub const READ: &[&str] = &[
+        "clientInfo.name",
+        "clientInfo.version",
+        "capabilities.cancellation.notifications",
+        "clientCapabilities.cancellation.notifications",
+        "protocolVersion",
+    ];
+
     /// Reads the parameters of `initialize`: ACP's have a number as `protocolVersion` and
     /// `clientCapabilities`, LSP's have `capabilities`. Nothing of it is required.
     pub fn read(params: Option<&Value>) -> Result<Self, Error<Value>> {

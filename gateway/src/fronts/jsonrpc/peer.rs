@@ -22,7 +22,9 @@ use crate::gateway::calls::{Client, Session};
 use crate::gateway::{Counted, Hub, Outbox, Pushed};
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
-use crate::wire::{Failure, Outgoing, Subject, check_bounds, check_length, clipped, mended};
+use crate::wire::{
+    Failure, Outgoing, Subject, check_bounds, check_length, clipped, mended, outline,
+};
 use caphost::call::{Code, Error};
 
 /// One connection.
@@ -226,12 +228,13 @@ impl Peer {
             self.fail(&id, &error.with_details(details));
             return Counted::Refused;
         }
-        // What was read can be read again.
-        let params: Option<Value> = params.and_then(|params| serde_json::from_str(params).ok());
         match method {
-            method::INITIALIZE => self.initialize(&id, params.as_ref()),
+            method::INITIALIZE => {
+                let params = params.map(|params| outline(params.as_bytes(), Greeting::READ));
+                self.initialize(&id, params.as_ref());
+            }
             method::LIST => self.list(id),
-            method::CALL => self.call(id, params.as_ref()),
+            method::CALL => self.call(id, params),
             method::SHUTDOWN => self.begin_shutdown(id),
             _ => {
                 let message = format!("There is no method {:?}", clipped(method, 64));

@@ -16,6 +16,7 @@ use crate::gateway::Seldom;
 use crate::gateway::calls::{AbpError, Call, CancelNotice, NewCall, Outcome, Step};
 use crate::wire::abp::{self, FromAgent};
 use crate::wire::json_rpc::{self as message, Id, RpcError, code};
+use crate::wire::{Json, members, outline};
 use caphost::call::{Code, Error, Stop};
 
 impl Peer {
@@ -96,15 +97,18 @@ impl Peer {
     }
 
     /// `_capabilities/call`
-    pub fn call(self: &Arc<Self>, id: Id, params: Option<&Value>) {
+    pub fn call(self: &Arc<Self>, id: Id, params: Option<&str>) {
         let (call, capability, params, timeout, token) = match read_call(params) {
-            Ok(FromAgent::Call {
-                call,
-                capability,
+            Ok((
+                FromAgent::Call {
+                    call,
+                    capability,
+                    timeout,
+                    token,
+                    ..
+                },
                 params,
-                timeout,
-                token,
-            }) => (call, capability, params, timeout, token),
+            )) => (call, capability, params, timeout, token),
             Ok(_) => return,
             Err(error) => return self.fail(&id, &error),
         };
@@ -117,7 +121,7 @@ impl Peer {
         }
         let called = self.session().call(NewCall {
             capability: capability.clone(),
-            params: Some((&params).into()),
+            params: Some(params),
             // One too long to count is none.
             timeout: timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
             dialect_id: Some(id.plain()),
@@ -224,15 +228,33 @@ fn document(info: &CapabilityInfo) -> Value {
     })
 }
 
+/// The parameters of a call that are looked at. Those of the capability are passed on as they are.
+const IN_CALL: &[&str] = &[
+    "capability",
+    "params",
+    "callId",
+    "options.timeout",
+    "options.progressToken",
+    "options.callId",
+];
+
 /// Reads the parameters of a call, `{ capability, params?, options?: { timeout?, progressToken?,
-/// callId? } }`, which are the payload of ABP's `capabilities/call`: always [`FromAgent::Call`].
-fn read_call(params: Option<&Value>) -> Result<FromAgent, Error<Value>> {
-    match params {
-        Some(params) if params.is_object() => abp::read_call(params),
-        _ => Err(Error::invalid_params(
+/// callId? } }`, which are the payload of ABP's `capabilities/call`: always [`FromAgent::Call`], with the
+/// capability's own parameters beside it.
+fn read_call(params: Option<&str>) -> Result<(FromAgent, Json), Error<Value>> {
+    let Some(text) = params.filter(|params| params.starts_with('{')) else {
+        return Err(Error::invalid_params(
             "The parameters are an object {capability, params?, options?}",
-        )),
-    }
+        ));
+    };
+    let read = abp::read_call(&outline(text.as_bytes(), IN_CALL))?;
+    let mut own: &[u8] = b"{}";
+    members(text.as_bytes(), |key, value| {
+        if key == "params" {
+            own = value;
+        }
+    });
+    Ok((read, Json::from(String::from_utf8_lossy(own).into_owned())))
 }
 
 /// The answer to a request that failed as `error` says.

@@ -38,7 +38,7 @@ impl Tool {
             return Err(Err(RpcError::new(code::INVALID_PARAMS, message)));
         };
         let offer = tools::offer(hub, caller, app)?;
-        let capability = tools::find(&offer.capabilities, &name).map_err(Err)?;
+        let capability = tools::find(&offer, &name).map_err(Err)?;
         Ok(Tool {
             name: capability.name.clone(),
             arguments: arguments.to_string().into(),
@@ -137,8 +137,7 @@ impl Calling {
 
     /// Whether its tool has an output schema.
     fn promises(&self) -> bool {
-        let mut capabilities = self.offer.capabilities.iter();
-        let tool = capabilities.find(|it| it.name == self.name);
+        let tool = self.offer.named(&self.name);
         tool.is_some_and(tools::promises)
     }
 }

@@ -32,4 +32,6 @@ mod underway;
 mod vectors;
 
 pub use routes::routes;
+#[cfg(test)]
+pub(crate) use session::LISTENING;
 pub use sessions::McpOptions;

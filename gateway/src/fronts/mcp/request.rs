@@ -8,12 +8,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::fronts::media_type::{content_type, essence};
 use crate::fronts::refusal::Refusal;
 use crate::wire::json_rpc::{Id, code};
-use crate::wire::{Failure, clipped, text_of};
+use crate::wire::{Failure, clipped, members, text_of};
 
 /// The version spoken in sessions, whichever the client asks for.
 pub const WITH_SESSIONS: &str = "2025-11-25";
@@ -167,7 +167,31 @@ pub struct Request<'a> {
     /// Its parameters, as JSON.
     params: &'a str,
     fields: Fields<'a>,
-    meta: Map<String, Value>,
+    meta: Meta<'a>,
+}
+
+/// What is looked at of `_meta`, which may be large: nothing else of it is read.
+#[derive(Debug, Default)]
+struct Meta<'a> {
+    version: Option<Cow<'a, str>>,
+    has_capabilities: bool,
+    progress_token: Option<Value>,
+}
+
+impl<'a> Meta<'a> {
+    fn read(text: &'a str) -> Self {
+        let mut meta = Meta::default();
+        members(text.as_bytes(), |key, value| match key {
+            META_VERSION => meta.version = text_of(value),
+            META_CAPABILITIES => meta.has_capabilities = value.starts_with(b"{"),
+            "progressToken" if value.starts_with(b"[") || value.starts_with(b"{") => {
+                meta.progress_token = None;
+            }
+            "progressToken" => meta.progress_token = serde_json::from_slice(value).ok(),
+            _ => {}
+        });
+        meta
+    }
 }
 
 /// Those parameters that are looked at.
@@ -193,10 +217,10 @@ struct Fields<'a> {
 /// What a client says of itself with `initialize`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Introduction {
+struct Introduction<'a> {
     protocol_version: String,
-    #[serde(rename = "capabilities")]
-    _capabilities: Map<String, Value>,
+    #[serde(borrow)]
+    capabilities: &'a RawValue,
     client_info: ClientInfo,
 }
 
@@ -219,7 +243,10 @@ impl<'a> Request<'a> {
         let malformed = |error| Refusal::invalid(format!("The parameters: {error}"));
         let fields: Fields<'a> = serde_json::from_str(params).map_err(malformed)?;
         let meta = fields.meta.map_or("{}", RawValue::get);
-        let meta = serde_json::from_str(meta).map_err(malformed)?;
+        if !meta.starts_with('{') {
+            return Err(Refusal::invalid("The parameters: _meta is an object"));
+        }
+        let meta = Meta::read(meta);
         Ok(Request {
             id,
             method,
@@ -232,11 +259,15 @@ impl<'a> Request<'a> {
     /// What a client says of itself with `initialize`. The version it names has to be the header's.
     pub fn introduction(&self, head: Head<'_>) -> Result<ClientInfo, Refusal> {
         head.check_version()?;
-        let read = serde_json::from_str(self.params);
-        let introduction: Introduction = read.map_err(|error| {
-            let what = format!("The parameters of initialize: {error}");
+        let malformed = |what: String| {
+            let what = format!("The parameters of initialize: {what}");
             Refusal::invalid(what).with_rpc_code(code::INVALID_PARAMS)
-        })?;
+        };
+        let read = serde_json::from_str::<Introduction<'_>>(self.params);
+        let introduction = read.map_err(|error| malformed(error.to_string()))?;
+        if !introduction.capabilities.get().starts_with('{') {
+            return Err(malformed("capabilities are an object".into()));
+        }
         if head
             .text(VERSION)
             .is_some_and(|it| it != introduction.protocol_version)
@@ -254,12 +285,8 @@ impl<'a> Request<'a> {
 
     /// Whether it is of a version without sessions, and as that has it.
     pub fn is_stateless(&self, head: Head<'_>) -> Result<bool, Refusal> {
-        let named = self.meta.get(META_VERSION).and_then(Value::as_str);
-        let has_capabilities = self
-            .meta
-            .get(META_CAPABILITIES)
-            .is_some_and(Value::is_object);
-        let Some(named) = named else {
+        let has_capabilities = self.meta.has_capabilities;
+        let Some(named) = self.meta.version.as_deref() else {
             head.check_version()?;
             return match head.is_stateless() || self.method == "server/discover" {
                 true => Err(incomplete()),
@@ -323,15 +350,19 @@ impl<'a> Request<'a> {
     /// Whether a subscription wants to hear that the list of tools has changed. Nothing, if it is
     /// malformed.
     pub fn wants_tool_changes(&self) -> Option<bool> {
-        let wanted: Value = serde_json::from_str(self.fields.notifications?.get()).ok()?;
-        wanted
-            .is_object()
-            .then(|| wanted["toolsListChanged"] == true)
+        let wanted = self.fields.notifications?.get();
+        let mut tools = false;
+        members(wanted.as_bytes(), |key, value| {
+            if key == "toolsListChanged" {
+                tools = value == b"true";
+            }
+        });
+        wanted.starts_with('{').then_some(tools)
     }
 
     /// Under what the client wants to hear of progress.
     pub fn progress_token(&self) -> Option<&Value> {
-        let token = self.meta.get("progressToken")?;
+        let token = self.meta.progress_token.as_ref()?;
         (token.is_string() || token.is_i64()).then_some(token)
     }
 }

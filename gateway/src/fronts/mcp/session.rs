@@ -24,7 +24,7 @@ use crate::wire::json_rpc::Id;
 const NAME_CHARS: usize = 256;
 /// Streams that listen. A client needs one; it may open the next before the last is known to be
 /// closed.
-const LISTENING: usize = 8;
+pub(crate) const LISTENING: usize = 8;
 /// Messages that wait in one of them.
 const WAITING: usize = 64;
 

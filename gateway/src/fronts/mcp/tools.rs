@@ -1,7 +1,5 @@
 //! The capabilities of an app as the tools of MCP.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use base64::Engine;
@@ -39,8 +37,10 @@ pub fn list(
     };
     let capabilities = offer.as_ref().map_or(&[][..], |offer| &offer.capabilities);
     let (page, next) = page(capabilities, request.cursor().as_deref(), size)?;
-    let names = Names::of(capabilities);
-    let tools: Vec<_> = page.iter().map(|it| tool(it, &names)).collect();
+    let tools = offer
+        .iter()
+        .flat_map(|offer| page.iter().map(|it| tool(offer, it)));
+    let tools: Vec<_> = tools.collect();
     let mut list = json!({ "tools": tools });
     if let Some(next) = next {
         list["nextCursor"] = next.into();
@@ -75,47 +75,30 @@ fn no_choice(hub: &Hub, caller: &Caller) -> RpcError {
 
 /// The first apps connected that the caller may reach.
 fn others(hub: &Hub, caller: &Caller) -> Vec<String> {
-    let apps = hub.apps().into_iter().map(|app| app.id);
-    let mut apps: Vec<_> = apps.filter(|it| caller.identity.may_reach(it)).collect();
-    apps.sort_unstable();
-    apps.truncate(MAX_NAMED);
-    apps
+    hub.app_ids(&caller.identity, MAX_NAMED)
 }
 
 /// A number that changes with the tools that an app has.
 pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
     let offer = hub.offer(app).ok();
-    offer.map_or(0, |offer| fingerprint(&offer.capabilities))
+    offer.map_or(0, |offer| offer.fingerprint())
 }
 
-/// The names that tools are listed under.
-struct Names<'a>(HashMap<String, Option<&'a str>>);
-
-impl<'a> Names<'a> {
-    fn of(capabilities: &'a [CapabilityInfo]) -> Self {
-        let mut names = HashMap::new();
-        for it in capabilities {
-            let only = names.entry(plain(&it.name));
-            only.and_modify(|only| *only = None)
-                .or_insert(Some(&*it.name));
-        }
-        Names(names)
-    }
-
-    /// A plain one, which every client takes, if no other tool could be meant by it.
-    fn listed(&self, name: &str) -> String {
-        let plain = plain(name);
-        match self.0.get(&plain) {
-            Some(Some(only)) if *only == name => plain,
-            _ => name.into(),
-        }
+/// The name that a tool is listed under: a plain one, which every client takes, if no other tool could
+/// be meant by it.
+fn listed(offer: &Offer, capability: &CapabilityInfo) -> String {
+    let plain = capability.plain_name();
+    let is_alone = offer.plainly_named(&plain).nth(1).is_none();
+    match is_alone {
+        true => plain,
+        false => capability.name.clone(),
     }
 }
 
 /// A capability as a tool. Its own name is its title, if it is not listed under that.
-fn tool(capability: &CapabilityInfo, names: &Names<'_>) -> Value {
+fn tool(offer: &Offer, capability: &CapabilityInfo) -> Value {
     let input = schema::input(capability.input_schema.as_deref());
-    let name = names.listed(&capability.name);
+    let name = listed(offer, capability);
     let mut tool = json!({ "name": name, "inputSchema": input });
     if name != capability.name {
         tool["title"] = (&*capability.name).into();
@@ -136,14 +119,11 @@ pub fn promises(capability: &CapabilityInfo) -> bool {
 
 /// The capability a client means: by its name, or, for clients that know only letters, digits, `_`
 /// and `-` in names, by the name with `_` for everything else.
-pub fn find<'a>(
-    capabilities: &'a [CapabilityInfo],
-    wanted: &str,
-) -> Result<&'a CapabilityInfo, RpcError> {
-    if let Some(exact) = capabilities.iter().find(|it| it.name == wanted) {
+pub fn find<'a>(offer: &'a Offer, wanted: &str) -> Result<&'a CapabilityInfo, RpcError> {
+    if let Some(exact) = offer.named(wanted) {
         return Ok(exact);
     }
-    let mut alike = capabilities.iter().filter(|it| plain(&it.name) == wanted);
+    let mut alike = offer.plainly_named(wanted);
     match (alike.next(), alike.next()) {
         (Some(only), None) => Ok(only),
         (None, _) => Err(invalid(format!("Unknown tool: {}", clipped(wanted, 128)))),
@@ -152,13 +132,6 @@ pub fn find<'a>(
             Err(invalid(message))
         }
     }
-}
-
-fn plain(name: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-    name.chars()
-        .map(|it| if is_plain(it) { it } else { '_' })
-        .collect()
 }
 
 fn invalid(what: impl Into<String>) -> RpcError {
@@ -193,18 +166,6 @@ pub fn page<'a>(
     Ok((page, last.map(|it| URL_SAFE_NO_PAD.encode(&it.name))))
 }
 
-fn fingerprint(capabilities: &[CapabilityInfo]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for it in capabilities {
-        let text = |schema: &Option<Box<serde_json::value::RawValue>>| {
-            schema.as_deref().map(|it| it.get().to_string())
-        };
-        (&it.name, &it.description).hash(&mut hasher);
-        (text(&it.input_schema), text(&it.output_schema)).hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,9 +175,17 @@ mod tests {
         names.iter().map(one).collect()
     }
 
-    fn listed(capabilities: &[CapabilityInfo]) -> Vec<Value> {
-        let names = Names::of(capabilities);
-        capabilities.iter().map(|it| tool(it, &names)).collect()
+    fn offer(capabilities: Vec<CapabilityInfo>) -> Offer {
+        let app = json!({ "id": "demo", "name": "Demo", "version": "1" });
+        Offer::new(serde_json::from_value(app).unwrap(), capabilities)
+    }
+
+    fn listed(offer: &Offer) -> Vec<Value> {
+        offer
+            .capabilities
+            .iter()
+            .map(|it| tool(offer, it))
+            .collect()
     }
 
     #[test]
@@ -227,7 +196,7 @@ mod tests {
                  "outputSchema": { "type": "object" } }"#,
         );
         assert_eq!(
-            listed(&[capability.unwrap()]),
+            listed(&offer(vec![capability.unwrap()])),
             [
                 json!({ "name": "export_pdf", "title": "export.pdf", "description": "d",
                     "inputSchema": { "type": "object", "required": ["html"] },
@@ -235,27 +204,27 @@ mod tests {
             ]
         );
         assert_eq!(
-            listed(&capabilities(&["a"])),
+            listed(&offer(capabilities(&["a"]))),
             [json!({ "name": "a", "inputSchema": { "type": "object" } })]
         );
     }
 
     #[test]
     fn every_listed_name_means_its_own_tool() {
-        let offered = capabilities(&["export.pdf", "a.b", "a_b", "x.y", "x/y"]);
+        let offered = offer(capabilities(&["export.pdf", "a.b", "a_b", "x.y", "x/y"]));
         let names: Vec<_> = listed(&offered)
             .iter()
             .map(|tool| tool["name"].as_str().unwrap().to_string())
             .collect();
         assert_eq!(names, ["export_pdf", "a.b", "a_b", "x.y", "x/y"]);
-        for (name, capability) in names.iter().zip(&offered) {
+        for (name, capability) in names.iter().zip(&offered.capabilities) {
             assert_eq!(find(&offered, name).unwrap().name, capability.name);
         }
     }
 
     #[test]
     fn a_tool_is_found_by_its_name_or_by_a_plain_one() {
-        let offered = capabilities(&["export.pdf", "a.b", "a_b", "x.y", "x/y"]);
+        let offered = offer(capabilities(&["export.pdf", "a.b", "a_b", "x.y", "x/y"]));
         let found = |name| find(&offered, name).map(|it| it.name.as_str());
         assert_eq!(found("export.pdf"), Ok("export.pdf"));
         assert_eq!(found("export_pdf"), Ok("export.pdf"));
@@ -298,13 +267,14 @@ mod tests {
 
     #[test]
     fn the_fingerprint_changes_with_the_list() {
-        let one = fingerprint(&capabilities(&["a", "b"]));
-        assert_eq!(one, fingerprint(&capabilities(&["a", "b"])));
-        assert_ne!(one, fingerprint(&capabilities(&["a"])));
+        let fingerprint = |capabilities| offer(capabilities).fingerprint();
+        let one = fingerprint(capabilities(&["a", "b"]));
+        assert_eq!(one, fingerprint(capabilities(&["a", "b"])));
+        assert_ne!(one, fingerprint(capabilities(&["a"])));
         let described = serde_json::from_str(r#"{ "name": "a", "description": "new" }"#).unwrap();
         assert_ne!(
-            fingerprint(&capabilities(&["a"])),
-            fingerprint(&[described])
+            fingerprint(capabilities(&["a"])),
+            fingerprint(vec![described])
         );
     }
 }

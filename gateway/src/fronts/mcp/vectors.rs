@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::progress::Progress;
 use super::{content, result, schema, tools};
-use crate::broker::CapabilityInfo;
 use crate::broker::runs::RunId;
+use crate::broker::{CapabilityInfo, Offer};
 use crate::gateway::AbpError;
 
 fn vectors() -> Value {
@@ -111,23 +111,25 @@ fn tools_by_name_and_by_page() {
     let offered: Vec<CapabilityInfo> = each(&vectors["names"])
         .map(|name| serde_json::from_value(json!({ "name": name })).unwrap())
         .collect();
+    let app = json!({ "id": "demo", "name": "Demo", "version": "1" });
+    let offer = Offer::new(serde_json::from_value(app).unwrap(), offered);
     for (wanted, name) in vectors["found"].as_object().unwrap() {
-        assert_eq!(json!(tools::find(&offered, wanted).unwrap().name), *name);
+        assert_eq!(json!(tools::find(&offer, wanted).unwrap().name), *name);
     }
     for (wanted, message) in vectors["refused"].as_object().unwrap() {
-        let refused = tools::find(&offered, wanted).unwrap_err();
+        let refused = tools::find(&offer, wanted).unwrap_err();
         assert_eq!(json!(refused.message), *message);
     }
     let pages = &vectors["pages"];
     let size = pages["size"].as_u64().unwrap() as usize;
     let (mut cursor, mut cursors) = (None, Vec::new());
     for names in each(&pages["names"]) {
-        let (page, next) = tools::page(&offered, cursor.as_deref(), size).unwrap();
+        let (page, next) = tools::page(&offer.capabilities, cursor.as_deref(), size).unwrap();
         let got: Vec<_> = page.iter().map(|it| it.name.clone()).collect();
         assert_eq!(json!(got), *names);
         cursors.extend(next.clone());
         cursor = next;
     }
     assert_eq!((cursor, json!(cursors)), (None, pages["cursors"].clone()));
-    assert!(tools::page(&offered, Some("bm9wZQ"), size).is_err());
+    assert!(tools::page(&offer.capabilities, Some("bm9wZQ"), size).is_err());
 }

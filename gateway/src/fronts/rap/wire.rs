@@ -5,7 +5,8 @@
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -47,8 +48,9 @@ pub struct Tool {
 pub struct Invocation {
     /// The tool's name.
     pub operation: String,
-    /// Its parameters.
-    pub arguments: Option<Map<String, Value>>,
+    /// Its parameters, an object. They may be large, and are passed on as they are.
+    #[serde(default, deserialize_with = "object")]
+    pub arguments: Option<Box<RawValue>>,
     /// The tool call.
     pub id: Identifier,
     /// A second id, given by the model's provider: it is echoed and has no other meaning.
@@ -65,6 +67,17 @@ pub struct Invocation {
     /// The person on whose behalf the tool is called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+}
+
+/// An object as JSON, or none.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    let read = Option::<Box<RawValue>>::deserialize(deserializer)?;
+    match &read {
+        Some(text) if !text.get().starts_with('{') => {
+            Err(de::Error::custom("`arguments` must be an object"))
+        }
+        _ => Ok(read),
+    }
 }
 
 /// Where a tool server takes a [`CancelToolCall`], under its base URL.

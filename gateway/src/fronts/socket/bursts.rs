@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::fronts::ledger::Party;
 
 /// Of all connections of one party together.
-const AT_ONCE: usize = 64;
+pub(crate) const AT_ONCE: usize = 64;
 
 /// How many connections of each party have messages to read.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! WebSockets of any protocol: what sits behind one, its upgrade, reading, writing and signs of life.
 
 pub(crate) mod bounds;
-mod bursts;
+pub(crate) mod bursts;
 mod cuts;
 pub(crate) mod parts;
 pub(crate) mod reader;

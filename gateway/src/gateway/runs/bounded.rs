@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::broker::runs::Run;
 
 /// Bytes of a list, about, 8 MiB: enough for as many short runs as a list may have.
-pub(super) const LIST_BYTES: usize = 8 << 20;
+pub(crate) const LIST_BYTES: usize = 8 << 20;
 /// Bytes of a run without its texts, about.
 const RUN_BYTES: usize = 600;
 

@@ -9,6 +9,8 @@ mod sought;
 
 use std::sync::{Arc, PoisonError};
 
+#[cfg(test)]
+pub(crate) use bounded::LIST_BYTES;
 pub use everywhere::Listed;
 pub use sought::{Placed, Sought, Unsure};
 

@@ -222,20 +222,20 @@ fn read_by_all(text: &str, what: &str) {
     assert_eq!(found, object, "{what}");
     // Another worker, which is told of a schema.
     let schema = RawValue::from_string(text.trim().into()).expect(what);
-    let offer = Arc::new(Offer {
-        app: AppInfo {
+    let offer = Arc::new(Offer::new(
+        AppInfo {
             id: "demo".into(),
             name: "Demo".into(),
             version: "1".into(),
             description: None,
         },
-        capabilities: vec![CapabilityInfo {
+        vec![CapabilityInfo {
             name: "x".into(),
             description: None,
             input_schema: Some(schema),
             output_schema: None,
         }],
-    });
+    ));
     let packed = Parcel::from(Message::App {
         app: 1,
         offer,

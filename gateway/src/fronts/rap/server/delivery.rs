@@ -26,9 +26,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const READ_BYTES: u64 = 64 << 10;
 
 /// To one URL at once, 8.
-const PER_URL: usize = 8;
+pub(crate) const PER_URL: usize = 8;
 /// To one port of a host at once, 32: one of its URLs that hangs leaves room for the others.
-const PER_HOST: usize = 32;
+pub(crate) const PER_HOST: usize = 32;
 /// Of one token at once, 64, where there are tokens: others wait for none of its hosts.
 pub(crate) const PER_TOKEN: usize = 64;
 /// To all hosts together, 256: each is an open connection, or a name being looked up by one of the

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use bytes::Bytes;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -25,6 +24,7 @@ use crate::fronts::shared_sessions::InUse;
 use crate::gateway::Connected;
 use crate::gateway::calls::{AbpError, Call, NewCall, Outcome};
 use crate::tokens::Identity;
+use crate::wire::clipped;
 use caphost::call::{Code, Error};
 
 /// How many threads above its own an invocation may name.
@@ -188,7 +188,12 @@ impl RapServer {
         let call = || {
             session.call(NewCall {
                 capability,
-                params: Some((&Value::Object(arguments.unwrap_or_default())).into()),
+                params: Some(
+                    arguments
+                        .map_or("{}".into(), Box::<str>::from)
+                        .into_string()
+                        .into(),
+                ),
                 timeout: Some(self.options.call_timeout),
                 dialect_id: Some(id.to_string()),
                 thread: Some(thread.to_string()),
@@ -210,15 +215,20 @@ impl RapServer {
         let tools = self.catalogue.tools(&self.hub, app);
         let tools = tools.map_err(|error| AbpError::from(&error))?;
         match tools.capability(name) {
-            Some(capability) => Ok((tools.app.clone(), capability.to_string())),
+            Some(capability) => Ok((tools.app().to_string(), capability.to_string())),
             None => Err(unknown_tool(name, &tools)),
         }
     }
 }
 
 fn unknown_tool(operation: &str, tools: &Tools) -> AbpError {
-    let names = tools.names().collect::<Vec<_>>().join(", ");
-    let told: String = names.chars().take(TOLD_CHARS).collect();
+    // None is empty, so that no more are looked at than are told.
+    let names = tools
+        .names()
+        .take(TOLD_CHARS)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let told = clipped(&names, TOLD_CHARS);
     AbpError::new(
         Code::UNKNOWN_CAPABILITY,
         format!("No tool {operation:?}: there are {told}"),

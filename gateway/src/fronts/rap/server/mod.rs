@@ -28,11 +28,12 @@ mod toolset;
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::Router;
+use axum::extract::{ConnectInfo, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
-use serde_json::Value;
 use tokio::sync::Mutex;
 
 pub use options::Options;
@@ -40,6 +41,7 @@ pub use options::Options;
 pub use super::egress::AllowedHost;
 use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
 use crate::fronts::refusal::Refusal;
+use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use caphost::call::{Code, Error};
 use request::Target;
@@ -81,12 +83,15 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> 
 async fn manifest(
     State(server): State<Arc<RapServer>>,
     target: Target,
+    ConnectInfo(address): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     uri: Uri,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Response, Refusal> {
     let endpoint = target.endpoint(&headers, server.secure);
     let endpoint = endpoint.ok_or_else(|| Refusal::invalid("`Host` is no host"))?;
-    let (_, app) = server.admit(target, &headers, uri.query())?;
+    let (caller, app) = server.admit(target, &headers, uri.query())?;
+    // There may be many tools.
+    let turn = server.lists.turn(&caller, address).await?;
     let tools = server.catalogue.tools(&server.hub, app.as_deref());
     let tools = tools.map_err(|error| {
         let several = error.code == Code::INVALID_PARAMS;
@@ -99,9 +104,12 @@ async fn manifest(
     })?;
     if tools.is_empty() {
         // A toolset has one tool at least.
-        let message = format!("The app {:?} offers no tools", tools.app);
+        let message = format!("The app {:?} offers no tools", tools.app());
         let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
         return Err(Refusal::new(StatusCode::NOT_FOUND, error));
     }
-    Ok(Json(tools.manifest(endpoint)))
+    let text = tools.manifest(&endpoint);
+    turn.end(text.len());
+    let kind = HeaderValue::from_static("application/json");
+    Ok(([(CONTENT_TYPE, kind)], text).into_response())
 }

@@ -13,6 +13,7 @@ use super::room::Room;
 use super::toolset::Catalogue;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
+use crate::fronts::lists::Listing;
 use crate::fronts::rap::egress::{Clients, Egress};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
@@ -28,6 +29,8 @@ pub(super) struct RapServer {
     /// Whether the gateway itself speaks TLS.
     pub secure: bool,
     pub catalogue: Catalogue,
+    /// Turns at the toolsets.
+    pub lists: Arc<Listing>,
     pub sessions: Arc<SharedSessions>,
     pub calls: Arc<Calls>,
     pub claims: Claims,
@@ -86,6 +89,7 @@ impl RapServer {
         RapServer {
             secure,
             catalogue: Catalogue::default(),
+            lists: Listing::of_offers(hub.clone()),
             sessions: Arc::new(sessions),
             calls: Arc::default(),
             claims: Claims::new(hub.clone(), options.call_timeout),

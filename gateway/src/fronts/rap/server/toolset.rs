@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::broker::{CapabilityInfo, Offer};
 use crate::fronts::rap::names::tool_name;
-use crate::fronts::rap::wire::{Tool, Toolset};
+use crate::fronts::rap::wire::Tool;
 use crate::gateway::Hub;
 use crate::wire::{Failure, for_log};
 
@@ -40,7 +40,7 @@ impl Catalogue {
     pub(super) fn tools(&self, hub: &Hub, app: Option<&str>) -> Result<Arc<Tools>, Failure> {
         let Kept { offer, tools } = self.kept(hub.offer(app)?, app.map(str::to_string));
         let made = tools.get_or_init(|| {
-            let tools = Tools::of(Offer::clone(&offer));
+            let tools = Tools::of(offer);
             if !tools.conflicts.is_empty() && self.may_warn(Instant::now()) {
                 tools.warn();
             }
@@ -79,19 +79,12 @@ impl Catalogue {
 /// An app's capabilities under names that may stand in a toolset.
 #[derive(Debug)]
 pub(super) struct Tools {
-    /// The app's id.
-    pub app: String,
-    name: String,
-    description: String,
-    /// By name.
-    tools: BTreeMap<String, Capability>,
+    offer: Arc<Offer>,
+    /// By name, where in the offer each is.
+    tools: BTreeMap<String, usize>,
     conflicts: Vec<Conflict>,
-}
-
-#[derive(Debug)]
-struct Capability {
-    name: String,
-    tool: Tool,
+    /// The toolset, but for where invocations go: made once, as there may be many tools.
+    text: OnceLock<String>,
 }
 
 /// Capabilities that would be one tool, and are none.
@@ -101,59 +94,52 @@ struct Conflict {
     capabilities: Vec<String>,
 }
 
-/// The toolset, and what is missing in it: a member of ours.
+/// The toolset without its endpoint, and what is missing in it: a member of ours.
 #[derive(Serialize)]
 struct Manifest<'a> {
-    #[serde(flatten)]
-    toolset: Toolset,
+    name: &'a str,
+    description: String,
+    tools: Vec<Tool>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     conflicts: &'a [Conflict],
 }
 
 impl Tools {
-    pub(super) fn of(offer: Offer) -> Self {
-        let Offer {
-            app,
-            mut capabilities,
-        } = offer;
+    pub(super) fn of(offer: Arc<Offer>) -> Self {
         // An app that lists one twice means the later.
         let mut seen = HashSet::new();
-        capabilities.reverse();
-        capabilities.retain(|it| seen.insert(it.name.clone()));
-        capabilities.reverse();
-        let mut by_name: BTreeMap<String, Vec<CapabilityInfo>> = BTreeMap::new();
-        for capability in capabilities {
+        let capabilities = offer.capabilities.iter().enumerate().rev();
+        let mut kept: Vec<_> = capabilities
+            .filter(|(_, it)| seen.insert(&*it.name))
+            .collect();
+        kept.reverse();
+        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, capability) in kept {
             let alike = by_name.entry(tool_name(&capability.name)).or_default();
-            alike.push(capability);
+            alike.push(place);
         }
         let mut tools = BTreeMap::new();
         let mut conflicts = Vec::new();
-        for (name, mut capabilities) in by_name {
-            match capabilities.pop() {
-                Some(only) if capabilities.is_empty() => {
-                    tools.insert(name.clone(), Capability::new(name, only));
-                }
-                last => {
-                    let all = capabilities.into_iter().chain(last).map(|it| it.name);
-                    conflicts.push(Conflict {
-                        name,
-                        capabilities: all.collect(),
-                    });
-                }
+        for (name, places) in by_name {
+            if let [only] = *places {
+                tools.insert(name, only);
+                continue;
             }
-        }
-        let mut description = format!("{} {}", app.name, app.version);
-        if let Some(more) = app.description {
-            description.push_str(": ");
-            description.push_str(&more);
+            let all = places.iter().filter_map(|it| offer.capabilities.get(*it));
+            let capabilities = all.map(|it| it.name.clone()).collect();
+            conflicts.push(Conflict { name, capabilities });
         }
         Tools {
-            name: app.id.clone(),
-            app: app.id,
-            description,
+            offer,
             tools,
             conflicts,
+            text: OnceLock::new(),
         }
+    }
+
+    /// The app's id.
+    pub(super) fn app(&self) -> &str {
+        &self.offer.app.id
     }
 
     /// Says that there are conflicts, and names the first: the toolset has them all.
@@ -162,7 +148,7 @@ impl Tools {
             return;
         };
         tracing::warn!(
-            app = for_log(&self.app),
+            app = for_log(self.app()),
             conflicts = self.conflicts.len(),
             tool = for_log(name),
             capabilities = for_log(format_args!("{capabilities:?}")),
@@ -177,7 +163,8 @@ impl Tools {
 
     /// The capability a tool stands for.
     pub(super) fn capability(&self, tool: &str) -> Option<&str> {
-        self.tools.get(tool).map(|it| it.name.as_str())
+        let capability = self.offer.capabilities.get(*self.tools.get(tool)?)?;
+        Some(&capability.name)
     }
 
     /// The tools there are.
@@ -185,35 +172,44 @@ impl Tools {
         self.tools.keys().map(String::as_str)
     }
 
-    /// The manifest, whose invocations go to `endpoint`.
-    pub(super) fn manifest(&self, endpoint: Url) -> Value {
+    /// The manifest as JSON, whose invocations go to `endpoint`.
+    pub(super) fn manifest(&self, endpoint: &Url) -> String {
+        let rest = self.text.get_or_init(|| self.without_endpoint());
+        let endpoint = json!(endpoint.as_str());
+        // It is an object, and has a name at least.
+        let members = rest.strip_prefix('{').unwrap_or_default();
+        format!(r#"{{"endpoint":{endpoint},{members}"#)
+    }
+
+    fn without_endpoint(&self) -> String {
+        let app = &self.offer.app;
+        let mut description = format!("{} {}", app.name, app.version);
+        if let Some(more) = &app.description {
+            description.push_str(": ");
+            description.push_str(more);
+        }
+        let tools = self.tools.iter().filter_map(|(name, place)| {
+            let capability = self.offer.capabilities.get(*place)?;
+            Some(tool(name, capability))
+        });
         let manifest = Manifest {
-            toolset: Toolset {
-                name: self.name.clone(),
-                description: Some(self.description.clone()),
-                endpoint,
-                tools: self.tools.values().map(|it| it.tool.clone()).collect(),
-            },
+            name: &app.id,
+            description,
+            tools: tools.collect(),
             conflicts: &self.conflicts,
         };
-        json!(manifest)
+        serde_json::to_string(&manifest).unwrap_or_default()
     }
 }
 
-impl Capability {
-    fn new(tool: String, capability: CapabilityInfo) -> Self {
-        let schema = capability.input_schema;
-        let schema = schema.and_then(|schema| serde_json::from_str(schema.get()).ok());
-        Capability {
-            tool: Tool {
-                name: tool,
-                description: capability
-                    .description
-                    .or_else(|| Some(capability.name.clone())),
-                input_schema: object_schema(schema),
-            },
-            name: capability.name,
-        }
+fn tool(name: &str, capability: &CapabilityInfo) -> Tool {
+    let schema = capability.input_schema.as_deref();
+    let schema = schema.and_then(|schema| serde_json::from_str(schema.get()).ok());
+    let description = capability.description.as_ref().unwrap_or(&capability.name);
+    Tool {
+        name: name.into(),
+        description: Some(description.clone()),
+        input_schema: object_schema(schema),
     }
 }
 
@@ -242,19 +238,19 @@ mod tests {
             input_schema: None,
             output_schema: None,
         };
-        Tools::of(Offer {
-            app: AppInfo {
-                id: "demo".into(),
-                name: "Demo".into(),
-                version: "1".into(),
-                description: Some("for all".into()),
-            },
-            capabilities: names.iter().map(capability).collect(),
-        })
+        let app = AppInfo {
+            id: "demo".into(),
+            name: "Demo".into(),
+            version: "1".into(),
+            description: Some("for all".into()),
+        };
+        let capabilities = names.iter().map(capability).collect();
+        Tools::of(Arc::new(Offer::new(app, capabilities)))
     }
 
     fn manifest(tools: &Tools) -> Value {
-        tools.manifest(Url::parse("http://127.0.0.1:1/invoke?app=demo").unwrap())
+        let endpoint = Url::parse("http://127.0.0.1:1/invoke?app=demo").unwrap();
+        serde_json::from_str(&tools.manifest(&endpoint)).unwrap()
     }
 
     #[test]
@@ -306,8 +302,7 @@ mod tests {
                 version: "1".into(),
                 description: None,
             };
-            let capabilities = Vec::new();
-            Arc::new(Offer { app, capabilities })
+            Arc::new(Offer::new(app, Vec::new()))
         };
         let (one, other) = (offer("one"), offer("other"));
         let first = catalogue.kept(one.clone(), Some("one".into()));

@@ -30,7 +30,7 @@ fn an_invocation_as_a_runtime_writes_it() {
         (read.id.as_str(), read.group_id.as_str()),
         ("call_1", "thread")
     );
-    assert_eq!(read.arguments.as_ref().unwrap()["title"], "t");
+    assert_eq!(read.arguments.as_ref().unwrap().get(), r#"{"title":"t"}"#);
     assert_eq!(
         serde_json::to_value(&read).unwrap(),
         json!({

@@ -121,6 +121,7 @@ impl ToolServerApp<'_> {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
         };
+        let arguments = serde_json::value::to_raw_value(&arguments).map_err(internal)?;
         let invocation = Invocation {
             operation: tool.to_string(),
             arguments: Some(arguments),

@@ -1,0 +1,98 @@
+//! What is made of an app's capabilities once, and looked up for many requests: an app may offer so many
+//! that nobody could look through all of them for each.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
+
+use super::offers::CapabilityInfo;
+
+/// Made when it is first asked for. A copy makes its own, as it may come to offer something else.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    order: OnceLock<Order>,
+    fingerprint: OnceLock<u64>,
+}
+
+/// The places of capabilities in their list.
+#[derive(Debug)]
+struct Order {
+    by_name: Box<[u32]>,
+    by_plain_name: Box<[u32]>,
+}
+
+impl Clone for Index {
+    fn clone(&self) -> Self {
+        Index::default()
+    }
+}
+
+impl PartialEq for Index {
+    /// It says nothing that the capabilities do not.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Index {
+    /// Bytes kept of it for each capability.
+    pub const EACH: usize = 2 * size_of::<u32>();
+
+    /// The first capability of that name.
+    pub fn named<'a>(&self, all: &'a [CapabilityInfo], name: &str) -> Option<&'a CapabilityInfo> {
+        let order = &self.order(all).by_name;
+        let at = |place: &u32| all.get(*place as usize);
+        let first = order.partition_point(|it| at(it).is_some_and(|it| *it.name < *name));
+        order.get(first).and_then(at).filter(|it| it.name == name)
+    }
+
+    /// Those whose plain name it is, in the order of the list.
+    pub fn plainly_named<'a>(
+        &self,
+        all: &'a [CapabilityInfo],
+        name: &str,
+    ) -> impl Iterator<Item = &'a CapabilityInfo> {
+        let order = &self.order(all).by_plain_name;
+        let at = move |place: &u32| all.get(*place as usize);
+        let before = |it: &CapabilityInfo| plain(&it.name).lt(name.chars());
+        let first = order.partition_point(|it| at(it).is_some_and(before));
+        let alike = order.get(first..).unwrap_or_default().iter();
+        let alike = alike.filter_map(at);
+        alike.take_while(move |it| plain(&it.name).eq(name.chars()))
+    }
+
+    /// A number that changes with what is offered.
+    pub fn fingerprint(&self, all: &[CapabilityInfo]) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            for it in all {
+                let schemas = [&it.input_schema, &it.output_schema];
+                let schemas = schemas.map(|schema| schema.as_deref().map(|it| it.get()));
+                (&it.name, &it.description, schemas).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
+    }
+
+    fn order(&self, all: &[CapabilityInfo]) -> &Order {
+        self.order.get_or_init(|| {
+            // There are never so many.
+            let places = 0..u32::try_from(all.len()).unwrap_or(u32::MAX);
+            let name = |place: u32| all.get(place as usize).map_or("", |it| &*it.name);
+            let mut by_name: Box<[u32]> = places.collect();
+            let mut by_plain_name = by_name.clone();
+            by_name.sort_by(|one, other| name(*one).cmp(name(*other)));
+            by_plain_name.sort_by(|one, other| plain(name(*one)).cmp(plain(name(*other))));
+            Order {
+                by_name,
+                by_plain_name,
+            }
+        })
+    }
+}
+
+/// A name in letters, digits, `_` and `-`, with `_` for everything else: every client takes it.
+pub(super) fn plain(name: &str) -> impl Iterator<Item = char> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+    name.chars()
+        .map(move |it| if is_plain(it) { it } else { '_' })
+}

@@ -1,0 +1,52 @@
+//! The few members of a large object that are looked at.
+
+use serde_json::{Map, Value, json};
+
+use super::scan::members;
+
+/// Reads those members of JSON that `wanted` names, such as `options.timeout`, and builds nothing of all
+/// else, which as values would take many times its text. An array is empty, and so is an object of which
+/// nothing more is wanted.
+pub fn outline(text: &[u8], wanted: &[&str]) -> Value {
+    match text.first() {
+        Some(b'{') => {
+            let mut object = Map::new();
+            members(text, |key, value| {
+                let within: Vec<&str> = wanted
+                    .iter()
+                    .map(|path| path.split_once('.').unwrap_or((path, "")))
+                    .filter_map(|(first, rest)| (first == key).then_some(rest))
+                    .collect();
+                if !within.is_empty() {
+                    object.insert(key.into(), outline(value, &within));
+                }
+            });
+            Value::Object(object)
+        }
+        Some(b'[') => json!([]),
+        // What was read can be read again.
+        _ => serde_json::from_slice(text).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wanted_is_built() {
+        let text =
+            br#"{"a":{"b":1,"c":[2],"d":{"x":1},"e":[[],[]]},"f":[[]],"g":"t","h":[1],"a.b":5}"#;
+        assert_eq!(
+            outline(text, &["a.b", "a.d", "a.none", "f", "g"]),
+            json!({ "a": { "b": 1, "d": {} }, "f": [], "g": "t" })
+        );
+        assert_eq!(outline(b"[1]", &["a"]), json!([]));
+        assert_eq!(outline(b"7", &["a"]), json!(7));
+        // As to every other reader, the last of a name counts.
+        assert_eq!(
+            outline(br#"{"a":1,"\u0061":{"b":2}}"#, &["a.b"]),
+            json!({ "a": { "b": 2 } })
+        );
+    }
+}
