@@ -22,6 +22,8 @@ const LOOKS = 40;
 const BETWEEN = 3;
 /** Milliseconds for the debugger to get hold of a job: a native function gives no chance to. */
 const PAUSE = 1000;
+/** Milliseconds for a job that stands still to say whose it is. */
+const ANSWER = 10_000;
 
 /** @param {number} time */
 const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
@@ -137,7 +139,8 @@ export class Thread {
       this.#onpaused = undefined;
       this.#late = !paused;
       if (!paused) return false;
-      const { isIts, heldFor, ends } = (await within(this.#mayEnd(callId, paused.callFrames), PAUSE)) ?? { isIts: false, heldFor: 0, ends: false };
+      // What stands still answers, however busy the machine is; and what it has agreed to is to be done.
+      const { isIts, heldFor, ends } = (await within(this.#mayEnd(callId, paused.callFrames), ANSWER)) ?? { isIts: false, heldFor: 0, ends: false };
       await this.#send('Debugger.resume', { terminateOnResume: ends });
       // Another job by now is one more reason to leave the page alone.
       if (!isIts || ends || (known && heldFor < HELD)) return ends;
