@@ -30,8 +30,27 @@ export const guard = (work) => (...args) => {
     return undefined;
   } finally {
     depth -= 1;
+    if (depth === awaited) standStill();
   }
 };
+
+/** How many frames on the stack lead into wasm. */
+export const guardDepth = () => depth;
+
+/** Where a job has no more of them on the stack than this, and is to be ended from outside. */
+let awaited = -1;
+/** Milliseconds for that. */
+const AWAITED = 500;
+
+/** Has the job that runs wait for its end, once it has left the wasm that it is in. @param {number} at depth */
+export function awaitEnd(at) {
+  awaited = at;
+}
+
+function standStill() {
+  for (const end = performance.now() + AWAITED; awaited >= 0 && performance.now() < end; );
+  awaited = -1;
+}
 
 /** The job whose frames were counted was ended from outside: nothing of it is on the stack. */
 export function unwound() {

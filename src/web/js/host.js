@@ -63,10 +63,15 @@ export class Host {
     const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
     // Whoever has no workers does not load what they take.
     const loading = () => import('./workers/workers.js').then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
-    const run = (/** @type {any} */ params, /** @type {Context} */ context) =>
-      this.#workers?.run(spec, params, context) ?? loading().then((it) => it.run(spec, params, context));
+    const run = (/** @type {any} */ params, /** @type {Context} */ context) => {
+      if (this.#workers) return this.#workers.run(spec, params, context);
+      const { rust, number } = this.shell;
+      // Until that is there nothing of the handler's runs.
+      context.ender = { stop: () => void rust.stopped(number, context.key, 0), terminate: () => {} };
+      return loading().then((it) => it.run(spec, params, context));
+    };
     const given = description ?? {};
-    const unregister = this.#register(name, isObject(given) ? { concurrency: pool, settleGrace, ...given } : given, run, spec);
+    const unregister = this.#register(name, isObject(given) ? { ...given, concurrency: given.concurrency ?? pool, settleGrace: given.settleGrace ?? settleGrace } : given, run, spec);
     if (warm) void loading().then((it) => it.warm(spec), () => {});
     return unregister;
   }

@@ -6,7 +6,7 @@ import { failure, text, thrown } from './errors.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
 import { Requests } from './requests.js';
-import { callsWithThread, hasThread, heldFor, settleTerminated } from './running.js';
+import { callsWithThread, endMarked, hasThread, heldFor, settleTerminated } from './running.js';
 import { reasonText, underSignal } from './signal.js';
 
 /**
@@ -33,6 +33,7 @@ export function exposeAbp(shell, target) {
       get heldFor() {
         return heldFor();
       },
+      end: endMarked,
       /** In a task of its own there is nothing else on the stack; what waits for it is not lost with any other. */
       settled: () => new Promise((resolve) => setTimeout(() => {
         settleTerminated();

@@ -76,7 +76,8 @@ const LARGE = { values: 32, characters: 1024 };
  */
 const known = new Map();
 
-const TOO_DEEP = new Unfit('is nested too deep');
+// Annotated for the worker's own script, which has no use for it.
+const TOO_DEEP = /* @__PURE__ */ new Unfit('is nested too deep');
 
 /**
  * @param {unknown} value

@@ -1,7 +1,7 @@
 /**
  * The JavaScript handlers of a host that run, and what each is given.
  */
-import { unwound } from './guard.js';
+import { awaitEnd, guardDepth, unwound } from './guard.js';
 import { inspect } from './inspect.js';
 import { abortWith } from './platform.js';
 import { getA } from './read.js';
@@ -20,18 +20,35 @@ import { getA } from './read.js';
  * even while the thread is held. Were the job ended from outside, no line after it would run, so it
  * would still stand here when another begins.
  *
- * @type {{ shell: Shell, key: number, given: Given, outer: any, seen?: number } | undefined}
+ * `depth` is how deep in wasm it began, and `ended` says that its job was ended from outside.
+ *
+ * @type {{ shell: Shell, key: number, given: Given, outer: any, depth: number, seen?: number, ended?: boolean } | undefined}
  */
 let mark;
 
 /** @param {Shell} shell @param {number} by a connection @returns {string[]} the callIds of its agent's call that has the thread, if one has it */
-export const callsWithThread = (shell, by) => (mark?.shell === shell && mark.given.by === by ? [mark.given.callId, ...(mark.given.within ?? [])] : []);
+export const callsWithThread = (shell, by) => (mark?.shell === shell && !mark.ended && mark.given.by === by ? [mark.given.callId, ...(mark.given.within ?? [])] : []);
 
 /**
  * Milliseconds since somebody first asked this of the code that has the thread: so long it has held it
  * at least.
  */
 export const heldFor = () => (mark ? performance.now() - (mark.seen ??= performance.now()) : 0);
+
+/**
+ * The job of the code that has the thread is to be ended where it stands.
+ *
+ * @returns {boolean} false while it is in wasm of ours, which would be left half done: it waits for its
+ *   end as soon as it is out of there
+ */
+export function endMarked() {
+  if (!mark) return false;
+  const inside = guardDepth() > mark.depth;
+  awaitEnd(inside ? mark.depth : -1);
+  // Until that is settled, whatever runs is not that call's.
+  for (let it = inside ? undefined : mark; it; it = it.outer) it.ended = true;
+  return !inside;
+}
 
 /** Whether the code of a call has the thread, or had it when its job was ended. */
 export const hasThread = () => mark !== undefined;
@@ -96,7 +113,7 @@ export class Running {
    * @param {Given} given
    */
   enter(key, given) {
-    mark = { shell: this.#shell, key, given, outer: mark };
+    mark = { shell: this.#shell, key, given, outer: mark, depth: guardDepth() };
   }
 
   /** The handler that had it last has it no more. */

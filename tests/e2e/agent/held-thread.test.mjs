@@ -44,6 +44,19 @@ const registerHolders = () => {
     while (performance.now() < end);
     return 'done';
   });
+  // Each is most of the time in the host's own code.
+  host.register('flood.progress', {}, (/** @type {any} */ _, /** @type {any} */ { progress }) => {
+    for (let done = 0; ; done += 1) progress({ progress: done });
+  });
+  host.register('flood.call', {}, (/** @type {any} */ _, /** @type {any} */ { call }) => {
+    for (;;) void call('no.such');
+  });
+  host.register('flood.notify', {}, () => {
+    for (;;) host.notify('flood');
+  });
+  host.register('flood.stats', {}, () => {
+    for (;;) host.stats();
+  });
   host.register('parent', {}, async (/** @type {any} */ _, /** @type {any} */ { call }) => (await call('hold.loop')).cancelled);
   host.register('busy', {}, () => {
     const end = performance.now() + 1500;
@@ -108,6 +121,52 @@ for (const { name, launch } of automationClients) {
         assert.equal(await agent.closed, 'shutdown');
       });
     }
+
+    for (const capability of ['flood.progress', 'flood.call', 'flood.notify', 'flood.stats']) {
+      test(`${capability}: a job that uses its host all the time is ended outside of it, and the host lives on`, async (t) => {
+        const { page, agent } = await attached(t);
+        await agent.call('test.echo');
+        for (let round = 0; round < 8; round += 1) {
+          const callId = `flood ${round}`;
+          const held = agent.call(capability, {}, { callId });
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          assert.deepEqual(await agent.cancel(callId), confirmed(callId, 'terminated'));
+          assert.deepEqual(await held, terminated);
+          assert.deepEqual((await agent.call('test.echo', { a: round })).data, { a: round });
+        }
+        assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
+      });
+    }
+
+    test('with two that wait for one call, only its job is ended', async (t) => {
+      const { page, agent } = await attached(t);
+      await agent.call('test.echo');
+      for (let round = 0; round < 8; round += 1) {
+        // The app's own: it works on and on, for 60 of each 100 ms.
+        await page.evaluate(() => {
+          const chain = { turns: 0, over: false };
+          const turn = () => {
+            if (chain.over) return;
+            const end = performance.now() + 60;
+            while (performance.now() < end);
+            chain.turns += 1;
+            setTimeout(turn, 40);
+          };
+          Object.assign(window, { chain });
+          setTimeout(turn, 40);
+        });
+        const callId = `twice ${round}`;
+        const held = agent.call('hold.loop', {}, { callId });
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        const cancels = await Promise.all([agent.cancel(callId), agent.cancel(callId)]);
+        assert.deepEqual(cancels, Array(2).fill(confirmed(callId, 'terminated')));
+        assert.deepEqual(await held, terminated);
+        const before = await page.evaluate(() => /** @type {any} */ (window).chain.turns);
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        const after = await page.evaluate(() => Object.assign(/** @type {any} */ (window).chain, { over: true }).turns);
+        assert.ok(after > before, `the app's own jobs have stopped in round ${round}`);
+      }
+    });
 
     test('its slot is free for whoever waits in line', async (t) => {
       const { agent } = await attached(t);
@@ -186,6 +245,23 @@ for (const { name, launch } of automationClients) {
       const { page, agent } = await attached(t);
       await agent.call('test.echo');
       assert.equal(await page.evaluate('(() => { debugger; return 7; })()'), 7);
+    });
+
+    test('whoever debugs the page has it stopped for as long as they like', async (t) => {
+      const { page, agent } = await attached(t);
+      await agent.call('test.echo');
+      const developer = await (page.createCDPSession ? page.createCDPSession() : page.context().newCDPSession(page));
+      await developer.send('Debugger.enable');
+      let resumed = false;
+      const paused = new Promise((resolve) => developer.on('Debugger.paused', () => resolve(undefined)));
+      developer.on('Debugger.resumed', () => (resumed = true));
+      const seven = page.evaluate('(() => { debugger; return 7; })()');
+      await paused;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.equal(resumed, false);
+      await developer.send('Debugger.resume');
+      assert.equal(await seven, 7);
+      await developer.detach();
     });
 
     test('with terminate: false nothing is ended, and the outcome is unknown', async (t) => {

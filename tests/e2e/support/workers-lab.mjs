@@ -67,7 +67,10 @@ export function useWorkers({ rust } = {}) {
         await page.goto(this.server(place.isolated).url('/lab/'));
         await page.waitForSelector('html[data-ready]');
         const lab = await page.evaluateHandle('lab');
-        return await page.evaluate(work, lab, ...args);
+        const seen = await page.evaluate(work, lab, ...args);
+        // To the tests it would look like no browser.
+        if (seen === undefined) throw new Error('The page has seen nothing');
+        return seen;
       } finally {
         await page.close();
       }

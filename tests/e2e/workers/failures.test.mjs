@@ -39,6 +39,30 @@ test('Chromium: what could not be loaded for the workers is loaded for the next 
   }
 });
 
+test('Chromium: a call cancelled while what the workers need is still to come never starts', { timeout: 30_000 }, async () => {
+  const browser = await launchPuppeteer();
+  try {
+    const page = await browser.newPage();
+    await page.goto(workers.server(false).url('/lab/'));
+    await page.waitForSelector('html[data-ready]');
+    await page.setRequestInterception(true);
+    page.on('request', (request) => void (/workers|chunk-/.test(request.url()) ? undefined : request.continue()));
+    const lab = await page.evaluateHandle('lab');
+    const seen = await page.evaluate(async (/** @type {any} */ lab) => {
+      const host = await lab.newHost();
+      host.registerWorker('part', undefined, '/workers/parts.js');
+      const abp = await lab.inPage(host);
+      const began = lab.running(host, 'a');
+      const call = abp.call('part', { part: 'echo' }, { callId: 'a' });
+      await began;
+      return { cancel: (await abp.cancel('a')).metadata, call: (await call).metadata, inFlight: host.stats().inFlight };
+    }, lab);
+    assert.deepEqual([seen.cancel.stop, seen.call.stop, seen.inFlight], ['never-started', 'never-started', 0]);
+  } finally {
+    await browser.close();
+  }
+});
+
 for (const place of places.filter(({ isolated }) => !isolated)) {
   for (const [what, module, options, code, message] of unusable) {
     test(`${place.name}: ${what} fails its call, and disturbs nothing else`, { timeout: 30_000 }, async (context) => {

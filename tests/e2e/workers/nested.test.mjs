@@ -22,6 +22,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
         const { metadata } = await agent.cancel(callId);
         stops.push([metadata.stop, metadata.step, (await call).metadata.stop]);
       }
+      return { stops, again: (await agent.call('nests', { echo: 1 })).data };
     }, moduleOf(`export default ({ nests, echo }, { progress }) => {
       if (echo) return echo;
       if (nests) new Worker(URL.createObjectURL(new Blob(['setInterval(() => {}, 10)'])));

@@ -89,6 +89,26 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (seen) assert.deepEqual(seen, { kept: [2, 2, 2], shared: 2, busy: 1, data: { waited: 400 }, left: 0 });
   });
 
+  test(`${place.name}: what is given as undefined has its default`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const host = await lab.newHost();
+      const options = { concurrency: undefined, settleGrace: undefined };
+      host.registerWorker('part', options, '/workers/parts.js', { warm: false, pool: 1, settleGrace: 60_000 });
+      const agent = await lab.connect(host);
+      const calls = [1, 2, 3].map(() => agent.call('part', { part: 'wait', ms: 300 }));
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      const atOnce = await lab.heldWorkers();
+      await Promise.all(calls);
+      const held = lab.running(host, 'a');
+      const call = agent.call('part', { part: 'wait', ms: 500 }, { callId: 'a' });
+      await held;
+      // It was not told, and so completes within its grace.
+      const { cancelled } = await agent.cancel('a');
+      return { atOnce, cancelled, data: (await call).data };
+    });
+    if (seen) assert.deepEqual(seen, { atOnce: 1, cancelled: false, data: { waited: 500 } });
+  });
+
   test(`${place.name}: what a later registration of a module says of its workers counts`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.newHost();

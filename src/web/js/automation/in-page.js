@@ -178,14 +178,20 @@ export const makeDesk = () => {
 export const hasMarks = () => Boolean(/** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')]);
 
 /**
- * The callIds of the call whose code has the thread, and of those that have made it, and for how long
- * it has been known to have it. Read where that code stands still.
+ * Whether the code of a call, or of one that it has made, has the thread, and for how long it has been
+ * known to have it; and whether it may be ended where it stands still.
+ *
+ * @param {string} callId
+ * @param {number} held milliseconds that it must have been known to have the thread
  */
-export const whoHasThread = () => {
+export const mayEnd = (callId, held) => {
   for (const it of /** @type {any[]} */ ([globalThis, globalThis.parent, globalThis.top])) {
     try {
       const thread = it.abp?.[Symbol.for('caphost.thread')];
-      if (thread) return { calls: thread.calls, heldFor: thread.heldFor };
+      if (!thread) continue;
+      const { calls, heldFor } = thread;
+      const isIts = calls.includes(callId);
+      return { isIts, heldFor, ends: isIts && heldFor >= held && thread.end() };
     } catch {
       // A window of another origin.
     }

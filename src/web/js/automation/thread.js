@@ -8,7 +8,7 @@
  * that is only busy has many jobs, and none of them holds it. A debugger can only be made ready while
  * the thread is free, so it is before the first call.
  */
-import { hasMarks, recover, whoHasThread } from './in-page.js';
+import { hasMarks, mayEnd, recover } from './in-page.js';
 import { openDevTools } from './tools-messenger.js';
 
 /** @import { DevTools } from './tools-messenger.js' */
@@ -17,8 +17,13 @@ import { openDevTools } from './tools-messenger.js';
 const AGAIN = 250;
 /** Milliseconds that one job must be known to hold the thread. */
 const HELD = 30;
+/** How often a job is looked at until it is out of the host's own work, and the milliseconds between. */
+const LOOKS = 40;
+const BETWEEN = 3;
 /** Milliseconds for the debugger to get hold of a job: a native function gives no chance to. */
 const PAUSE = 1000;
+/** Milliseconds for a job that stands still to say whose it is. */
+const ANSWER = 10_000;
 
 /** @param {number} time */
 const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
@@ -41,17 +46,22 @@ async function within(promise, time) {
 export class Thread {
   /** @type {((paused: any) => void) | undefined} */
   #onpaused;
+  /** A pause was asked for and has not come. */
+  #late = false;
   /** One at a time. @type {Promise<unknown>} */
   #turn = Promise.resolve();
   #closed = false;
+  /** Of calls that are to give the thread back: one for all that wait for it. @type {Map<string, Promise<boolean>>} */
+  #ends = new Map();
 
   /** @param {DevTools} devTools */
   constructor(devTools) {
     this.devTools = devTools;
     devTools.on('Debugger.paused', (event) => {
       if (this.#onpaused) this.#onpaused(event);
-      // A `debugger` statement of the page's, or a pause that came too late.
-      else this.#send('Debugger.resume').catch(() => {});
+      // A pause that came too late. Any other is somebody else's, who debugs the page.
+      else if (this.#late) this.#send('Debugger.resume').catch(() => {});
+      this.#late = false;
     });
   }
 
@@ -66,6 +76,8 @@ export class Thread {
     const thread = new Thread(devTools);
     try {
       await devTools.send('Debugger.enable', { maxScriptsCacheSize: 1 });
+      // A `debugger` statement of the page's is no business of ours.
+      await devTools.send('Debugger.setBreakpointsActive', { active: false });
       return thread;
     } catch {
       thread.close();
@@ -106,36 +118,48 @@ export class Thread {
 
   /** @param {string} callId @returns {Promise<boolean>} whether the job was that call's, and was ended */
   #end(callId) {
+    const known = this.#ends.get(callId);
+    if (known) return known;
     const done = this.#turn.then(() => this.#endNow(callId)).catch(() => false);
+    void done.then(() => this.#ends.delete(callId));
+    this.#ends.set(callId, done);
     this.#turn = done;
     return done;
   }
 
   /** @param {string} callId */
   async #endNow(callId) {
-    for (let wait = 0; ; ) {
-      if (wait > 0) await sleep(wait);
+    let known = false;
+    for (let looks = 0; looks < LOOKS; looks += 1) {
       if (this.#closed) return false;
       /** @type {Promise<any>} */
       const pausing = new Promise((resolve) => (this.#onpaused = resolve));
       this.#send('Debugger.pause').catch(() => {});
       const paused = await within(pausing, PAUSE);
       this.#onpaused = undefined;
+      this.#late = !paused;
       if (!paused) return false;
-      const { calls, heldFor = HELD } = (await this.#whoHasThread(paused.callFrames).catch(() => undefined)) ?? {};
-      const isIts = Array.isArray(calls) && calls.includes(callId);
-      const terminateOnResume = isIts && heldFor >= HELD;
-      await this.#send('Debugger.resume', { terminateOnResume });
+      // What stands still answers, however busy the machine is; and what it has agreed to is to be done.
+      const { isIts, heldFor, ends } = (await within(this.#mayEnd(callId, paused.callFrames), ANSWER)) ?? { isIts: false, heldFor: 0, ends: false };
+      await this.#send('Debugger.resume', { terminateOnResume: ends });
       // Another job by now is one more reason to leave the page alone.
-      if (!isIts || terminateOnResume || wait > 0) return terminateOnResume;
-      wait = HELD - heldFor + 5;
+      if (!isIts || ends || (known && heldFor < HELD)) return ends;
+      known = true;
+      // The host is in the middle of something, which it leaves for the job to end there.
+      await sleep(heldFor < HELD ? HELD - heldFor + 5 : BETWEEN);
     }
+    return false;
   }
 
-  /** @param {{ callFrameId: string }[]} frames the first is the innermost @returns {Promise<{ calls: string[], heldFor?: number } | undefined>} */
-  async #whoHasThread(frames) {
+  /**
+   * @param {string} callId
+   * @param {{ callFrameId: string }[]} frames the first is the innermost
+   * @returns {Promise<ReturnType<typeof mayEnd>>}
+   */
+  async #mayEnd(callId, frames) {
     const callFrameId = frames.at(-1)?.callFrameId;
-    const evaluated = await within(this.#send('Debugger.evaluateOnCallFrame', { callFrameId, expression: `(${whoHasThread})()`, silent: true, returnByValue: true }), PAUSE);
+    const expression = `(${mayEnd})(${JSON.stringify(callId)}, ${HELD})`;
+    const evaluated = await this.#send('Debugger.evaluateOnCallFrame', { callFrameId, expression, silent: true, returnByValue: true });
     return evaluated?.result?.value;
   }
 

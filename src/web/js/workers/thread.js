@@ -34,13 +34,15 @@
 /** How far a stop was seen, as Rust numbers it. */
 export const STOP = { neverStarted: 0, dropped: 1, terminated: 3, abandoned: 4 };
 
+const LOST = 'The worker has crashed, has run out of memory, or has closed itself';
+
 export class Thread {
   /** @type {Job | undefined} */
   #job;
   /** Of the call that runs, so that nothing said of an earlier one counts. */
   #serial = 0;
-  /** It has started workers of its own, whose end nobody sees. */
-  #nested = false;
+  /** Its end proves nothing: it has started workers of its own, or let go of its lock. */
+  #unproven = false;
   /** It has its module. */
   #ready = false;
   /** Whether it runs no more calls. */
@@ -60,6 +62,8 @@ export class Thread {
   #gone = Promise.resolve();
   #free;
   #kit;
+  /** Numbers of what the handler has asked, and is not answered yet. @type {Set<number>} */
+  #asked = new Set();
   /** To stop the calls that the call has made. @type {AbortController[]} */
   #asks = [];
 
@@ -77,14 +81,12 @@ export class Thread {
     // WebKit may lack it even where a page is isolated.
     if (globalThis.crossOriginIsolated && globalThis.SharedArrayBuffer) this.#flag = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, { type: type === 'classic' ? type : 'module', name: `caphost ${url}` });
-    // Messages of the handler's own are nobody's.
-    worker.onmessage = ({ data }) => Array.isArray(data) && this.#hear(data);
+    // It begins what the worker's own script says: messages of the handler's are nobody's.
+    const token = Math.random();
+    worker.onmessage = ({ data }) => Array.isArray(data) && data[0] === token && this.#hear(data);
     worker.onmessageerror = () => this.#refuse('OPERATION_FAILED', 'What the worker said cannot be read');
-    worker.onerror = () => {
-      // Later ones are uncaught errors of the app's own, which the browser reports.
-      if (!this.#ready) this.#refuse('BROWSER_ERROR', `No worker: ${script} cannot be loaded, or the policy of the page forbids it (worker-src)`);
-    };
-    worker.postMessage([this.#lock, this.#flag]);
+    worker.onerror = () => this.#refuse('BROWSER_ERROR', `No worker: ${script} cannot be loaded, or the policy of the page forbids it (worker-src)`);
+    worker.postMessage([this.#lock, this.#flag, token]);
     this.#worker = worker;
   }
 
@@ -129,7 +131,7 @@ export class Thread {
   #terminate(job, stop = STOP.terminated) {
     this.#end();
     // A page that is left waits no more.
-    if (this.#gone) void this.#gone.then(() => job.stopped(this.#nested ? STOP.abandoned : stop), () => {});
+    if (this.#gone) void this.#gone.then(() => job.stopped(this.#unproven ? STOP.abandoned : stop), () => {});
     else job.stopped(STOP.abandoned);
   }
 
@@ -161,9 +163,11 @@ export class Thread {
   /** Nothing of the app's has run in it so far. @param {boolean} locked whether it holds its lock */
   #load(locked) {
     this.#gone = undefined;
+    // Later ones are uncaught errors of the app's own, which the browser reports.
+    this.#worker.onerror = null;
     if (locked && navigator.locks) {
       this.#gone = navigator.locks.request(this.#lock, { signal: this.#unlock.signal }, () => {});
-      this.#gone.then(() => this.#refuse('OPERATION_FAILED', 'The worker has crashed, has run out of memory, or has closed itself'), () => {});
+      this.#gone.then(() => this.#refuse('OPERATION_FAILED', LOST), () => {});
     }
     this.#worker.postMessage(this.#module);
   }
@@ -175,13 +179,16 @@ export class Thread {
 
   /** @param {any[]} message what the worker says, of which call, and more of it */
   #hear(message) {
-    const [what, about, first, second] = message;
+    const [, what, about, first, second] = message;
     const job = this.#job;
-    if (what === 'nested') this.#nested = true;
+    if (what === 'unproven') this.#unproven = true;
     else if (this.ended) return;
     else if (what === 'locked') this.#load(about);
     else if (what === 'ready') this.#begin();
     else if (what === 'unusable') this.#refuse('CAPABILITY_UNAVAILABLE', about);
+    else if (what === 'unread') this.#unread(about, first);
+    // Where there is proof of its end, that is waited for.
+    else if (what === 'closed') this.#gone || this.#refuse('OPERATION_FAILED', LOST);
     else if (!job || about !== this.#serial) return;
     else if (what === 'progress') job.context.progress(first);
     else if (what === 'elicit') this.#answer(first, job.context.elicit(second));
@@ -191,7 +198,7 @@ export class Thread {
   }
 
   /** The handler calls another capability. @param {Job} job @param {any[]} message */
-  #call({ context }, [, , number, capability, params, options, aborted]) {
+  #call({ context }, [, , , number, capability, params, options, aborted]) {
     const ask = (this.#asks[number] = new AbortController());
     if (aborted) ask.abort(aborted.reason);
     this.#answer(number, context.call(capability, params, { ...options, signal: ask.signal }));
@@ -200,16 +207,34 @@ export class Thread {
   /** @param {number} number of what the handler has asked @param {Promise<any>} response */
   #answer(number, response) {
     const { text, transferables } = this.#kit;
-    // The page keeps what is its own: only what can be nothing but moved is.
-    const say = (/** @type {any} */ it) => this.#worker.postMessage(['answer', number, it], transferables(it, false));
+    this.#asked.add(number);
     void response.then((it) => {
+      this.#asked.delete(number);
       if (this.ended) return;
       try {
-        say(it);
+        // The page keeps what is its own: only what can be nothing but moved is.
+        this.#worker.postMessage(['answer', number, it], transferables(it, false));
       } catch (error) {
-        say({ success: false, error: { code: 'OPERATION_FAILED', message: `The answer cannot be sent to the worker: ${text(error)}`, retryable: false } });
+        this.#fail(number, `sent to the worker: ${text(error)}`);
       }
     });
+  }
+
+  /** @param {number} number of what the handler has asked @param {string} how its answer cannot be had */
+  #fail(number, how) {
+    this.#worker.postMessage(['answer', number, { success: false, error: { code: 'OPERATION_FAILED', message: `The answer cannot be ${how}`, retryable: false } }]);
+  }
+
+  /**
+   * The worker cannot read something it was sent: its call, or one of the answers that it waits for.
+   *
+   * @param {number | undefined} serial of the call that runs in it
+   * @param {number[]} asks the numbers of what it waits for
+   */
+  #unread(serial, asks) {
+    if (this.#job && serial !== this.#serial) this.#refuse('INVALID_PARAMS', 'What the call was given cannot be read by the worker');
+    // Of two answers the first counts: what is on its way comes before this.
+    else for (const number of asks) if (!this.#asked.has(number)) this.#fail(number, 'read by the worker');
   }
 
   /**

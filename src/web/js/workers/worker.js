@@ -41,16 +41,30 @@ let asked = 0;
 /** @type {Map<number, (response: any) => void>} */
 const asks = new Map();
 
+// The app's code may set these for its own ends.
+const { close, Worker: Native } = scope;
+const post = scope.postMessage.bind(scope);
+/** Known to the page and to this file alone: what the app's code posts is nobody's. @type {number} */
+let token;
+
 /** @param {any[]} message @param {Transferable[]} [transfer] */
-const say = (message, transfer = []) => scope.postMessage(message, transfer);
+const say = (message, transfer = []) => post([token, ...message], transfer);
+
+// Where there are no locks nobody sees its end.
+scope.close = () => {
+  say(['closed']);
+  close.call(scope);
+};
+
+/** Its end proves nothing any more. */
+const doubt = () => say(['unproven']);
 
 // Its own workers may outlive it, in Chromium by seconds, and its lock tells nothing of them.
-const { Worker: Native } = scope;
 if (Native) {
   scope.Worker = class Worker extends Native {
     /** @param {any[]} given */
     constructor(...given) {
-      say(['nested']);
+      doubt();
       super(...given);
     }
   };
@@ -107,7 +121,11 @@ class Call {
     this.#progress = undefined;
     if (info === undefined || this.#over) return;
     this.#saidAt = performance.now();
-    say(['progress', this.serial, info]);
+    try {
+      say(['progress', this.serial, info]);
+    } catch (error) {
+      console.warn('caphost: progress that cannot be sent is dropped:', error);
+    }
   }
 
   /** Is moved with the data. @param {Iterable<any>} objects */
@@ -268,7 +286,8 @@ const hold = (name) =>
   new Promise((resolve) => {
     const none = () => resolve(false);
     const held = () => new Promise(() => resolve(true));
-    if (navigator.locks) navigator.locks.request(name, held).catch(none);
+    // Once it is held, this means that it was stolen.
+    if (navigator.locks) navigator.locks.request(name, held).catch(doubt).then(none);
     else none();
   });
 
@@ -287,18 +306,34 @@ async function load(url, type) {
   return undefined;
 }
 
-scope.onmessage = async (/** @type {MessageEvent} */ { data: [lock, shared] }) => {
+/**
+ * What the page says next.
+ *
+ * @type {(message: any[]) => unknown}
+ */
+let hear = async ([lock, shared, secret]) => {
   flag = shared;
-  scope.onmessage = (/** @type {MessageEvent} */ { data: [url, type] }) => begin(url, type);
+  token = secret;
+  hear = ([url, type]) => begin(url, type);
   // The page waits for the lock before any of the app's code runs here.
   say(['locked', await hold(lock)]);
 };
+
+// No listener of the app's comes before it, or hears what is said here.
+scope.addEventListener('message', (/** @type {MessageEvent} */ event) => {
+  if (!event.isTrusted) return;
+  event.stopImmediatePropagation();
+  hear(event.data);
+}, true);
+
+// Which message it was nobody knows.
+scope.addEventListener('messageerror', () => say(['unread', current?.serial, [...asks.keys()]]), true);
 
 /** @param {string} url @param {string} type */
 async function begin(url, type) {
   try {
     const handler = await load(url, type);
-    scope.onmessage = (/** @type {MessageEvent} */ { data: [what, number, ...rest] }) => hear(what, number, rest, handler);
+    hear = ([what, number, ...rest]) => heed(what, number, rest, handler);
     say(['ready']);
   } catch (error) {
     // Of a data URL, not all of it.
@@ -312,7 +347,7 @@ async function begin(url, type) {
  * @param {any[]} said
  * @param {Handler} [handler]
  */
-function hear(what, number, said, handler) {
+function heed(what, number, said, handler) {
   if (what === 'answer') {
     asks.get(number)?.(said[0]);
     asks.delete(number);

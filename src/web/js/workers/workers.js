@@ -9,7 +9,7 @@ import { STOP, Thread } from './thread.js';
 /** @import { Job, Kit, Module } from './thread.js' */
 
 /**
- * @typedef {Module & { name: string, document?: object, pool: number, warm: boolean, finish?: (data: any, context: Context) => unknown }} Spec
+ * @typedef {Module & { name: string, document?: object, pool: number, warm: boolean, key?: string, finish?: (data: any, context: Context) => unknown }} Spec
  *   what is to be known of a capability: its name and its Capability object, its module, of which `pool`
  *   workers are kept, and the page makes the data with `finish` of what comes from them
  */
@@ -124,11 +124,11 @@ export class Workers {
 
   /** @param {Spec} spec */
   #pool(spec) {
-    const key = `${spec.type} ${spec.script} ${spec.url}`;
-    const pool = this.#pools.get(key) ?? new Pool({ ...spec, script: spec.script || SCRIPT }, this.#kit);
-    this.#pools.set(key, pool);
+    const key = (spec.key ??= `${spec.type} ${spec.script} ${spec.url}`);
+    let pool = this.#pools.get(key);
+    if (!pool) this.#pools.set(key, (pool = new Pool({ ...spec, script: spec.script || SCRIPT }, this.#kit)));
     // A call may have waited since before its capability was taken away.
-    if (!pool.specs.has(spec) && this.#shell.capabilities.find(spec.name) === spec.document) pool.specs.add(spec);
+    if (!pool.specs.has(spec) && this.#shell.capabilities.find(spec.name) === spec.document) pool.add(spec);
     return pool;
   }
 }
@@ -143,6 +143,10 @@ class Pool {
   #idle = [];
   /** Of the capabilities that use it. @type {Set<Spec>} */
   specs = new Set();
+  /** Whether any of them wants one in reserve. */
+  #warm = false;
+  /** How many are kept: as many as any of them wants. */
+  #most = 0;
   #module;
   #kit;
 
@@ -171,18 +175,22 @@ class Pool {
     return this.#idle.length + this.#busy.size;
   }
 
-  get #warm() {
-    return [...this.specs].some((it) => it.warm);
+  /** @param {Spec} spec */
+  add(spec) {
+    this.specs.add(spec);
+    this.#count();
   }
 
-  /** How many are kept: as many as any capability wants. */
-  get #most() {
-    return [...this.specs].reduce((most, { pool }) => Math.max(most, pool), 0) + Number(this.#warm);
+  #count() {
+    const specs = [...this.specs];
+    this.#warm = specs.some((it) => it.warm);
+    this.#most = Math.max(0, ...specs.map(({ pool }) => pool)) + Number(this.#warm);
   }
 
   /** @param {Set<any>} documents of the capabilities there are @returns {boolean} whether any of them uses it, or a call runs in it */
   keep(documents) {
     for (const spec of this.specs) if (!documents.has(spec.document)) this.specs.delete(spec);
+    this.#count();
     while (this.#size > this.#most && this.#idle.length > 0) this.#idle.pop()?.release('');
     return this.specs.size + this.#busy.size > 0;
   }
