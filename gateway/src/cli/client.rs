@@ -17,7 +17,7 @@ use crate::http_client;
 use crate::wire::error_json;
 use caphost::call::{Code, Error};
 
-/// Past that an answer is no answer of a gateway, whatever it is configured to.
+/// No gateway sends longer answers.
 pub(super) const MAX_ANSWER_BYTES: usize = 1 << 30;
 
 /// The exit status of a subcommand.
@@ -174,7 +174,7 @@ impl Failure {
         Failure::new(Code::TRANSPORT_ERROR, message)
     }
 
-    /// The same in other words.
+    /// This failure with another message.
     pub fn with_message(mut self, message: &str) -> Self {
         self.body["message"] = message.into();
         self

@@ -132,15 +132,15 @@ fn fixed() -> Vec<(&'static str, String)> {
             size(REGISTRATION_BYTES),
         ),
         (
-            "Frames per second of one WebSocket that are no message: pings, pongs, binary ones, and text that cannot be read. Past it the connection waits",
+            "Frames per second of one WebSocket that are no message: pings, pongs, binary ones, and text that cannot be read. Beyond it the connection waits",
             ASIDE_PER_SECOND.to_string(),
         ),
         (
-            "Fragments of less than 1 KiB per second of one WebSocket, but for the last of each message. Past it the connection waits",
+            "Fragments of less than 1 KiB per second of one WebSocket, but for the last of each message. Beyond it the connection waits",
             TINY_PER_SECOND.to_string(),
         ),
         (
-            "`app/update`s per second of one connection, and how many may come at once. Past it the connection waits",
+            "`app/update`s per second of one connection, and how many may come at once. Beyond it the connection waits",
             format!("{UPDATES_PER_SECOND}, {UPDATES_AT_ONCE}"),
         ),
         (

@@ -34,9 +34,9 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub struct Bounds {
     /// Bytes in one message of the peer, 256 MiB.
     pub message_bytes: usize,
-    /// Between two pings to the gateway, 15 s.
+    /// Time between two pings to the gateway, 15 s.
     pub ping_interval: Duration,
-    /// Without a sign of life after which the gateway counts as gone, 40 s.
+    /// How long the gateway may be silent before it counts as gone, 40 s.
     pub dead_peer_timeout: Duration,
 }
 
