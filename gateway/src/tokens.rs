@@ -69,7 +69,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whoever reaches a gateway without tokens.
+    /// Any peer of a gateway without tokens.
     pub fn anyone() -> Self {
         Identity {
             role: Role::Admin,
@@ -238,8 +238,8 @@ impl Tokens {
         }
     }
 
-    /// Who is called that, in a message that shows no secret. Nobody that is known: an agent that
-    /// owns nothing.
+    /// The identity with that name, as in a message that shows no secret. An unknown name gives an
+    /// agent that owns nothing.
     pub fn named(&self, name: &str) -> Identity {
         let anyone = Identity::anyone();
         if self.is_empty() && name == &*anyone.name {
@@ -255,8 +255,8 @@ impl Tokens {
             })
     }
 
-    /// Who the bearer of `presented` is, if it may act as `wanted`. Of several tokens with the same
-    /// secret the first that grants it counts. Takes as long for a wrong secret as for a right one
+    /// Who the bearer of `presented` is, if it may act as `wanted`. If several tokens have the same
+    /// secret, the first that grants it counts. Takes as long for a wrong secret as for a right one
     /// of the same length.
     pub fn identify<'a>(
         &self,

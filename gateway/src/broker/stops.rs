@@ -192,7 +192,7 @@ impl Broker {
         }
     }
 
-    /// The same of an agent that has left. Whether it was that.
+    /// [`note_ended`](Self::note_ended) for an agent that has left. Returns whether it was one.
     pub(super) fn note_ended_of_left(
         &mut self,
         app: PeerId,

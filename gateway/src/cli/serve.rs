@@ -133,7 +133,7 @@ impl Serve {
         let server = Server::bind(config).await.map_err(cannot)?;
         let address = server.address().map_err(cannot)?;
         let scheme = server.scheme();
-        // Whoever started us may not read standard output.
+        // The parent process may not read standard output.
         let _ = writeln!(std::io::stdout(), "caphost: serving {scheme}://{address}/");
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = server.run(async {

@@ -138,7 +138,7 @@ pub enum Message {
         /// The connection.
         tunnel: TunnelId,
     },
-    /// So many more of what you said to the app have been written to it. Since version 2.
+    /// This many more of your messages to the app have been written to it. Since version 2.
     Written {
         /// The connection.
         tunnel: TunnelId,

@@ -58,7 +58,7 @@ use peers::Peers;
 use records::Records;
 pub use workers::{Life, METRICS, Standing, Traffic, WorkerId};
 
-/// For the others to hear that this worker leaves.
+/// How long to tell the others that this worker leaves.
 const GOODBYE: Duration = Duration::from_millis(500);
 /// After which room is looked for without being told of any.
 const LOOK: Duration = Duration::from_millis(50);
@@ -147,7 +147,7 @@ impl Cluster {
                 sleep(LOOK / 10).await;
             }
         };
-        // Whoever hears of it takes over the runs that are written down.
+        // A worker that hears of it takes over the recorded runs.
         let _ = timeout(GOODBYE, written).await;
         self.send_all(&Message::Bye.into());
         let told = async {

@@ -10,8 +10,8 @@
 //! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
 //! | `<prefix>:rap:<…>` | a string that expires: who has taken a RAP invocation, as JSON |
 //!
-//! Of a Redis Cluster one node has them all, as all keys of one prefix lie in one slot: whichever
-//! node is asked names it.
+//! In a Redis Cluster one node has them all, as all keys of one prefix lie in one slot. Any node
+//! that is asked names it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -209,7 +209,7 @@ impl Member {
     /// How many runs it had. Nothing if another worker takes them.
     async fn take_over(&self, me: WorkerId, gone: WorkerId) -> RedisResult<Option<usize>> {
         let node = &self.node;
-        // Of its own: there may be much to read.
+        // A connection of its own: there may be much to read.
         let mut connection = node.connect().await?;
         let claim = node.adoption(gone);
         let if_none = SetOptions::default()

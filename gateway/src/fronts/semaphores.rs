@@ -33,8 +33,8 @@ impl<K: Eq + Hash> Semaphores<K> {
         if let Some(known) = known.get(name).and_then(Weak::upgrade) {
             return known;
         }
-        // Whoever has a permit, or waits for one, holds the semaphore. So this is seldom done, and
-        // keeps the table about as small as what is in use.
+        // Those that have or await a permit hold the semaphore. So this is seldom done, and keeps the
+        // table about as small as what is in use.
         if known.len() == known.capacity() {
             known.retain(|_, it| it.strong_count() > 0);
         }

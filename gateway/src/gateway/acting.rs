@@ -26,7 +26,7 @@ impl Hub {
         self.handle_with(event, |_| {});
     }
 
-    /// The same; `before` changes what goes with the event.
+    /// [`Hub::handle`], but `before` first changes what goes with the event.
     pub(crate) fn handle_with(&self, mut event: Event<'_>, before: impl FnOnce(&mut State)) {
         if let Event::Message { peer, message } = &mut event
             && message.is_update()

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::broker::Offered;
 use crate::tokens::app_of;
 
-/// Apps listened for, past which those that nobody listens for any more are looked for, 64.
+/// Entries before unused ones are removed, 64.
 const FEW: usize = 64;
 
 /// Who listens for which app. The number in a channel only says that something has changed.
@@ -49,7 +49,7 @@ impl Listeners {
         if let Some(sender) = self.by_app().senders.get(&*offered.app) {
             sender.send_modify(|changes| *changes += 1);
         }
-        // Of more than two there was no only one before, either.
+        // With more than two there was no only one before, either.
         if offered.apps <= 2 {
             self.only.send_modify(|changes| *changes += 1);
         }

@@ -129,7 +129,7 @@ impl Outbox {
         }
     }
 
-    /// The same queue, but emptied, and going on, when there is no room.
+    /// This queue, but one that is emptied and goes on when there is no room.
     pub(crate) fn lasting(mut self) -> Self {
         self.lasts = true;
         self
@@ -185,7 +185,7 @@ impl Outbox {
         queue.messages.push_back(message);
     }
 
-    /// Drops what waits, and `last`, but for farewells.
+    /// Drops all but farewells: what waits, and `last`.
     fn empty(&self, queue: &mut Queue, last: Option<Outgoing>) {
         let all = std::mem::take(&mut queue.messages).into_iter().chain(last);
         self.budget.give_back(std::mem::take(&mut queue.bytes));

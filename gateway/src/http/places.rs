@@ -135,7 +135,7 @@ impl Taken {
         most.map(|(address, _)| *address)
     }
 
-    /// Of that address, or of all. Whether there was one.
+    /// Lets a connection of that address go, or of all. Returns whether there was one.
     fn let_one_go(&mut self, of: Option<IpAddr>) -> bool {
         let mut idle = None;
         let mut slow: Option<(tokio::time::Instant, u64)> = None;
@@ -177,7 +177,7 @@ impl Taken {
 }
 
 impl Place {
-    /// Whether nothing is to be asked here but how the gateway is.
+    /// Whether only health requests are served here.
     pub fn is_spare(&self) -> bool {
         self.is_spare
     }

@@ -237,7 +237,7 @@ impl Server {
             bounds: self.bounds,
             lifecycle: lifecycle.clone(),
         };
-        // Of its own, so that it goes on while the gateway drains.
+        // A task of its own, so that it goes on while the gateway drains.
         let mut serving = tokio::spawn(connections.serve(self.listener));
         let background = async {
             let keep_current = async || {

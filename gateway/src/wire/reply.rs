@@ -80,7 +80,7 @@ impl Outgoing {
         }
     }
 
-    /// The same, with that in the payload's `metadata` whatever it says of a stop itself. It is put
+    /// A reply with `grade` in the payload's `metadata`, whatever that says of a stop itself. It is put
     /// in when the message is written.
     pub fn graded(header: Header<'_>, payload: Json, grade: Grade) -> Self {
         let mut message = Outgoing::new(header, "", None);

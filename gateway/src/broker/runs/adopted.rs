@@ -21,7 +21,7 @@ impl Runs {
 
     fn adopt_one(&mut self, mut run: Run, now: u64) -> Option<RunId> {
         if let Some(known) = self.run_mut(run.id) {
-            // Of a worker taken for dead too early its end may have been unknown until now.
+            // If its worker was taken for dead too early, its end may have been unknown until now.
             let corrected =
                 known.adopted && known.state == RunState::Unknown && run.state.is_over();
             if corrected {

@@ -1,5 +1,5 @@
-//! Cancels for runs that are not registered yet: of ids that nobody meets by chance, for a short
-//! time. An id such as `2` is the next call of many a client.
+//! Cancels for runs that are not registered yet, kept for a short time. Only ids that nobody meets by
+//! chance are kept: ids such as `2` are ambiguous.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;

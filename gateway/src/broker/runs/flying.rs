@@ -47,7 +47,7 @@ impl Flying {
         self.0.get(owner).map_or(0, |own| own.bytes) + bytes <= max
     }
 
-    /// So many bytes are kept of `owner` that were `before`.
+    /// Notes that `bytes` of `owner` are kept in place of `before`.
     pub fn change(&mut self, owner: &Arc<str>, before: usize, bytes: usize) {
         if let Some(own) = self.0.get_mut(owner) {
             own.bytes = (own.bytes + bytes).saturating_sub(before);

@@ -19,7 +19,7 @@ pub const REASON_CHARS: usize = 4_096;
 /// Bytes of a `ProgressInfo`, 8 KiB.
 const PROGRESS_BYTES: usize = 8 << 10;
 
-/// Of all owners together there are at most so many times as many as of one.
+/// All owners together may have this many times what one may have.
 const OWNERS: usize = 10;
 
 /// The beginning of an error code.
@@ -96,8 +96,8 @@ impl EndedRuns {
         self.since = self.since.min(at);
     }
 
-    /// Takes out one that is too much now that one of `owner` has come: each owner has room for so
-    /// many, and so many bytes, and of all together there are at most ten times as many.
+    /// Evicts one run over the owner's or the global bound, after one of `owner` has come. Each owner has
+    /// bounds for runs and bytes, and all together have ten times as much.
     pub fn surplus(&mut self, owner: &Arc<str>, bounds: &Retention) -> Option<RunId> {
         let Retention { count, bytes, .. } = *bounds;
         let own = self.by_owner.get(owner);
@@ -120,8 +120,8 @@ impl EndedRuns {
         self.pop(&owner?)
     }
 
-    /// Of those that ended at `since` or later the `most` of each owner, or of one, that ended last.
-    /// How many are left out.
+    /// The last `most` to end, at `since` or later, for each owner or for one. Also returns how many are
+    /// left out.
     pub fn newest(&self, owner: Option<&str>, most: usize, since: u64) -> (Vec<RunId>, usize) {
         let (mut newest, mut left) = (Vec::new(), 0);
         let is_meant = |name: &str| owner.is_none_or(|owner| owner == name);

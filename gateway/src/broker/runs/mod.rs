@@ -43,8 +43,8 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub struct Runs {
     retention: Retention,
-    /// Whoever reads one keeps it as it was, without copying it here. A new one takes the memory of
-    /// the one just forgotten, not a cold place in a large map.
+    /// A reader keeps a run as it was, without a copy made here. A new run takes the memory of the one
+    /// just forgotten, not a cold place in a large map.
     runs: FxHashMap<RunId, Arc<Run>>,
     by_dialect_id: Namesakes,
     ended: EndedRuns,
@@ -132,7 +132,7 @@ impl Runs {
         self.runs.get(&id)?.place.as_ref()
     }
 
-    /// The same, to be changed.
+    /// Where its call is, to be changed.
     pub(super) fn place_mut(&mut self, id: RunId) -> Option<&mut Place> {
         self.run_mut(id)?.place.as_mut()
     }
@@ -238,7 +238,7 @@ impl Runs {
         self.runs.get(&id).map(Arc::as_ref)
     }
 
-    /// The same, to be kept.
+    /// The run with that id, to be kept.
     pub fn shared(&self, id: RunId) -> Option<Arc<Run>> {
         self.runs.get(&id).cloned()
     }

@@ -170,7 +170,7 @@ fn check(serve: &Command, name: &str, text: &str) -> Result<(), String> {
             Some(ContextValue::Strings(valid)) => format!("expected one of {}", valid.join(", ")),
             _ => "a value is missing".into(),
         }),
-        // Of options that belong together the file may hold one and the command line the other.
+        // When options belong together, the file may hold one and the command line the other.
         _ => Ok(()),
     }
 }

@@ -113,7 +113,7 @@ impl<'a> Head<'a> {
         Some(value.to_str().unwrap_or_default())
     }
 
-    /// Of a version that names the method and its subject in headers: they are those of the body.
+    /// For a version that names the method and its subject in headers: checks that they match the body.
     fn check_names(self, request: &Request<'_>) -> Result<(), Refusal> {
         let method = self.text(METHOD).map(Cow::Borrowed);
         agree("Mcp-Method", method, &request.method)?;

@@ -23,7 +23,7 @@ pub(super) struct Mcp {
     pub shared: Arc<SharedSessions>,
     /// Responses that are open.
     pub open: Arc<Shares>,
-    /// Of tools.
+    /// Lists of tools.
     pub lists: Arc<Listing>,
 }
 
@@ -77,7 +77,7 @@ impl Mcp {
         server
     }
 
-    /// The same without a session.
+    /// The answer to server/discover, which needs no session.
     pub(super) fn discovered(&self, caller: &Caller) -> Value {
         let mut server = self.server(caller);
         let info = server["serverInfo"].take();

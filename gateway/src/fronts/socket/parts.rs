@@ -6,8 +6,8 @@
 //!
 //! Fragments are counted as well: of a message in any number of them nothing is seen before its end.
 //!
-//! Of a message that is too large to be accepted only the beginning is handed on, which is enough to
-//! refuse it under its id. The rest is dropped as it comes.
+//! When a message is too large to be accepted, only its beginning is handed on. That is enough to refuse
+//! it under its id. The rest is dropped as it comes.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -30,11 +30,11 @@ use frames::{Frames, News};
 const PART: u64 = 64 << 10;
 /// Bytes read at once where frames may begin.
 const READ: usize = 16 << 10;
-/// Of the rest of a frame, so much is worth reading by itself.
+/// Smallest rest of a frame that is read separately.
 const WORTH_IT: u64 = 4 << 10;
 
-/// Fragments of less than 1 KiB, of one connection, but for the last of each message. Whoever sends more
-/// has to wait.
+/// Fragments of less than 1 KiB of one connection, not counting the last of each message. A peer that
+/// sends more has to wait.
 pub(crate) const TINY_PER_SECOND: u32 = 1_000;
 
 /// A connection of which frames are read in parts.

@@ -137,7 +137,7 @@ impl Watch {
         self.0.give_back();
     }
 
-    /// So many bytes that were read are not kept, and of those messages no more comes.
+    /// Notes that this many bytes read are not kept, and that no more comes of those messages.
     pub(super) fn dropped(&self, bytes: u64, cuts: impl IntoIterator<Item = (u64, u64)>) {
         let noted = &*self.0;
         let kept = noted
@@ -206,7 +206,7 @@ impl Watch {
         Ok(())
     }
 
-    /// So many bytes were read.
+    /// Notes that this many bytes were read.
     fn received(&self, bytes: usize) -> Result<(), Excess> {
         let noted = &*self.0;
         if !noted.is_socket.load(Relaxed) {

@@ -13,7 +13,7 @@ use crate::broker::{CapabilityInfo, Instance, Offer, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, SAYS_CHANGES};
 
-/// For the last words of an app that is gone to be on their way.
+/// How long the last messages of an app that is gone may be on their way.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// After which it is looked whether they are, without being told.
 const LOOK: Duration = Duration::from_millis(50);

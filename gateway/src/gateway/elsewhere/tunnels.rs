@@ -266,7 +266,7 @@ impl Elsewhere {
         }
     }
 
-    /// So many more messages have been written to the app there.
+    /// Notes that this many more messages were written to the app there.
     pub(super) fn written(&self, worker: WorkerId, tunnel: TunnelId, messages: usize) {
         let Some(end) = self.end_of(worker, tunnel) else {
             return;

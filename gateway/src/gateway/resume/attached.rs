@@ -58,8 +58,8 @@ impl Attached {
         self.beginning(text, text.len(), shared)
     }
 
-    /// The same for a frame of so many bytes: if those are more than are accepted, `text` need not be more
-    /// than the beginning.
+    /// [`Attached::text`] for a frame of `bytes` bytes. If those are more than are accepted, `text` may be
+    /// just the beginning.
     pub fn beginning(&self, text: &str, bytes: usize, shared: Option<&Bytes>) -> Counted {
         let mut inbound = self.session.inbound();
         if inbound.link != self.link {

@@ -18,7 +18,7 @@ const ENDED: u64 = u64::MAX;
 
 /// A session. Each connection it is on is a *link*, and later ones have greater numbers.
 pub struct Session {
-    /// Whoever knows it may take the session up.
+    /// A connection that knows it may take the session up.
     pub token: String,
     /// What the app is called by.
     pub app: Arc<str>,
@@ -37,7 +37,7 @@ pub struct Session {
 
 /// The way in.
 pub struct Inbound {
-    /// Of whom messages are taken.
+    /// The link whose messages are taken.
     pub link: u64,
     /// What was taken.
     pub received: Received,

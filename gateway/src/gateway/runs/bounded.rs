@@ -13,7 +13,7 @@ const RUN_BYTES: usize = 600;
 pub(super) fn bounded(mut runs: Vec<Arc<Run>>, max: usize) -> (Vec<Arc<Run>>, usize) {
     let (all, mut bytes) = (runs.len(), 0);
     runs.retain(|run| {
-        // Past the end nothing is looked at any more.
+        // Once there are too many bytes, no more are counted.
         bytes += if bytes <= max { length(run) } else { 0 };
         bytes <= max
     });

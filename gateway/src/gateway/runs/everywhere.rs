@@ -47,7 +47,7 @@ impl Hub {
         Sought::among(request_id, here, there.runs, there.unsure)
     }
 
-    /// The same; if there is none anywhere, the cancel is kept for it, wherever it comes.
+    /// [`Hub::seek`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
     pub async fn seek_or_cancel_early(
         &self,
         request_id: &str,

@@ -28,9 +28,9 @@ const READ_BYTES: u64 = 64 << 10;
 
 /// To one URL at once, 8.
 const PER_URL: usize = 8;
-/// To one port of a host at once, 32: one of its URLs that hangs leaves room for the others.
+/// Results sent to one port of a host at once, 32: a URL that hangs leaves room for the others.
 const PER_HOST: usize = 32;
-/// Of one token at once, 64, where there are tokens: others wait for none of its hosts.
+/// Results of one token sent at once, 64, where there are tokens: others do not wait for its hosts.
 pub(crate) const PER_TOKEN: usize = 64;
 /// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
 /// 512 threads that the runtime has for such.
@@ -152,11 +152,11 @@ impl Failure {
 /// How many results are sent at once.
 #[derive(Debug)]
 struct SendLimits {
-    /// Of each owner by URL, and by origin, while somebody sends or waits.
+    /// For each owner, by URL and by origin, while somebody sends or waits.
     places: Semaphores<String>,
     /// By owner.
     owners: Semaphores<String>,
-    /// Of one owner.
+    /// How many one owner may have.
     share: usize,
     all: Arc<Semaphore>,
 }

@@ -178,7 +178,7 @@ impl RapServer {
             Claimed::Again => return Ok(()),
             Claimed::Taken => return Err(taken()),
             Claimed::Unsure => {
-                let message = "Whether another worker has it will be known soon";
+                let message = "Another worker may have this call: retry";
                 return Err(later(message.into()));
             }
         };

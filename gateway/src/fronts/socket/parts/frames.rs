@@ -117,7 +117,7 @@ impl Frames {
         }
     }
 
-    /// So many bytes of the part were read.
+    /// Notes that this many bytes of the part were read.
     pub fn passed(&mut self, bytes: usize) {
         self.left -= bytes as u64;
         self.part -= bytes as u64;

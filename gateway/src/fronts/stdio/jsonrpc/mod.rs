@@ -26,7 +26,7 @@ use crate::wire::json_rpc::{
 use crate::wire::mended;
 use caphost::call::{Code, Error};
 
-/// For the gateway to take leave once the input has ended.
+/// How long the gateway may take to close once the input has ended.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// The bounds of a bridge.
