@@ -44,7 +44,7 @@ impl Role {
         self == wanted || self == Role::Admin
     }
 
-    /// What is said to whoever may not act in this role; `shown` is whether there was a token at all.
+    /// What a peer is told that may not act in this role; `shown` is whether there was a token at all.
     pub(crate) fn needed(self, denied: Denied, shown: bool) -> String {
         let why = match (denied, shown) {
             (Denied::Forbidden, _) => "This token has another role",
@@ -120,7 +120,7 @@ impl Identity {
 pub(crate) enum Sees {
     /// Those of its own name.
     Own,
-    /// Those of one app, whoever has made them.
+    /// Those of one app, made by anybody.
     OfApp,
     /// All.
     All,
@@ -200,7 +200,7 @@ impl FromStr for Token {
     }
 }
 
-/// The tokens configured. None: whoever reaches the gateway may be anything.
+/// The tokens configured. None: anybody who reaches the gateway may be anything.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens(Vec<Token>);
 

@@ -99,7 +99,7 @@ impl Broker {
         self.waiting = waiting;
     }
 
-    /// Whether so much waits for all peers that somebody may have to make room soon.
+    /// Whether enough waits for all peers that one of them may have to make room soon.
     pub(super) fn much_waits(&self) -> bool {
         self.is_much(self.waiting.for_all)
     }
@@ -135,7 +135,7 @@ impl Broker {
 
 /// Why an owner may call nobody for now.
 pub(super) fn too_much_waits() -> Failure {
-    let message = "Too much of what you have sent waits for apps that do not keep up";
+    let message = "Too much of what you sent is waiting for apps that do not keep up";
     refused_for_now(message, "totalQueuedBytes")
 }
 

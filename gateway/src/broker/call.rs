@@ -68,7 +68,7 @@ pub struct NewCall {
     pub id: CallId,
     /// The payload of its `capabilities/call`, with that callId in it.
     pub payload: Json,
-    /// After which the app is to cancel it, in milliseconds.
+    /// Milliseconds after which the app is to cancel it.
     pub timeout: Option<Millis>,
 }
 

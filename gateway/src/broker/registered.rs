@@ -13,7 +13,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// One app that offers so many bytes.
+    /// One app that offers this many bytes.
     pub fn app(bytes: usize) -> Self {
         Amount { apps: 1, bytes }
     }

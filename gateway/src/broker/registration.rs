@@ -192,7 +192,7 @@ impl Broker {
         Some(waiting.min()?.1)
     }
 
-    /// What there is, how much there may be, and of whom: of all, and of `owner` if it has a token.
+    /// What there is, how much there may be, and whose: everybody's, and that of `owner` if it has a token.
     /// Apps that may come back count, as they must find room.
     fn shares(&self, owner: &str) -> impl Iterator<Item = (Amount, Amount, &'static str)> {
         let all = Amount {

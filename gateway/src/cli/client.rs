@@ -44,8 +44,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// For a whole exchange. A cancel is answered when the app has, for which the gateway has a bound
-/// of its own; this one is for a gateway that has stopped answering.
+/// How long a whole exchange may take. A cancel is answered when the app has answered, which the
+/// gateway bounds itself; this bound is for a gateway that has stopped answering.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A gateway, to ask something over HTTP.

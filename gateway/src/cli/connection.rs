@@ -21,7 +21,7 @@ use crate::http_client::install_crypto;
 use caphost::agent::Outgoing;
 use caphost::call::{CallId, Code};
 
-/// For TCP, TLS and the upgrade together.
+/// How long TCP, TLS and the upgrade may take together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long opening a session may take, by default.

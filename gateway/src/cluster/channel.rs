@@ -83,7 +83,7 @@ impl Cluster {
             "worker": self.me().to_string(),
         });
         if !(self.standing().connected && self.published.add(message.to_string())) {
-            tracing::warn!("a cancel could not be published: Redis does not answer");
+            tracing::warn!("cannot publish a cancel: Redis does not answer");
         }
     }
 

@@ -24,9 +24,9 @@ use tokio::time::timeout;
 
 use super::workers::WorkerId;
 
-/// For a connection to be made, or a command to be answered.
+/// How long connecting, or the answer to a command, may take.
 pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
-/// For which a read waits in Redis for something to come.
+/// How long a read waits in Redis for something to come.
 pub(super) const BLOCK: Duration = Duration::from_secs(1);
 /// How often a node may name another before none is found.
 const REDIRECTS: usize = 5;

@@ -66,7 +66,7 @@ impl Ledgers {
 }
 
 /// A number of bytes for all parties. When there are too many, the party that has most makes room, with
-/// the largest of its accounts: whoever has no more than an equal share keeps what it has.
+/// the largest of its accounts: a party with no more than an equal share keeps what it has.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     most: usize,

@@ -93,7 +93,7 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// With so many bytes in a second for each.
+    /// Turns with `per_second` bytes in a second for each holder.
     fn new(per_second: usize, least: usize) -> Self {
         Turns {
             per_second,
@@ -102,7 +102,7 @@ impl Turns {
         }
     }
 
-    /// Waits for the turn; 429 if whoever asks has had so much that the next is to come later.
+    /// Waits for the turn; 429 if the holder has had too much and is to come later.
     async fn take(&self, holder: &Holder) -> Result<Turn, Refusal> {
         let paid = self.paid(holder).lock_owned().await;
         self.begin(paid)
@@ -147,7 +147,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// The list is made, and has so many bytes.
+    /// Pays for the list, which is made and has `bytes` bytes.
     pub(crate) fn end(mut self, bytes: usize) {
         self.pay(bytes.saturating_sub(self.least));
     }

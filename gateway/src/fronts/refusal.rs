@@ -84,13 +84,13 @@ impl Refusal {
         Refusal::new(status, Error::new(Code::PERMISSION_DENIED, message))
     }
 
-    /// 403: whoever asks may not.
+    /// 403: the requester may not.
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
         let error = Error::new(Code::PERMISSION_DENIED, message.into());
         Refusal::new(StatusCode::FORBIDDEN, error)
     }
 
-    /// With `Retry-After`: 429 when whoever asks does so too often, 503 when all together do.
+    /// With `Retry-After`: 429 when one requester asks too often, 503 when all together do.
     pub(crate) fn later(status: StatusCode, message: impl Into<String>, wait: Duration) -> Self {
         let mut error = Error::new(Code::RATE_LIMITED, message.into());
         error.retry_after = Some(wait.as_secs_f64() * 1_000.0);

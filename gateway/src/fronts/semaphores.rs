@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Semaphore;
 
-/// One with so many permits, or as many as there can be.
+/// One with this many permits, or as many as there can be.
 pub(crate) fn permits(most: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)))
 }
@@ -48,7 +48,7 @@ impl<K: Eq + Hash> Semaphores<K> {
         self.0.lock().unwrap().len()
     }
 
-    /// How many there are of which somebody has a permit, or waits for one.
+    /// How many are in use: somebody has a permit, or waits for one.
     #[cfg(test)]
     pub fn in_use(&self) -> usize {
         let known = self.0.lock().unwrap();

@@ -69,7 +69,7 @@ pub(crate) enum Full {
 }
 
 impl Shares {
-    /// None is taken of `max`, of which one holder may have `share`.
+    /// A bound of `max`, of which one holder may have `share`. Nothing is taken yet.
     pub(crate) fn new(max: usize, share: usize) -> Arc<Self> {
         Arc::new(Shares {
             max,

@@ -14,7 +14,7 @@ const FEW: usize = 64;
 /// Who listens for which app. The number in a channel only says that something has changed.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
-    /// For the only app there is.
+    /// Changes of the only app there is.
     only: watch::Sender<u64>,
     by_app: Mutex<ByApp>,
 }
@@ -44,7 +44,7 @@ impl Listeners {
         sender.subscribe()
     }
 
-    /// Wakes whoever listens for that app, or for the only one.
+    /// Wakes those that listen for that app, or for the only one.
     pub fn tell(&self, offered: &Offered) {
         if let Some(sender) = self.by_app().senders.get(&*offered.app) {
             sender.send_modify(|changes| *changes += 1);

@@ -97,7 +97,7 @@ struct Queue {
     close: Option<(CloseCode, String)>,
     phase: Phase,
     backlog: Backlog,
-    /// Somebody waits for so few bytes to be left.
+    /// A waiter waits until no more than this many bytes are left.
     awaited: Option<usize>,
     /// When something was last written, or there was nothing to write.
     moved: Instant,
@@ -270,7 +270,7 @@ impl Outbox {
         let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
         queue.awaited = queue.awaited.filter(|_| !few);
         drop(queue);
-        // Not every time: whoever waits is the task that writes, as a rule.
+        // Not every time: as a rule, the waiter is the task that writes.
         if less || few {
             self.changed.notify_waiters();
         }

@@ -1,5 +1,5 @@
 //! The bodies of requests while they come: gathered, so that no more is kept of one than it has bytes, and
-//! counted, so that whoever has most of them makes room.
+//! counted, so that the party with most of them makes room.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -73,7 +73,7 @@ pub(super) struct Gathered {
     /// What comes after it.
     trailers: Option<Frame<Bytes>>,
     has_ended: bool,
-    /// Bytes that have come, those that whoever reads the body keeps for them, and those counted.
+    /// Bytes that have come, bytes that the body's reader keeps for them, and bytes counted.
     came: usize,
     handed: usize,
     counted: usize,

@@ -35,7 +35,7 @@ use crate::http::headers::{self, Policy};
 use crate::http::http_limits::{self, RequestRate};
 use crate::http::{HttpLimits, Tls, health, pages};
 
-/// For the other workers of a cluster to introduce themselves before connections are accepted.
+/// How long to wait for a cluster's other workers to introduce themselves before accepting connections.
 const MEET: Duration = Duration::from_secs(1);
 /// How often the metrics are summed up.
 const SUM_UP: Duration = Duration::from_secs(5);

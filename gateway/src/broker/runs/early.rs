@@ -80,7 +80,7 @@ impl Runs {
 }
 
 /// Cancels kept until a run with their id comes, or they are too old. Where there are too many, the
-/// oldest goes of whoever has most: nobody takes the place of others who have fewer.
+/// oldest goes of the one that has most: nobody takes the place of others who have fewer.
 #[derive(Debug, Default)]
 pub(super) struct EarlyCancels {
     by_id: HashMap<String, Vec<Kept>>,

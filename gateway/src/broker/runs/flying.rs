@@ -42,7 +42,7 @@ impl Flying {
         }
     }
 
-    /// Whether there is room for so many bytes more of `owner`.
+    /// Whether there is room for this many more bytes of `owner`.
     pub fn has_room(&self, owner: &Arc<str>, bytes: usize, max: usize) -> bool {
         self.0.get(owner).map_or(0, |own| own.bytes) + bytes <= max
     }

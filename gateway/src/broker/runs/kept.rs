@@ -77,7 +77,7 @@ struct OfOwner {
 }
 
 impl EndedRuns {
-    /// One has ended, at that time in Unix milliseconds, that takes so many bytes.
+    /// Adds one that has ended, with its end in Unix milliseconds and its bytes.
     pub fn add(&mut self, owner: &Arc<str>, at: u64, (id, bytes): (RunId, usize)) {
         let of_owner = match self.by_owner.get_mut(owner) {
             Some(of_owner) => of_owner,

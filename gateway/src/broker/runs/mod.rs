@@ -1,4 +1,4 @@
-//! The calls to apps that are in flight and those that have ended, for whoever has to see or cancel
+//! The calls to apps that are in flight and those that have ended, for those that have to see or cancel
 //! them: a ledger without clocks or sockets.
 //!
 //! The first event that ends a run wins. What has ended is remembered for a time, and at most so

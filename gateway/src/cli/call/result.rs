@@ -49,7 +49,7 @@ impl Written {
         document
     }
 
-    /// For a person.
+    /// The line that tells a person.
     pub fn line(&self, output: &Output) -> String {
         let mut line = format!("Wrote {} ({} bytes", output.shown(), self.bytes);
         if let Some(mime_type) = &self.mime_type {

@@ -14,7 +14,7 @@ use crate::http_client;
 use crate::wire::read_value;
 use caphost::call::Code;
 
-/// For a manifest to arrive.
+/// How long a manifest may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long the gateway and the app's page may take to answer.

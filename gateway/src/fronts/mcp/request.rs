@@ -244,7 +244,7 @@ impl<'a> Request<'a> {
             let what = "MCP-Protocol-Version is not the version in the parameters";
             return Err(Refusal::invalid(what));
         }
-        // The header need not be there yet, but whoever routes by it must not be misled.
+        // The header need not be there yet, but a router that uses it must not be misled.
         let mut methods = head.0.get_all(METHOD).iter();
         if head.is_stateless() && methods.any(|method| method != "initialize") {
             return Err(mismatch("Mcp-Method is not what the body says"));

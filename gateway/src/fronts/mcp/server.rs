@@ -38,9 +38,9 @@ impl Mcp {
     pub(super) fn share(&self, asker: &Asker) -> Result<Share, Refusal> {
         self.open.take(&asker.holder).map_err(|full| {
             let what = match full {
-                Full::All(max) => format!("{max} responses of MCP are open, and no more may be"),
+                Full::All(max) => format!("{max} MCP responses are open, and no more are allowed"),
                 Full::Share(max) => {
-                    format!("{max} responses of yours are open, and no more may be")
+                    format!("{max} of your responses are open, and no more are allowed")
                 }
             };
             let error = Error::new(Code::RATE_LIMITED, what);

@@ -37,7 +37,7 @@ const WORTH_IT: u64 = 4 << 10;
 /// sends more has to wait.
 pub(crate) const TINY_PER_SECOND: u32 = 1_000;
 
-/// A connection of which frames are read in parts.
+/// A connection whose frames are read in parts.
 #[derive(Debug)]
 pub(crate) struct Parts<S> {
     stream: S,

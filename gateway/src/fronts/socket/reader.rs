@@ -36,7 +36,7 @@ const AT_ONCE: usize = 64;
 /// read. Whoever sends more has to wait.
 pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
 
-/// `app/update`s of one connection, and how many may come at once. Whoever sends more has to wait.
+/// `app/update`s of one connection, and how many may come at once. A peer that sends more has to wait.
 pub(crate) const UPDATES_PER_SECOND: u32 = 10;
 pub(crate) const UPDATES_AT_ONCE: u32 = 100;
 
@@ -48,7 +48,7 @@ enum End {
     Lost,
     /// What has come of a message makes room for those of others: the peer may try again.
     NoRoom,
-    /// The peer has shown no sign of life for so long.
+    /// The peer has shown no sign of life for this long.
     Silent(Duration),
     /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
     Broken(CloseCode, String),

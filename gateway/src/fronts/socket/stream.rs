@@ -108,13 +108,13 @@ impl Watch {
         *locked(&self.0.waits)
     }
 
-    /// It is a WebSocket from now on, whose messages have at most so many bytes.
+    /// From now on it is a WebSocket, whose messages have at most this many bytes.
     pub(crate) fn is_socket(&self, most: usize) {
         self.0.is_socket.store(true, Relaxed);
         self.allow(most);
     }
 
-    /// Messages have at most so many bytes from now on.
+    /// From now on messages have at most this many bytes.
     pub(crate) fn allow(&self, most: usize) {
         self.0.most.store(most, Relaxed);
     }
@@ -149,12 +149,12 @@ impl Watch {
         noted.cuts.add(cuts);
     }
 
-    /// How many bytes that message of this connection had, of which so many have come.
+    /// How many bytes that message of this connection had, when this many have come.
     pub(super) fn bytes_of(&self, number: u64, came: usize) -> usize {
         self.0.cuts.bytes(number, came)
     }
 
-    /// A ping or pong with so many bytes was read. It may have come between the fragments of a message.
+    /// A ping or pong with this many bytes was read. It may have come between the fragments of a message.
     pub(crate) fn control_frame(&self, bytes: usize) {
         let noted = &*self.0;
         let less = |it: &AtomicUsize| {

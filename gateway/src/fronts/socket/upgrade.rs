@@ -137,7 +137,7 @@ impl SocketRequest {
         } = &self.connection;
         let taken = bounds.agents.take(&Holder::of(hub, owner, address.0.ip()));
         taken.map(Some).map_err(|_| {
-            let message = "This token has its share of the connections";
+            let message = "This token has used up its share of the connections";
             Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, RETRY_SHARE)
         })
     }

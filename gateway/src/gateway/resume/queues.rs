@@ -33,7 +33,7 @@ impl Queue {
         }
     }
 
-    /// How many bytes wait, and since when nothing was written; of whom nobody writes to, for ever.
+    /// How many bytes wait, and since when nothing was written. None: nobody writes to this peer.
     pub fn waiting(&self) -> (usize, Option<Instant>) {
         match self {
             Queue::Plain(outbox) => {

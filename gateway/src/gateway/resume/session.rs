@@ -59,7 +59,7 @@ pub enum Left {
     Nothing,
     /// It cannot be taken up again.
     Over,
-    /// It waits; and so much waits to be written.
+    /// It waits, and this much waits to be written.
     Waiting { backlog: Backlog },
 }
 
@@ -101,7 +101,7 @@ impl Session {
         known && by.may_reach(&self.app) && (by.is_admin() || by.name == self.owner.name)
     }
 
-    /// The way in. Whoever takes a message holds it until the broker knows the message.
+    /// The way in. The one that takes a message holds it until the broker knows the message.
     pub fn inbound(&self) -> MutexGuard<'_, Inbound> {
         self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// The app has received so many messages.
+    /// The app has received this many messages.
     pub fn acknowledge(&self, received: u64) -> Result<(), Misfit> {
         match &mut self.outbound().sent {
             Some(sent) => self.taken(sent, received),
@@ -264,7 +264,7 @@ impl Session {
         }
     }
 
-    /// The app has received so many messages: they are not kept any longer.
+    /// The app has received this many messages: they are no longer kept.
     fn taken(&self, sent: &mut Sent<Outgoing>, received: u64) -> Result<(), Misfit> {
         let before = sent.bytes();
         let taken = sent.acknowledge(received);

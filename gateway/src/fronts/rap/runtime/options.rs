@@ -162,7 +162,7 @@ pub fn parse_base(text: &str) -> Result<Url, String> {
         return Err("expected an http or https URL".into());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("a URL must have no user name: a token stands before it, TOKEN@URL".into());
+        return Err("a URL must have no user name: put a token before the URL, TOKEN@URL".into());
     }
     if !url[Position::AfterPath..].is_empty() {
         return Err("a base URL has no query and no fragment".into());

@@ -18,7 +18,7 @@ use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
 use crate::tokens::Identity;
 
-/// Between the first attempt and the second; each later pause is twice as long.
+/// Time between the first attempt and the second; each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// Pauses do not grow past this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// An answer's body up to this size is read, so that its connection can be used again.
 const READ_BYTES: u64 = 64 << 10;
 
-/// To one URL at once, 8.
+/// Results sent to one URL at once, 8.
 const PER_URL: usize = 8;
 /// Results sent to one port of a host at once, 32: a URL that hangs leaves room for the others.
 const PER_HOST: usize = 32;
@@ -176,7 +176,7 @@ impl SendLimits {
 
     /// Waits until a result of `owner` may be sent to `url`.
     async fn acquire(&self, owner: &str, url: &Url) -> Result<SendPermits, AcquireError> {
-        // The narrowest first: whoever waits for a URL that hangs must hold no place of others. No URL
+        // The narrowest first: one that waits for a URL that hangs must hold no place of others. No URL
         // and no origin has a space in it.
         let at_url = self.places.get(&format!("{url} {owner}"), PER_URL);
         let at_url = at_url.acquire_owned().await?;

@@ -60,7 +60,7 @@ struct Bridge<W, S> {
     bounds: Bounds,
 }
 
-/// Carries messages until one side ends. Whoever still waits for an answer then gets an error: the
+/// Carries messages until one side ends. A peer that still waits for an answer then gets an error: the
 /// gateway has cancelled the call, or cannot be asked.
 pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
     input: impl AsyncRead + Unpin,

@@ -37,7 +37,7 @@ use link::{Link, Membership, Request, Session, answers, disconnected, failure, m
 
 /// How long telling the gateway that the client is gone may take.
 const LEAVE: Duration = Duration::from_secs(2);
-/// Between the progress of a request and its answer. Clients read what comes together at once, and
+/// Time between the progress of a request and its answer. Clients read what comes together at once, and
 /// some hear of the answer first: the progress is then that of a request they do not know any more.
 const BREATH: Duration = Duration::from_millis(10);
 /// Answers of the bridge's own that the client has not taken yet.
@@ -79,7 +79,7 @@ pub async fn carry(
     ended
 }
 
-/// Between one client and one gateway.
+/// The bridge between one client and one gateway.
 struct Bridge<W> {
     link: Link,
     session: Session,
