@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
-/// How long opening a connection may take, 5 s: a host that does not answer by then is down, or not there.
+/// How long opening a connection may take, 5 s: a slower host is down, or not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection is kept for the next request, 4 s: many servers close one after 5 s, and
 /// a request sent into its end fails.

@@ -155,7 +155,7 @@ pub enum Event<'a> {
         /// Which one.
         peer: PeerId,
     },
-    /// More waited for an app on another worker than there was room for, and all of it was dropped.
+    /// Too much waited for an app on another worker, and all of it was dropped.
     Emptied {
         /// Which app.
         peer: PeerId,

@@ -1,5 +1,5 @@
-//! What the apps of this worker have registered: how many they are and what they offer takes, of all
-//! and of each owner.
+//! What the apps of this worker have registered: their number and the bytes of their offers, for all
+//! and for each owner.
 
 use std::sync::Arc;
 

@@ -65,8 +65,8 @@ impl Ledgers {
     }
 }
 
-/// A number of bytes for all parties. When there are too many, the party that has most makes room, with
-/// the largest of its accounts: a party with no more than an equal share keeps what it has.
+/// A number of bytes for all parties. When there are too many, the party with most loses the largest of
+/// its accounts: a party with no more than an equal share keeps what it has.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     most: usize,

@@ -33,7 +33,7 @@ pub enum Pushed {
     Full,
     /// There was no room for it: the queue is over.
     Overflow,
-    /// There was no room for it in a queue that lasts: it and what waited are dropped, but for
+    /// There was no room for it in a queue that lasts: it and what waited are dropped, except
     /// farewells.
     Emptied,
     /// It waits, and the session of its app cannot be taken up again: too much was kept for that.
@@ -59,7 +59,7 @@ pub enum Step {
     Close(CloseCode, String),
 }
 
-/// The bytes that wait for all peers together, in queues and in what is kept to be sent again.
+/// The bytes that wait for all peers together, in queues and kept to be sent again.
 #[derive(Debug, Default)]
 pub(crate) struct Budget(AtomicUsize);
 

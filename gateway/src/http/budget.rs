@@ -1,5 +1,5 @@
-//! The bytes of requests and answers in memory: what has come of a body, and what of an answer is not
-//! sent yet. The party with most of them makes room.
+//! The bytes of requests and answers in memory: bodies that have come, and the unsent rest of
+//! answers. The party with most of them makes room.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! The bodies of requests while they come: gathered, so that no more is kept of one than it has bytes, and
-//! counted, so that the party with most of them makes room.
+//! The bodies of requests while they come. They are gathered, so that one takes no more memory than it has
+//! bytes, and counted, so that the party with most of them makes room.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -162,8 +162,8 @@ impl Server {
         };
         let refusals = from_fn_with_state(rate.clone(), http_limits::refusal_rate);
         let router = shared(interfaces)
-            // Not bounded in number but for guesses, and not on the budget of bodies: what is turned away
-            // is not delivered again. Bodies wait for room of their tool server's own.
+            // Only guesses are bounded in number, and the budget of bodies does not count: a refused
+            // callback is not delivered again. Bodies wait for room of their own tool server.
             .merge(tool_servers.routes().layer(refusals))
             .layer(from_fn_with_state(
                 (policy.clone(), http_limits.body_timeout),

@@ -11,7 +11,7 @@ use super::RunId;
 use crate::limits::Retention;
 use crate::wire::clipped;
 
-/// Characters of an id that anybody may ask for, of a name and of an error code, 256: as many as a
+/// Characters of an id that may be asked for, of a name and of an error code, 256: as many as a
 /// JSON-RPC id may have bytes.
 pub const ID_CHARS: usize = 256;
 /// Characters of a reason, 4 096.

@@ -193,8 +193,8 @@ impl Call {
         }
         display.cancelling();
         connection.cancel(id, REASON);
-        // For the confirmation and for the end; for the latter no longer than the grace when the
-        // cancel was refused, and for nothing after a second interrupt.
+        // Waits for the confirmation and for the end. When the cancel was refused, waits for the end no
+        // longer than the grace; after a second interrupt, waits for nothing.
         let (mut ended, mut confirmed) = (None, None);
         let mut second = pin!(signals.second());
         let mut patience = pin!(Fuse::terminated());

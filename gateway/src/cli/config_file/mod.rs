@@ -144,7 +144,7 @@ fn text(option: &Arg, value: &Value, expected: &str) -> Result<String, String> {
     };
     match option.get_value_delimiter() {
         Some(delimiter) if text.contains(delimiter) => Err(format!(
-            "`{delimiter}` may not stand in a value: write a list"
+            "a value may not contain `{delimiter}`: write a list"
         )),
         _ => Ok(text),
     }

@@ -185,9 +185,9 @@ enum Told {
 }
 
 impl Table {
-    /// Makes room for a session of `holder`, who may have `share` of `max`. If there is none left, the
-    /// one goes that was not used for longest: of the holder's own if it has its share, else of who
-    /// has most. The one that goes is here no more.
+    /// Makes room for a session of `holder`, who may have `share` of `max`. If there is none left, one
+    /// session is ended, the one unused for longest: among the holder's own if it has its share, else
+    /// among those of the holder with most. The ended session is here no more.
     fn make_room(
         &mut self,
         holder: &Holder,

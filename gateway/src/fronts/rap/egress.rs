@@ -128,8 +128,8 @@ pub(super) struct Egress {
 }
 
 impl Egress {
-    /// Whatever is named by `allow`. If that names nothing, all but internal addresses, of which
-    /// `loopback` excepts this machine.
+    /// Allows what `allow` names. If that names nothing, allows all but internal addresses; with
+    /// `loopback`, also this machine.
     pub fn new(allow: Vec<AllowedHost>, loopback: bool) -> Self {
         Egress { allow, loopback }
     }
@@ -144,7 +144,7 @@ impl Egress {
     }
 
     /// Whether the addresses of a name decide. A host that is named with a port is reached at that
-    /// port alone: where a connection is made, nobody knows the port any more.
+    /// port alone: the port is not known any more where a connection is made.
     fn may_be_in_a_network(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
         let mut allow = self.allow.iter();

@@ -24,16 +24,16 @@ use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 
-/// Reading a message larger than this takes so long that it waits for its turn, and that other tasks
-/// move to another thread. Were it less, an app with many would keep its small ones waiting, and each
-/// of many threads would keep memory for what it has read.
+/// A message larger than this takes long to read: it waits for its turn, and other tasks move to
+/// another thread. With a lower bound, an app with many would keep its small ones waiting, and each of
+/// many threads would keep memory for what it has read.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// How many messages are read before the clock and the writer are looked at again.
+/// How many messages are read between two looks at the clock and the writer.
 const AT_ONCE: usize = 64;
 
 /// Frames of one connection that are no message: pings, pongs, binary ones, and text that cannot be
-/// read. Whoever sends more has to wait.
+/// read. A peer that sends more has to wait.
 pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
 
 /// `app/update`s of one connection, and how many may come at once. A peer that sends more has to wait.
@@ -46,7 +46,7 @@ enum End {
     Closed,
     /// The connection broke.
     Lost,
-    /// What has come of a message makes room for those of others: the peer may try again.
+    /// The beginning of a message had to make room for others: the peer may try again.
     NoRoom,
     /// The peer has shown no sign of life for this long.
     Silent(Duration),

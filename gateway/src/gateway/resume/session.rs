@@ -94,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Whether whoever shows `token` and is `by` may take it up, or have it ended. How long this
+    /// Whether `by`, which shows `token`, may take it up, or have it ended. How long this
     /// takes tells nothing of the token.
     pub fn is_of(&self, token: &str, by: &Identity) -> bool {
         let known = bool::from(self.token.as_bytes().ct_eq(token.as_bytes()));
@@ -174,8 +174,8 @@ impl Session {
         Left::Waiting { backlog }
     }
 
-    /// Moves to another connection, whose app has received so many messages: `first` goes there,
-    /// then what is lacking. The connection before is closed. The number of the link.
+    /// Moves to another connection, whose app has received this many messages: `first` goes there,
+    /// then what is lacking. Closes the connection before. Returns the number of the link.
     pub fn attach(
         &self,
         inbound: &mut Inbound,
