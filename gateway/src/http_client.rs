@@ -6,9 +6,9 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
-/// To open a connection, 5 s: a host that does not answer by then is down, or not there.
+/// How long opening a connection may take, 5 s: a slower host is down, or not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// For which a connection is kept for the next request, 4 s: many servers close one after 5 s, and
+/// How long a connection is kept for the next request, 4 s: many servers close one after 5 s, and
 /// a request sent into its end fails.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
@@ -20,7 +20,7 @@ pub fn client(timeout: Duration) -> Client {
     with(|builder| builder.timeout(timeout))
 }
 
-/// The same with whatever else `configure` asks for in place of the timeout.
+/// [`client`], configured by `configure` instead of a timeout.
 pub fn with(configure: impl Fn(ClientBuilder) -> ClientBuilder) -> Client {
     let configured = || configure(builder());
     let with_roots = configured().build().or_else(|error| {
@@ -31,7 +31,7 @@ pub fn with(configure: impl Fn(ClientBuilder) -> ClientBuilder) -> Client {
     with_roots.unwrap_or_else(|error| unreachable!("neither roots nor files are needed: {error}"))
 }
 
-/// The same without a timeout for the whole request, for answers that are read as they come.
+/// A builder for [`client`] without a timeout for the whole request, for answers read as they come.
 pub fn builder() -> ClientBuilder {
     install_crypto();
     Client::builder()

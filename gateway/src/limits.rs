@@ -14,7 +14,7 @@ pub const MAX_DEPTH: usize = 127;
 /// registered: 1 MiB.
 pub const REGISTRATION_BYTES: usize = 1 << 20;
 
-/// What is kept of the largest registration, if all its capabilities are as small as can be.
+/// Bytes kept of the largest registration when its capabilities are as small as possible.
 const LARGEST_REGISTERED: usize = 10 << 20;
 
 /// Every bound of messages, connections and runs.
@@ -24,13 +24,13 @@ pub struct Limits {
     /// Time between two WebSocket pings.
     #[arg(long, env = "CAPHOST_PING_INTERVAL", default_value = "15s", value_parser = duration, value_name = "TIME")]
     pub ping_interval: Duration,
-    /// How long a peer may give no sign of life before it counts as gone. Reading what it is sent is such a sign.
+    /// How long a peer may give no sign of life before it counts as gone. Reading counts as a sign of life.
     #[arg(long, env = "CAPHOST_DEAD_PEER_TIMEOUT", default_value = "40s", value_parser = duration, value_name = "TIME")]
     pub dead_peer_timeout: Duration,
     /// How long an app may take to register after it has connected.
     #[arg(long, env = "CAPHOST_REGISTER_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub register_timeout: Duration,
-    /// How long agents wait for an app to come back whose connection was lost. 0: they are told at once.
+    /// How long a lost app may take to reconnect. 0: its agents are told at once.
     #[arg(long, env = "CAPHOST_APP_GRACE", default_value = "5s", value_parser = duration_or_none, value_name = "TIME")]
     pub app_grace: Duration,
     /// How long an app may take to confirm a cancel that an operator asked for.
@@ -42,16 +42,16 @@ pub struct Limits {
     /// How long to wait for a peer to read its last messages before closing.
     #[arg(long, env = "CAPHOST_CLOSE_TIMEOUT", default_value = "3s", value_parser = duration, value_name = "TIME")]
     pub close_timeout: Duration,
-    /// The largest message that is accepted; a larger one is refused, under the id that its first 64 KiB have. The rest of it is dropped as it comes.
+    /// The largest message that is accepted. A larger one is refused under the id found in its first 64 KiB; the rest is dropped as it comes.
     #[arg(id = "max_message_bytes", long = "max-message-bytes", env = "CAPHOST_MAX_MESSAGE_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub message_bytes: usize,
-    /// The largest message that is read at all; beyond it the connection closes. Of an app that has connected without a token where there are tokens: --max-message-bytes.
+    /// The largest message that is read at all; beyond it the connection closes. For an app without a token, where tokens are needed, --max-message-bytes applies instead.
     #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub frame_bytes: usize,
-    /// What all peers together may have sent of messages and HTTP bodies that are not finished. Beyond that, of whoever has sent most the connection with most is closed, or the body is answered 503. A message counts until it is handled. The first 64 KiB of a message and the first 4 KiB of a body do not count.
+    /// Bytes of unfinished messages and HTTP bodies from all peers. Beyond it, the party with most loses its largest: a connection is closed, or a body is answered 503. A message counts until it is handled. The first 64 KiB of a message and the first 4 KiB of a body do not count.
     #[arg(id = "max_unfinished_bytes", long = "max-unfinished-bytes", env = "CAPHOST_MAX_UNFINISHED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub unfinished_bytes: usize,
-    /// The same, for all who have shown no token or have not registered their app.
+    /// Bytes of unfinished messages and HTTP bodies from all peers that have shown no token or have not registered their app. Beyond it, the party with most of them loses its largest.
     #[arg(id = "max_unfinished_stranger_bytes", long = "max-unfinished-stranger-bytes", env = "CAPHOST_MAX_UNFINISHED_STRANGER_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub unfinished_stranger_bytes: usize,
     /// Levels of nesting in one message.
@@ -60,22 +60,22 @@ pub struct Limits {
     /// The largest `id` of a message, as JSON.
     #[arg(id = "max_id_bytes", long = "max-id-bytes", env = "CAPHOST_MAX_ID_BYTES", default_value = "256B", value_parser = bytes, value_name = "SIZE")]
     pub id_bytes: usize,
-    /// Requests of one agent waiting for an answer, of each type.
+    /// Unanswered requests of one agent, for each type of request.
     #[arg(id = "max_in_flight", long = "max-in-flight", env = "CAPHOST_MAX_IN_FLIGHT", default_value = "16384", value_parser = count, value_name = "N")]
     pub in_flight: usize,
-    /// Requests of one token waiting for an answer, of each type, over all its connections.
+    /// Unanswered requests of one token over all its connections, for each type of request.
     #[arg(id = "max_in_flight_per_token", long = "max-in-flight-per-token", env = "CAPHOST_MAX_IN_FLIGHT_PER_TOKEN", default_value = "65536", value_parser = count, value_name = "N")]
     pub in_flight_per_token: usize,
     /// Agents connected at once.
     #[arg(id = "max_sessions", long = "max-sessions", env = "CAPHOST_MAX_SESSIONS", default_value = "1000", value_parser = count, value_name = "N")]
     pub sessions: usize,
-    /// JSON-RPC peers connected at once with one token, or from one address where there are no tokens; and agents that speak ABP with one token.
+    /// JSON-RPC peers connected at once with one token, or from one address where there are no tokens; and ABP agents connected at once with one token.
     #[arg(id = "max_sessions_per_token", long = "max-sessions-per-token", env = "CAPHOST_MAX_SESSIONS_PER_TOKEN", default_value = "500", value_parser = count, value_name = "N")]
     pub sessions_per_token: usize,
-    /// Connections of apps that have not registered yet and have shown no token. Beyond that, the one that has waited longest is closed.
+    /// Connections of apps that have not registered yet and have shown no token. Beyond it, the one that has waited longest is closed.
     #[arg(id = "max_unregistered_apps", long = "max-unregistered-apps", env = "CAPHOST_MAX_UNREGISTERED_APPS", default_value = "256", value_parser = count, value_name = "N")]
     pub unregistered_apps: usize,
-    /// The same, from one address, or one /64 network of IPv6; and those that have shown one token.
+    /// Connections of apps that have not registered yet, from one address or one IPv6 /64 network without a token, or with one token. Beyond it, the one that has waited longest is closed.
     #[arg(id = "max_unregistered_apps_per_address", long = "max-unregistered-apps-per-address", env = "CAPHOST_MAX_UNREGISTERED_APPS_PER_ADDRESS", default_value = "64", value_parser = count, value_name = "N")]
     pub unregistered_apps_per_address: usize,
     /// Apps registered at once with one token.
@@ -84,25 +84,25 @@ pub struct Limits {
     /// Apps registered at once.
     #[arg(id = "max_apps", long = "max-apps", env = "CAPHOST_MAX_APPS", default_value = "1000", value_parser = count, value_name = "N")]
     pub apps: usize,
-    /// What all apps that have registered may offer together: the bytes that are kept of it. At least 10MiB, which one app may take.
+    /// Bytes kept of what all registered apps offer. At least 10MiB, which one app may take.
     #[arg(id = "max_registered_bytes", long = "max-registered-bytes", env = "CAPHOST_MAX_REGISTERED_BYTES", default_value = "64MiB", value_parser = registered_bytes, value_name = "SIZE")]
     pub registered_bytes: usize,
-    /// The same, of the apps with one token.
+    /// Bytes kept of what the registered apps of one token offer. At least 10MiB, which one app may take.
     #[arg(id = "max_registered_bytes_per_token", long = "max-registered-bytes-per-token", env = "CAPHOST_MAX_REGISTERED_BYTES_PER_TOKEN", default_value = "16MiB", value_parser = registered_bytes, value_name = "SIZE")]
     pub registered_bytes_per_token: usize,
     /// Messages per second of one agent. A second's worth may come at once.
     #[arg(id = "max_requests_per_second", long = "max-requests-per-second", env = "CAPHOST_MAX_REQUESTS_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
     pub requests_per_second: f64,
-    /// Messages per second of one app, answers included. A second's worth may come at once. Past it the connection waits.
+    /// Messages per second of one app, answers included. A second's worth may come at once. Beyond it the connection waits.
     #[arg(id = "max_app_messages_per_second", long = "max-app-messages-per-second", env = "CAPHOST_MAX_APP_MESSAGES_PER_SECOND", default_value = "100000", value_parser = rate, value_name = "N")]
     pub app_messages_per_second: f64,
-    /// Bytes per second of the lists of each kind (runs, apps, tools of MCP, capabilities of JSON-RPC) that one token is given, or one address where there are no tokens. A second's worth and a list may come at once; past it the next is answered 429, or RATE_LIMITED over JSON-RPC.
+    /// Bytes per second of lists for one token, or for one address where there are no tokens. Each kind (runs, apps, MCP tools, JSON-RPC capabilities) counts by itself. A second's worth and one list may come at once. Beyond it, the next list is answered 429, or RATE_LIMITED over JSON-RPC.
     #[arg(id = "max_listed_bytes_per_second", long = "max-listed-bytes-per-second", env = "CAPHOST_MAX_LISTED_BYTES_PER_SECOND", default_value = "20MiB", value_parser = bytes, value_name = "SIZE")]
     pub listed_bytes_per_second: usize,
-    /// The most that may wait to be written to one peer; one that does not read is disconnected.
+    /// Bytes that may wait to be written to one peer. A peer that does not read is disconnected.
     #[arg(id = "max_queued_bytes", long = "max-queued-bytes", env = "CAPHOST_MAX_QUEUED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes: usize,
-    /// The most that may wait for all peers together, what is kept for apps that may come back included; of the token for which most waits the peer that reads least is disconnected.
+    /// Bytes that may wait for all peers together. This includes what is kept for apps that may come back. Beyond it, the slowest reader of the token with most is disconnected.
     #[arg(id = "max_total_queued_bytes", long = "max-total-queued-bytes", env = "CAPHOST_MAX_TOTAL_QUEUED_BYTES", default_value = "72MiB", value_parser = bytes, value_name = "SIZE")]
     pub queued_bytes_of_all: usize,
 }
@@ -114,19 +114,19 @@ pub struct Retention {
     /// How long a run is remembered after its end.
     #[arg(id = "retention_time", long = "retention-time", env = "CAPHOST_RETENTION_TIME", default_value = "60m", value_parser = duration, value_name = "TIME")]
     pub time: Duration,
-    /// How long the cancellation API keeps a cancel for a run yet to come, if its id is a UUID. 0: none is kept.
+    /// How long the cancellation API keeps a cancel that arrives before its run, if the id is a UUID. 0: none is kept.
     #[arg(id = "early_cancel_time", long = "early-cancel-time", env = "CAPHOST_EARLY_CANCEL_TIME", default_value = "60s", value_parser = duration_or_none, value_name = "TIME")]
     pub early: Duration,
-    /// Runs remembered after their end, and cancels kept.
+    /// How many ended runs, and early cancels, are kept.
     #[arg(id = "max_retained", long = "max-retained", env = "CAPHOST_MAX_RETAINED", default_value = "10000", value_parser = count, value_name = "N")]
     pub count: usize,
-    /// What the runs of one owner may take that are remembered after their end; of all owners together, ten times as much. And what is long in those of one owner in flight: reasons and progress. And, of each type, the ids and names of what one token has in flight; past it a request is refused with RATE_LIMITED.
+    /// Bytes of remembered runs per owner; ten times that for all. Also bounds reasons and progress of an owner's runs in flight, and the ids and names of one token's calls in flight: beyond it a call is refused with RATE_LIMITED.
     #[arg(id = "max_retained_bytes", long = "max-retained-bytes", env = "CAPHOST_MAX_RETAINED_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub bytes: usize,
 }
 
 impl Limits {
-    /// What cannot be right together.
+    /// Refuses options that contradict each other.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.dead_peer_timeout > self.ping_interval {
             return Ok(());
@@ -149,17 +149,17 @@ impl Default for Retention {
     }
 }
 
-/// Bytes enough for what one app may register, however small its capabilities are.
+/// Enough bytes for the registration of any one app.
 fn registered_bytes(text: &str) -> Result<usize, String> {
     let size = bytes(text)?;
     if size >= LARGEST_REGISTERED {
         Ok(size)
     } else {
-        Err("expected at least 10MiB: one app may take as much".into())
+        Err("expected at least 10MiB: one app may take that much".into())
     }
 }
 
-/// A count of levels that JSON can be read with.
+/// A nesting depth that the JSON reader can handle.
 fn depth(text: &str) -> Result<usize, String> {
     let levels = count(text)?;
     if levels <= MAX_DEPTH {

@@ -44,7 +44,7 @@ impl Role {
         self == wanted || self == Role::Admin
     }
 
-    /// What is said to whoever may not act in this role; `shown` is whether there was a token at all.
+    /// What a peer is told that may not act in this role; `shown` is whether there was a token at all.
     pub(crate) fn needed(self, denied: Denied, shown: bool) -> String {
         let why = match (denied, shown) {
             (Denied::Forbidden, _) => "This token has another role",
@@ -69,7 +69,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whoever reaches a gateway without tokens.
+    /// Any peer of a gateway without tokens.
     pub fn anyone() -> Self {
         Identity {
             role: Role::Admin,
@@ -120,7 +120,7 @@ impl Identity {
 pub(crate) enum Sees {
     /// Those of its own name.
     Own,
-    /// Those of one app, whoever has made them.
+    /// Those of one app, made by anybody.
     OfApp,
     /// All.
     All,
@@ -200,7 +200,7 @@ impl FromStr for Token {
     }
 }
 
-/// The tokens configured. None: whoever reaches the gateway may be anything.
+/// The tokens configured. None: anybody who reaches the gateway may be anything.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens(Vec<Token>);
 
@@ -238,8 +238,8 @@ impl Tokens {
         }
     }
 
-    /// Who is called that, in a message that shows no secret. Nobody that is known: an agent that
-    /// owns nothing.
+    /// The identity with that name, as in a message that shows no secret. An unknown name gives an
+    /// agent that owns nothing.
     pub fn named(&self, name: &str) -> Identity {
         let anyone = Identity::anyone();
         if self.is_empty() && name == &*anyone.name {
@@ -255,8 +255,8 @@ impl Tokens {
             })
     }
 
-    /// Who the bearer of `presented` is, if it may act as `wanted`. Of several tokens with the same
-    /// secret the first that grants it counts. Takes as long for a wrong secret as for a right one
+    /// Who the bearer of `presented` is, if it may act as `wanted`. If several tokens have the same
+    /// secret, the first that grants it counts. Takes as long for a wrong secret as for a right one
     /// of the same length.
     pub fn identify<'a>(
         &self,

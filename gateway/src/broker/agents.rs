@@ -98,7 +98,7 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        // Whoever calls through another was counted before.
+        // An agent that calls through another was counted before.
         let counted = agent.profile.seat == Seat::Connected;
         if counted && let Err(wait) = agent.rate.take(per_second, now) {
             let mut error = Error::new(Code::RATE_LIMITED, "Too many messages per second")

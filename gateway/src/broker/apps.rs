@@ -150,7 +150,7 @@ impl Broker {
         }
     }
 
-    /// An app has sent what cannot be read. Whoever waits for it is not left waiting.
+    /// An app has sent what cannot be read. Those that wait for it are answered.
     pub(super) fn app_refused(&mut self, peer: PeerId, refusal: Refusal) {
         let Some(app) = self.apps.get(&peer) else {
             return;

@@ -29,7 +29,7 @@ pub enum Backlog {
 }
 
 impl Backlog {
-    /// Of a queue of so many bytes that nobody has written from.
+    /// The backlog of a queue of `bytes` that nobody has written from.
     pub fn of(bytes: usize, limit: usize) -> Self {
         match bytes {
             bytes if bytes > limit - limit / 4 => Backlog::Full,
@@ -38,7 +38,7 @@ impl Backlog {
         }
     }
 
-    /// The queue has grown to so many bytes: what it is now, if that is more than before.
+    /// The queue has grown to `bytes`. Returns its backlog, if that is more than before.
     pub fn grow(&mut self, bytes: usize, limit: usize) -> Option<Self> {
         let grown = Backlog::of(bytes, limit);
         let is_more = grown > *self;
@@ -46,7 +46,7 @@ impl Backlog {
         is_more.then_some(grown)
     }
 
-    /// Of the queue so many bytes are left. Whether it is less than before.
+    /// The queue has shrunk to `bytes`. Returns whether its backlog is less than before.
     pub fn shrink(&mut self, bytes: usize, limit: usize) -> bool {
         let before = *self;
         *self = match before {
@@ -99,20 +99,20 @@ impl Broker {
         self.waiting = waiting;
     }
 
-    /// Whether so much waits for all peers that somebody may have to make room soon.
+    /// Whether enough waits for all peers that one of them may have to make room soon.
     pub(super) fn much_waits(&self) -> bool {
         self.is_much(self.waiting.for_all)
     }
 
-    /// Whether so many bytes that wait for all peers are much.
+    /// Whether `bytes` waiting for all peers are much.
     pub fn is_much(&self, bytes: usize) -> bool {
         bytes > self.limits.queued_bytes_of_all / 2
     }
 
-    /// Whether much waits for all peers, and a request of that agent is one too many: in the queues of
-    /// several apps its owner would have so much that one of those would have to make room.
+    /// Whether to refuse: global queue high, owner over its quarter. With more in the queues of several
+    /// apps, one of those would have to make room.
     ///
-    /// What an app has not answered may be read long since. So little more goes to one that keeps up,
+    /// An app may long have read what it has not answered. So a little more goes to one that keeps up,
     /// until there is hardly any room left.
     pub(super) fn waits_too_much(&self, agent: PeerId, (request, bytes): (Request, usize)) -> bool {
         // Cancels always go through: they relieve the app.
@@ -135,7 +135,7 @@ impl Broker {
 
 /// Why an owner may call nobody for now.
 pub(super) fn too_much_waits() -> Failure {
-    let message = "Too much of what you have sent waits for apps that do not keep up";
+    let message = "Too much of what you sent is waiting for apps that do not keep up";
     refused_for_now(message, "totalQueuedBytes")
 }
 

@@ -32,7 +32,7 @@ impl CancelOutcome {
         self.stop.is_some()
     }
 
-    /// As a session's state tells it, of a call that this has stopped.
+    /// The outcome as a session's state tells it, for a call that `by` has stopped.
     pub(super) fn of(told: caphost::agent::CancelOutcome<Reply>, by: Option<StoppedBy>) -> Self {
         let error = told.error.map(|error| match error {
             Ok(error) => error,
@@ -68,7 +68,7 @@ pub struct NewCall {
     pub id: CallId,
     /// The payload of its `capabilities/call`, with that callId in it.
     pub payload: Json,
-    /// After which the app is to cancel it, in milliseconds.
+    /// Milliseconds after which the app is to cancel it.
     pub timeout: Option<Millis>,
 }
 

@@ -87,8 +87,8 @@ impl Broker {
         }
     }
 
-    /// What waited for an app on another worker was dropped: to its agents here it is as if the app
-    /// had gone, and it is told that they are. It is there for others.
+    /// What waited for an app on another worker was dropped. To its agents here the app is as good as
+    /// gone, and the app is told that they are. It stays for others.
     pub(super) fn emptied(&mut self, peer: PeerId) {
         let Some(app) = self.apps.get_mut(&peer) else {
             return;

@@ -47,7 +47,7 @@ pub enum Event<'a> {
         /// The call.
         call: Box<NewCall>,
     },
-    /// Whoever made a call in a session of the gateway's own cancels it.
+    /// The caller in one of the gateway's own sessions cancels its call.
     Cancel {
         /// Which session.
         session: PeerId,
@@ -100,7 +100,7 @@ pub enum Event<'a> {
         /// Which one.
         peer: PeerId,
     },
-    /// More waited for an app on another worker than there was room for, and all of it was dropped.
+    /// Too much waited for an app on another worker, and all of it was dropped.
     Emptied {
         /// Which app.
         peer: PeerId,
@@ -203,7 +203,7 @@ pub enum Action {
     },
     /// What came of [`Event::Revoke`]; however often it was asked for meanwhile, this comes once.
     Revoked {
-        /// Of which run.
+        /// The run.
         run: RunId,
         /// The app's answer, or why there is none.
         outcome: CancelOutcome,

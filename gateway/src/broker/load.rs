@@ -53,8 +53,8 @@ impl Load {
         }
     }
 
-    /// Whether `owner` may send so many bytes more while much waits for the app already: others have
-    /// brought that about, and with this it stays below its own share of `room`.
+    /// Whether `owner` may send this many more bytes while much waits for the app already: if others have
+    /// caused that, and with this it stays within its own share of `room`.
     pub(super) fn has_room(&self, owner: &Arc<str>, bytes: usize, room: usize) -> bool {
         let own = self.owners.get(owner);
         let owners = self.owners.len() + usize::from(own.is_none());

@@ -175,7 +175,7 @@ fn error_of(payload: &str) -> Option<&str> {
     failed.map(|failed| failed.error.get())
 }
 
-/// The name in the payload of an `initialize`; of a long one the beginning.
+/// The name in the payload of an `initialize`, or the beginning of a long one.
 fn agent_of(payload: &str) -> Option<Arc<str>> {
     let mut name = None;
     members(payload.as_bytes(), |key, value| {

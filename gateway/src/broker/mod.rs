@@ -212,7 +212,7 @@ impl Broker {
         &mut self.runs
     }
 
-    /// Whether there may be apps on other workers that are not known: whoever asks for one is told.
+    /// Whether there may be apps on other workers that are not known: those that ask for one are told.
     pub fn set_cut_off(&mut self, cut_off: bool) {
         self.cut_off = cut_off;
     }

@@ -87,7 +87,7 @@ fn check_size(payload: &str) -> Result<(), Failure> {
 /// What an app offers from now on.
 #[derive(Debug)]
 pub(super) enum Update {
-    /// This, made of what it offered before; so many bytes are kept of it.
+    /// This, made of what it offered before, with the bytes kept of it.
     Made {
         before: Arc<Registration>,
         now: Arc<Registration>,

@@ -209,7 +209,7 @@ impl Broker {
         self.apps.get(&peer)?.registration.clone()
     }
 
-    /// The apps connected, by their ids; of several with the same id the most recent.
+    /// The connected apps, by their ids. If several have the same id, the most recent.
     pub fn app_infos(&self) -> Vec<AppInfo> {
         let latest = self.directory.ids().filter_map(|id| self.latest(id));
         let offers = latest.filter_map(|peer| self.offer_on(peer));

@@ -34,7 +34,7 @@ pub(super) enum Asker {
     Agent(Option<Arc<str>>),
     /// The session of the gateway's own that the agent is.
     Page(PageKey),
-    /// Whoever had the run cancelled. Its agent did not ask for it, and is not told of it.
+    /// The one that had the run cancelled. The run's agent did not ask for it, and is not told of it.
     Revoker,
 }
 

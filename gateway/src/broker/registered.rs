@@ -1,5 +1,5 @@
-//! What the apps of this worker have registered: how many they are and what they offer takes, of all
-//! and of each owner.
+//! What the apps of this worker have registered: their number and the bytes of their offers, for all
+//! and for each owner.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// One app that offers so many bytes.
+    /// One app that offers this many bytes.
     pub fn app(bytes: usize) -> Self {
         Amount { apps: 1, bytes }
     }

@@ -183,8 +183,8 @@ impl Broker {
         false
     }
 
-    /// Of the apps of `owner` the one that has waited longest to come back: what reconnects without
-    /// taking up its session has no use for it.
+    /// The app of `owner` that has waited longest to come back. One that reconnects without taking up its
+    /// session has no use for it.
     fn gives_way(&self, owner: &Identity) -> Option<PeerId> {
         let own = |app: &App| app.counted().is_some_and(|name| *name == owner.name);
         let apps = self.apps.iter().filter(|(_, app)| own(app));
@@ -192,7 +192,7 @@ impl Broker {
         Some(waiting.min()?.1)
     }
 
-    /// What there is, how much there may be, and of whom: of all, and of `owner` if it has a token.
+    /// What there is, how much there may be, and whose: everybody's, and that of `owner` if it has a token.
     /// Apps that may come back count, as they must find room.
     fn shares(&self, owner: &str) -> impl Iterator<Item = (Amount, Amount, &'static str)> {
         let all = Amount {
@@ -262,7 +262,7 @@ impl Broker {
             let message = format!("The token is not for the app {:?}", app.id);
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
-        // Whoever is on another worker was looked at there.
+        // An app on another worker was checked there.
         let is_own = identity.app.is_some() || identity.is_admin();
         if seat == Seat::Connected && !is_own && self.tokens.reserve(&app.id) {
             let message = format!("The app {:?} is reserved for a token of its own", app.id);

@@ -14,7 +14,7 @@ use crate::wire::stops::Grade;
 use crate::wire::{Request, Said, text_of};
 use caphost::call::{LateEnd, Stop, StoppedBy};
 
-/// Cancelled calls that are remembered, of one agent and of those that have left one app, 1 024.
+/// Cancelled calls remembered for one agent, and for those that have left one app, 1 024.
 const REMEMBERED: usize = 1_024;
 
 /// The cancelled calls of one agent, by their callIds.
@@ -192,7 +192,7 @@ impl Broker {
         }
     }
 
-    /// The same of an agent that has left. Whether it was that.
+    /// [`note_ended`](Self::note_ended) for an agent that has left. Returns whether it was one.
     pub(super) fn note_ended_of_left(
         &mut self,
         app: PeerId,

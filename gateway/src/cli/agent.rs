@@ -1,6 +1,6 @@
 //! The agent that the command line is: the core's [`AgentState`] with ABP around it, for one call.
 //!
-//! It has no socket and no clock: whoever has both feeds in what arrives, and sends what it gives.
+//! It has no socket and no clock: its owner feeds in what arrives, and sends what it gives.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

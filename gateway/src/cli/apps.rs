@@ -15,10 +15,10 @@ Examples:
   caphost call export.pdf --app 'caphost-demo#1f0c9a3e'   that tab, not the newest
   caphost apps --json | jq -r '.apps[].instances[].app'";
 
-/// Lists the apps connected, and the tabs or processes that each runs in.
+/// Lists the connected apps, and the tabs or processes each one runs in.
 ///
-/// --app takes what stands in the column APP, for the newest of them, or in the column TAB, for that
-/// one. TITLE is that of the page, or the name of the app.
+/// Use APP with --app for the newest tab, or TAB for that one. TITLE is the page's title, or the app's
+/// name.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Apps {

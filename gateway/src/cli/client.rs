@@ -17,7 +17,7 @@ use crate::http_client;
 use crate::wire::error_json;
 use caphost::call::{Code, Error};
 
-/// Past that an answer is no answer of a gateway, whatever it is configured to.
+/// No gateway sends longer answers.
 pub(super) const MAX_ANSWER_BYTES: usize = 1 << 30;
 
 /// The exit status of a subcommand.
@@ -44,8 +44,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// For a whole exchange. A cancel is answered when the app has, for which the gateway has a bound
-/// of its own; this one is for a gateway that has stopped answering.
+/// How long a whole exchange may take. A cancel is answered when the app has answered, which the
+/// gateway bounds itself; this bound is for a gateway that has stopped answering.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A gateway, to ask something over HTTP.
@@ -174,7 +174,7 @@ impl Failure {
         Failure::new(Code::TRANSPORT_ERROR, message)
     }
 
-    /// The same in other words.
+    /// This failure with another message.
     pub fn with_message(mut self, message: &str) -> Self {
         self.body["message"] = message.into();
         self

@@ -139,19 +139,19 @@ fn fixed() -> Vec<(&'static str, String)> {
             size(REGISTRATION_BYTES),
         ),
         (
-            "Frames per second of one WebSocket that are no message: pings, pongs, binary ones, and text that cannot be read. Past it the connection waits",
+            "Frames per second of one WebSocket that are no message: pings, pongs, binary ones, and text that cannot be read. Beyond it the connection waits",
             ASIDE_PER_SECOND.to_string(),
         ),
         (
-            "Frames per second of all WebSockets of one token, or of one address without a token, that are no message or a request that is refused at once, and how many may come at once. Past it they wait",
+            "Frames per second of all WebSockets of one token, or of one address without a token, that are no message or a request that is refused at once, and how many may come at once. Beyond it they wait",
             format!("{REFUSED_PER_SECOND}, {REFUSED_AT_ONCE}"),
         ),
         (
-            "Fragments of less than 1 KiB per second of one WebSocket, but for the last of each message. Past it the connection waits",
+            "Fragments of less than 1 KiB per second of one WebSocket, but for the last of each message. Beyond it the connection waits",
             TINY_PER_SECOND.to_string(),
         ),
         (
-            "`app/update`s per second of one connection, and how many may come at once. Past it the connection waits",
+            "`app/update`s per second of one connection, and how many may come at once. Beyond it the connection waits",
             format!("{UPDATES_PER_SECOND}, {UPDATES_AT_ONCE}"),
         ),
         (

@@ -21,19 +21,19 @@ use crate::http_client::install_crypto;
 use caphost::agent::Outgoing;
 use caphost::call::{CallId, Code};
 
-/// For TCP, TLS and the upgrade together.
+/// How long TCP, TLS and the upgrade may take together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// For a session to be opened, unless something else is asked for.
+/// How long opening a session may take, by default.
 pub(super) const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Between two pings: a gateway that answers none for [`SILENCE`] is gone.
+/// Time between two pings. A gateway that is silent for [`SILENCE`] is gone.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Without a sign of life of the gateway.
+/// How long the gateway may be silent.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// For the end of the session and the close frame.
+/// How long ending the session and closing may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;

@@ -10,7 +10,7 @@ use url::Url;
 pub(super) struct GatewayArgs {
     #[command(flatten)]
     pub access: Access,
-    /// The id of the app; may be left out while one app is connected.
+    /// The id of the app. Not needed while only one app is connected.
     #[arg(
         long,
         env = "CAPHOST_APP",
@@ -20,7 +20,7 @@ pub(super) struct GatewayArgs {
     pub app: Option<String>,
 }
 
-/// A gateway, for subcommands that talk to itself.
+/// A gateway, for subcommands that talk to it alone.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(super) struct Access {
@@ -46,7 +46,7 @@ impl Access {
         url
     }
 
-    /// The same for WebSocket.
+    /// The URL of a path of the gateway for WebSocket.
     pub fn web_socket_url(&self, path: &str) -> Url {
         let mut url = self.http_url(path);
         let scheme = if url.scheme() == "https" { "wss" } else { "ws" };
@@ -107,7 +107,7 @@ pub(super) fn gateway_url(text: &str) -> Result<Url, String> {
         "https" | "wss" => "https",
         other => {
             return Err(format!(
-                "{other}: is no scheme of a gateway; expected http or https"
+                "{other}: is not the scheme of a gateway; expected http or https"
             ));
         }
     };

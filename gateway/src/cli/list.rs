@@ -30,7 +30,7 @@ pub(super) struct List {
     /// Prints `{ app, capabilities }`, with the schemas of parameters and results.
     #[arg(long)]
     json: bool,
-    /// Time that connecting to the gateway and to the app's page may take together.
+    /// How long connecting to the gateway and to the app's page may take in all.
     #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     timeout: Duration,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(super) async fn offered(
     let app = connection.session()["app"].clone();
     let offered = connection.session()["capabilities"].clone();
     let mut url = gateway.access.http_url("abp.json");
-    // Of an instance, what that one offers.
+    // For one instance, what that instance offers.
     if let Some(id) = gateway.app.as_deref().or(app["id"].as_str()) {
         url.query_pairs_mut().append_pair("app", id);
     }

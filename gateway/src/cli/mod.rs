@@ -58,7 +58,7 @@ enum Command {
 }
 
 impl Command {
-    /// What parsing alone does not find: the subcommand, and what is wrong with it.
+    /// Finds what parsing does not. The error names the subcommand and what is wrong with it.
     fn check(&mut self) -> Result<(), (&'static str, ErrorKind, String)> {
         let (name, checked) = match self {
             Command::Serve(serve) => ("serve", serve.check()),
@@ -144,7 +144,7 @@ struct Logging {
     /// What to log on standard error: a level, or a filter such as `caphost=debug`.
     #[arg(long, global = true, env = "CAPHOST_LOG", default_value = "warn", value_name = "FILTER", value_parser = parse_filter)]
     log: String,
-    /// How a line of the log is written.
+    /// The format of the log.
     #[arg(
         long,
         global = true,

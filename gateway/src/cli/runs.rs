@@ -19,11 +19,11 @@ Examples:
 
 /// Lists the calls the gateway has carried, newest first.
 ///
-/// Those in flight are all listed. A token of the role agent shows its own, one of the role admin all.
+/// All calls in flight are listed. A token of role agent shows its own calls, one of role admin all.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Runs {
-    /// How many of those that have ended, at most.
+    /// Ended runs to list, at most.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     limit: u32,
     /// Prints the gateway's own answer: `{ runs, omitted, incomplete?, now, viewer }`.
@@ -146,18 +146,18 @@ Examples:
   caphost cancel 0b6f2f5e-6c0d-4a3b-9a2e-2f6f8d1c7a10
   caphost cancel 0b6f2f5e-6c0d-4a3b-9a2e-2f6f8d1c7a10 --reason 'wrong document'
 
-Exit status: 0 when the app has confirmed that the run is cancelled, 1 when it is not. What is
-printed says whether the work was seen to stop: where it was not, it may still go on.";
+Exit status: 0 when the app has confirmed that the run is cancelled, 1 when it is not. The
+output says whether the work was seen to stop. If it was not, it may still go on.";
 
-/// Cancels a run, and prints the app's confirmation. A token of the role `admin` cancels the runs of
-/// all, one of the role `agent` its own.
+/// Cancels a run, and prints the app's confirmation. A token of role `admin` may cancel any run, one
+/// of role `agent` its own.
 #[derive(Args, Debug)]
 #[command(after_help = CANCEL_EXAMPLES)]
 pub(super) struct Cancel {
     /// The run's id, as `caphost runs` lists it; or the caller's own id, if only one run has it.
     #[arg(value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     id: String,
-    /// For the app: why. The gateway logs no reasons.
+    /// The reason, for the app. The gateway does not log it.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Prints the gateway's own answer: `{ runId, cancelled, reason?, error?, stop?, step?, took?, ended? }`.

@@ -25,10 +25,10 @@ use crate::tokens::{Token, Tokens};
 
 #[derive(Args, Debug)]
 pub(super) struct Serve {
-    /// A TOML file of these options: each key is the long name of one. What is given here or in the environment wins.
+    /// A TOML file with these options under their long names. The command line and the environment win over it.
     #[arg(long, env = "CAPHOST_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The port; 0 lets the system pick one.
+    /// The port to listen on. 0 lets the system pick one.
     #[arg(long, env = "PORT", default_value_t = 8787)]
     port: u16,
     /// The address to listen on. Any but a loopback address needs tokens.
@@ -50,7 +50,7 @@ pub(super) struct Serve {
         value_name = "DIR"
     )]
     package: PathBuf,
-    /// A bearer token, its role (app, agent or admin), and the id of the app it is for, if it is for one only. Repeatable; in the environment separated by commas.
+    /// A bearer token with its role (app, agent or admin), and the id of an app if it is for that app only. Repeatable; in the environment separated by commas.
     #[arg(
         long = "token",
         env = "CAPHOST_TOKENS",
@@ -59,7 +59,7 @@ pub(super) struct Serve {
         value_name = "ROLE[@APP]=SECRET"
     )]
     tokens: Vec<Token>,
-    /// Tell everybody in /abp.json what apps offer, although there are tokens. Else it needs one.
+    /// Serve /abp.json, which says what apps offer, without a token.
     #[arg(long, env = "CAPHOST_PUBLIC_MANIFEST")]
     public_manifest: bool,
     /// An origin whose pages may connect, besides the gateway's own. Repeatable.
@@ -77,7 +77,7 @@ pub(super) struct Serve {
     tls: TlsOptions,
     #[command(flatten)]
     http_limits: HttpLimits,
-    /// How long calls in flight may go on after a signal to stop, while no new ones are taken. 0 cancels them at once. A second signal ends the process at once.
+    /// How long calls in flight may go on after a stop signal. New calls are refused meanwhile. 0 cancels them at once. A second signal ends the process at once.
     #[arg(long, env = "CAPHOST_DRAIN", default_value = "0", value_parser = duration_or_none, value_name = "TIME", help_heading = "Operation")]
     drain: Duration,
     #[command(flatten)]
@@ -92,12 +92,12 @@ pub(super) struct Serve {
     limits: Limits,
 }
 
-/// Why nothing is served any more.
+/// Why the gateway does not serve.
 #[derive(Debug)]
 pub(super) enum Unserved {
-    /// The command line asks for what must not be.
+    /// The command line is wrong.
     Usage(String),
-    /// It cannot be, or was ended.
+    /// The gateway could not start, or was ended.
     Failed(String),
 }
 
@@ -108,7 +108,7 @@ impl From<String> for Unserved {
 }
 
 impl Serve {
-    /// What cannot be right together.
+    /// Refuses options that contradict each other.
     pub(super) fn check(&self) -> Result<(), (ErrorKind, String)> {
         let limits = self.limits.check();
         limits.map_err(|message| (ErrorKind::ArgumentConflict, message))?;
@@ -133,7 +133,7 @@ impl Serve {
         let server = Server::bind(config).await.map_err(cannot)?;
         let address = server.address().map_err(cannot)?;
         let scheme = server.scheme();
-        // Whoever started us may not read standard output.
+        // The parent process may not read standard output.
         let _ = writeln!(std::io::stdout(), "caphost: serving {scheme}://{address}/");
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = server.run(async {

@@ -12,8 +12,8 @@ use crate::fronts::stdio::{jsonrpc, mcp};
 /// Carries JSON-RPC between standard input and output and a gateway, for agents and editors that
 /// start a process rather than open a socket.
 ///
-/// One message per line, or with a Content-Length header before each: the first bytes tell, and
-/// answers come the same way. When the input ends, the calls made are cancelled.
+/// Messages are one per line, or each has a Content-Length header. The first bytes decide, and answers
+/// come the same way. When the input ends, calls in flight are cancelled.
 #[derive(Args, Debug)]
 pub(super) struct Stdio {
     #[command(flatten)]

@@ -35,24 +35,24 @@ impl CancelMessage {
         let fields: Map<String, Value> = serde_json::from_slice(&mended_bytes(message))
             .map_err(|error| format!("no JSON object: {}", shown(error)))?;
         let Some(Value::String(run_id)) = fields.get("run_id") else {
-            return Err("`run_id` is no string".into());
+            return Err("`run_id` must be a string".into());
         };
         if run_id.is_empty() || run_id.chars().count() > ID_CHARS {
-            return Err(format!("`run_id` has 1 to {ID_CHARS} characters"));
+            return Err(format!("`run_id` must have 1 to {ID_CHARS} characters"));
         }
         let reason = match fields.get("reason") {
             None | Some(Value::Null) => None,
             Some(Value::String(reason)) if reason.chars().count() <= REASON_CHARS => Some(reason),
             Some(_) => {
                 return Err(format!(
-                    "`reason` is null or a string of at most {REASON_CHARS} characters"
+                    "`reason` must be null or a string of at most {REASON_CHARS} characters"
                 ));
             }
         };
         let requester = match fields.get("requester") {
             None => None,
             Some(Value::String(name)) if is_name(name) => Some(name),
-            Some(_) => return Err("`requester` is no name".into()),
+            Some(_) => return Err("`requester` must be a name".into()),
         };
         let worker = fields.get("worker").and_then(Value::as_str);
         Ok(CancelMessage {

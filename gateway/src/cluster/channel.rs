@@ -28,10 +28,10 @@ const WAITING: usize = 1_024;
 const WARN_MS: u64 = 10_000;
 /// Messages a second that are looked at, whether or not they are obeyed.
 const HEARD_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
-/// How often a connection that only listens is asked whether it is there.
+/// How often a connection that only listens is pinged.
 const PING: Duration = Duration::from_secs(1);
 
-/// How many messages are looked at.
+/// Limits how many messages are read.
 pub(super) fn heard() -> DefaultDirectRateLimiter {
     RateLimiter::direct(Quota::per_second(HEARD_PER_SECOND))
 }
@@ -83,7 +83,7 @@ impl Cluster {
             "worker": self.me().to_string(),
         });
         if !(self.standing().connected && self.published.add(message.to_string())) {
-            tracing::warn!("a cancel could not be published: Redis does not answer");
+            tracing::warn!("cannot publish a cancel: Redis does not answer");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Small facts that all workers are to know, such as who has taken an invocation: in Redis, each
+//! Small facts for all workers, such as who has taken an invocation. Redis keeps each
 //! for a while.
 
 use std::collections::HashMap;

@@ -56,7 +56,7 @@ pub struct Link {
     bytes: usize,
     last_sent: u64,
     last_taken: u64,
-    /// When an acknowledgement last came, and how often in vain it was sent again since.
+    /// When an acknowledgement last came, and how many resends were in vain since.
     acknowledged_at: f64,
     resends: i32,
     owed: u32,
@@ -128,8 +128,8 @@ impl Link {
         })
     }
 
-    /// What was given out at `then` has been written only `now`: until then nobody could acknowledge
-    /// it.
+    /// What was given out at `then` was written only `now`: nobody could acknowledge it
+    /// before.
     pub fn written(&mut self, then: f64, now: f64) {
         for sent in self.sent.iter_mut().filter(|sent| sent.at == then) {
             sent.at = now;

@@ -1,5 +1,5 @@
-//! This worker as a member of its cluster: it greets whoever comes, takes what they say, and gives up
-//! whoever is gone.
+//! This worker as a member of its cluster: it greets those that come, takes what they say, and gives up
+//! those that are gone.
 
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -9,7 +9,7 @@ use super::workers::WorkerId;
 /// Workers taken for dead that are remembered, 1 024: what they still say must not count.
 const DEAD: usize = 1_024;
 
-/// For which a lease must be missing, of its time: that of a living worker is renewed sooner.
+/// Share of its time for which a lease must be missing: a living worker renews its lease sooner.
 const MISSING: f64 = 0.25;
 
 /// What the leases tell.
@@ -127,7 +127,7 @@ impl Membership {
         std::mem::take(&mut self.heard).into_keys().collect()
     }
 
-    /// Whether Redis has answered for so long that every living worker has a lease again.
+    /// Whether Redis has answered long enough for every living worker to have a lease again.
     pub fn is_settled(&self, now: f64) -> bool {
         now - self.healthy_since > self.lease
     }

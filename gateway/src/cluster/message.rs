@@ -63,7 +63,7 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instance: Option<Instance>,
     },
-    /// That app offers something else now, of which so much is different. Since version 3.
+    /// That app's offer has changed: this much of it is different. Since version 3.
     AppChanged {
         /// Which one.
         app: AppKey,
@@ -138,7 +138,7 @@ pub enum Message {
         /// The connection.
         tunnel: TunnelId,
     },
-    /// So many more of what you said to the app have been written to it. Since version 2.
+    /// This many more of your messages to the app have been written to it. Since version 2.
     Written {
         /// The connection.
         tunnel: TunnelId,
@@ -183,7 +183,7 @@ pub enum Message {
     Bye,
 }
 
-/// What everybody should know. Ids are as their dialects write them: whoever obeys checks them.
+/// What everybody should know. Ids are as their dialects write them: the one that obeys checks them.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub enum Notice {
     /// Somebody cancels a run that nobody knows yet.

@@ -58,9 +58,9 @@ use peers::Peers;
 use records::Records;
 pub use workers::{Life, METRICS, Standing, Traffic, WorkerId};
 
-/// For the others to hear that this worker leaves.
+/// How long to tell the others that this worker leaves.
 const GOODBYE: Duration = Duration::from_millis(500);
-/// After which room is looked for without being told of any.
+/// How often to check for room without being told of any.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A worker's part in its cluster.
@@ -129,7 +129,7 @@ impl Cluster {
     }
 
     /// Waits until the others that there are have introduced themselves, for as long as Redis answers
-    /// and at most `patience`: whoever comes by then is not taken for a stranger.
+    /// and at most `patience`: a worker that comes by then is not taken for a stranger.
     pub async fn met(&self, patience: Duration) {
         let met = async {
             while !self.connected.load(Ordering::Relaxed) || self.peers().has_strangers() {
@@ -147,7 +147,7 @@ impl Cluster {
                 sleep(LOOK / 10).await;
             }
         };
-        // Whoever hears of it takes over the runs that are written down.
+        // A worker that hears of it takes over the recorded runs.
         let _ = timeout(GOODBYE, written).await;
         self.send_all(&Message::Bye.into());
         let told = async {

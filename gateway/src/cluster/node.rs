@@ -10,8 +10,8 @@
 //! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
 //! | `<prefix>:rap:<…>` | a string that expires: who has taken a RAP invocation, as JSON |
 //!
-//! Of a Redis Cluster one node has them all, as all keys of one prefix lie in one slot: whichever
-//! node is asked names it.
+//! In a Redis Cluster one node has them all, as all keys of one prefix lie in one slot. Any node
+//! that is asked names it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,9 +24,9 @@ use tokio::time::timeout;
 
 use super::workers::WorkerId;
 
-/// For a connection to be made, or a command to be answered.
+/// How long connecting, or the answer to a command, may take.
 pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
-/// For which a read waits in Redis for something to come.
+/// How long a read waits in Redis for something to come.
 pub(super) const BLOCK: Duration = Duration::from_secs(1);
 /// How often a node may name another before none is found.
 const REDIRECTS: usize = 5;

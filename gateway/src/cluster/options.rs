@@ -19,7 +19,7 @@ pub struct ClusterOptions {
         value_name = "URL"
     )]
     pub redis: Option<String>,
-    /// What the keys in Redis begin with: workers with the same are one cluster.
+    /// The prefix of all keys in Redis. Workers with the same prefix are one cluster.
     #[arg(
         long,
         env = "CAPHOST_REDIS_PREFIX",
@@ -27,16 +27,16 @@ pub struct ClusterOptions {
         value_name = "TEXT"
     )]
     pub redis_prefix: String,
-    /// What this worker is called in the logs of others; the host's name and the process id, unless given.
+    /// The name of this worker in the logs of others. Default: host name and process id.
     #[arg(long, env = "CAPHOST_WORKER_NAME", value_name = "TEXT")]
     pub worker_name: Option<String>,
-    /// How long a worker may give no sign of life before it is taken for dead.
+    /// How long a worker may give no sign of life before it counts as dead.
     #[arg(long, env = "CAPHOST_WORKER_LEASE", default_value = "2500ms", value_parser = duration, value_name = "TIME")]
     pub worker_lease: Duration,
     /// How long Redis may give no answer before calls to apps on other workers fail.
     #[arg(long, env = "CAPHOST_REDIS_PATIENCE", default_value = "4s", value_parser = duration, value_name = "TIME")]
     pub redis_patience: Duration,
-    /// Obey a message on the channel cancellation:cancel only if it names its requester: true or false; true, unless said otherwise, where there are tokens.
+    /// Obey a message on the channel cancellation:cancel only if it names its requester: true or false. Default: true where there are tokens.
     #[arg(long, env = "CAPHOST_REQUIRE_REQUESTER", num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new(), value_name = "BOOL")]
     pub require_requester: Option<bool>,
 }
@@ -55,7 +55,7 @@ impl Default for ClusterOptions {
 }
 
 impl ClusterOptions {
-    /// Whether they can be right. The URL may hold a password: it is not said.
+    /// Checks the URL. It may hold a password, so the error does not repeat it.
     pub fn check(&self) -> Result<(), String> {
         let url = self.redis.as_deref();
         match url.map(redis::IntoConnectionInfo::into_connection_info) {
@@ -77,9 +77,9 @@ impl ClusterOptions {
 /// What a cluster has to know of its worker.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// What the worker is called while its process lives; the tokens of its apps' sessions begin so.
+    /// The worker's name while its process lives. Its apps' session tokens begin with it.
     pub home: String,
-    /// For how long runs that have ended are remembered.
+    /// How long ended runs are remembered.
     pub retention: Duration,
     /// Whether the channel of cancels is listened to and published on.
     pub channel: bool,

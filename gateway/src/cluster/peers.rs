@@ -102,7 +102,7 @@ impl Peers {
         found.map(|(worker, _)| *worker)
     }
 
-    /// Somebody waits for an answer of that worker: to the question of which number.
+    /// Notes that somebody waits for that worker's answer. Returns the question's number.
     pub fn waits_for(&mut self, worker: WorkerId, answer: oneshot::Sender<Answer>) -> u64 {
         self.last_asked += 1;
         self.asked.insert(self.last_asked, (worker, answer));

@@ -25,7 +25,7 @@ const LONGEST_MS: u64 = 315_360_000_000_000;
 const CLAIM_MS: u64 = 10_000;
 /// Runs read at once when they are taken over, about.
 const READ_AT_ONCE: usize = 200;
-/// After which those left are tried again.
+/// Time after which those left are tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The runs that have changed since they were written. What is written is what they are by then, so
@@ -209,7 +209,7 @@ impl Member {
     /// How many runs it had. Nothing if another worker takes them.
     async fn take_over(&self, me: WorkerId, gone: WorkerId) -> RedisResult<Option<usize>> {
         let node = &self.node;
-        // Of its own: there may be much to read.
+        // A connection of its own: there may be much to read.
         let mut connection = node.connect().await?;
         let claim = node.adoption(gone);
         let if_none = SetOptions::default()

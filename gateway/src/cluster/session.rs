@@ -12,9 +12,9 @@ use super::member::Member;
 use super::node::BLOCK;
 use super::{channel, frames, leases};
 
-/// Between attempts to connect.
+/// Time between attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Between looks at whether Redis has come back.
+/// Time between looks at whether Redis has come back.
 const LOOK_MS: f64 = 50.0;
 
 /// Why a session with Redis ended.

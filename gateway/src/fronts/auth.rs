@@ -22,7 +22,7 @@ pub fn authenticate(
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<Identity, Denied> {
-    // Whoever shows several where one has its place guesses: none of them counts.
+    // Several secrets where one belongs are a guess: none of them counts.
     let secrets = carriers(headers, query).map(Carrier::only);
     let is_guess = secrets.iter().any(Result::is_err);
     let secrets = secrets.iter().flatten().flatten();

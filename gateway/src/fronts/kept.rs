@@ -11,7 +11,7 @@ struct Kept<T> {
     _kept: T,
 }
 
-/// The same body; with it `kept` is dropped.
+/// The body unchanged. `kept` is dropped together with it.
 pub(crate) fn keep<T: Send + Unpin + 'static>(body: Body, kept: T) -> Body {
     Body::new(Kept { body, _kept: kept })
 }

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::fronts::shares::Holder;
 use crate::tokens::Role;
 
-/// Of what is under way, so much of each is nobody's concern.
+/// Bytes of each transfer that are not counted.
 pub(crate) const FREE: usize = 64 << 10;
 
 /// Why something under way is given up.
@@ -65,8 +65,8 @@ impl Ledgers {
     }
 }
 
-/// A number of bytes for all parties. When there are too many, the party that has most makes room, with
-/// the largest of its accounts: whoever has no more than an equal share keeps what it has.
+/// A number of bytes for all parties. When there are too many, the party with most loses the largest of
+/// its accounts: a party with no more than an equal share keeps what it has.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     most: usize,
@@ -78,7 +78,7 @@ struct Accounts {
     last: u64,
     total: usize,
     all: HashMap<u64, Entry>,
-    /// Of those that have anything on their accounts.
+    /// The parties that have anything on their accounts.
     parties: HashMap<Party, Held>,
 }
 
@@ -136,7 +136,7 @@ impl Ledger {
 }
 
 impl Accounts {
-    /// So many bytes are on that account from now on. Whether there is such an account.
+    /// Sets the bytes on that account. Returns whether there is such an account.
     fn set(&mut self, number: u64, bytes: usize) -> bool {
         let Some(entry) = self.all.get_mut(&number) else {
             return false;
@@ -179,8 +179,8 @@ impl Accounts {
 }
 
 impl Account {
-    /// So many bytes are kept from now on. False if there is no room for them, or no longer for those
-    /// that were.
+    /// Sets how many bytes are kept. False if there is no room for them, or none any more for those
+    /// kept before.
     pub fn set(&self, bytes: usize) -> bool {
         let mut accounts = self.ledger.accounts();
         if !accounts.set(self.number, bytes) {

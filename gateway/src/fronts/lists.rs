@@ -1,6 +1,6 @@
-//! Turns at making long lists: whoever asks has one at a time, and so many bytes of them in a second.
-//! They take time to make, and their size is known only then: so a list is made before it is paid for.
-//! And who may ask for one.
+//! Rate limit for long lists, in bytes, paid after each. Each holder makes one list at a time. A list's
+//! size is known only when it is made, so it is paid for afterwards.
+//! Also: who may ask for a list.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,14 +17,14 @@ use super::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::tokens::{Identity, Role};
 
-/// What the shortest list costs for which much may have been looked at.
+/// What the shortest list built by searching costs.
 const LEAST: usize = 32 << 10;
-/// And one that is made of what a single app offers: agents ask for these before many a call.
+/// What the shortest list of one app costs: agents ask for these before many calls.
 const LEAST_OF_OFFER: usize = 1 << 10;
-/// How far ahead of what is paid for lists may be.
+/// How far lists may run ahead of what is paid.
 const AHEAD: Duration = Duration::from_secs(1);
 
-/// Who asks. Agents see what is theirs, admins what is anybody's.
+/// Who asks. Agents see their own, admins see everything.
 pub(crate) fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
     let needed = "A valid token of role agent or admin is needed";
     authenticate(hub, Role::Agent, headers, uri.query())
@@ -38,12 +38,12 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Of what is found among much.
+    /// Lists built by searching.
     pub fn new(hub: Arc<Hub>) -> Arc<Self> {
         Self::with(hub, LEAST)
     }
 
-    /// Of what single apps offer.
+    /// Lists of one app.
     pub fn of_offers(hub: Arc<Hub>) -> Arc<Self> {
         Self::with(hub, LEAST_OF_OFFER)
     }
@@ -59,12 +59,12 @@ impl Listing {
         self.turn_of(&holder).await
     }
 
-    /// The same for somebody that is known.
+    /// Waits for the turn of `holder`; 429 if it is to come later.
     pub async fn turn_of(&self, holder: &Holder) -> Result<Turn, Refusal> {
         self.turns.take(holder).await
     }
 
-    /// The same, if it need not be waited for.
+    /// The turn of `holder`, if it need not wait for it.
     pub fn turn_now(&self, holder: &Holder) -> Option<Result<Turn, Refusal>> {
         let paid = self.turns.paid(holder).try_lock_owned().ok()?;
         Some(self.turns.begin(paid))
@@ -80,7 +80,7 @@ struct Turns {
     per_second: usize,
     /// What the shortest one costs.
     least: usize,
-    /// Of those who ask for a list, or have to wait for the next.
+    /// Those that ask for a list, or have to wait for the next.
     of: Mutex<HashMap<Holder, Paid>>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// With so many bytes in a second for each.
+    /// Turns with `per_second` bytes in a second for each holder.
     fn new(per_second: usize, least: usize) -> Self {
         Turns {
             per_second,
@@ -102,7 +102,7 @@ impl Turns {
         }
     }
 
-    /// Waits for the turn; 429 if whoever asks has had so much that the next is to come later.
+    /// Waits for the turn; 429 if the holder has had too much and is to come later.
     async fn take(&self, holder: &Holder) -> Result<Turn, Refusal> {
         let paid = self.paid(holder).lock_owned().await;
         self.begin(paid)
@@ -123,7 +123,7 @@ impl Turns {
             least: self.least,
             paid,
         };
-        // Of one that nobody waits for any more, too.
+        // Paid even for a list that nobody waits for any more.
         turn.pay(self.least);
         Ok(turn)
     }
@@ -147,7 +147,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// The list is made, and has so many bytes.
+    /// Pays for the list, which is made and has `bytes` bytes.
     pub(crate) fn end(mut self, bytes: usize) {
         self.pay(bytes.saturating_sub(self.least));
     }

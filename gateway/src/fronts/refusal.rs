@@ -64,7 +64,7 @@ impl Refusal {
         refusal
     }
 
-    /// 401 without a token that is known, 403 with one that may not: what is said of each.
+    /// 401 without a known token, 403 with one that may not. The messages say which.
     pub(crate) fn denied(denied: Denied, missing: &'static str, forbidden: &'static str) -> Self {
         Refusal::of_token(
             denied,
@@ -75,7 +75,7 @@ impl Refusal {
         )
     }
 
-    /// The same, which says that.
+    /// 401 or 403 with that message.
     pub(crate) fn of_token(denied: Denied, message: impl Into<Cow<'static, str>>) -> Self {
         let status = match denied {
             Denied::Missing => StatusCode::UNAUTHORIZED,
@@ -84,13 +84,13 @@ impl Refusal {
         Refusal::new(status, Error::new(Code::PERMISSION_DENIED, message))
     }
 
-    /// 403: whoever asks may not.
+    /// 403: the requester may not.
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
         let error = Error::new(Code::PERMISSION_DENIED, message.into());
         Refusal::new(StatusCode::FORBIDDEN, error)
     }
 
-    /// With `Retry-After`: 429 when whoever asks does so too often, 503 when all together do.
+    /// With `Retry-After`: 429 when one requester asks too often, 503 when all together do.
     pub(crate) fn later(status: StatusCode, message: impl Into<String>, wait: Duration) -> Self {
         let mut error = Error::new(Code::RATE_LIMITED, message.into());
         error.retry_after = Some(wait.as_secs_f64() * 1_000.0);
@@ -102,7 +102,7 @@ impl Refusal {
         Refusal::new(StatusCode::NOT_FOUND, Error::invalid_params(message))
     }
 
-    /// 404: there is no such run, or whoever asks may not know of it.
+    /// 404: there is no such run, or the requester may not know of it.
     pub(crate) fn no_run() -> Self {
         Refusal::not_found("Run not found")
     }
@@ -121,7 +121,7 @@ impl Refusal {
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
     }
 
-    /// The same of a body that could not be read for that reason; 503 if there was no room for it.
+    /// [`body`](Self::body) for one that could not be read for that reason; 503 if there was no room for it.
     pub(crate) fn unread(error: &axum::Error, max: usize) -> Self {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
         while let Some(error) = source {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Semaphore;
 
-/// One with so many permits, or as many as there can be.
+/// One with this many permits, or as many as there can be.
 pub(crate) fn permits(most: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)))
 }
@@ -33,8 +33,8 @@ impl<K: Eq + Hash> Semaphores<K> {
         if let Some(known) = known.get(name).and_then(Weak::upgrade) {
             return known;
         }
-        // Whoever has a permit, or waits for one, holds the semaphore. So this is seldom done, and
-        // keeps the table about as small as what is in use.
+        // Those that have or await a permit hold the semaphore. So this is seldom done, and keeps the
+        // table about as small as what is in use.
         if known.len() == known.capacity() {
             known.retain(|_, it| it.strong_count() > 0);
         }
@@ -48,7 +48,7 @@ impl<K: Eq + Hash> Semaphores<K> {
         self.0.lock().unwrap().len()
     }
 
-    /// How many there are of which somebody has a permit, or waits for one.
+    /// How many are in use: somebody has a permit, or waits for one.
     #[cfg(test)]
     pub fn in_use(&self) -> usize {
         let known = self.0.lock().unwrap();

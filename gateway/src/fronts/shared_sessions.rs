@@ -123,7 +123,7 @@ impl SharedSessions {
         }
     }
 
-    /// The session of `owner` with `app`, which is opened if there is none; `thread` is in it from
+    /// The session of `owner` with `app`, opened if there is none. `thread` is in it from
     /// now on.
     pub fn session(
         self: &Arc<Self>,
@@ -166,7 +166,7 @@ impl SharedSessions {
         InUse::new(new, thread, self.max)
     }
 
-    /// Threads of that id are closed, of the owners and with the apps that `is_meant` picks.
+    /// Closes threads of that id for the owners and apps that `is_meant` picks.
     pub fn close_thread(&self, thread: &str, is_meant: impl Fn(&Identity, Option<&str>) -> bool) {
         for ((owner, app), open) in &*self.open() {
             let mut usage = open.usage();

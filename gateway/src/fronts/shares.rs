@@ -1,4 +1,4 @@
-//! Shares of a bound: of what there is so much of, nobody takes everything.
+//! Bounds with a share for each holder.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -17,7 +17,7 @@ pub(crate) enum Holder {
 }
 
 impl Holder {
-    /// Of what `owner` asks for from that address.
+    /// The holder for what `owner` asks for from that address.
     pub(crate) fn of(hub: &Hub, owner: &Identity, address: IpAddr) -> Self {
         match hub.tokens.is_empty() {
             true => Holder::Network(network(address)),
@@ -41,7 +41,7 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 #[derive(Debug)]
 pub(crate) struct Shares {
     max: usize,
-    /// Of one holder.
+    /// How many one holder may have.
     share: usize,
     taken: Mutex<Taken>,
 }
@@ -69,7 +69,7 @@ pub(crate) enum Full {
 }
 
 impl Shares {
-    /// None is taken of `max`, of which one holder may have `share`.
+    /// A bound of `max`, of which one holder may have `share`. Nothing is taken yet.
     pub(crate) fn new(max: usize, share: usize) -> Arc<Self> {
         Arc::new(Shares {
             max,

@@ -21,7 +21,7 @@ pub(crate) struct Turns {
 pub(crate) type Turn = Option<[OwnedSemaphorePermit; 2]>;
 
 impl Turns {
-    /// So many as leave half of the processors to everything else, and half of those for others.
+    /// Half the processors; one party gets a quarter.
     pub fn of_processors() -> Arc<Self> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Turns::new((processors / 2).max(1), (processors / 4).max(1))

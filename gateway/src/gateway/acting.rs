@@ -26,7 +26,8 @@ impl Hub {
         self.handle_with(event, |_| {});
     }
 
-    /// The same; `before` changes what goes with the event. Whether it was answered with an error.
+    /// [`Hub::handle`], but `before` first changes what goes with the event. Whether the event was
+    /// answered with an error.
     pub(crate) fn handle_with(
         &self,
         mut event: Event<'_>,

@@ -1,6 +1,6 @@
 //! Tasks that are to go on for as long as the gateway does.
 //!
-//! One that panics would be missed by nobody: the runtime drops it, and whoever waits for it waits on.
+//! One that panics would be missed by nobody: the runtime drops it, and those that wait for it wait on.
 //! So it is logged, `/readyz` names it while it is down, and it begins again where it can.
 
 use std::any::Any;
@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep};
 /// Before a task begins again; twice as long each time it does not last, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A task that was up for so long has lasted.
+/// A task that was up this long counts as lasting.
 const LASTED: Duration = Duration::from_secs(60);
 
 /// How the background tasks are.

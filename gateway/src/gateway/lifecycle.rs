@@ -1,4 +1,4 @@
-//! How far the gateway's life has come, for whoever has to end with it.
+//! How far the gateway's life has come, for those that have to end with it.
 
 use tokio::sync::watch;
 

@@ -8,13 +8,13 @@ use tokio::sync::watch;
 use crate::broker::Offered;
 use crate::tokens::app_of;
 
-/// Apps listened for, past which those that nobody listens for any more are looked for, 64.
+/// Entries before unused ones are removed, 64.
 const FEW: usize = 64;
 
 /// Who listens for which app. The number in a channel only says that something has changed.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
-    /// For the only app there is.
+    /// Changes of the only app there is.
     only: watch::Sender<u64>,
     by_app: Mutex<ByApp>,
 }
@@ -44,12 +44,12 @@ impl Listeners {
         sender.subscribe()
     }
 
-    /// Wakes whoever listens for that app, or for the only one.
+    /// Wakes those that listen for that app, or for the only one.
     pub fn tell(&self, offered: &Offered) {
         if let Some(sender) = self.by_app().senders.get(&*offered.app) {
             sender.send_modify(|changes| *changes += 1);
         }
-        // Of more than two there was no only one before, either.
+        // With more than two there was no only one before, either.
         if offered.apps <= 2 {
             self.only.send_modify(|changes| *changes += 1);
         }

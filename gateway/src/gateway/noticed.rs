@@ -39,7 +39,7 @@ impl Noticed {
             Noticed::Evicted(peer) => {
                 tracing::warn!(
                     peer = peer.0,
-                    "too much waits for all peers, most of it for one that does not read: disconnected"
+                    "too much waits for all peers, most for one that does not read: disconnected"
                 );
             }
             Noticed::Superseded {

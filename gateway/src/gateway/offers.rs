@@ -53,7 +53,7 @@ impl Hub {
         self.listeners.listen(app)
     }
 
-    /// Tells whoever listens what apps offer something else. Not to be called within the hub's lock.
+    /// Tells listeners which apps offer something else. Not to be called within the hub's lock.
     pub(crate) fn tell_offered(&self, offered: impl IntoIterator<Item = Offered>) {
         for offered in offered {
             self.listeners.tell(&offered);

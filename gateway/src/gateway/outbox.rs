@@ -33,7 +33,7 @@ pub enum Pushed {
     Full,
     /// There was no room for it: the queue is over.
     Overflow,
-    /// There was no room for it in a queue that lasts: it and what waited are dropped, but for
+    /// There was no room for it in a queue that lasts: it and what waited are dropped, except
     /// farewells.
     Emptied,
     /// It waits, and the session of its app cannot be taken up again: too much was kept for that.
@@ -59,7 +59,7 @@ pub enum Step {
     Close(CloseCode, String),
 }
 
-/// The bytes that wait for all peers together, in queues and in what is kept to be sent again.
+/// The bytes that wait for all peers together, in queues and kept to be sent again.
 #[derive(Debug, Default)]
 pub(crate) struct Budget(AtomicUsize);
 
@@ -97,7 +97,7 @@ struct Queue {
     close: Option<(CloseCode, String)>,
     phase: Phase,
     backlog: Backlog,
-    /// Somebody waits for so few bytes to be left.
+    /// A waiter waits until no more than this many bytes are left.
     awaited: Option<usize>,
     /// When something was last written, or there was nothing to write.
     moved: Instant,
@@ -129,7 +129,7 @@ impl Outbox {
         }
     }
 
-    /// The same queue, but emptied, and going on, when there is no room.
+    /// This queue, but one that is emptied and goes on when there is no room.
     pub(crate) fn lasting(mut self) -> Self {
         self.lasts = true;
         self
@@ -185,7 +185,7 @@ impl Outbox {
         queue.messages.push_back(message);
     }
 
-    /// Drops what waits, and `last`, but for farewells.
+    /// Drops all but farewells: what waits, and `last`.
     fn empty(&self, queue: &mut Queue, last: Option<Outgoing>) {
         let all = std::mem::take(&mut queue.messages).into_iter().chain(last);
         self.budget.give_back(std::mem::take(&mut queue.bytes));
@@ -270,7 +270,7 @@ impl Outbox {
         let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
         queue.awaited = queue.awaited.filter(|_| !few);
         drop(queue);
-        // Not every time: whoever waits is the task that writes, as a rule.
+        // Not every time: as a rule, the waiter is the task that writes.
         if less || few {
             self.changed.notify_waiters();
         }

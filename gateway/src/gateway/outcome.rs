@@ -77,7 +77,7 @@ pub enum Outcome {
     Cancelled {
         /// The reason that was given, if one is known.
         reason: Option<String>,
-        /// By whoever made the call, and not by an operator, a timeout or the app.
+        /// By the caller, and not by an operator, a timeout or the app.
         by_caller: bool,
         /// How far the stop was seen.
         stop: Stop,

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two lines of the log on the same.
+/// Time between two log lines on the same subject.
 const SELDOM: Duration = Duration::from_secs(10);
 
-/// Says of something that goes on when it is to be logged again.
+/// Limits one log line to once in 10 s.
 #[derive(Debug)]
 pub(crate) struct Seldom(Mutex<Option<Instant>>);
 
@@ -26,8 +26,8 @@ impl Seldom {
     }
 }
 
-/// The same of what each token does, by its name: who does something all the time does not hide what
-/// others do.
+/// [`Seldom`] for each token, by its name: what one does all the time does not hide what others
+/// do.
 #[derive(Debug, Default)]
 pub(crate) struct SeldomEach(Mutex<HashMap<Arc<str>, Lately>>);
 

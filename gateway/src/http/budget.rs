@@ -1,5 +1,5 @@
-//! The bytes of requests and answers in memory: what has come of a body, and what of an answer is not
-//! sent yet. Whoever has most of them makes room.
+//! The bytes of requests and answers in memory: bodies that have come, and the unsent rest of
+//! answers. The party with most of them makes room.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -59,7 +59,7 @@ impl Budget {
         };
         let mut response = next.run(request).await;
         if incoming.is_some_and(|it| it.is_refused()) {
-            // Whatever was made of a body that broke off, unless the front has found the words.
+            // Replaces what was made of a body that broke off, unless the front has answered 503 itself.
             if response.status() != StatusCode::SERVICE_UNAVAILABLE {
                 response = no_room();
             }
@@ -99,13 +99,13 @@ fn no_room() -> Response {
     Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, RETRY).into_response()
 }
 
-/// An answer, of which a connection takes little at once: what it has yet to take is counted.
+/// Hands out an answer in slices and counts the rest.
 struct Answer {
     body: Body,
     account: Account,
-    /// Whether there is anything on that.
+    /// Whether there is anything on the account.
     is_counted: bool,
-    /// Of what came last from the body.
+    /// The rest of what came last from the body.
     rest: Bytes,
 }
 

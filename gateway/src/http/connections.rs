@@ -96,7 +96,7 @@ impl Connections {
                         drop(alive);
                     });
                     if is_spare {
-                        // Whoever has asked by now is answered before more come who take its place.
+                        // A request that is here by now is answered before more connections take its place.
                         yield_now().await;
                     }
                 }

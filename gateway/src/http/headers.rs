@@ -41,7 +41,7 @@ const EMBEDDER_POLICY: HeaderName = HeaderName::from_static("cross-origin-embedd
 pub struct FrameAncestors(String);
 
 impl FrameAncestors {
-    /// Whoever `sources` names, such as `'none'`, `'self'` or `https://a.example`.
+    /// The frames that `sources` names, such as `'none'`, `'self'` or `https://a.example`.
     pub fn new(sources: &str) -> Result<Self, String> {
         let is_source =
             |byte: u8| byte == b' ' || byte.is_ascii_graphic() && !b",;".contains(&byte);
@@ -66,7 +66,7 @@ impl FrameAncestors {
         whole.map(Some).map_err(io::Error::other)
     }
 
-    /// The same for browsers that do not know it, where `X-Frame-Options` can say it.
+    /// The value of `X-Frame-Options` for browsers that do not know it, where that can say it.
     pub(crate) fn in_header(&self) -> Option<HeaderValue> {
         match &*self.0 {
             "'none'" => Some(HeaderValue::from_static("DENY")),

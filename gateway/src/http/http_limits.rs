@@ -40,7 +40,7 @@ pub struct HttpLimits {
     /// How long a TLS handshake may take.
     #[arg(id = "tls_handshake_timeout", long = "tls-handshake-timeout", env = "CAPHOST_TLS_HANDSHAKE_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub handshake_timeout: Duration,
-    /// How often to look whether the files of the TLS certificate have changed. SIGHUP has them read at once.
+    /// How often to check the files of the TLS certificate for changes. On SIGHUP they are read at once.
     #[arg(id = "tls_reload_interval", long = "tls-reload-interval", env = "CAPHOST_TLS_RELOAD_INTERVAL", default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub reload_interval: Duration,
     /// How long a new connection may take to send the head of its first request before it is closed.
@@ -49,22 +49,22 @@ pub struct HttpLimits {
     /// How long an HTTP connection may wait for its next request before it is closed.
     #[arg(id = "http_idle_timeout", long = "http-idle-timeout", env = "CAPHOST_HTTP_IDLE_TIMEOUT", default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub idle_timeout: Duration,
-    /// How long the body of an HTTP request may take to come, after its head. One that takes longer is answered 408.
+    /// How long the body of an HTTP request may take after its head. A slower one is answered 408.
     #[arg(id = "http_body_timeout", long = "http-body-timeout", env = "CAPHOST_HTTP_BODY_TIMEOUT", default_value = "2m", value_parser = duration, value_name = "TIME")]
     pub body_timeout: Duration,
     /// How long a client may read nothing of an answer before its connection is closed.
     #[arg(id = "http_write_timeout", long = "http-write-timeout", env = "CAPHOST_HTTP_WRITE_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
     pub write_timeout: Duration,
-    /// Bytes of answers that are not sent yet, of those with more than 64 KiB. Beyond that, of whoever has most the connection with most is closed, or its answer is 503. Who shows no token where there are tokens has a quarter as much besides.
+    /// Unsent bytes of answers larger than 64 KiB. Beyond it, the party with most loses its largest connection, or gets 503. Peers without a token, where tokens are needed, have a quarter as much for themselves.
     #[arg(id = "max_unsent_bytes", long = "max-unsent-bytes", env = "CAPHOST_MAX_UNSENT_BYTES", default_value = "64MiB", value_parser = options::bytes, value_name = "SIZE")]
     pub unsent_bytes: usize,
-    /// HTTP connections at once, WebSockets not counted. Beyond that, one that waits for a request is closed, or if there is none the one that has read nothing of its answer for longest.
+    /// HTTP connections at once, WebSockets not counted. Beyond it an idle connection is closed. If none is idle, the one that has not read for longest is.
     #[arg(id = "max_http_connections", long = "max-http-connections", env = "CAPHOST_MAX_HTTP_CONNECTIONS", default_value = "4096", value_parser = options::count, value_name = "N")]
     pub connections: usize,
-    /// The same, from one address, or one /64 network of IPv6.
+    /// HTTP connections at once from one address, or one IPv6 /64 network. Beyond it, one of them is closed as for --max-http-connections.
     #[arg(id = "max_http_connections_per_address", long = "max-http-connections-per-address", env = "CAPHOST_MAX_HTTP_CONNECTIONS_PER_ADDRESS", default_value = "1024", value_parser = options::count, value_name = "N")]
     pub connections_per_address: usize,
-    /// HTTP requests under way at once with one token, until their answers are read. Beyond that, more are answered 503. At most three quarters of --max-http-connections-per-address, so that no token takes all of an address.
+    /// HTTP requests of one token under way at once, until their answers are read. Beyond it, more are answered 503. At most three quarters of --max-http-connections-per-address, so that one token cannot take all connections of an address.
     #[arg(id = "max_http_connections_per_token", long = "max-http-connections-per-token", env = "CAPHOST_MAX_HTTP_CONNECTIONS_PER_TOKEN", default_value = "768", value_parser = options::count, value_name = "N")]
     pub connections_per_token: usize,
     /// HTTP requests per second with one token, or from one address without a token. A second's worth may come at once.
@@ -73,7 +73,7 @@ pub struct HttpLimits {
 }
 
 impl HttpLimits {
-    /// Lowers what one address and one token may have of the connections to what leaves others some.
+    /// Lowers the bounds of one address and one token so that others get connections too.
     pub(crate) fn fit(&mut self) {
         let of_one = self.connections_per_address.min(self.connections);
         self.connections_per_address = of_one;
@@ -88,7 +88,7 @@ impl HttpLimits {
         }
     }
 
-    /// For the answers that are not sent yet.
+    /// The ledgers for unsent answers.
     pub(crate) fn unsent(&self) -> Ledgers {
         Ledgers::new(self.unsent_bytes, self.unsent_bytes / 4)
     }
@@ -100,7 +100,7 @@ impl Default for HttpLimits {
     }
 }
 
-/// When to ask again after too much at once.
+/// When to ask again after a 503.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Counts requests.
@@ -109,7 +109,7 @@ pub(crate) struct RequestRate {
     /// Requests of each token under way.
     under_way: Arc<Shares>,
     limiter: RateLimiter,
-    /// Of the health routes, which must answer while others are flooded.
+    /// For the health routes, which must answer while others are flooded.
     health: RateLimiter,
     hub: Arc<Hub>,
 }
@@ -127,7 +127,7 @@ impl RequestRate {
         }
     }
 
-    /// Counts a request, and says whose it is; or the answer to one that comes too soon.
+    /// Counts a request and says whose it is, or returns the answer to one that comes too soon.
     pub(crate) fn count(&self, request: &Request) -> Result<Party, Box<Response>> {
         let party = party(&self.hub, request);
         let limiter = match health::PATHS.contains(&request.uri().path()) {
@@ -139,8 +139,8 @@ impl RequestRate {
         Ok(party)
     }
 
-    /// A token's share of the requests under way, until it is dropped; or the answer when it has it
-    /// all. Where there are no tokens, the connections of each address are bounded alone.
+    /// A token's place among its requests under way, until it is dropped; or the answer when there is
+    /// none left. Where there are no tokens, only the connections of each address are bounded.
     fn begin(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Response>> {
         let Party::Member(holder @ Holder::Token(_), _) = party else {
             return Ok(None);
@@ -165,8 +165,8 @@ impl RequestRate {
     }
 }
 
-/// Turns away a request that comes too soon, or beside too many of its token, and notes whose the
-/// others are, which are counted.
+/// Refuses a request that comes too soon, or when its token has too many under way. Notes whose
+/// the others are, and counts them.
 pub(crate) async fn rate(
     State((rate, budget)): State<(Arc<RequestRate>, Arc<Budget>)>,
     mut request: Request,
@@ -188,7 +188,7 @@ pub(crate) async fn rate(
     }
 }
 
-/// The same for questions that browsers ask before a request, which are answered ahead of that.
+/// [`rate`] for CORS preflights, which are answered before requests get there.
 pub(crate) async fn preflight_rate(
     State(rate): State<Arc<RequestRate>>,
     request: Request,
@@ -202,7 +202,7 @@ pub(crate) async fn preflight_rate(
     next.run(request).await
 }
 
-/// Counts what is refused, and nothing else.
+/// Counts refused requests only.
 pub(crate) async fn refusal_rate(
     State(rate): State<Arc<RequestRate>>,
     request: Request,
@@ -219,8 +219,8 @@ pub(crate) async fn refusal_rate(
     response
 }
 
-/// What turns away a request whose body is announced to be larger than a message may be. One that is
-/// larger without saying so fails when it is read.
+/// The answer to a request whose announced body is too large. One that is larger without saying so
+/// fails when it is read.
 pub(crate) fn body(request: &Request, max: usize) -> Option<Response> {
     let bytes = announced(request.headers()).filter(|bytes| *bytes > max as u64)?;
     let message = format!("The body has {bytes} bytes; at most {max} are accepted");

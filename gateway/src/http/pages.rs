@@ -97,7 +97,7 @@ pub(crate) struct Manifests {
 }
 
 impl Manifests {
-    /// The app that is wanted, if whoever asks may see what it offers.
+    /// The app that is wanted, if the requester may see what it offers.
     fn wanted(
         &self,
         query: Result<Query<Wanted>, QueryRejection>,

@@ -16,11 +16,11 @@ use crate::fronts::socket::stream::Watch;
 
 /// The connections that speak HTTP: those that have become WebSockets are counted elsewhere.
 ///
-/// When there are too many, of one address or of all, one makes room that waits for a request: one that
-/// never sent any, if there is one, and of those the oldest. If there is none, the one makes room that has
-/// not read its answer for longest. If nobody has stopped reading and all places are taken, one makes room
-/// of an address with more than an equal share of them. Else the next has a spare place for a short time, on which nothing is
-/// asked but how the gateway is. Of the spare ones, the address with most makes room.
+/// When one address or all together have too many, an idle one makes room: the oldest that never sent a
+/// request, or else the oldest. If none is idle, the one that has not read its answer for longest makes
+/// room. If all read and all places are taken, an address with more than an equal share makes room. If
+/// there is no such one, the next gets a spare place for a short time, where only health requests are
+/// served. Among the spare ones, the address with most makes room.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Places {
     spare: Mutex<Taken>,
 }
 
-/// Places for connections that are one too many: enough that one who asks at once is answered before
+/// Places for connections that are one too many: enough for one that asks at once to be answered before
 /// as many others have come.
 pub(crate) const SPARE: usize = 128;
 
@@ -139,7 +139,7 @@ impl Taken {
         most.map(|(address, _)| *address)
     }
 
-    /// Of that address, or of all. Whether there was one.
+    /// Lets a connection of that address go, or of all. Returns whether there was one.
     fn let_one_go(&mut self, of: Option<IpAddr>) -> bool {
         let mut idle = None;
         let mut slow: Option<(tokio::time::Instant, u64)> = None;
@@ -205,7 +205,7 @@ impl Taken {
 }
 
 impl Place {
-    /// Whether nothing is to be asked here but how the gateway is.
+    /// Whether only health requests are served here.
     pub fn is_spare(&self) -> bool {
         self.is_spare
     }

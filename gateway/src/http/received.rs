@@ -1,5 +1,5 @@
-//! The bodies of requests while they come: gathered, so that no more is kept of one than it has bytes, and
-//! counted, so that whoever has most of them makes room.
+//! The bodies of requests while they come. They are gathered, so that one takes no more memory than it has
+//! bytes, and counted, so that the party with most of them makes room.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -17,11 +17,11 @@ use crate::fronts::ledger::{Account, Ledgers, NoRoom, Party};
 /// that are read at once.
 pub(crate) const BUFFERED: usize = 32 << 10;
 
-/// Of each body, so much is nobody's concern: it is less than what a connection takes.
+/// Bytes of each body that are not counted: it is less than what a connection takes.
 const FREE: usize = 4 << 10;
-/// What is kept is counted anew when it is more by so much.
+/// Recount after this many more bytes.
 const STEP: usize = 4 << 10;
-/// What the connection of one that has not come yet takes, with its buffer for what comes next.
+/// Bytes of a connection whose body has not come yet, with its buffer for what comes next.
 const CONNECTION: usize = 64 << 10;
 /// A frame that is passed on as it is, and a block of smaller ones.
 const BLOCK: usize = 16 << 10;
@@ -52,7 +52,7 @@ impl Received {
         self.refused.load(Relaxed)
     }
 
-    /// So many bytes are kept. Whether there is room for them.
+    /// Sets how many bytes are kept. Returns whether there is room for them.
     fn set(&self, bytes: usize) -> bool {
         let mut account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
         let open = || self.ledgers.open(self.party.clone(), self.evicted.clone());
@@ -62,8 +62,8 @@ impl Received {
 
 /// A body that breaks off when it has to make room.
 ///
-/// Of a connection every frame is a piece of a buffer of up to [`BUFFERED`] bytes, and a chunk may be one
-/// byte: whoever keeps the frames keeps many times what has come. So small ones are copied into blocks. A
+/// Every frame is a piece of its connection's buffer of up to [`BUFFERED`] bytes, and a chunk may be one
+/// byte. Keeping the frames would keep many times what has come, so small ones are copied into blocks. A
 /// body that comes at once is passed on as it is, and not counted.
 pub(super) struct Gathered {
     body: Body,
@@ -73,7 +73,7 @@ pub(super) struct Gathered {
     /// What comes after it.
     trailers: Option<Frame<Bytes>>,
     has_ended: bool,
-    /// Bytes that have come, those that whoever reads the body keeps for them, and those counted.
+    /// Bytes that have come, bytes that the body's reader keeps for them, and bytes counted.
     came: usize,
     handed: usize,
     counted: usize,

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 
-/// For the last events to be written after the gateway has begun to stop.
+/// How long writing the last events may take after the gateway has begun to stop.
 const LAST_EVENTS: Duration = Duration::from_millis(300);
 
 /// Ends a `text/event-stream` when the gateway stops, after the events that tell so. Any other

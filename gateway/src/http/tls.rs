@@ -18,16 +18,16 @@ use tokio::time::sleep;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Operation")]
 pub struct TlsOptions {
-    /// A PEM file with the certificate to serve TLS with, and those between it and its authority. Goes with --tls-key.
+    /// A PEM file with the certificate to serve TLS with, and its intermediate certificates. Needs --tls-key.
     #[arg(long, env = "CAPHOST_TLS_CERT", value_name = "FILE")]
     tls_cert: Option<PathBuf>,
-    /// A PEM file with the certificate's private key.
+    /// A PEM file with the certificate's private key. Needs --tls-cert.
     #[arg(long, env = "CAPHOST_TLS_KEY", value_name = "FILE")]
     tls_key: Option<PathBuf>,
 }
 
 impl TlsOptions {
-    /// What cannot be right together.
+    /// Refuses one option without the other.
     pub(crate) fn check(&self) -> Result<(), String> {
         match (&self.tls_cert, &self.tls_key) {
             (Some(_), None) => Err("--tls-cert needs --tls-key".into()),
@@ -45,8 +45,8 @@ impl TlsOptions {
     }
 }
 
-/// A certificate with its key, ready to serve TLS 1.2 and 1.3. Clones share it, and what is read
-/// anew: new handshakes have the new certificate, connections that are open go on.
+/// A certificate with its key, ready to serve TLS 1.2 and 1.3. Clones share it, also after a reload:
+/// new handshakes use the new certificate, open connections go on.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,

@@ -52,7 +52,7 @@ pub struct Config {
     pub cluster: ClusterOptions,
     /// The bounds of HTTP requests.
     pub http_limits: HttpLimits,
-    /// For calls in flight to end when the gateway is to stop; none: they are cancelled at once.
+    /// How long calls in flight may go on when the gateway is to stop. Zero: they are cancelled at once.
     pub drain: Duration,
 }
 

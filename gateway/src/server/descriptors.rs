@@ -1,4 +1,4 @@
-//! Descriptors of open files, of which every connection needs one: as many as the bounds allow, or
+//! Descriptors of open files. Every connection needs one: as many as the bounds allow, or
 //! bounds that fit what the system allows.
 
 use crate::http::HttpLimits;

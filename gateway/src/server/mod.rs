@@ -36,7 +36,7 @@ use crate::http::headers::{self, Policy};
 use crate::http::http_limits::{self, RequestRate};
 use crate::http::{HttpLimits, Tls, health, pages};
 
-/// For the other workers of a cluster to introduce themselves before connections are accepted.
+/// How long to wait for a cluster's other workers to introduce themselves before accepting connections.
 const MEET: Duration = Duration::from_secs(1);
 /// How often the metrics are summed up.
 const SUM_UP: Duration = Duration::from_secs(5);
@@ -163,8 +163,8 @@ impl Server {
         };
         let refusals = from_fn_with_state(rate.clone(), http_limits::refusal_rate);
         let router = shared(interfaces)
-            // Not bounded in number but for guesses, and not on the budget of bodies: what is turned away
-            // is not delivered again. Bodies wait for room of their tool server's own.
+            // Only guesses are bounded in number, and the budget of bodies does not count: a refused
+            // callback is not delivered again. Bodies wait for room of their own tool server.
             .merge(tool_servers.routes().layer(refusals))
             .layer(from_fn_with_state(
                 (policy.clone(), http_limits.body_timeout),
@@ -239,7 +239,7 @@ impl Server {
             handshakes: Turns::of_processors(),
             lifecycle: lifecycle.clone(),
         };
-        // Of its own, so that it goes on while the gateway drains.
+        // A task of its own, so that it goes on while the gateway drains.
         let mut serving = tokio::spawn(connections.serve(self.listener));
         let background = async {
             let keep_current = async || {

@@ -16,7 +16,7 @@ use crate::tokens::Identity;
 
 /// How often a gateway that drains looks whether it is idle.
 const IDLE_POLL: Duration = Duration::from_millis(20);
-/// For what is left of a connection after the close timeout.
+/// How long a connection's remains may take after the close timeout.
 const GRACE: Duration = Duration::from_millis(500);
 /// The reason the cancelled calls are given.
 pub const STOPPING: &str = "The gateway is shutting down";

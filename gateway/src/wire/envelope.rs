@@ -55,7 +55,7 @@ pub struct Refusal {
     pub error: Failure,
 }
 
-/// Why a text is not an envelope. Of what is not an object the type is not believed.
+/// Why a text is not an envelope. If it is not an object, its type is not believed.
 struct Fault {
     error: Failure,
     not_an_object: bool,

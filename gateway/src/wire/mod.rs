@@ -84,7 +84,7 @@ impl From<String> for Json {
     }
 }
 
-/// At most so many characters of what a peer has written, from its beginning.
+/// The first `characters` of what a peer has written, at most.
 pub(crate) fn clipped(text: &str, characters: usize) -> &str {
     let end = text.char_indices().nth(characters);
     end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)

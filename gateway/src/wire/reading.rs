@@ -23,9 +23,9 @@ use crate::limits::Limits;
 
 /// What takes the place of half a character: as long as what it replaces.
 const REPLACEMENT: &str = r"\ufffd";
-/// What the keys begin with that serde_json keeps for itself.
+/// The prefix of keys that serde_json keeps for itself.
 const RESERVED: &str = "$serde_json::private::";
-/// A number is looked at that has one and a half times as many digits: without an exponent a double
+/// Numbers of one and a half times as many digits are always looked at: without an exponent a double
 /// can hold all that are shorter.
 const LONG_NUMBER: usize = 200;
 
@@ -45,8 +45,8 @@ impl<'a> Incoming<'a> {
         Incoming::beginning(text, text.len(), shared, limits)
     }
 
-    /// The same for a frame of so many bytes: if those are more than are accepted, `text` need not be more
-    /// than the beginning.
+    /// [`Incoming::new`] for a frame of `bytes` bytes. If those are more than are accepted, `text` may be
+    /// just the beginning.
     pub fn beginning(
         text: &'a str,
         bytes: usize,
@@ -134,7 +134,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     let text = text.as_bytes();
     let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
     let has_exponent = || memchr2_iter(b'e', b'E', text).any(|at| at > 0 && is_digit(at - 1));
-    // Whoever looks at every so many bytes meets each number that is longer.
+    // A look at every so many bytes meets each number that is longer.
     let has_long_number = || {
         let mut met = (LONG_NUMBER..text.len()).step_by(LONG_NUMBER);
         met.any(|at| (at - LONG_NUMBER / 2..=at).all(is_digit))

@@ -12,8 +12,8 @@ use caphost::call::Error;
 /// Payloads larger than this are kept in the buffer they came in until they are written.
 pub(super) const SHARED_BYTES: usize = 64 << 10;
 
-/// Whether a text is kept in the buffer it lies in: copying it takes time, and it is so much of the
-/// buffer that little else is kept with it.
+/// Whether a text is kept in the buffer it lies in: copying it would take time, and it fills most of
+/// the buffer, so little else is kept with it.
 pub(super) fn is_worth(text: &str, shared: &Bytes) -> bool {
     text.len() > SHARED_BYTES && text.len() >= shared.len() / 2
 }
@@ -80,7 +80,7 @@ impl Outgoing {
         }
     }
 
-    /// The same, with that in the payload's `metadata` whatever it says of a stop itself. It is put
+    /// A reply with `grade` in the payload's `metadata`, whatever that says of a stop itself. It is put
     /// in when the message is written.
     pub fn graded(header: Header<'_>, payload: Json, grade: Grade) -> Self {
         let mut message = Outgoing::new(header, "", None);

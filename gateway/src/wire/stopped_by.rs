@@ -17,7 +17,7 @@ pub fn read(step: Option<&str>, took: Option<Millis>) -> Option<StoppedBy> {
     Some(StoppedBy { step, took })
 }
 
-/// The same, of the object that has it.
+/// Reads it from the object that has it.
 pub fn read_in(object: &Value) -> Option<StoppedBy> {
     let [step, took] = MEMBERS.map(|name| &object[name]);
     read(step.as_str(), took.as_f64())

@@ -76,7 +76,7 @@ pub(in crate::broker) enum Answer<'a> {
     Said(&'a Said<'a>, Json, Grade),
     /// The app has not understood the request: its error as JSON.
     Error(&'a str),
-    /// The gateway answers in the app's stead; of a cancel, with that reason.
+    /// The gateway answers in the app's stead; for a cancel, with that reason.
     Failed(&'a Failure, Option<&'a str>),
     /// The call was cancelled before it came, and never goes to the app.
     NeverStarted,

@@ -151,7 +151,7 @@ impl Broker {
             Ended::Failed(error) => {
                 let code = error.code.as_str().to_string();
                 self.runs.end(run, failed_ending(Some(code)), now);
-                // A cancel that was confirmed stays true, whoever asked for it.
+                // A confirmed cancel stays true, no matter who asked for it.
                 match self.runs.get(run).and_then(|run| run.grade()) {
                     Some(grade) => self.stopped(run, grade.stop, grade.by),
                     None => Ended::Failed(error),

@@ -6,8 +6,8 @@ use super::{Ending, Run, RunId, RunState, Runs};
 use caphost::call::Code;
 
 impl Runs {
-    /// Enters the runs of a worker that is gone. What had ended keeps its end; of what was in flight
-    /// nobody knows the outcome. Those that are remembered now: some may be too old, too many, or
+    /// Enters the runs of a worker that is gone. A run that had ended keeps its end; the outcome of one in
+    /// flight is unknown. Returns the runs remembered now: some may be too old, too many, or
     /// known already.
     pub fn adopt(&mut self, runs: Vec<Arc<Run>>, now: u64) -> Vec<RunId> {
         self.expire(now);
@@ -21,7 +21,7 @@ impl Runs {
 
     fn adopt_one(&mut self, mut run: Run, now: u64) -> Option<RunId> {
         if let Some(known) = self.run_mut(run.id) {
-            // Of a worker taken for dead too early its end may have been unknown until now.
+            // If its worker was taken for dead too early, its end may have been unknown until now.
             let corrected =
                 known.adopted && known.state == RunState::Unknown && run.state.is_over();
             if corrected {

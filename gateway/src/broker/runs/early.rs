@@ -1,5 +1,5 @@
-//! Cancels for runs that are not registered yet: of ids that nobody meets by chance, for a short
-//! time. An id such as `2` is the next call of many a client.
+//! Cancels for runs that are not registered yet, kept for a short time. Only ids that nobody meets by
+//! chance are kept: ids such as `2` are ambiguous.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl EarlyCancel {
 }
 
 /// Whether nobody meets an id by chance: it is a UUID made at random or of a clock and a machine
-/// (versions 1, 4, 6 and 7). One made of a name is everybody's who knows the name, and nil is no one's.
+/// (versions 1, 4, 6 and 7). Anybody who knows a name can make its UUID, and nil belongs to nobody.
 fn is_unique(request_id: &str) -> bool {
     Uuid::parse_str(request_id).is_ok_and(|id| {
         id.get_variant() == Variant::RFC4122 && matches!(id.get_version_num(), 1 | 4 | 6 | 7)
@@ -55,9 +55,9 @@ impl Runs {
         !self.retention.early.is_zero() && is_unique(request_id)
     }
 
-    /// Cancels a run yet to come: one registered under its id within [`Retention::early`], which
-    /// whoever cancels may see, is over at once. As it is kept, unless it has met its run before;
-    /// none if cancels of its id are not kept.
+    /// Cancels a run yet to come: one that is registered under its id within [`Retention::early`], and
+    /// that the requester may see, is over at once. Returns the cancel as it is kept, unless it has met
+    /// its run before; none if cancels of its id are not kept.
     ///
     /// [`Retention::early`]: super::Retention::early
     pub fn cancel_early(&mut self, early: EarlyCancel, now: u64) -> Option<EarlyCancel> {
@@ -79,12 +79,12 @@ impl Runs {
     }
 }
 
-/// Cancels kept until a run with their id comes, or they are too old. Where there are too many, the
-/// oldest goes of whoever has most: nobody takes the place of others who have fewer.
+/// Cancels kept until a run with their id comes, or they are too old. When there are too many, the
+/// requester with most loses its oldest, so nobody takes the place of others who have fewer.
 #[derive(Debug, Default)]
 pub(super) struct EarlyCancels {
     by_id: HashMap<String, Vec<Kept>>,
-    /// The ids, of each who cancels, in the order in which they came.
+    /// The ids of each requester's cancels, in the order in which they came.
     by_owner: BTreeMap<Arc<str>, BTreeMap<Place, String>>,
     count: usize,
     counted: u64,

@@ -42,12 +42,12 @@ impl Flying {
         }
     }
 
-    /// Whether there is room for so many bytes more of `owner`.
+    /// Whether there is room for this many more bytes of `owner`.
     pub fn has_room(&self, owner: &Arc<str>, bytes: usize, max: usize) -> bool {
         self.0.get(owner).map_or(0, |own| own.bytes) + bytes <= max
     }
 
-    /// So many bytes are kept of `owner` that were `before`.
+    /// Notes that `bytes` of `owner` are kept in place of `before`.
     pub fn change(&mut self, owner: &Arc<str>, before: usize, bytes: usize) {
         if let Some(own) = self.0.get_mut(owner) {
             own.bytes = (own.bytes + bytes).saturating_sub(before);

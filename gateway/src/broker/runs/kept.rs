@@ -11,7 +11,7 @@ use super::RunId;
 use crate::limits::Retention;
 use crate::wire::clipped;
 
-/// Characters of an id that anybody may ask for, of a name and of an error code, 256: as many as a
+/// Characters of an id that may be asked for, of a name and of an error code, 256: as many as a
 /// JSON-RPC id may have bytes.
 pub const ID_CHARS: usize = 256;
 /// Characters of a reason, 4 096.
@@ -19,7 +19,7 @@ pub const REASON_CHARS: usize = 4_096;
 /// Bytes of a `ProgressInfo`, 8 KiB.
 pub const PROGRESS_BYTES: usize = 8 << 10;
 
-/// Of all owners together there are at most so many times as many as of one.
+/// All owners together may have this many times what one may have.
 const OWNERS: usize = 10;
 
 /// The beginning of an error code.
@@ -77,7 +77,7 @@ struct OfOwner {
 }
 
 impl EndedRuns {
-    /// One has ended, at that time in Unix milliseconds, that takes so many bytes.
+    /// Adds one that has ended, with its end in Unix milliseconds and its bytes.
     pub fn add(&mut self, owner: &Arc<str>, at: u64, (id, bytes): (RunId, usize)) {
         let of_owner = match self.by_owner.get_mut(owner) {
             Some(of_owner) => of_owner,
@@ -96,8 +96,8 @@ impl EndedRuns {
         self.since = self.since.min(at);
     }
 
-    /// Takes out one that is too much now that one of `owner` has come: each owner has room for so
-    /// many, and so many bytes, and of all together there are at most ten times as many.
+    /// Evicts one run over the owner's or the global bound, after one of `owner` has come. Each owner has
+    /// bounds for runs and bytes, and all together have ten times as much.
     pub fn surplus(&mut self, owner: &Arc<str>, bounds: &Retention) -> Option<RunId> {
         let Retention { count, bytes, .. } = *bounds;
         let own = self.by_owner.get(owner);
@@ -120,8 +120,8 @@ impl EndedRuns {
         self.pop(&owner?)
     }
 
-    /// Of those that ended at `since` or later the `most` of each owner, or of one, that ended last.
-    /// How many are left out.
+    /// The last `most` to end, at `since` or later, for each owner or for one. Also returns how many are
+    /// left out.
     pub fn newest(&self, owner: Option<&str>, most: usize, since: u64) -> (Vec<RunId>, usize) {
         let (mut newest, mut left) = (Vec::new(), 0);
         let is_meant = |name: &str| owner.is_none_or(|owner| owner == name);

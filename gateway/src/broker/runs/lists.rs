@@ -77,8 +77,8 @@ impl Runs {
         found
     }
 
-    /// Of what `viewer` may see as much as a list with `ended` runs that have ended may have, in any
-    /// order: see [`newest`]. And how many are left out here already.
+    /// Up to as many runs as a list with `ended` ended runs may have, of those `viewer` may see, in any
+    /// order: see [`newest`]. Also returns how many are left out here already.
     pub fn recent(&self, viewer: &Identity, ended: usize, now: u64) -> (Vec<Arc<Run>>, usize) {
         let owner = match viewer.sees() {
             Sees::Own => Some(&*viewer.name),
@@ -98,7 +98,7 @@ impl Runs {
         seen.cloned().collect()
     }
 
-    /// The same, newest first.
+    /// All that `viewer` may see, newest first.
     pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
         let mut runs = self.visible(viewer, now);
         runs.sort_unstable_by_key(|run| age(run));
@@ -114,8 +114,8 @@ impl Runs {
     }
 }
 
-/// Of runs in any order the newest, newest first: of those in flight as many as a list may have, and
-/// `ended` of those that have ended. How many are left out.
+/// The newest of runs in any order, newest first: as many in flight as a list may have, and `ended` that
+/// have ended. Also returns how many are left out.
 pub fn newest(runs: Vec<Arc<Run>>, ended: usize) -> (Vec<Arc<Run>>, usize) {
     let all = runs.len();
     let (over, mut listed): (Vec<_>, Vec<_>) =
@@ -129,8 +129,8 @@ pub fn newest(runs: Vec<Arc<Run>>, ended: usize) -> (Vec<Arc<Run>>, usize) {
     (listed, omitted)
 }
 
-/// Of runs that are newest first keeps as many as a list may have: of those in flight, and `ended` of
-/// those that have ended. How many are left out.
+/// Cuts runs, newest first, to what a list may have: as many in flight, and `ended` that have ended.
+/// Returns how many are left out.
 pub fn leave_out(runs: &mut Vec<impl Borrow<Run>>, ended: usize) -> usize {
     let (all, mut over, mut in_flight) = (runs.len(), 0, 0);
     runs.retain(|run| {

@@ -1,4 +1,4 @@
-//! The calls to apps that are in flight and those that have ended, for whoever has to see or cancel
+//! The calls to apps that are in flight and those that have ended, for those that have to see or cancel
 //! them: a ledger without clocks or sockets.
 //!
 //! The first event that ends a run wins. What has ended is remembered for a time, and at most so
@@ -45,8 +45,8 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub struct Runs {
     retention: Retention,
-    /// Whoever reads one keeps it as it was, without copying it here. A new one takes the memory of
-    /// the one just forgotten, not a cold place in a large map.
+    /// A reader keeps a run as it was, without a copy made here. A new run takes the memory of the one
+    /// just forgotten, not a cold place in a large map.
     runs: FxHashMap<RunId, Arc<Run>>,
     by_dialect_id: Namesakes,
     ended: EndedRuns,
@@ -134,7 +134,7 @@ impl Runs {
         self.runs.get(&id)?.place.as_ref()
     }
 
-    /// The same, to be changed.
+    /// Where its call is, to be changed.
     pub(super) fn place_mut(&mut self, id: RunId) -> Option<&mut Place> {
         self.run_mut(id)?.place.as_mut()
     }
@@ -240,7 +240,7 @@ impl Runs {
         self.runs.get(&id).map(Arc::as_ref)
     }
 
-    /// The same, to be kept.
+    /// The run with that id, to be kept.
     pub fn shared(&self, id: RunId) -> Option<Arc<Run>> {
         self.runs.get(&id).cloned()
     }

@@ -1,4 +1,4 @@
-//! What has happened to runs, for metrics, logs and whoever listens.
+//! What has happened to runs, for metrics, logs and listeners.
 
 use std::sync::Arc;
 

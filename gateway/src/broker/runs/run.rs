@@ -245,7 +245,7 @@ impl Run {
         cancelled.then(|| self.seen.unwrap_or(Stop::Abandoned))
     }
 
-    /// The same, and what else is known of its stop.
+    /// How far its stop was seen, and what else is known of it.
     pub fn grade(&self) -> Option<Grade> {
         let (by, ended) = (self.by, self.ended);
         self.stop().map(|stop| Grade { stop, by, ended })

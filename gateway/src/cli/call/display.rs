@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::cli::terminal::{one_line, say};
 
-/// Between two plain lines.
+/// Time between two plain lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Between two frames of the bar.
+/// Time between two frames of the bar.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// While nothing is known of how far it is.

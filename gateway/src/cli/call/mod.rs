@@ -41,11 +41,11 @@ Examples:
   jq -n '{markdown: \"# Hello\"}' | caphost call export.pdf --params - --output - > hello.pdf
   caphost call export.archive --timeout 30s --json
 
-Ctrl-C cancels the call, and waits for the app to confirm it; a second one leaves at once.
+Ctrl-C cancels the call and waits for the app to confirm. A second one leaves at once.
 
 Exit status: 0 done; 1 failed, or the outcome is unknown; 2 wrong usage, nothing was called;
-130 cancelled, by Ctrl-C, by the timeout or by someone else, and that is confirmed. What is printed
-then says whether the work was seen to stop: where it was not, it may still go on.";
+130 cancelled by Ctrl-C, by the timeout or by someone else, and confirmed. The output
+then says whether the work was seen to stop. If it was not, it may still go on.";
 
 /// Calls a capability of an app, and prints what it returns as JSON.
 ///
@@ -56,13 +56,13 @@ pub(super) struct Call {
     /// The capability's name, as `caphost list` shows it.
     #[arg(value_name = "CAPABILITY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     capability: String,
-    /// Its parameters, a JSON object: as such, in a file, or - for standard input.
+    /// Its parameters, a JSON object: inline, from a file, or - for standard input.
     #[arg(short, long, value_name = "JSON|@FILE|-", allow_hyphen_values = true, value_parser = Params::parse)]
     params: Option<Params>,
-    /// Time after which the call is cancelled, such as 500ms, 15s or 2m; connecting to the app is part of it.
+    /// Cancels the call after this time, such as 500ms, 15s or 2m. Connecting to the app counts.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
-    /// Where to write the file in the result, or the result as JSON if there is none; - is standard output.
+    /// Where to write the file in the result, or the result as JSON if it has no file. - is standard output.
     ///
     /// A file appears complete or not at all. If it cannot be written, the result is printed, and the status is 1.
     #[arg(short, long, value_name = "FILE", value_parser = Output::parse)]
@@ -73,10 +73,10 @@ pub(super) struct Call {
     /// Shows no progress.
     #[arg(short, long)]
     quiet: bool,
-    /// An id for the call, to cancel it by from elsewhere; a fresh UUID if there is none.
+    /// An id for the call, for cancelling it from elsewhere. Default: a new UUID.
     #[arg(long, value_name = "ID", value_parser = call_id)]
     call_id: Option<CallId>,
-    /// Time the app has to confirm a cancel.
+    /// How long the app may take to confirm a cancel.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     grace: Duration,
     #[command(flatten)]
@@ -84,7 +84,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Reads the parameters, and sees whether the result could be written.
+    /// Reads the parameters, and checks that the result could be written.
     pub(super) fn check(&mut self) -> Result<(), (ErrorKind, String)> {
         if self.json && self.output == Some(Output::StandardOutput) {
             let message = "--json and --output - both want standard output";
@@ -193,8 +193,8 @@ impl Call {
         }
         display.cancelling();
         connection.cancel(id, REASON);
-        // For the confirmation and for the end; for the latter no longer than the grace when the
-        // cancel was refused, and for nothing after a second interrupt.
+        // Waits for the confirmation and for the end. When the cancel was refused, waits for the end no
+        // longer than the grace; after a second interrupt, waits for nothing.
         let (mut ended, mut confirmed) = (None, None);
         let mut second = pin!(signals.second());
         let mut patience = pin!(Fuse::terminated());

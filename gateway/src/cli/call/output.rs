@@ -13,7 +13,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// Of the command line.
+    /// Reads the value from the command line.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text {
             "" => Err("expected a file".into()),

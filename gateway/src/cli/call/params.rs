@@ -19,7 +19,7 @@ pub(super) enum Params {
 }
 
 impl Params {
-    /// Of the command line. JSON that stands there is checked at once.
+    /// Reads the value from the command line. Inline JSON is checked at once.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.strip_prefix('@') {
             _ if text == "-" => Ok(Params::StandardInput),

@@ -15,7 +15,7 @@ use crate::gateway::{Confirmation, Outcome};
 use crate::wire::stops::{self, Grade};
 use caphost::call::{Code, Stop};
 
-/// For a file that is nearly written when an interrupt comes.
+/// How long a file that is nearly written may take when an interrupt comes.
 const LAST_BYTES: Duration = Duration::from_secs(1);
 
 /// More names than that are no help.

@@ -49,7 +49,7 @@ impl Written {
         document
     }
 
-    /// For a person.
+    /// The line that tells a person.
     pub fn line(&self, output: &Output) -> String {
         let mut line = format!("Wrote {} ({} bytes", output.shown(), self.bytes);
         if let Some(mime_type) = &self.mime_type {
@@ -84,7 +84,7 @@ pub(super) fn file_of(data: &Value) -> Option<Result<ReadFile, String>> {
     let of_field = |file: &&Binary| file.path.len() == 2;
     let file = match files.first()? {
         whole if whole.path.len() == 1 => whole,
-        // Of several nobody knows which is wanted.
+        // With several, it is unclear which one is wanted.
         _ if files.iter().filter(of_field).count() > 1 => return None,
         _ => files.iter().find(of_field)?,
     };

@@ -144,7 +144,7 @@ fn text(option: &Arg, value: &Value, expected: &str) -> Result<String, String> {
     };
     match option.get_value_delimiter() {
         Some(delimiter) if text.contains(delimiter) => Err(format!(
-            "`{delimiter}` may not stand in a value: write a list"
+            "a value may not contain `{delimiter}`: write a list"
         )),
         _ => Ok(text),
     }
@@ -170,7 +170,7 @@ fn check(serve: &Command, name: &str, text: &str) -> Result<(), String> {
             Some(ContextValue::Strings(valid)) => format!("expected one of {}", valid.join(", ")),
             _ => "a value is missing".into(),
         }),
-        // Of options that belong together the file may hold one and the command line the other.
+        // When options belong together, the file may hold one and the command line the other.
         _ => Ok(()),
     }
 }

@@ -89,7 +89,7 @@ fn a_mistake_names_its_key_and_what_is_expected_and_no_value() {
         ("token = [\"hidden\"]", "`token`: expected "),
         (
             "token = [\"agent=hidden,b\"]",
-            "`token`: `,` may not stand in a value: write a list",
+            "`token`: a value may not contain `,`: write a list",
         ),
         (
             "max-depth.hidden = 3",

@@ -23,8 +23,8 @@ Examples:
 
 /// Prints what an app offers as a TypeScript type: each capability with its parameters and data.
 ///
-/// The same manifest gives the same text. Schemas become types as far as TypeScript has them; what it
-/// has no types for, such as a pattern, is left to the schema.
+/// The same manifest always gives the same text. Schemas become types where TypeScript has them. What
+/// it has no type for, such as a pattern, stays in the schema only.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Types {

@@ -41,7 +41,7 @@ pub(super) struct Schema<'a> {
 }
 
 impl<'a> Schema<'a> {
-    /// Of the parameters or the data of a capability; none is told apart from one that allows all.
+    /// The schema of a capability's parameters or data. No schema is not the same as one that allows all.
     pub fn new(root: &'a Value, capability: &str, role: &str) -> Self {
         Schema {
             root,

@@ -14,10 +14,10 @@ use crate::http_client;
 use crate::wire::read_value;
 use caphost::call::Code;
 
-/// For a manifest to arrive.
+/// How long a manifest may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// For the gateway and the app's page to answer.
+/// How long the gateway and the app's page may take to answer.
 const TO_CONNECT: Duration = Duration::from_secs(10);
 
 const HINT: &str = "The manifest of an app is usually at /abp.json.";

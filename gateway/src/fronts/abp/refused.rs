@@ -1,5 +1,5 @@
-//! Whoever may not connect. A browser tells a page nothing of an answer's status: what is the matter
-//! is said over the WebSocket, which is closed then.
+//! Peers that may not connect. A browser hides an answer's status from the page, so the reason is sent
+//! over the WebSocket, which is then closed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -40,7 +40,7 @@ const ALREADY_COMPLETED: &str = "Operation already completed";
 /// The options of the cancellation API.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct CancellationOptions {
-    /// Whether the cancellation API is served at /cancellation: true or false.
+    /// Serve the cancellation API at /cancellation: true or false.
     #[arg(
         id = "tool_cancellation_enabled",
         long = "tool-cancellation-enabled",
@@ -77,7 +77,7 @@ pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
         .nest("/v1/cancellation", api)
 }
 
-/// Whoever asks, if it has the permission `admin.system_config`, which the role admin brings.
+/// The requester, if it has the permission `admin.system_config`, which the role admin brings.
 fn admin(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
     authenticate(hub, Role::Admin, headers, uri.query()).map_err(|denied| {
         let forbidden = "Insufficient permissions. Required: admin.system_config";
@@ -105,10 +105,10 @@ struct Answer {
     /// Added to ContextForge's answer: how far the stop of a cancelled run was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     stop: Option<&'static str>,
-    /// The same: what has stopped it, if the app says.
+    /// What has stopped it, if the app says.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<&'static str>,
-    /// The same: in how many milliseconds.
+    /// How many milliseconds the stop took, if the app says.
     #[serde(skip_serializing_if = "Option::is_none")]
     took: Option<Value>,
 }

@@ -24,7 +24,7 @@ pub(super) struct Greeting {
 }
 
 impl Default for Greeting {
-    /// Of a peer that has said nothing yet.
+    /// The greeting of a peer that has said nothing yet.
     fn default() -> Self {
         Greeting {
             name: "JSON-RPC peer".into(),

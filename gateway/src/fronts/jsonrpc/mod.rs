@@ -41,7 +41,7 @@ struct Jsonrpc {
     hub: Arc<Hub>,
     room: Arc<Shares>,
     rate: Arc<RateLimiter>,
-    /// Of capabilities.
+    /// Lists of capabilities.
     lists: Arc<Listing>,
 }
 

@@ -272,8 +272,8 @@ impl Endpoint for Peer {
         self.receive(text, bytes)
     }
 
-    /// Of notifications, of which nobody can be told that they are too many: a cancel must not be
-    /// lost. Requests are counted, and refused, as they come.
+    /// The rate of notifications. They cannot be refused, and a cancel must not be lost, so too many wait.
+    /// Requests are counted, and refused, as they come.
     fn rate(&self) -> Option<f64> {
         Some(self.hub.limits.requests_per_second)
     }

@@ -21,7 +21,7 @@ use crate::fronts::shares::Holder;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 
-/// Between two looks at which sessions are in use, at the longest.
+/// The longest time between two looks at which sessions are in use.
 const LONGEST_TICK: Duration = Duration::from_secs(60);
 /// And at the shortest.
 const SHORTEST_TICK: Duration = Duration::from_millis(10);
@@ -222,7 +222,7 @@ impl Sessions {
         (self.idle / 10).clamp(SHORTEST_TICK, LONGEST_TICK)
     }
 
-    /// Past the last use: as it may be told late, a little longer than a session lives here.
+    /// How long after its last use: a little longer than a session lives here, as news may be late.
     fn kept_for(&self) -> Duration {
         self.idle + 3 * self.tick()
     }
@@ -230,7 +230,7 @@ impl Sessions {
 
 /// 503: there may be such a session on another worker, and nobody can say.
 fn unknown_for_now() -> Refusal {
-    let message = "Whether there is such a session is not known at the moment";
+    let message = "The session cannot be looked up: Redis does not answer";
     let error = Error::new(Code::DISCONNECTED, message);
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }

@@ -22,7 +22,7 @@ use crate::gateway::Seldom;
 use crate::gateway::calls::CancelNotice;
 use crate::wire::json_rpc::{Id, cancel_notice, notification};
 
-/// Between two comments in a stream that has nothing to say.
+/// Time between two comments in a stream that has nothing to say.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Asks a proxy to pass on each event as it comes.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");

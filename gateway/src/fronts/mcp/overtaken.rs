@@ -13,7 +13,7 @@ const OVER: usize = 256;
 const EARLY: usize = 64;
 /// Bytes of an id that is waited for: no request has a longer one, unless the limit was raised.
 const ID_BYTES: usize = 256;
-/// For a request to arrive after its cancel.
+/// How long a request may take to arrive after its cancel.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The cancels of one session that have overtaken their requests: each message is an HTTP request

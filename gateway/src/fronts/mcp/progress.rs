@@ -10,7 +10,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of a call that has not said anything yet.
+    /// Progress of a call that has not said anything yet.
     pub fn new(token: Value) -> Self {
         Progress { token, last: None }
     }

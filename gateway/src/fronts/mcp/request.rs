@@ -113,7 +113,7 @@ impl<'a> Head<'a> {
         Some(value.to_str().unwrap_or_default())
     }
 
-    /// Of a version that names the method and its subject in headers: they are those of the body.
+    /// For a version that names the method and its subject in headers: checks that they match the body.
     fn check_names(self, request: &Request<'_>) -> Result<(), Refusal> {
         let method = self.text(METHOD).map(Cow::Borrowed);
         agree("Mcp-Method", method, &request.method)?;
@@ -275,7 +275,7 @@ impl<'a> Request<'a> {
             let what = "MCP-Protocol-Version is not the version in the parameters";
             return Err(Refusal::invalid(what));
         }
-        // The header need not be there yet, but whoever routes by it must not be misled.
+        // The header need not be there yet, but a router that uses it must not be misled.
         let mut methods = head.0.get_all(METHOD).iter();
         if head.is_stateless() && methods.any(|method| method != "initialize") {
             return Err(mismatch("Mcp-Method is not what the body says"));

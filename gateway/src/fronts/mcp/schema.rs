@@ -118,7 +118,7 @@ fn binary_members(properties: &JsonObject) -> Vec<String> {
     let declared = properties.contains_key("encoding");
     let listed = mime["enum"].as_array().into_iter().flatten();
     let types = listed.chain(mime.get("const")).map(Value::as_str);
-    // Of whatever type the file is, it may have a plain name.
+    // A file of any type may have a plain name.
     let types = types.chain([None]);
     let names = types.flat_map(|media_type| content_members(media_type, declared));
     let mut names: Vec<_> = names.map(str::to_string).collect();

@@ -23,7 +23,7 @@ pub(super) struct Mcp {
     pub shared: Arc<SharedSessions>,
     /// Responses that are open.
     pub open: Arc<Shares>,
-    /// Of tools.
+    /// Lists of tools.
     pub lists: Arc<Listing>,
 }
 
@@ -38,9 +38,9 @@ impl Mcp {
     pub(super) fn share(&self, asker: &Asker) -> Result<Share, Refusal> {
         self.open.take(&asker.holder).map_err(|full| {
             let what = match full {
-                Full::All(max) => format!("{max} responses of MCP are open, and no more may be"),
+                Full::All(max) => format!("{max} MCP responses are open, and no more are allowed"),
                 Full::Share(max) => {
-                    format!("{max} responses of yours are open, and no more may be")
+                    format!("{max} of your responses are open, and no more are allowed")
                 }
             };
             let error = Error::new(Code::RATE_LIMITED, what);
@@ -77,7 +77,7 @@ impl Mcp {
         server
     }
 
-    /// The same without a session.
+    /// The answer to server/discover, which needs no session.
     pub(super) fn discovered(&self, caller: &Caller) -> Value {
         let mut server = self.server(caller);
         let info = server["serverInfo"].take();

@@ -265,11 +265,11 @@ impl Session {
         self.state().hears_notices = hears;
     }
 
-    /// Sends a log message of level `notice` to whoever listens.
+    /// Sends a log message of level `notice` to those that listen.
     pub fn notice(&self, message: impl FnOnce() -> String) {
         let state = self.state();
         let newest = state.listening.back().filter(|_| state.hears_notices);
-        // A client that leaves so many unread has no use for another.
+        // A client that leaves this many unread has no use for another.
         if let Some((_, sender)) = newest {
             let _ = sender.try_send(message());
         }

@@ -22,26 +22,26 @@ use caphost::call::{Code, Error};
 
 /// What is remembered of sessions that are not here.
 const ABSENT: usize = 4_096;
-/// For how long: what it concerns may be on its way.
+/// For how long they are remembered: news of them may be on its way.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Bounds of MCP, with their defaults.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "MCP")]
 pub struct McpOptions {
-    /// MCP sessions at once. When there are as many, the one that was not used for longest makes room for the next; one with an open request or stream never does.
+    /// MCP sessions at once. Beyond it, the one that was not used for longest is ended, but never one with an open request or stream.
     #[arg(long, env = "CAPHOST_MCP_MAX_SESSIONS", default_value = "1000", value_parser = count, value_name = "N")]
     pub mcp_max_sessions: usize,
-    /// MCP sessions at once of one token, or of one address where there are no tokens, past which only sessions of its own make room.
+    /// MCP sessions at once of one token, or of one address where there are no tokens. Beyond that only its own sessions are ended.
     #[arg(long, env = "CAPHOST_MCP_MAX_SESSIONS_PER_TOKEN", default_value = "250", value_parser = count, value_name = "N")]
     pub mcp_max_sessions_per_token: usize,
-    /// Responses of MCP that are open at once: calls in flight, answers that are not read, and streams that listen. At most --max-http-connections.
+    /// MCP responses open at once: calls in flight, unread answers and listening streams. At most --max-http-connections.
     #[arg(long, env = "CAPHOST_MCP_MAX_OPEN", default_value = "4096", value_parser = count, value_name = "N")]
     pub mcp_max_open: usize,
-    /// Responses of MCP that are open at once for one token, or for one address where there are no tokens. At most --max-http-connections-per-address.
+    /// MCP responses open at once for one token, or for one address where there are no tokens. At most --max-http-connections-per-address.
     #[arg(long, env = "CAPHOST_MCP_MAX_OPEN_PER_TOKEN", default_value = "1024", value_parser = count, value_name = "N")]
     pub mcp_max_open_per_token: usize,
-    /// How long an MCP session lives without a request or an open stream. So long also lives the app's session that requests without a session (2026-07-28) share, for each token and app.
+    /// How long an MCP session lives without a request or an open stream. The session that stateless requests (2026-07-28) share, one for each token and app, lives as long.
     #[arg(long, env = "CAPHOST_MCP_SESSION_IDLE", default_value = "30m", value_parser = duration, value_name = "TIME")]
     pub mcp_session_idle: Duration,
     /// Tools in one page of tools/list.
@@ -68,7 +68,7 @@ pub struct Sessions {
     pub(super) hub: Arc<Hub>,
     pub(super) idle: Duration,
     max: usize,
-    /// Of one holder.
+    /// How many one holder may have.
     share: usize,
     table: Mutex<Table>,
 }
@@ -185,9 +185,9 @@ enum Told {
 }
 
 impl Table {
-    /// Makes room for a session of `holder`, who may have `share` of `max`. If there is none left, the
-    /// one goes that was not used for longest: of the holder's own if it has its share, else of who
-    /// has most. The one that goes is here no more.
+    /// Makes room for a session of `holder`, who may have `share` of `max`. If there is none left, one
+    /// session is ended, the one unused for longest: among the holder's own if it has its share, else
+    /// among those of the holder with most. The ended session is here no more.
     fn make_room(
         &mut self,
         holder: &Holder,

@@ -126,8 +126,8 @@ pub(super) struct Egress {
 }
 
 impl Egress {
-    /// Whatever is named by `allow`. If that names nothing, all but internal addresses, of which
-    /// `loopback` excepts this machine.
+    /// Allows what `allow` names. If that names nothing, allows all but internal addresses; with
+    /// `loopback`, also this machine.
     pub fn new(allow: Vec<AllowedHost>, loopback: bool) -> Self {
         Egress { allow, loopback }
     }

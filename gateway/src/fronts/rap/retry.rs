@@ -9,9 +9,9 @@ use uuid::Uuid;
 /// How far something is tried again.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Until {
-    /// So many attempts were made.
+    /// This many attempts were made.
     Attempts(u32),
-    /// The next one would begin so long after the first.
+    /// The next attempt would begin this long after the first.
     Elapsed(Duration),
 }
 

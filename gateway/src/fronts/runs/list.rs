@@ -98,7 +98,7 @@ struct Viewer<'a> {
     role: &'static str,
 }
 
-/// A list as the answer, unless whoever asks has the same already.
+/// A list as the answer, unless the requester has the same already.
 pub(super) fn respond(listed: String, headers: &HeaderMap) -> Response {
     let tag = tag(&listed);
     let known = headers.get_all(IF_NONE_MATCH).iter();

@@ -16,9 +16,9 @@ use crate::limits::Limits;
 /// What every WebSocket is opened with.
 #[derive(Debug)]
 pub(crate) struct SocketBounds {
-    /// For what is unfinished on all connections.
+    /// Counts what is unfinished on all connections.
     pub unfinished: Arc<Ledgers>,
-    /// At reading what takes long.
+    /// Turns at reading what takes long.
     pub turns: Arc<Turns>,
     /// At reading what does not.
     pub bursts: Bursts,

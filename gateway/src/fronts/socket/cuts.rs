@@ -19,7 +19,7 @@ impl Cuts {
         self.many.store(all.len(), Relaxed);
     }
 
-    /// The bytes that were sent of that message, of which so many have come.
+    /// The bytes that were sent of that message, when this many have come.
     pub fn bytes(&self, number: u64, came: usize) -> usize {
         if self.many.load(Relaxed) == 0 {
             return came;

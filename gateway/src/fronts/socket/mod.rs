@@ -61,10 +61,10 @@ impl Connection {
 
 /// What takes a connection's messages. It answers by way of the connection's [`Outbox`].
 pub trait Endpoint: Send + Sync + 'static {
-    /// A text frame has come, of so many bytes. Of one with more than are accepted, `text` is the
+    /// A text frame of `bytes` bytes has come. If those are more than are accepted, `text` is the
     /// beginning.
     fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted;
-    /// How many messages are read in a second. Without, their rate is the endpoint's concern.
+    /// How many messages are read in a second. None: the endpoint itself limits their rate.
     fn rate(&self) -> Option<f64> {
         None
     }

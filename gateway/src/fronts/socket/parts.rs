@@ -1,13 +1,13 @@
 //! Hands large frames to the WebSocket in parts, and cuts large messages into them.
 //!
-//! For a frame the WebSocket makes room in a buffer that stays as large as it was once, for as long as
-//! the connection lasts. Of a message in several frames the whole is collected elsewhere, and no more of
-//! it is left behind than a part.
+//! The WebSocket reads a frame into a buffer that never shrinks as long as the connection lasts. A
+//! message in several frames is collected elsewhere, and leaves behind no more room than a part
+//! takes.
 //!
-//! Fragments are counted as well: of a message in any number of them nothing is seen before its end.
+//! Fragments are counted as well: a message in any number of them is not seen before its end.
 //!
-//! Of a message that is too large to be accepted only the beginning is handed on, which is enough to
-//! refuse it under its id. The rest is dropped as it comes.
+//! When a message is too large to be accepted, only its beginning is handed on. That is enough to refuse
+//! it under its id. The rest is dropped as it comes.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -30,14 +30,14 @@ use frames::{Frames, News};
 const PART: u64 = 64 << 10;
 /// Bytes read at once where frames may begin.
 const READ: usize = 16 << 10;
-/// Of the rest of a frame, so much is worth reading by itself.
+/// Smallest rest of a frame that is read separately.
 const WORTH_IT: u64 = 4 << 10;
 
-/// Fragments of less than 1 KiB, of one connection, but for the last of each message. Whoever sends more
-/// has to wait.
+/// Fragments of less than 1 KiB of one connection, not counting the last of each message. A peer that
+/// sends more has to wait.
 pub(crate) const TINY_PER_SECOND: u32 = 1_000;
 
-/// A connection of which frames are read in parts.
+/// A connection whose frames are read in parts.
 #[derive(Debug)]
 pub(crate) struct Parts<S> {
     stream: S,
@@ -45,8 +45,8 @@ pub(crate) struct Parts<S> {
     watch: Watch,
     /// What is to be read next, because there was no room for it.
     waiting: BytesMut,
-    /// When all tiny fragments that have come are at their rate, and until when nothing is read if that
-    /// is too far away.
+    /// When the tiny fragments that have come are within their rate, and until when nothing is read if
+    /// that is too far away.
     paid: Option<Instant>,
     pause: Option<Pin<Box<Sleep>>>,
 }

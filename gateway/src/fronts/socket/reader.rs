@@ -25,23 +25,23 @@ use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 
-/// Reading a message larger than this takes so long that it waits for its turn, and that other tasks
-/// move to another thread. Were it less, an app with many would keep its small ones waiting, and each
-/// of many threads would keep memory for what it has read.
+/// A message larger than this takes long to read: it waits for its turn, and other tasks move to
+/// another thread. With a lower bound, an app with many would keep its small ones waiting, and each of
+/// many threads would keep memory for what it has read.
 const LARGE_BYTES: usize = 1 << 20;
 
 /// Frames of one connection that are no message: pings, pongs, binary ones, and text that cannot be
-/// read. Whoever sends more has to wait.
+/// read. A peer that sends more has to wait.
 pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
 
 /// Frames of all connections of one token, or of one address without a token, that are no message or a
-/// request that is refused, and how many may come at once. Whoever sends more has to wait.
+/// request that is refused, and how many may come at once. A peer that sends more has to wait.
 pub(crate) const REFUSED_PER_SECOND: u32 = 5_000;
 pub(crate) const REFUSED_AT_ONCE: u32 = 10_000;
 /// How long at least, as others of the same party wait too, and all look again.
 const REFUSED_WAIT: Duration = Duration::from_millis(100);
 
-/// `app/update`s of one connection, and how many may come at once. Whoever sends more has to wait.
+/// `app/update`s of one connection, and how many may come at once. A peer that sends more has to wait.
 pub(crate) const UPDATES_PER_SECOND: u32 = 10;
 pub(crate) const UPDATES_AT_ONCE: u32 = 100;
 
@@ -51,9 +51,9 @@ enum End {
     Closed,
     /// The connection broke.
     Lost,
-    /// What has come of a message makes room for those of others: the peer may try again.
+    /// The beginning of a message had to make room for others: the peer may try again.
     NoRoom,
-    /// The peer has shown no sign of life for so long.
+    /// The peer has shown no sign of life for this long.
     Silent(Duration),
     /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
     Broken(CloseCode, String),

@@ -108,13 +108,13 @@ impl Watch {
         *locked(&self.0.waits)
     }
 
-    /// It is a WebSocket from now on, whose messages have at most so many bytes.
+    /// From now on it is a WebSocket, whose messages have at most this many bytes.
     pub(crate) fn is_socket(&self, most: usize) {
         self.0.is_socket.store(true, Relaxed);
         self.allow(most);
     }
 
-    /// Messages have at most so many bytes from now on.
+    /// From now on messages have at most this many bytes.
     pub(crate) fn allow(&self, most: usize) {
         self.0.most.store(most, Relaxed);
     }
@@ -137,7 +137,7 @@ impl Watch {
         self.0.give_back();
     }
 
-    /// So many bytes that were read are not kept, and of those messages no more comes.
+    /// Notes that this many bytes read are not kept, and that no more comes of those messages.
     pub(super) fn dropped(&self, bytes: u64, cuts: impl IntoIterator<Item = (u64, u64)>) {
         let noted = &*self.0;
         let kept = noted
@@ -149,12 +149,12 @@ impl Watch {
         noted.cuts.add(cuts);
     }
 
-    /// How many bytes that message of this connection had, of which so many have come.
+    /// How many bytes that message of this connection had, when this many have come.
     pub(super) fn bytes_of(&self, number: u64, came: usize) -> usize {
         self.0.cuts.bytes(number, came)
     }
 
-    /// A ping or pong with so many bytes was read. It may have come between the fragments of a message.
+    /// A ping or pong with this many bytes was read. It may have come between the fragments of a message.
     pub(crate) fn control_frame(&self, bytes: usize) {
         let noted = &*self.0;
         let less = |it: &AtomicUsize| {
@@ -206,7 +206,7 @@ impl Watch {
         Ok(())
     }
 
-    /// So many bytes were read.
+    /// Notes that this many bytes were read.
     fn received(&self, bytes: usize) -> Result<(), Excess> {
         let noted = &*self.0;
         if !noted.is_socket.load(Relaxed) {

@@ -137,7 +137,7 @@ impl SocketRequest {
         } = &self.connection;
         let taken = bounds.agents.take(&Holder::of(hub, owner, address.0.ip()));
         taken.map(Some).map_err(|_| {
-            let message = "This token has its share of the connections";
+            let message = "This token has used up its share of the connections";
             Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, RETRY_SHARE)
         })
     }
@@ -169,7 +169,7 @@ impl SocketRequest {
                 .headers_mut()
                 .insert(SEC_WEBSOCKET_PROTOCOL, protocol);
         }
-        // A longer frame is not read at all; of a message over its own limit the beginning is kept, and
+        // A longer frame is not read at all. For a message over its own limit the beginning is kept, and
         // refused.
         let message_bytes = limits.message_bytes;
         let mut frame_bytes = limits.frame_bytes.max(message_bytes);

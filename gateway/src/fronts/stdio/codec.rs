@@ -21,7 +21,7 @@ enum Framing {
 pub(super) enum Frame {
     /// A message, whatever it says.
     Message(String),
-    /// A message of so many bytes, which were dropped.
+    /// A message of this many bytes, which were dropped.
     TooLarge(u64),
     /// A message that is not UTF-8.
     NotText,
@@ -224,7 +224,7 @@ fn content_length(headers: &[u8]) -> Result<u64, Broken> {
     let length = length.ok_or_else(missing)?.1.trim();
     length
         .parse()
-        .map_err(|_| Broken::Lost(format!("Content-Length: {length:.32} is no length")))
+        .map_err(|_| Broken::Lost(format!("Content-Length: {length:.32} is not a length")))
 }
 
 #[cfg(test)]

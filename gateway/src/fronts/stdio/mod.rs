@@ -30,7 +30,7 @@ use codec::Codec;
 const MESSAGE_BYTES: usize = 256 << 20;
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 << 10;
-/// For the last messages to be written.
+/// How long writing the last messages may take.
 const LAST_MESSAGES: Duration = Duration::from_secs(1);
 
 /// Where a bridge says something to its peer.

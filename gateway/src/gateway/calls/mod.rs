@@ -45,7 +45,7 @@ pub struct NewCall {
     pub capability: String,
     /// What its handler gets.
     pub params: Option<Json>,
-    /// After which the app cancels it.
+    /// How long it may take before the app cancels it.
     pub timeout: Option<Duration>,
     /// The id the dialect gives it, as plain text.
     pub dialect_id: Option<String>,

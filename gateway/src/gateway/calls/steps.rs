@@ -1,4 +1,4 @@
-//! What a call does, from the broker to whoever waits for it.
+//! What a call does, from the broker to the one that waits for it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -13,9 +13,9 @@ use crate::broker::{CapabilityInfo, Instance, Offer, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, SAYS_CHANGES};
 
-/// For the last words of an app that is gone to be on their way.
+/// How long the last messages of an app that is gone may be on their way.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// After which it is looked whether they are, without being told.
+/// How often to check on them without being told.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The apps the others have been told of.
@@ -25,7 +25,7 @@ pub(super) type Announced = BTreeMap<AppKey, (Arc<Offer>, Instance)>;
 #[derive(Debug, PartialEq)]
 enum Change {
     None,
-    /// So much of it is different.
+    /// This much of it is different.
     Some {
         added: Vec<CapabilityInfo>,
         removed: Vec<String>,

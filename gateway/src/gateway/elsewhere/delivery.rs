@@ -15,11 +15,11 @@ use crate::cluster::message::{Message, SAYS_WRITTEN, TunnelId};
 use crate::gateway::outbox::Outbox;
 use crate::wire::Outgoing;
 
-/// Bytes in the app's queue past which nothing is added to it: 64 KiB, or a quarter of what it holds.
+/// Bytes in the app's queue beyond which nothing is added: 64 KiB, or a quarter of what it holds.
 const AHEAD_BYTES: usize = 64 << 10;
 /// Bytes after which the other worker is told.
 const TELL_BYTES: usize = 256 << 10;
-/// After which it is told in any case.
+/// Time after which it is told in any case.
 const TELL: Duration = Duration::from_millis(100);
 
 /// What the session says.

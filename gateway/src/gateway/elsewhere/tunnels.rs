@@ -86,8 +86,8 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// The app has sent a text frame of so many bytes, of which `text` is the beginning if they are more
-    /// than are accepted.
+    /// The app has sent a text frame of `bytes` bytes. If those are more than are accepted, `text` is the
+    /// beginning.
     pub fn text(&self, text: &str, bytes: usize) {
         let from = Message::FromConnection { tunnel: self.id };
         let mut text = text.to_string();
@@ -266,7 +266,7 @@ impl Elsewhere {
         }
     }
 
-    /// So many more messages have been written to the app there.
+    /// Notes that this many more messages were written to the app there.
     pub(super) fn written(&self, worker: WorkerId, tunnel: TunnelId, messages: usize) {
         let Some(end) = self.end_of(worker, tunnel) else {
             return;

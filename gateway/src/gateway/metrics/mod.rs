@@ -29,18 +29,18 @@ pub struct Readings<'a> {
     pub agents: [(Dialect, usize); 4],
     /// Requests and questions that wait for an answer.
     pub in_flight: usize,
-    /// Of the broker.
+    /// The broker's counters.
     pub counters: Counters,
     /// Whether Redis answers, the workers there are, and what went to and from them; where this is
     /// one of several.
     pub cluster: Option<(Standing, &'a Traffic)>,
-    /// Of apps' sessions.
+    /// Counts of apps' sessions.
     pub sessions: Sessions,
 }
 
 /// The metrics of one gateway. Every method is cheap and may be called from anywhere.
 pub struct Metrics {
-    /// Of the RAP tool servers whose tools are used.
+    /// Counters of the RAP tool servers whose tools are used.
     pub tool_servers: ToolServerCounters,
     recorder: PrometheusRecorder,
     runs: RunMetrics,

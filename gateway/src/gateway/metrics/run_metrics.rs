@@ -72,7 +72,7 @@ impl CancelResult {
         }
     }
 
-    /// Of a run that has ended, if it was asked to be cancelled.
+    /// The result for an ended run, if its cancellation was asked for.
     pub fn of(ended: &Ended) -> Option<Self> {
         ended.cancel_requested_at?;
         match ended.state {

@@ -16,7 +16,7 @@ use crate::gateway::outbox::{Outbox, Pushed};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
 use caphost::call::{Code, Error};
 
-/// From the first message that is not acknowledged to its acknowledgement, unless more come.
+/// How long the first unacknowledged message waits for its acknowledgement, unless more come.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A session on a connection, wherever that is: what the connection brings goes in with
@@ -58,8 +58,8 @@ impl Attached {
         self.beginning(text, text.len(), shared)
     }
 
-    /// The same for a frame of so many bytes: if those are more than are accepted, `text` need not be more
-    /// than the beginning.
+    /// [`Attached::text`] for a frame of `bytes` bytes. If those are more than are accepted, `text` may be
+    /// just the beginning.
     pub fn beginning(&self, text: &str, bytes: usize, shared: Option<&Bytes>) -> Counted {
         let mut inbound = self.session.inbound();
         if inbound.link != self.link {
@@ -156,7 +156,7 @@ fn acknowledge(hub: &Hub, session: &Session, outbox: &Arc<Outbox>, inbound: &mut
     let Some(received) = inbound.received.acknowledge() else {
         return;
     };
-    // Without room for it the connection is over, and whoever reads from it says so.
+    // Without room for it the connection is over, and its reader says so.
     let pushed = outbox.push(messages::ack(hub.now().unix_ms, received));
     if matches!(pushed, Pushed::Congested | Pushed::Full) {
         hub.relieved_if(session.peer, || Some(outbox.clone()));

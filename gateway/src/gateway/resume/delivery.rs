@@ -43,7 +43,7 @@ impl<M> Sent<M> {
         self.bytes
     }
 
-    /// The other side has received so many of all messages.
+    /// The other side has received this many of all messages.
     pub fn acknowledge(&mut self, received: u64) -> Result<(), Misfit> {
         let more = received.checked_sub(self.acknowledged).ok_or(Misfit)?;
         let more = usize::try_from(more).map_err(|_| Misfit)?;
@@ -82,7 +82,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// A message of so many bytes has arrived.
+    /// A message of `bytes` bytes has arrived.
     pub fn note(&mut self, bytes: usize) -> Due {
         self.count += 1;
         self.untold_bytes += bytes;

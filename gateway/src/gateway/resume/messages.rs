@@ -31,8 +31,8 @@ pub struct Resume<'a> {
 /// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// There is none with that token that whoever asks may take up. Why, nobody is told: a session
-    /// of somebody else is as if there were none.
+    /// The requester may take up no session with that token. Nobody is told why: a session of somebody
+    /// else looks like none.
     Unknown,
     /// The app says that it has received what was never sent, or what it had not before. The
     /// session is over.

@@ -10,10 +10,10 @@ use crate::tokens::Identity;
 use crate::wire::Outgoing;
 use rustc_hash::FxHashMap;
 
-/// A peer to whom nothing was written for so long, although something waits, does not read.
+/// A peer counts as not reading when something has waited this long and nothing was written to it.
 const STUCK: Duration = Duration::from_secs(1);
 
-/// What waits for a peer that reads counts as so many times less than what waits for one that does not.
+/// Weight divisor for peers that are reading.
 const READS: usize = 8;
 
 /// Where messages for a peer go.
@@ -33,7 +33,7 @@ impl Queue {
         }
     }
 
-    /// How many bytes wait, and since when nothing was written; of whom nobody writes to, for ever.
+    /// How many bytes wait, and since when nothing was written. None: nobody writes to this peer.
     pub fn waiting(&self) -> (usize, Option<Instant>) {
         match self {
             Queue::Plain(outbox) => {
@@ -68,7 +68,7 @@ impl Queue {
 #[derive(Default)]
 pub struct Queues {
     queues: FxHashMap<PeerId, Queue>,
-    /// Whose those are that are no peers of the broker.
+    /// Owners of queues the broker does not know.
     owners: FxHashMap<PeerId, Arc<str>>,
     /// Queues that are no peer's any more, as long as something of them may be written.
     leaving: Vec<Weak<Outbox>>,
@@ -114,8 +114,8 @@ impl Queues {
         !leaving.is_empty()
     }
 
-    /// Of the owner for whose peers most waits the one for which most waits. Of one that reads it
-    /// counts less. `owner` tells whose a peer is; those of nobody count for themselves.
+    /// The peer to evict: the largest queue of the owner with most. What waits for a peer that reads
+    /// counts less. `owner` tells whose a peer is; a peer without an owner counts for itself.
     pub fn longest<'a>(&'a self, owner: impl Fn(PeerId) -> Option<&'a Arc<str>>) -> Option<PeerId> {
         let now = Instant::now();
         let weights = self.queues.iter().filter_map(|(peer, queue)| {

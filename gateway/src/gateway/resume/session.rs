@@ -18,7 +18,7 @@ const ENDED: u64 = u64::MAX;
 
 /// A session. Each connection it is on is a *link*, and later ones have greater numbers.
 pub struct Session {
-    /// Whoever knows it may take the session up.
+    /// A connection that knows it may take the session up.
     pub token: String,
     /// What the app is called by.
     pub app: Arc<str>,
@@ -37,7 +37,7 @@ pub struct Session {
 
 /// The way in.
 pub struct Inbound {
-    /// Of whom messages are taken.
+    /// The link whose messages are taken.
     pub link: u64,
     /// What was taken.
     pub received: Received,
@@ -59,7 +59,7 @@ pub enum Left {
     Nothing,
     /// It cannot be taken up again.
     Over,
-    /// It waits; and so much waits to be written.
+    /// It waits, and this much waits to be written.
     Waiting { backlog: Backlog },
 }
 
@@ -94,14 +94,14 @@ impl Session {
         }
     }
 
-    /// Whether whoever shows `token` and is `by` may take it up, or have it ended. How long this
+    /// Whether `by`, which shows `token`, may take it up, or have it ended. How long this
     /// takes tells nothing of the token.
     pub fn is_of(&self, token: &str, by: &Identity) -> bool {
         let known = bool::from(self.token.as_bytes().ct_eq(token.as_bytes()));
         known && by.may_reach(&self.app) && (by.is_admin() || by.name == self.owner.name)
     }
 
-    /// The way in. Whoever takes a message holds it until the broker knows the message.
+    /// The way in. The one that takes a message holds it until the broker knows the message.
     pub fn inbound(&self) -> MutexGuard<'_, Inbound> {
         self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// The app has received so many messages.
+    /// The app has received this many messages.
     pub fn acknowledge(&self, received: u64) -> Result<(), Misfit> {
         match &mut self.outbound().sent {
             Some(sent) => self.taken(sent, received),
@@ -174,8 +174,8 @@ impl Session {
         Left::Waiting { backlog }
     }
 
-    /// Moves to another connection, whose app has received so many messages: `first` goes there,
-    /// then what is lacking. The connection before is closed. The number of the link.
+    /// Moves to another connection, whose app has received this many messages: `first` goes there,
+    /// then what is lacking. Closes the connection before. Returns the number of the link.
     pub fn attach(
         &self,
         inbound: &mut Inbound,
@@ -264,7 +264,7 @@ impl Session {
         }
     }
 
-    /// The app has received so many messages: they are not kept any longer.
+    /// The app has received this many messages: they are no longer kept.
     fn taken(&self, sent: &mut Sent<Outgoing>, received: u64) -> Result<(), Misfit> {
         let before = sent.bytes();
         let taken = sent.acknowledge(received);

@@ -9,11 +9,11 @@ pub(crate) const LIST_BYTES: usize = 8 << 20;
 /// Bytes of a run without its texts, about.
 const RUN_BYTES: usize = 600;
 
-/// The newest, as many as there is room for in so many bytes, and how many are left out.
+/// The newest, as many as fit in `max` bytes, and how many are left out.
 pub(super) fn bounded(mut runs: Vec<Arc<Run>>, max: usize) -> (Vec<Arc<Run>>, usize) {
     let (all, mut bytes) = (runs.len(), 0);
     runs.retain(|run| {
-        // Past the end nothing is looked at any more.
+        // Once there are too many bytes, no more are counted.
         bytes += if bytes <= max { length(run) } else { 0 };
         bytes <= max
     });

@@ -14,9 +14,9 @@ use crate::gateway::hub::Hub;
 use crate::tokens::Identity;
 use caphost::call::{Code, Stop};
 
-/// For each worker to answer.
+/// How long each worker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// For a cancel to get to a run's worker, and its answer back.
+/// How long a cancel may take to get to a run's worker, and its answer to come back.
 const WAY: Duration = Duration::from_secs(1);
 const NO_ANSWER: &str = "No answer from the worker of this run";
 
@@ -47,7 +47,7 @@ impl Hub {
         Sought::among(request_id, here, there.runs, there.unsure)
     }
 
-    /// The same; if there is none anywhere, the cancel is kept for it, wherever it comes.
+    /// [`Hub::seek`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
     pub async fn seek_or_cancel_early(
         &self,
         request_id: &str,
@@ -166,7 +166,7 @@ impl Hub {
     }
 }
 
-/// Asks all others. Whoever has the very run with that id ends the search.
+/// Asks all others. The one that has the very run with that id ends the search.
 async fn ask_all(workers: &Cluster, question: Question, id: Option<RunId>) -> There {
     let asked = workers.others().into_iter().map(|worker| {
         let question = question.clone();

@@ -12,7 +12,7 @@ use crate::cluster::WorkerId;
 pub enum Unsure {
     /// Redis does not answer, so nobody can be asked.
     Redis,
-    /// So many workers have not answered, or are gone and their runs not taken over yet.
+    /// How many workers have not answered, or are gone with their runs not taken over yet.
     Workers(usize),
 }
 

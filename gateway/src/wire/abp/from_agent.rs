@@ -56,8 +56,8 @@ pub enum FromAgent {
     Elicited(Value),
 }
 
-/// A property: where it stands, whether it may be missing, what it must be, and how that is said to
-/// whoever got it wrong.
+/// A property: where it stands, whether it may be missing, what it must be, and how a peer that got it
+/// wrong is told.
 struct Rule {
     path: &'static str,
     optional: bool,

@@ -74,7 +74,7 @@ pub fn refused<D: Borrow<Value>>(id: &Value, code: i32, failure: &Error<D>) -> V
     RpcError::of_abp(code, &error_json(failure)).answer(id)
 }
 
-/// The answer to a request that was cancelled, whoever cancelled it; `stop` is how far the stop was
+/// The answer to a request that was cancelled, no matter by whom; `stop` is how far the stop was
 /// seen, and `by` what has stopped it.
 pub fn cancelled(id: &Id, capability: &str, stop: Stop, by: Option<StoppedBy>) -> Value {
     let mut data = json!({

@@ -1,6 +1,6 @@
 //! `POST /rap/callback/<secret>/<call>`, where tool servers deliver results and events.
 //!
-//! A callback carries no credentials: whoever knows the URL may use it. So each tool server has
+//! A callback carries no credentials: anybody who knows the URL may use it. So each tool server has
 //! one of its own, which nobody can guess and no other tool server is told. Its last segment names
 //! the call, so that a result too large to be read can still end the call it belongs to.
 
@@ -96,7 +96,7 @@ impl CallbackEndpoint {
         }
     }
 
-    /// Waits for room for a body of at most so many bytes.
+    /// Waits for room for a body of at most this many bytes.
     async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let bytes = bytes.min(self.max_body).try_into().ok()?;
         self.room.clone().acquire_many_owned(bytes).await.ok()

@@ -14,8 +14,8 @@ use crate::options::{defaults, duration};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "RAP runtime")]
 pub struct RuntimeConfig {
-    /// The base URL of a RAP tool server whose tools are offered as an app's capabilities, with the
-    /// bearer token it wants, if any. Repeatable; in the environment separated by commas.
+    /// The base URL of a RAP tool server, and its bearer token if it needs one. Its tools are offered as
+    /// an app's capabilities. Repeatable; in the environment separated by commas.
     #[arg(
         long = "tool-server",
         env = "CAPHOST_TOOL_SERVERS",
@@ -24,7 +24,7 @@ pub struct RuntimeConfig {
         value_name = "[TOKEN@]URL"
     )]
     pub servers: Vec<ToolServer>,
-    /// Where tool servers reach this gateway, if not at the address it listens on.
+    /// The URL at which tool servers reach this gateway. Default: the address it listens on.
     #[arg(long = "public-url", env = "CAPHOST_PUBLIC_URL", value_name = "URL", value_parser = parse_base)]
     pub public: Option<Url>,
     /// The bounds.
@@ -36,7 +36,7 @@ pub struct RuntimeConfig {
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "RAP runtime")]
 pub struct RuntimeLimits {
-    /// How often to look at what a tool server offers.
+    /// How often to ask a tool server what it offers.
     #[arg(long = "tool-server-refresh", env = "CAPHOST_TOOL_SERVER_REFRESH", default_value = "30s", value_parser = duration, value_name = "TIME")]
     pub refresh_interval: Duration,
     /// How long a tool server may give no answer before it counts as gone.
@@ -51,7 +51,7 @@ pub struct RuntimeLimits {
     /// How long a tool server may take to answer with its toolset.
     #[arg(skip = Duration::from_secs(5))]
     pub toolset_timeout: Duration,
-    /// How many bytes a toolset may have.
+    /// The largest toolset, in bytes.
     #[arg(skip = 1_usize << 20)]
     pub toolset_bytes: usize,
     /// The first pause before a request is repeated; it doubles each time, and varies by a quarter.
@@ -162,7 +162,7 @@ pub fn parse_base(text: &str) -> Result<Url, String> {
         return Err("expected an http or https URL".into());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("a URL must have no user name: a token stands before it, TOKEN@URL".into());
+        return Err("a URL must have no user name: put a token before the URL, TOKEN@URL".into());
     }
     if !url[Position::AfterPath..].is_empty() {
         return Err("a base URL has no query and no fragment".into());

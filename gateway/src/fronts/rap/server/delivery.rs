@@ -17,7 +17,7 @@ use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
 use crate::tokens::Identity;
 
-/// Between the first attempt and the second; each later pause is twice as long.
+/// Time between the first attempt and the second; each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// Pauses do not grow past this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -25,11 +25,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// An answer's body up to this size is read, so that its connection can be used again.
 const READ_BYTES: u64 = 64 << 10;
 
-/// To one URL at once, 8.
+/// Results sent to one URL at once, 8.
 pub(crate) const PER_URL: usize = 8;
-/// To one port of a host at once, 32: one of its URLs that hangs leaves room for the others.
+/// Results sent to one port of a host at once, 32: a URL that hangs leaves room for the others.
 pub(crate) const PER_HOST: usize = 32;
-/// Of one token at once, 64, where there are tokens: others wait for none of its hosts.
+/// Results of one token sent at once, 64, where there are tokens: others do not wait for its hosts.
 pub(crate) const PER_TOKEN: usize = 64;
 /// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
 /// 512 threads that the runtime has for such.
@@ -155,11 +155,11 @@ impl Failure {
 /// How many results are sent at once.
 #[derive(Debug)]
 struct SendLimits {
-    /// Of each owner by URL, and by origin, while somebody sends or waits.
+    /// For each owner, by URL and by origin, while somebody sends or waits.
     places: Semaphores<String>,
     /// By owner.
     owners: Semaphores<String>,
-    /// Of one owner.
+    /// How many one owner may have.
     share: usize,
     all: Arc<Semaphore>,
 }
@@ -179,7 +179,7 @@ impl SendLimits {
 
     /// Waits until a result of `owner` may be sent to `url`.
     async fn acquire(&self, owner: &str, url: &Url) -> Result<SendPermits, AcquireError> {
-        // The narrowest first: whoever waits for a URL that hangs must hold no place of others. No URL
+        // The narrowest first: one that waits for a URL that hangs must hold no place of others. No URL
         // and no origin has a space in it.
         let at_url = self.places.get(&format!("{url} {owner}"), PER_URL);
         let at_url = at_url.acquire_owned().await?;

@@ -70,7 +70,7 @@ fn later(message: String) -> Refusal {
 type Share = [Taken; 2];
 
 impl RapServer {
-    /// Takes room for one more invocation of `caller`, of so many bytes.
+    /// Takes room for one more invocation of `caller` with `bytes` bytes.
     fn admit_invocation(&self, caller: &Identity, bytes: usize) -> Result<Share, Refusal> {
         let Options {
             max_pending,
@@ -178,7 +178,7 @@ impl RapServer {
             Claimed::Again => return Ok(()),
             Claimed::Taken => return Err(taken()),
             Claimed::Unsure => {
-                let message = "Whether another worker has it will be known soon";
+                let message = "Another worker may have this call: retry";
                 return Err(later(message.into()));
             }
         };

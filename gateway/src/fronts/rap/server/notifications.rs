@@ -31,7 +31,7 @@ use caphost::call::Stop;
 const BODY_BYTES: usize = 64 << 10;
 /// The reason that the app is told.
 const CANCELLED: &str = "The runtime has cancelled the tool call";
-/// The same, when a thread is closed.
+/// The reason that the app is told when a thread is closed.
 const CLOSED: &str = "The thread is closed";
 
 /// Cancels the call, if thread and id are those of one that the caller may see.

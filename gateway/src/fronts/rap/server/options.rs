@@ -11,7 +11,7 @@ use crate::options::{bytes, count, defaults, duration, rate};
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "RAP tool server")]
 pub struct Options {
-    /// A host, network or origin that results may be sent to, such as `runtime.example`, `*.example`, `10.0.0.7:8080`, `10.1.0.0/16` or `https://runtime.example`; nothing else then. Unless given, all but private, loopback and link-local addresses; without tokens, a gateway on loopback reaches loopback as well. Repeatable.
+    /// A host, network or origin that results may be sent to, such as `runtime.example`, `*.example`, `10.0.0.7:8080`, `10.1.0.0/16` or `https://runtime.example`. Only these. Default: any public address, so none that is private, loopback or link-local. A gateway on loopback without tokens also reaches loopback. Repeatable.
     #[arg(
         long = "rap-callback-allow",
         env = "CAPHOST_RAP_CALLBACK_ALLOW",
@@ -22,37 +22,37 @@ pub struct Options {
     /// How long a callback URL may take to accept a result, from connecting to its answer.
     #[arg(long = "rap-callback-timeout", env = "CAPHOST_RAP_CALLBACK_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub callback_timeout: Duration,
-    /// How long a result is sent again to a callback URL that fails.
+    /// How long to retry a result at a callback URL that fails.
     #[arg(long = "rap-callback-retry-for", env = "CAPHOST_RAP_CALLBACK_RETRY_FOR", default_value = "5m", value_parser = duration, value_name = "TIME")]
     pub callback_retry_for: Duration,
     /// How long a call may take before it is cancelled.
     #[arg(long = "rap-call-timeout", env = "CAPHOST_RAP_CALL_TIMEOUT", default_value = "60m", value_parser = duration, value_name = "TIME")]
     pub call_timeout: Duration,
-    /// How long the threads of a caller may be without a call before their session with the app ends.
+    /// How long a caller's session with an app lives without a call in any of its threads.
     #[arg(long = "rap-thread-idle", env = "CAPHOST_RAP_THREAD_IDLE", default_value = "5m", value_parser = duration, value_name = "TIME")]
     pub thread_idle: Duration,
-    /// Sessions with apps at once, one for each caller and app, and open threads known in each; beyond that, a session without a call makes room.
+    /// Sessions with apps at once, one for each caller and app; also the open threads known in each. Beyond it, a session without a call makes room.
     #[arg(long = "rap-max-threads", env = "CAPHOST_RAP_MAX_THREADS", default_value = "500", value_parser = count, value_name = "N")]
     pub max_threads: usize,
-    /// Invocations whose results are not delivered yet; beyond that, more are answered 503.
+    /// Invocations whose results are not delivered yet. Beyond it, more are answered 503.
     #[arg(long = "rap-max-pending", env = "CAPHOST_RAP_MAX_PENDING", default_value = "10000", value_parser = count, value_name = "N")]
     pub max_pending: usize,
-    /// The same of one token; beyond that, more of its invocations are answered 429.
+    /// Invocations of one token whose results are not delivered yet. Beyond it, more are answered 429.
     #[arg(long = "rap-max-pending-per-token", env = "CAPHOST_RAP_MAX_PENDING_PER_TOKEN", default_value = "2500", value_parser = count, value_name = "N")]
     pub max_pending_per_token: usize,
-    /// The largest result; in place of a larger one an error is delivered.
+    /// The largest result. For a larger one an error is delivered instead.
     #[arg(long = "rap-max-result-bytes", env = "CAPHOST_RAP_MAX_RESULT_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_result_bytes: usize,
-    /// The size of all results that wait to be delivered, beyond which errors are delivered in their place; and of all invocations that are pending, beyond which more are answered 503.
+    /// Bytes of results waiting for delivery; beyond it errors are sent instead. Also bounds the bytes of pending invocations: beyond it, more are answered 503.
     #[arg(long = "rap-max-pending-bytes", env = "CAPHOST_RAP_MAX_PENDING_BYTES", default_value = "256MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_pending_bytes: usize,
-    /// The same of one token; beyond that, more of its invocations are answered 429.
+    /// Bytes of one token's results waiting for delivery; beyond it errors are sent instead. Also bounds the bytes of its pending invocations: beyond it, more are answered 429.
     #[arg(long = "rap-max-pending-bytes-per-token", env = "CAPHOST_RAP_MAX_PENDING_BYTES_PER_TOKEN", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
     pub max_pending_bytes_per_token: usize,
-    /// Cancellations per second of one caller, and as many closures of threads.
+    /// Cancellations per second of one caller; also its closures of threads.
     #[arg(long = "rap-notifications-per-second", env = "CAPHOST_RAP_NOTIFICATIONS_PER_SECOND", default_value = "1000", value_parser = rate, value_name = "N")]
     pub notifications_per_second: f64,
-    /// How many of each may come at once.
+    /// Burst of cancellations, and of closures, of one caller.
     #[arg(long = "rap-notifications-burst", env = "CAPHOST_RAP_NOTIFICATIONS_BURST", default_value = "2000", value_parser = rate, value_name = "N")]
     pub notifications_burst: f64,
 }

@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::fronts::semaphores::{Semaphores, permits};
 use crate::tokens::Identity;
 
-/// Room for so many of something, or for so many bytes.
+/// Room for a number of things, or of bytes.
 #[derive(Debug)]
 pub(super) struct Room {
     all: Arc<Semaphore>,
@@ -31,7 +31,7 @@ pub(super) enum Full {
 }
 
 impl Room {
-    /// Whoever comes first may have all of it.
+    /// The first to come may take all of it.
     pub(super) fn new(most: usize) -> Self {
         Room {
             all: permits(most),
@@ -47,7 +47,7 @@ impl Room {
         }
     }
 
-    /// Takes so much of it for `owner`, if that much is left.
+    /// Takes `amount` of it for `owner`, if that much is left.
     pub(super) fn take(&self, owner: &Identity, amount: usize) -> Result<Taken, Full> {
         let take = |left: Arc<Semaphore>| {
             let amount = amount.try_into().ok()?;

@@ -17,7 +17,7 @@ use crate::wire::{Failure, for_log};
 /// Answers kept at once: names of apps come from outside.
 const KEPT: usize = 256;
 
-/// From one warning of conflicts to the next: any app may have as many as it likes.
+/// Time between two warnings of conflicts: any app may have as many as it likes.
 const SELDOM: Duration = Duration::from_secs(10);
 
 /// What the apps of a hub offer, as tools: made once, until an app offers something else.
@@ -152,7 +152,7 @@ impl Tools {
             conflicts = self.conflicts.len(),
             tool = for_log(name),
             capabilities = for_log(format_args!("{capabilities:?}")),
-            "capabilities with one name as tools: none is offered"
+            "capabilities share a tool name: none is offered"
         );
     }
 

@@ -47,7 +47,7 @@ pub(super) struct News {
     pub tiny: u32,
     /// Bytes that were dropped.
     pub dropped: u64,
-    /// Messages of which only the beginning was passed on: which one on this connection, and its bytes.
+    /// Messages whose beginning alone was passed on: which one on this connection, and its bytes.
     pub cut: SmallVec<[(u64, u64); 1]>,
 }
 
@@ -117,7 +117,7 @@ impl Frames {
         }
     }
 
-    /// So many bytes of the part were read.
+    /// Notes that this many bytes of the part were read.
     pub fn passed(&mut self, bytes: usize) {
         self.left -= bytes as u64;
         self.part -= bytes as u64;
@@ -232,7 +232,7 @@ impl Frames {
         }
     }
 
-    /// A part begins, whose header is otherwise that, of so many bytes.
+    /// A part of `bytes` bytes begins, with otherwise that header.
     fn next_part(&mut self, first: u8, bytes: u64, put: &mut impl FnMut(&[u8])) {
         self.part = bytes.min(PART);
         let is_last = self.part == self.left;

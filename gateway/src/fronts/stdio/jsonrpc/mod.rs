@@ -26,7 +26,7 @@ use crate::wire::json_rpc::{
 use crate::wire::mended;
 use caphost::call::{Code, Error};
 
-/// For the gateway to take leave once the input has ended.
+/// How long the gateway may take to close once the input has ended.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// The bounds of a bridge.
@@ -34,9 +34,9 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub struct Bounds {
     /// Bytes in one message of the peer, 256 MiB.
     pub message_bytes: usize,
-    /// Between two pings to the gateway, 15 s.
+    /// Time between two pings to the gateway, 15 s.
     pub ping_interval: Duration,
-    /// Without a sign of life after which the gateway counts as gone, 40 s.
+    /// How long the gateway may be silent before it counts as gone, 40 s.
     pub dead_peer_timeout: Duration,
 }
 
@@ -60,7 +60,7 @@ struct Bridge<W, S> {
     bounds: Bounds,
 }
 
-/// Carries messages until one side ends. Whoever still waits for an answer then gets an error: the
+/// Carries messages until one side ends. A peer that still waits for an answer then gets an error: the
 /// gateway has cancelled the call, or cannot be asked.
 pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
     input: impl AsyncRead + Unpin,

@@ -18,7 +18,7 @@ use super::header::{decoded, header_value};
 use crate::http_client;
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
 
-/// A stream that is silent for so long is dead: the gateway sends a comment every 15 s.
+/// A stream that is silent for this long is dead: the gateway sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
 
 const SESSION: &str = "mcp-session-id";

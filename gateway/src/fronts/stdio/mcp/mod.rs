@@ -35,14 +35,14 @@ use crate::wire::mended;
 pub use link::Endpoint;
 use link::{Link, Membership, Request, Session, answers, disconnected, failure, messages};
 
-/// For the gateway to be told that the client is gone.
+/// How long telling the gateway that the client is gone may take.
 const LEAVE: Duration = Duration::from_secs(2);
-/// Between the progress of a request and its answer. Clients read what comes together at once, and
+/// Time between the progress of a request and its answer. Clients read what comes together at once, and
 /// some hear of the answer first: the progress is then that of a request they do not know any more.
 const BREATH: Duration = Duration::from_millis(10);
 /// Answers of the bridge's own that the client has not taken yet.
 const UNWRITTEN: usize = 64;
-/// Between two attempts to listen, at first and at most.
+/// Time between two attempts to listen, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
 /// Carries messages until the input ends, the output is closed, or `stop`. What is in flight then is
@@ -79,7 +79,7 @@ pub async fn carry(
     ended
 }
 
-/// Between one client and one gateway.
+/// The bridge between one client and one gateway.
 struct Bridge<W> {
     link: Link,
     session: Session,

@@ -76,7 +76,7 @@ impl Agents {
         self.agents.keys().copied().collect()
     }
 
-    /// Forgets an agent, but for its name.
+    /// Forgets an agent, except its name.
     pub fn remove(&mut self, connection: ConnectionId) -> Option<Agent> {
         let agent = self.agents.remove(&connection)?;
         self.connections.remove(&agent.handle);
