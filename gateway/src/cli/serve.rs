@@ -77,7 +77,7 @@ pub(super) struct Serve {
     tls: TlsOptions,
     #[command(flatten)]
     http_limits: HttpLimits,
-    /// How long calls in flight may go on after a stop signal. New calls are refused meanwhile. 0 cancels them at once. A second signal ends the process at once.
+    /// How long calls in flight may go on after a stop signal, while new calls are refused. 0: these are cancelled at once. A second signal ends the process at once.
     #[arg(long, env = "CAPHOST_DRAIN", default_value = "0", value_parser = duration_or_none, value_name = "TIME", help_heading = "Operation")]
     drain: Duration,
     #[command(flatten)]
