@@ -123,7 +123,7 @@ export interface CallAbortError extends DOMException {
   /** How far the stop was seen. */
   readonly stop: Stop;
   /**
-   * That of the caller's signal, if it has fired: what `abort` was given, or the TimeoutError of
+   * The reason of the caller's signal, if it fired: what `abort` was given, or the TimeoutError of
    * `AbortSignal.timeout`. Else undefined: the `timeout` of the call has passed, or somebody else has
    * cancelled it.
    */
@@ -168,7 +168,7 @@ export type ConnectError = CapHostError;
 
 export interface WindowOptions extends ConnectOptions, LivenessOptions {
   /**
-   * The origin of the app, such as `https://app.example`. Nobody else is spoken or listened to.
+   * The origin of the app, such as `https://app.example`. Other origins are ignored.
    * Default: this page's own. `*` for whoever is there, which suits sandboxed frames.
    */
   origin?: string | undefined;

@@ -119,7 +119,7 @@ export interface WorkerContext extends CallContext {
    * awaiting. Elsewhere it is true once the handler has let the worker's event loop turn.
    */
   cancelled(): boolean;
-  /** Has these be moved with the data rather than copied, such as the ArrayBuffers in it. */
+  /** Moves these with the data rather than copied, such as the ArrayBuffers in it. */
   transfer(...objects: Transferable[]): void;
 }
 
@@ -253,7 +253,7 @@ export interface Host<Caps = any> {
    * types; a schema must agree with the map.
    *
    * @returns takes this capability away again; false when it is gone already
-   * @throws an Error with the code INVALID_PARAMS: the name is taken, or the description makes no sense
+   * @throws an Error with the code INVALID_PARAMS: the name is taken, or the description is invalid
    */
   register<Name extends NameOf<Caps>, Input extends Schema = object, Output extends Schema = object>(
     name: Name,
@@ -266,7 +266,7 @@ export interface Host<Caps = any> {
    *
    * @param module the URL of the module whose default export is the handler; relative to the page
    * @returns takes this capability away again; false when it is gone already
-   * @throws an Error with the code INVALID_PARAMS: the name is taken, or something makes no sense
+   * @throws an Error with the code INVALID_PARAMS: the name is taken, or an option is invalid
    */
   registerWorker(
     name: NameOf<Caps>,

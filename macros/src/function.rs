@@ -37,7 +37,7 @@ impl Signature {
                 FnArg::Receiver(receiver) => {
                     problems.add(
                         receiver,
-                        "a capability is no method: it is a function of its own",
+                        "a capability cannot be a method: it is a function of its own",
                     );
                     None
                 }

@@ -81,7 +81,7 @@ fn what_is_wrong_is_said_in_words() {
         ),
         (
             "async fn f(&self) -> R {}",
-            "a capability is no method: it is a function of its own",
+            "a capability cannot be a method: it is a function of its own",
         ),
         ("struct F;", "only an async function is a capability"),
     ] {

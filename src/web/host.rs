@@ -85,7 +85,7 @@ impl Host {
     /// keeps its code; [`Error::cancelled`] says that it stopped by itself.
     ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`] when the name is taken or the description makes no sense.
+    /// [`Code::INVALID_PARAMS`] when the name is taken or the description is invalid.
     pub fn register<P, T, F>(
         &self,
         capability: Capability,
@@ -130,7 +130,7 @@ impl Host {
     /// for.
     ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`] when the name is taken or the description makes no sense.
+    /// [`Code::INVALID_PARAMS`] when the name is taken or the description is invalid.
     pub fn register_worker(
         &self,
         capability: Capability,

@@ -31,7 +31,7 @@ test('a function in a description is refused at register, and the list of tools 
   const host = await newHost();
   const odd = [{ inputSchema: { type: 'object', check() {} } }, { outputSchema: { anyOf: [() => {}] } }, { features: { it: Symbol('s') } }];
   for (const description of odd) {
-    assert.throws(() => host.register('odd', /** @type {any} */ (description), () => 1), { code: 'INVALID_PARAMS', message: /^odd: the description is no JSON: .* is a (function|symbol)/ });
+    assert.throws(() => host.register('odd', /** @type {any} */ (description), () => 1), { code: 'INVALID_PARAMS', message: /^odd: the description is not valid JSON: .* is a (function|symbol)/ });
   }
   host.register('fine', {}, () => 1);
   const { port1, port2 } = new MessageChannel();

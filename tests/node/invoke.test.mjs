@@ -193,3 +193,19 @@ test('the single file with the wasm inside serves hosts and agents alike', async
   await assert.rejects(agent.invoke('double'), (error) => error instanceof inline.CapHostError && error.code === 'MISSING_PARAM');
   host.close();
 });
+
+test('options of an agent that nobody knows are told of, each name once', async (t) => {
+  const warned = t.mock.method(console, 'warn', () => {});
+  const host = await newHost();
+  host.register('double', {}, ({ n }) => 2 * n);
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  after(() => port1.close());
+  const agent = await connectPort(port2, /** @type {any} */ ({ conectTimeout: 5, grace: 100, onNotification: () => {} }));
+  for (let round = 0; round < 2; round += 1) {
+    assert.equal(await agent.invoke('double', { n: 1 }, /** @type {any} */ ({ timout: 5, timeout: 5000, signal: new AbortController().signal })), 2);
+  }
+  for await (const _ of agent.start('double', { n: 2 }, { callId: 'mine' }));
+  const told = warned.mock.calls.map(({ arguments: [text] }) => String(text).split('. ')[0]);
+  assert.deepEqual(told, ['caphost: connect: unknown option "conectTimeout"', 'caphost: call: unknown option "timout"']);
+});

@@ -94,7 +94,7 @@ test('bad arguments are named, with what they must be', async () => {
     [() => host.register('b', {}, /** @type {any} */ (undefined)), 'b: handler must be a function'],
     [() => host.register('b', { concurrency: 0 }, handler), 'b: concurrency must be a whole number from 1'],
     [() => host.register('b', { settleGrace: -1 }, handler), 'b: settleGrace must be a number of milliseconds, finite and not negative'],
-    [() => host.register('b', { inputSchema: /** @type {any} */ ('x') }, handler), 'b: inputSchema makes no sense: #: a schema must be an object, true or false'],
+    [() => host.register('b', { inputSchema: /** @type {any} */ ('x') }, handler), 'b: inputSchema is invalid: #: a schema must be an object, true or false'],
     [() => host.register('b', { outputSchema: /** @type {any} */ ('x') }, handler), 'b: outputSchema must be a JSON Schema'],
   ];
   for (const [work, message] of refused) assert.throws(work, { code: 'INVALID_PARAMS', message });

@@ -42,7 +42,7 @@ test('a schema whose references make no sense is named as the problem of its cal
   for (const [what, [, said]] of Object.entries(misled)) {
     const { success, error } = await abp.call(what, { a: 'x' });
     assert.deepEqual([success, error?.code], [false, 'OPERATION_FAILED'], what);
-    assert.match(error?.message ?? '', new RegExp(`^${what.replaceAll('$', '\\$')}: inputSchema makes no sense: `));
+    assert.match(error?.message ?? '', new RegExp(`^${what.replaceAll('$', '\\$')}: inputSchema is invalid: `));
     assert.match(error?.message ?? '', said);
   }
   assert.equal(logged.mock.callCount(), Object.keys(misled).length);

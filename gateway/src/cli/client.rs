@@ -163,7 +163,7 @@ impl Failure {
         let body = if body.is_object() {
             body
         } else {
-            json!({ "code": Code::INTERNAL_ERROR.as_str(), "message": "An error that says nothing", "retryable": false })
+            json!({ "code": Code::INTERNAL_ERROR.as_str(), "message": "Unknown error", "retryable": false })
         };
         let hints = Vec::new();
         Failure { body, hints }

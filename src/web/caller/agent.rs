@@ -46,7 +46,7 @@ struct Session(JsAgent);
 impl Drop for Session {
     fn drop(&mut self) {
         let params = object();
-        put(&params, "reason", "Nobody has the agent any more");
+        put(&params, "reason", "The agent was dropped");
         let _ = self.0.shutdown(&params);
     }
 }

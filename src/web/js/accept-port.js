@@ -11,7 +11,7 @@ import { foretold, longCall, nextOf, shortResult, takesShort } from './short.js'
 import { transferables } from './transfer.js';
 
 /** Two hosts would run each call twice. */
-export const SERVED = 'has a host already: stop that one first, or pass { replace: true }';
+export const SERVED = 'has a host already: close it first, or pass { replace: true }';
 
 /** Of the ports that a host hears: what has it let go of one. @type {WeakMap<object, () => void>} */
 const taken = new WeakMap();

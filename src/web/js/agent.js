@@ -10,7 +10,7 @@ import { Caller } from './invoke.js';
 import { Listing } from './listing.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
-import { MAX_NAME, getA, isAmount } from './read.js';
+import { MAX_NAME, getA, isAmount, warnOfUnknown } from './read.js';
 import { reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
@@ -29,6 +29,9 @@ import { Timer } from './timer.js';
 
 /** How long a peer that may be gone has to show that it is not. */
 const SIGN_OF_LIFE = 2000;
+
+/** Options of a call. */
+const KNOWN = ['signal', 'timeout', 'callId', 'onProgress', 'transfer', 'progressToken'];
 /** It must hold nothing that leads to the agent, such as a closure made in the constructor. @type {FinalizationRegistry<[any, number]>} */
 const unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
 const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
@@ -160,6 +163,7 @@ export class Agent extends Caller {
    * @param {CallOptions} options
    */
   #call(resolve, capability, params, options) {
+    warnOfUnknown('call', options, KNOWN);
     const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
     const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
     if (unfit) return resolve(failure('INVALID_PARAMS', unfit));
@@ -314,7 +318,7 @@ const refusal = (callId, error) => cancelResponse(callId, error.message, error);
  * @returns {string | undefined}
  */
 function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
-  if (typeof capability !== 'string') return 'capability must be the name of one';
+  if (typeof capability !== 'string') return 'capability must be a string';
   if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'params must be an object';
   if (callId !== undefined && typeof callId !== 'string') return 'callId must be a string';
   if (timeout !== undefined && !isAmount(timeout)) return 'timeout must be a number of milliseconds, not negative';

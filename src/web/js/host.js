@@ -92,7 +92,7 @@ export class Host {
     try {
       document = describe(name, options);
     } catch (error) {
-      refuseIf(`${name}: the description is no JSON: ${text(error)}`);
+      refuseIf(`${name}: the description is not valid JSON: ${text(error)}`);
     }
     refuseIf(standard ? undefined : shell.capabilities.validators.problemWith(document));
     if (options.replace) this.unregister(name);
@@ -302,7 +302,7 @@ function urlOf(url) {
   } catch {
     // As said below.
   }
-  throw thrown(invalid(`${text(url)} is no URL`));
+  throw thrown(invalid(`${text(url)} is not a valid URL`));
 }
 
 /** @param {string | false | undefined} unfit what is wrong, if anything */

@@ -4,7 +4,7 @@
 import { Agent } from './agent.js';
 import { abpError } from './errors.js';
 import { newId } from './platform.js';
-import { isAmount } from './read.js';
+import { isAmount, warnOfUnknown } from './read.js';
 
 /** How long a refusal is held back that may be that of a repeated question. */
 const DOUBT = 500;
@@ -13,8 +13,12 @@ const DOUBT = 500;
 
 const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 
+/** Of all ways to connect. */
+const KNOWN = [...TIMES, 'agent', 'requestedCapabilities', 'onNotification', 'onElicitation', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
+
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
 export function problemWithOptions(options) {
+  warnOfUnknown('connect', options, KNOWN);
   const bad = TIMES.find((name) => options[name] !== undefined && !isAmount(options[name]));
   return bad && `${bad} must be a number of milliseconds, not negative`;
 }
@@ -68,7 +72,7 @@ export function open(AgentHandle, messenger, options) {
         if (asked > 1 && error.code === 'ALREADY_INITIALIZED') again = setTimeout(refuse, DOUBT);
         else refuse();
       } else if (envelope.type !== 'initialize-result' || typeof sessionId !== 'string') {
-        fail(abpError('TRANSPORT_ERROR', 'The app answered initialize with something else'));
+        fail(abpError('TRANSPORT_ERROR', 'The app did not answer with an initialize-result'));
       } else {
         clearTimeout(timer);
         resolve(new Agent(AgentHandle, messenger, envelope.payload, options));

@@ -13,7 +13,7 @@ import { announcing, foretold, longResult, nextOf, shortCall, takesShort } from 
  */
 export function portMessenger(port, ours = false, short = false) {
   const extension = typeof port?.onMessage?.addListener === 'function';
-  if (typeof port?.postMessage !== 'function') throw abpError('INVALID_PARAMS', 'That is no port');
+  if (typeof port?.postMessage !== 'function') throw abpError('INVALID_PARAMS', 'connectPort(port): port must be a MessagePort, a Worker or an extension port');
   const stop = new AbortController();
 
   /**

@@ -137,7 +137,8 @@ export class Running {
     // Nobody waits for the error of a handler that was told to stop. That it has ended still counts.
     if (context.stopped) return rust.rejected(number, key);
     // One with a code is an answer. Of any other the agent is told the message, and the app the rest.
-    if (getA('string', error, 'code') === undefined) console.error('caphost: a handler has failed:', error);
+    // A worker has written of its own.
+    if (getA('string', error, 'code') === undefined && !context.ender) console.error('caphost: a handler has failed:', error);
     return this.#shell.fail(key, false, error);
   }
 

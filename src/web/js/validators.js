@@ -82,7 +82,7 @@ export class Validators {
   check(key, name, params) {
     const entry = this.#byName.get(name);
     if (!entry) return this.report(key, null);
-    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check) => run(check, params), () => NO_VALIDATOR);
+    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check) => run(check, params), notLoaded);
     return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
   }
 
@@ -93,7 +93,11 @@ export class Validators {
   }
 }
 
-const NO_VALIDATOR = problem('INTERNAL_ERROR', 'The schema validator could not be loaded');
+/** @param {unknown} error */
+function notLoaded(error) {
+  console.error('caphost:', error);
+  return problem('INTERNAL_ERROR', `The schema validator could not be loaded: ${text(error)}`);
+}
 
 /** @param {Entry} entry @returns {Check} */
 function checkOf({ name, schema }) {
@@ -110,7 +114,7 @@ function checkOf({ name, schema }) {
 }
 
 /** @param {string} name @param {unknown} error */
-export const senseless = (name, error) => `${name}: inputSchema makes no sense: ${text(error)}`;
+export const senseless = (name, error) => `${name}: inputSchema is invalid: ${text(error)}`;
 
 /**
  * @param {Check} check

@@ -20,7 +20,7 @@ const LOOK_EVERY = 300;
  */
 export function windowMessenger(win, origin) {
   const named = origin === '*' ? '*' : originOf(origin);
-  if (named === undefined) throw abpError('INVALID_PARAMS', `Not an origin: ${origin}`);
+  if (named === undefined) throw abpError('INVALID_PARAMS', `origin must be like 'https://app.example', not ${origin}`);
   let target = named;
   /** Whom to listen to. */
   let expected = named;

@@ -10,7 +10,7 @@ const unusable = [
   ['a module that is not there', '/workers/none.js', {}, 'CAPABILITY_UNAVAILABLE', /none\.js cannot be loaded/],
   ['a module with an error of syntax', 'data:text/javascript,this is none', {}, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
   ['a module that throws', 'data:text/javascript,throw new Error("at once")', {}, 'CAPABILITY_UNAVAILABLE', /at once/],
-  ['a module without a default export', 'data:text/javascript,export const a = 1', {}, 'CAPABILITY_UNAVAILABLE', /default export is no function/],
+  ['a module without a default export', 'data:text/javascript,export const a = 1', {}, 'CAPABILITY_UNAVAILABLE', /default export is not a function/],
   ['a classic script without a handler', '/workers/plain.js', { type: 'classic' }, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
   ["a worker's script that is not there", '/workers/parts.js', { script: '/none/worker.js' }, 'BROWSER_ERROR', /worker\.js cannot be loaded/],
 ];
@@ -34,6 +34,37 @@ test('Chromium: what could not be loaded for the workers is loaded for the next 
     const first = await call();
     offline = false;
     assert.deepEqual([first.success, (await call()).data], [false, 1]);
+  } finally {
+    await browser.close();
+  }
+});
+
+test('Chromium: what a handler in a worker throws is written to the console once, with its stack', { timeout: 30_000 }, async () => {
+  const browser = await launchPuppeteer();
+  try {
+    const page = await browser.newPage();
+    /** @type {string[]} */
+    const written = [];
+    page.on('console', async (message) => {
+      if (message.type() !== 'error') return;
+      const shown = await Promise.all(message.args().map((it) => it.evaluate((value) => String(/** @type {any} */ (value)?.stack ?? value)).catch(() => '')));
+      written.push(shown.join(' '));
+    });
+    await page.goto(workers.server(false).url('/lab/'));
+    await page.waitForSelector('html[data-ready]');
+    const lab = await page.evaluateHandle('lab');
+    const seen = await page.evaluate(async (/** @type {any} */ lab) => {
+      const host = await lab.newHost();
+      const handler = 'export default function breaks({ code }) { throw code ? Object.assign(new Error("known"), { code }) : new Error("broken"); }';
+      host.registerWorker('breaks', undefined, `data:text/javascript,${handler}`);
+      const abp = await lab.inPage(host);
+      return [await abp.call('breaks', { code: 'NO_PAPER' }), await abp.call('breaks')].map(({ error }) => error.message);
+    }, lab);
+    assert.deepEqual(seen, ['known', 'broken']);
+    while (written.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(written.length, 1);
+    assert.match(written[0] ?? '', /a handler has failed/);
+    assert.match(written[0] ?? '', /broken[^]*at breaks/);
   } finally {
     await browser.close();
   }
@@ -175,8 +206,8 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     });
     if (!seen) return;
     const words = [
-      /registered already/, /name must have/, /options must be an object/, /concurrency/, /http:\/\/ is no URL/, /undefined is no URL/, /=> 1 is no URL/,
-      /the options of its workers must be an object/, /http:\/\/ is no URL/, /5 is no URL/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
+      /registered already/, /name must have/, /options must be an object/, /concurrency/, /http:\/\/ is not a valid URL/, /undefined is not a valid URL/, /=> 1 is not a valid URL/,
+      /the options of its workers must be an object/, /http:\/\/ is not a valid URL/, /5 is not a valid URL/, /type/, /type/, /pool/, /pool/, /pool/, /pool.*64/, /warm/, /finish/, /settleGrace/, /settleGrace/, /settleGrace/,
     ];
     assert.equal(seen.said.length, words.length);
     for (const [at, word] of words.entries()) {

@@ -34,7 +34,7 @@ impl Tool {
         request: &Request<'_>,
     ) -> Result<Self, Ended> {
         let (Some(name), Ok(arguments)) = (request.name(), request.arguments()) else {
-            let message = "The parameters are not those of tools/call";
+            let message = "Invalid parameters for tools/call";
             return Err(Err(RpcError::new(code::INVALID_PARAMS, message)));
         };
         let offer = tools::offer(hub, caller, app)?;

@@ -160,7 +160,7 @@ impl Mcp {
             }
             Message::Response(id) => {
                 let answered = match head.is_stateless() {
-                    true => Err(Refusal::invalid("Nothing was asked for")),
+                    true => Err(Refusal::invalid("No response is expected here")),
                     false => self.session(&asker, head).await,
                 };
                 answered.map_err(|refusal| JsonRpc(refusal, id))?;

@@ -152,14 +152,14 @@ async fn what_is_no_tool_is_an_error_of_the_request() {
             json!({ "name": "x_y" }),
             "Ambiguous tool: x_y is x.y or x/y",
         ),
-        (json!({}), "The parameters are not those of tools/call"),
+        (json!({}), "Invalid parameters for tools/call"),
         (
             json!({ "name": 7 }),
-            "The parameters are not those of tools/call",
+            "Invalid parameters for tools/call",
         ),
         (
             json!({ "name": "x.y", "arguments": [] }),
-            "The parameters are not those of tools/call",
+            "Invalid parameters for tools/call",
         ),
     ] {
         let answer = client.ask("id", "tools/call", params.clone()).await;

@@ -72,7 +72,7 @@ export class PageMessenger {
   constructor(page, terminate = true) {
     this.#terminateAfter = terminate === false ? Infinity : (Object(terminate).after ?? TERMINATE_AFTER);
     if (typeof page?.evaluate !== 'function' || typeof page.evaluateHandle !== 'function') {
-      throw abpError('INVALID_PARAMS', 'That is no page of Puppeteer or Playwright');
+      throw abpError('INVALID_PARAMS', 'attach(page): page must be a Puppeteer or Playwright page');
     }
     this.#page = page;
     this.#listen(page, 'close', this.#gone);

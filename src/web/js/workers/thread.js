@@ -114,7 +114,7 @@ export class Thread {
       this.#worker.postMessage(['run', this.#serial, name, context.callId, params], transferables(params, true));
     } catch (error) {
       this.#job = undefined;
-      reject(abpError('INVALID_PARAMS', `What the call was given cannot be sent to the worker: ${text(error)}`));
+      reject(abpError('INVALID_PARAMS', `The parameters cannot be sent to the worker: ${text(error)}`));
       this.#free(this);
     }
   }
@@ -232,7 +232,7 @@ export class Thread {
    * @param {number[]} asks the numbers of what it waits for
    */
   #unread(serial, asks) {
-    if (this.#job && serial !== this.#serial) this.#refuse('INVALID_PARAMS', 'What the call was given cannot be read by the worker');
+    if (this.#job && serial !== this.#serial) this.#refuse('INVALID_PARAMS', 'The worker cannot read the parameters');
     // Of two answers the first counts: what is on its way comes before this.
     else for (const number of asks) if (!this.#asked.has(number)) this.#fail(number, 'read by the worker');
   }

@@ -100,6 +100,10 @@ class Call {
     return this.#controller.signal;
   }
 
+  get told() {
+    return this.#stopped !== undefined;
+  }
+
   /** Whoever looks knows by it. */
   cancelled() {
     if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= FLAG;
@@ -266,7 +270,10 @@ async function run(handler, params, call) {
   try {
     call.end('done', await handler(params, new Context(call)));
   } catch (error) {
-    call.end('failed', failureOf(error));
+    const failed = failureOf(error);
+    // The page is told the message. The rest is for whoever writes the handler, unless it was told to stop.
+    if (typeof failed.code !== 'string' && !call.told) console.error('caphost: a handler has failed:', error);
+    call.end('failed', failed);
   }
 }
 
@@ -300,7 +307,7 @@ async function load(url, type) {
   if (type === 'classic') scope.importScripts(url);
   // Bundlers drop the exports of a worker's script.
   const main = (type !== 'classic' && (await import(url)).default) || scope.handler;
-  if (typeof main !== 'function') throw new TypeError(type === 'classic' ? 'it sets no function `handler`' : 'its default export is no function. If a bundler has dropped that, set the global `handler`');
+  if (typeof main !== 'function') throw new TypeError(type === 'classic' ? 'it sets no function `handler`' : 'its default export is not a function. If a bundler has dropped that, set the global `handler`');
   if (type !== 'wasm') return main;
   await main();
   return undefined;
