@@ -264,14 +264,15 @@ export interface Host<Caps = any> {
    * Offers a capability that runs in dedicated workers: it may compute without ever awaiting, and a
    * call of it that will not stop is ended, which its `stop: 'terminated'` says once it is proven.
    *
-   * @param module the URL of the module whose default export is the handler; relative to the page
+   * @param module the URL of the module whose default export is the handler; relative to the page. A
+   *   page that requires Trusted Types gives a `TrustedScriptURL`
    * @returns takes this capability away again; false when it is gone already
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or an option is invalid
    */
   registerWorker(
     name: NameOf<Caps>,
     options: CapabilityOptions | undefined,
-    module: string | URL,
+    module: string | URL | { toString(): string; toJSON(): string },
     worker?: WorkerOptions,
   ): () => boolean;
   /** Takes a capability away; calls accepted before still run. False when there is none. */
