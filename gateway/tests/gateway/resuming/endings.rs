@@ -105,18 +105,19 @@ async fn a_token_nobody_has_is_lost() {
         peer.send(resuming(token, 0)).await;
         assert_eq!(lost(&mut peer).await, "SESSION_EXPIRED");
     }
-    let mut peer = gateway.peer("/abp/app").await;
     for bad in [
         json!({}),
         json!({ "resume": 1, "received": 0 }),
         json!({ "resume": "a", "received": -1 }),
     ] {
+        let mut peer = gateway.peer("/abp/app").await;
         peer.send(request("app/resume", "x", bad)).await;
         let refused = peer.next().await;
         assert_eq!(
             (&refused["type"], code(&refused)),
             (&json!("error"), "INVALID_PARAMS")
         );
+        assert_eq!(peer.closed().await, 1008);
     }
 }
 
