@@ -269,7 +269,8 @@ impl Broker {
             }
             _ => {
                 let ids: Vec<_> = ids.take(MAX_NAMED).collect();
-                let message = "Several apps are connected: name one with `?app=<id>`, or `--app <id>`";
+                let message =
+                    "Several apps are connected: name one with `?app=<id>`, or `--app <id>`";
                 Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
             }
         }

@@ -153,10 +153,7 @@ async fn what_is_no_tool_is_an_error_of_the_request() {
             "Ambiguous tool: x_y is x.y or x/y",
         ),
         (json!({}), "Invalid parameters for tools/call"),
-        (
-            json!({ "name": 7 }),
-            "Invalid parameters for tools/call",
-        ),
+        (json!({ "name": 7 }), "Invalid parameters for tools/call"),
         (
             json!({ "name": "x.y", "arguments": [] }),
             "Invalid parameters for tools/call",
