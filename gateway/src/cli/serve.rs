@@ -124,6 +124,11 @@ impl Serve {
             tracing::info!(file = %file.display(), "configured");
         }
         let wanted = format!("{}:{}", bracketed(&self.host), self.port);
+        // A page that lacks its package fails where nobody looks for the cause.
+        if self.www.is_dir() && !self.package.is_dir() {
+            let package = self.package.display();
+            tracing::warn!(%package, "there is no such directory, so nothing is served under /caphost/: see --package");
+        }
         let config = self.into_config().await?;
         let listening = Signals::listen();
         let mut signals =

@@ -96,9 +96,13 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       host.registerWorker('part', options, '/workers/parts.js', { warm: false, pool: 1, settleGrace: 60_000 });
       const agent = await lab.connect(host);
       const calls = [1, 2, 3].map(() => agent.call('part', { part: 'wait', ms: 300 }));
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      const atOnce = await lab.heldWorkers();
-      await Promise.all(calls);
+      let over = false;
+      void Promise.all(calls).then(() => (over = true));
+      let atOnce = 0;
+      while (!over) {
+        atOnce = Math.max(atOnce, await lab.heldWorkers());
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
       const held = lab.running(host, 'a');
       const call = agent.call('part', { part: 'wait', ms: 500 }, { callId: 'a' });
       await held;
