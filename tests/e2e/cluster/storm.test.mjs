@@ -14,7 +14,7 @@ import { startWorkers } from '../support/workers.mjs';
 /** @typedef {import('../support/workers.mjs').Worker} Worker */
 /** @typedef {Awaited<ReturnType<typeof startBalancer<Worker>>>} Front */
 
-const total = process.env.CAPHOST_STORMS === 'full' ? 20_000 : 2_000;
+const total = process.env.CAPHOST_STORMS === 'full' ? 20_000 : 4_000;
 const fewer = Math.ceil(total / 10);
 /** Calls in flight of each agent. */
 const width = 40;
