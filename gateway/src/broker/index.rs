@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-use super::offers::CapabilityInfo;
+use super::capability_info::{CapabilityInfo, plain};
 
 /// Made when it is first asked for. A copy makes its own, as it may come to offer something else.
 #[derive(Debug, Default)]
@@ -88,11 +88,4 @@ impl Index {
             }
         })
     }
-}
-
-/// A name in letters, digits, `_` and `-`, with `_` for everything else: every client takes it.
-pub(super) fn plain(name: &str) -> impl Iterator<Item = char> {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-    name.chars()
-        .map(move |it| if is_plain(it) { it } else { '_' })
 }

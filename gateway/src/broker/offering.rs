@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::capability_info::CapabilityInfo;
 use super::instance::Instance;
-use super::offers::{AppInfo, CapabilityInfo, Registration, read, read_capabilities, wrong};
+use super::offers::{AppInfo, Registration, read, read_capabilities, wrong};
 use crate::limits::REGISTRATION_BYTES;
 use crate::wire::Failure;
 use caphost::call::Error;

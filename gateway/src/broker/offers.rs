@@ -9,7 +9,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
-use super::index::{Index, plain};
+use super::capability_info::CapabilityInfo;
+use super::index::Index;
 use super::{Broker, PeerId, Seat, Wanted};
 use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
@@ -27,51 +28,6 @@ pub struct AppInfo {
     /// What it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-}
-
-/// One capability, as the manifest shows it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CapabilityInfo {
-    /// What it is called by.
-    pub name: String,
-    /// What it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// JSON Schema of its parameters.
-    pub input_schema: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// JSON Schema of its data.
-    pub output_schema: Option<Box<RawValue>>,
-}
-
-impl PartialEq for CapabilityInfo {
-    /// Schemas are text: they are compared as they were written.
-    fn eq(&self, other: &Self) -> bool {
-        fn text(schema: &Option<Box<RawValue>>) -> Option<&str> {
-            schema.as_deref().map(RawValue::get)
-        }
-        self.name == other.name
-            && self.description == other.description
-            && text(&self.input_schema) == text(&other.input_schema)
-            && text(&self.output_schema) == text(&other.output_schema)
-    }
-}
-
-impl CapabilityInfo {
-    /// Its name in letters, digits, `_` and `-`, with `_` for everything else.
-    pub fn plain_name(&self) -> String {
-        plain(&self.name).collect()
-    }
-
-    /// The bytes of its texts.
-    pub(super) fn texts(&self) -> usize {
-        let schemas = [&self.input_schema, &self.output_schema];
-        let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
-        let description = self.description.as_ref().map_or(0, String::len);
-        self.name.len() + description + schemas.sum::<usize>()
-    }
 }
 
 /// Bytes kept of a capability beside its texts, with what the allocator adds to a short name: many

@@ -14,11 +14,10 @@ use crate::fronts::contextforge;
 use crate::fronts::mcp::LISTENING;
 use crate::fronts::rap::runtime::RuntimeLimits;
 use crate::fronts::rap::server::delivery::{IN_ALL, PER_HOST, PER_TOKEN, PER_URL};
+use crate::fronts::socket::bounds::{REFUSED_AT_ONCE, REFUSED_PER_SECOND};
 use crate::fronts::socket::bursts::AT_ONCE;
 use crate::fronts::socket::parts::TINY_PER_SECOND;
-use crate::fronts::socket::reader::{
-    ASIDE_PER_SECOND, REFUSED_AT_ONCE, REFUSED_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND,
-};
+use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND};
 use crate::fronts::socket::stream::UNFINISHED_TIME;
 use crate::gateway::{LIST_BYTES, NOTICES};
 use crate::http::http_limits::LONGEST_PAUSE;

@@ -15,12 +15,18 @@ const unusable = [
   ["a worker's script that is not there", '/workers/parts.js', { script: '/none/worker.js' }, 'BROWSER_ERROR', /worker\.js cannot be loaded/],
 ];
 
+/** A page of the laboratory in a browser of the test's own. @param {Awaited<ReturnType<typeof launchPuppeteer>>} browser */
+async function openedLab(browser) {
+  const page = await browser.newPage();
+  await page.goto(workers.server(false).url('/lab/'));
+  await page.waitForSelector('html[data-ready]');
+  return page;
+}
+
 test('Chromium: what could not be loaded for the workers is loaded for the next call', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
-    const page = await browser.newPage();
-    await page.goto(workers.server(false).url('/lab/'));
-    await page.waitForSelector('html[data-ready]');
+    const page = await openedLab(browser);
     await page.setRequestInterception(true);
     let offline = true;
     page.on('request', (request) => void (offline && /workers|chunk-/.test(request.url()) ? request.abort() : request.continue()));
@@ -42,7 +48,7 @@ test('Chromium: what could not be loaded for the workers is loaded for the next 
 test('Chromium: what a handler in a worker throws is written to the console once, with its stack', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
-    const page = await browser.newPage();
+    const page = await openedLab(browser);
     /** @type {string[]} */
     const written = [];
     page.on('console', async (message) => {
@@ -50,8 +56,6 @@ test('Chromium: what a handler in a worker throws is written to the console once
       const shown = await Promise.all(message.args().map((it) => it.evaluate((value) => String(/** @type {any} */ (value)?.stack ?? value)).catch(() => '')));
       written.push(shown.join(' '));
     });
-    await page.goto(workers.server(false).url('/lab/'));
-    await page.waitForSelector('html[data-ready]');
     const lab = await page.evaluateHandle('lab');
     const seen = await page.evaluate(async (/** @type {any} */ lab) => {
       const host = await lab.newHost();
@@ -73,9 +77,7 @@ test('Chromium: what a handler in a worker throws is written to the console once
 test('Chromium: a call cancelled while what the workers need is still to come never starts', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
-    const page = await browser.newPage();
-    await page.goto(workers.server(false).url('/lab/'));
-    await page.waitForSelector('html[data-ready]');
+    const page = await openedLab(browser);
     await page.setRequestInterception(true);
     page.on('request', (request) => void (/workers|chunk-/.test(request.url()) ? undefined : request.continue()));
     const lab = await page.evaluateHandle('lab');

@@ -8,10 +8,14 @@ use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::shares::Shares;
 use crate::fronts::socket::bursts::Bursts;
-use crate::fronts::socket::reader::{REFUSED_AT_ONCE, REFUSED_PER_SECOND};
 use crate::fronts::turns::Turns;
 use crate::gateway::Outbox;
 use crate::limits::Limits;
+
+/// Frames of all connections of one token, or of one address without a token, that are no message or a
+/// request that is refused, and how many may come at once. A peer that sends more has to wait.
+pub(crate) const REFUSED_PER_SECOND: u32 = 5_000;
+pub(crate) const REFUSED_AT_ONCE: u32 = 10_000;
 
 /// What every WebSocket is opened with.
 #[derive(Debug)]

@@ -34,11 +34,7 @@ const LARGE_BYTES: usize = 1 << 20;
 /// read. A peer that sends more has to wait.
 pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
 
-/// Frames of all connections of one token, or of one address without a token, that are no message or a
-/// request that is refused, and how many may come at once. A peer that sends more has to wait.
-pub(crate) const REFUSED_PER_SECOND: u32 = 5_000;
-pub(crate) const REFUSED_AT_ONCE: u32 = 10_000;
-/// How long at least, as others of the same party wait too, and all look again.
+/// How long at least a peer waits whose party is past its share: others of it wait too, and all look again.
 const REFUSED_WAIT: Duration = Duration::from_millis(100);
 
 /// `app/update`s of one connection, and how many may come at once. A peer that sends more has to wait.
