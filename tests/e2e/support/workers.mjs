@@ -64,9 +64,11 @@ async function startWorker(redis, name, args) {
  * @param {{ wsUrl: string }} worker
  * @param {string} app
  * @param {import('caphost/agent').WebSocketOptions} [options]
+ * @param {AbortSignal} [signal] nobody wants it any more
  */
-export async function agentOf(worker, app, options = {}) {
+export async function agentOf(worker, app, options = {}, signal = undefined) {
   for (;;) {
+    signal?.throwIfAborted();
     try {
       // As long as a test may take: a busy machine keeps nobody from connecting, only later.
       return await connectWebSocket(`${worker.wsUrl}/abp?app=${app}`, { agent: { name: 'test', version: '1' }, connectTimeout: 60_000, ...options });

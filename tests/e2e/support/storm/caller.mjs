@@ -7,14 +7,14 @@ import { agentOf } from '../workers.mjs';
  * @param {{ wsUrl: string }} at
  */
 export function keepConnected(at) {
-  let over = false;
+  const over = new AbortController();
   let connections = 0;
   const connect = () => {
     connections += 1;
-    const agent = agentOf(at, 'storm');
+    const agent = agentOf(at, 'storm', {}, over.signal);
     agent.then(async ({ closed }) => {
       await closed;
-      if (!over) current = connect();
+      if (!over.signal.aborted) current = connect();
     }, () => {});
     return agent;
   };
@@ -25,8 +25,8 @@ export function keepConnected(at) {
       return connections;
     },
     async close() {
-      over = true;
-      await (await current).shutdown();
+      over.abort();
+      await current.then((agent) => agent.shutdown(), () => {});
     },
   };
 }
