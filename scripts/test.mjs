@@ -19,11 +19,14 @@ let passed = 0;
 let failed = 0;
 /** @type {string[]} */
 const lines = [];
+/** What went wrong, a line a test. @type {string[]} */
+const failures = [];
 
 /** @param {string} name @param {import('./test/suites.mjs').Outcome} outcome @param {number} since */
 function record(name, outcome, since) {
   passed += outcome.passed;
   failed += outcome.failed;
+  failures.push(...outcome.failures ?? []);
   const counts = [`${outcome.passed} passed`, `${outcome.failed} failed`, ...(outcome.skipped > 0 ? [`${outcome.skipped} skipped`] : [])];
   const note = outcome.note === undefined ? '' : `  (${outcome.note})`;
   lines.push(`${outcome.failed > 0 ? 'FAIL' : 'ok  '} ${name.padEnd(14)}${counts.join(', ')} in ${seconds(since)}${note}`);
@@ -65,5 +68,6 @@ const summary = `${passed} passed, ${failed} failed`;
 const reports = join(root, 'target', 'test-reports');
 mkdirSync(reports, { recursive: true });
 writeFileSync(join(reports, 'summary.txt'), `${summary}\n`);
+if (failures.length > 0) lines.push('', 'Failed:', ...failures.slice(0, 20));
 console.log(`\n${lines.join('\n')}\n\n${summary}`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 /**
  * @typedef {object} Counts
  * @property {number} passed
@@ -30,6 +32,25 @@ export function countNodeTests(tap) {
     failed: count('fail') + count('cancelled'),
     skipped: count('skipped') + count('todo'),
   };
+}
+
+/**
+ * What went wrong, a line for each test that failed: its name, where it is, and the error in short.
+ *
+ * @param {string} tap what Node's TAP reporter wrote
+ * @returns {string[]}
+ */
+export function nodeFailures(tap) {
+  const failed = tap.matchAll(/^( *)not ok \d+ - (.*)\n\1 {2}---\n([^]*?)\n\1 {2}\.{3}$/gm);
+  return [...failed].flatMap(([, , name, details = '']) => {
+    if (/^ *failureType: '(subtestsFailed|fileFailure)'/m.test(details)) return [];
+    const [, file = '', begins] = /^ *location: '(.*?):(\d+):\d+'$/m.exec(details) ?? [];
+    // The line that threw, where the stack has one of the test's own file.
+    const thrown = details.split('\n').find((line) => line.includes(`file://${file}:`));
+    const [, line = begins] = /:(\d+):\d+\)?$/.exec(thrown ?? '') ?? [];
+    const [, error = ''] = /^ *error: (?:\|-\n)?([^]*?)(?=\n *(?:code|name|stack|expected|actual|cause): |$(?![^]))/m.exec(details) ?? [];
+    return [`${name} (${basename(file)}:${line}): ${error.replace(/\s+/g, ' ').trim().slice(0, 300)}`];
+  });
 }
 
 /**

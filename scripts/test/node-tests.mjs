@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { run } from '../command.mjs';
 import { filesUnder } from '../build/stamp.mjs';
 import { root } from '../paths.mjs';
-import { countNodeTests, settle } from './counts.mjs';
+import { countNodeTests, nodeFailures, settle } from './counts.mjs';
 
 /**
  * Runs the `*.test.mjs` files of a folder under tests/.
@@ -35,5 +35,6 @@ export async function runNodeTests(folder, { filters, concurrency, timeoutMs, en
     ...patterns,
     ...files,
   ], { env, timeoutMs });
-  return settle(code, countNodeTests(readFileSync(report, 'utf8')));
+  const tap = readFileSync(report, 'utf8');
+  return { ...settle(code, countNodeTests(tap)), failures: nodeFailures(tap) };
 }

@@ -14,7 +14,7 @@ import { checkRustDoc } from './rust-doc.mjs';
 import { runWasmTests } from './wasm-tests.mjs';
 
 /**
- * @typedef {import('./counts.mjs').Counts & { note?: string }} Outcome
+ * @typedef {import('./counts.mjs').Counts & { note?: string, failures?: string[] }} Outcome `failures` says what went wrong, a line a test
  *
  * @typedef {object} Suite
  * @property {string} name

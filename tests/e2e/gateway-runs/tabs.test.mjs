@@ -31,7 +31,8 @@ test('both tabs are listed with their titles, the older one is told, and either 
   const first = await tab('The first');
   const second = await tab('The second');
   t.after(() => Promise.all([first, second].map((page) => page.close())));
-  await first.waitForFunction(() => /** @type {any} */ (window).states.includes('superseded'));
+  // It is behind the other by now, and may paint no frames.
+  await first.waitForFunction(() => /** @type {any} */ (window).states.includes('superseded'), { polling: 50 });
   const instances = await listed();
   assert.deepEqual(instances.map((/** @type {any} */ { title, latest }) => [title, latest]), [['The second', true], ['The first', false]]);
   const { out } = await runCommand(lab.gateway, ['apps']);

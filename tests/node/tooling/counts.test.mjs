@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { countNodeTests, countRustTests, settle } from '../../../scripts/test/counts.mjs';
+import { countNodeTests, countRustTests, nodeFailures, settle } from '../../../scripts/test/counts.mjs';
 
 describe('counting tests', () => {
   test('adds up every binary of a cargo run', () => {
@@ -15,6 +15,19 @@ describe('counting tests', () => {
   test("counts a cancelled test of Node's as failed", () => {
     const tap = '# tests 6\n# suites 1\n# pass 3\n# fail 1\n# cancelled 1\n# skipped 1\n# todo 0\n';
     assert.deepEqual(countNodeTests(tap), { passed: 3, failed: 2, skipped: 1 });
+  });
+
+  test('says of each failed test where it threw, and the error in short', () => {
+    const stack = '      stack: |-\n        helper (file:///a/helper.mjs:1:2)\n        async TestContext.<anonymous> (file:///a/b.test.mjs:9:24)';
+    const tap = [
+      '# Subtest: outer',
+      '    not ok 1 - inner', '      ---', "      location: '/a/b.test.mjs:5:3'", "      failureType: 'testCodeFailure'",
+      '      error: |-', '        It is', '        wrong', "      code: 'ERR_ASSERTION'", stack, '      ...',
+      '    ok 2 - another', '      ---', '      duration_ms: 1', '      ...',
+      'not ok 1 - outer', '  ---', "  location: '/a/b.test.mjs:4:1'", "  failureType: 'subtestsFailed'", "  error: '1 subtest failed'", '  ...',
+      'not ok 2 - slow', '  ---', "  location: '/a/b.test.mjs:20:1'", "  failureType: 'testTimeoutFailure'", "  error: 'test timed out after 100ms'", '  ...',
+    ].join('\n');
+    assert.deepEqual(nodeFailures(tap), ['inner (b.test.mjs:9): It is wrong', "slow (b.test.mjs:20): 'test timed out after 100ms'"]);
   });
 
   test('a suite that broke off is a failure', () => {
