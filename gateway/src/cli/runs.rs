@@ -9,7 +9,7 @@ use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, table};
 use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
-use caphost::call::Stop;
+use caphost::call::{Code, Stop};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -188,7 +188,13 @@ impl Cancel {
         if let Some(reason) = &self.reason {
             body["reason"] = json!(reason);
         }
-        let answer = Api::new(&self.access).post(url, &body).await?;
+        let answer = Api::new(&self.access).post(url, &body).await;
+        let answer = answer.map_err(|failure| match failure.code() {
+            code if code == Code::INVALID_PARAMS.as_str() => {
+                failure.hint("`caphost runs` lists the runs that the gateway knows")
+            }
+            _ => failure,
+        })?;
         let Some(cancelled) = answer["cancelled"].as_bool() else {
             return Err(Failure::no_gateway(&self.access, "no confirmation"));
         };

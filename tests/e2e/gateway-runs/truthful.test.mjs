@@ -125,6 +125,15 @@ test('a token decides which runs are shown', { timeout: 60_000 }, async () => {
   assert.equal(await textOf(page, '#viewer'), 'admin-3, who sees all runs');
   assert.match(await textOf(page, two.card), /ABP from agent-2/);
   assert.equal(page.url(), `${gateway.url}/runs`, 'the token is not in the address');
+  // A link may bring a token, which is taken out of sight at once.
+  await page.evaluate((token) => { location.hash = `token=${token}`; }, secrets.two);
+  await page.waitForFunction(() => document.querySelector('#viewer')?.textContent?.startsWith('agent-2'));
+  const linked = await browser.newPage();
+  await linked.goto(`${gateway.url}/runs?state=running#token=${secrets.one}`);
+  await linked.waitForSelector(one.card);
+  assert.equal(await textOf(linked, '#viewer'), 'agent-1, who sees its own runs');
+  assert.deepEqual([page, linked].map((it) => it.url()), [`${gateway.url}/runs`, `${gateway.url}/runs?state=running`]);
+  await linked.close();
 
   // And which are cancelled.
   const id = (await ask(gateway, '/api/runs/of-two', { token: secrets.two })).json.runId;

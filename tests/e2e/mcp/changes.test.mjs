@@ -50,6 +50,7 @@ test('an app that is not there has no tools, and a call of one is an error to re
   for (const kind of kinds) {
     const it = await connect(kind, demo.gateway, { app: 'nope' });
     assert.deepEqual((await it.client.listTools()).tools, [], kind.name);
+    assert.match(/** @type {any} */ (it.client.getInstructions()), /^No app with id "nope" is connected. Connected: caphost-demo. .*--app.* as soon as it connects.$/, kind.name);
     const called = await it.client.callTool({ name: 'export.pdf' });
     assert.match(/** @type {any} */ (called.content[0]).text, /No app with id "nope" is connected.*caphost-demo.*--app/, kind.name);
     await it.client.close();

@@ -113,6 +113,18 @@ test('what is no message is answered, and a call in flight goes on', { timeout: 
   assert.equal(await bridge.ended, 0);
 });
 
+test('a script may write all its messages at once, without waiting for the answer to `initialize`', { timeout: 60_000 }, async () => {
+  const bridge = start(demo.gateway.url);
+  for (const message of [hello, initialized, request(1, 'tools/list', {}), request(2, 'ping', {})]) bridge.send(message);
+  await bridge.until(({ id }) => id === 2);
+  const { result } = await bridge.until(({ id }) => id === 1);
+  assert.ok(result.tools.some((/** @type {any} */ { name }) => name === 'export_pdf'));
+  assert.equal(bridge.said[0].id, 0);
+  bridge.child.stdin.end();
+  assert.equal(await bridge.ended, 0);
+  assert.equal(bridge.err(), '');
+});
+
 test('a gateway that is not there is an error to read', async () => {
   const bridge = start('http://127.0.0.1:9');
   bridge.send(hello);

@@ -83,7 +83,9 @@ impl Report {
             End::Failed(failure) => self.failed(failure, &mut document),
             End::Left(_) => {
                 let message = "left before the end of the call: its outcome is unknown";
-                self.failed(Failure::new(Code::DISCONNECTED, message), &mut document)
+                let hint = format!("`caphost runs` may tell; its callId is {}", self.call_id);
+                let failure = Failure::new(Code::DISCONNECTED, message).hint(hint);
+                self.failed(failure, &mut document)
             }
         };
         if !self.json {

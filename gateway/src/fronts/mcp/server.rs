@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::request::{Head, VERSIONS};
 use super::session::{Caller, Session};
 use super::sessions::Sessions;
+use super::tools;
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
@@ -67,10 +68,16 @@ impl Mcp {
         let mut info = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
         let mut server =
             json!({ "capabilities": { "tools": { "listChanged": true }, "logging": {} } });
-        if let Ok(offer) = self.hub.offer(caller.app.as_deref()) {
-            info["title"] = (&*offer.app.name).into();
-            if let Some(description) = &offer.app.description {
-                server["instructions"] = description.as_str().into();
+        match self.hub.offer(caller.app.as_deref()) {
+            Ok(offer) => {
+                info["title"] = (&*offer.app.name).into();
+                if let Some(description) = &offer.app.description {
+                    server["instructions"] = description.as_str().into();
+                }
+            }
+            Err(failure) => {
+                let missing = tools::missing(&self.hub, caller, &failure);
+                server["instructions"] = missing.into();
             }
         }
         server["serverInfo"] = info;

@@ -13,7 +13,7 @@ use super::{result, schema};
 use crate::broker::{CapabilityInfo, Offer};
 use crate::gateway::{AbpError, Hub};
 use crate::wire::json_rpc::{RpcError, code};
-use crate::wire::{clipped, error_json};
+use crate::wire::{Failure, clipped, error_json};
 use caphost::call::{Code, Error};
 
 /// Apps that an error names.
@@ -55,19 +55,41 @@ pub fn offer(hub: &Hub, caller: &Caller, app: Option<&str>) -> Result<Arc<Offer>
             return Err(no_choice(hub, caller));
         }
         let mut error = AbpError::from(&failure);
-        let others = others(hub, caller);
-        if !others.is_empty() {
-            error.message += &format!(". Connected: {}. {REMEDY}", others.join(", "));
-            error.body["message"] = error.message.as_str().into();
-        }
+        error.message += &instead(&others(hub, caller));
+        error.body["message"] = error.message.as_str().into();
         Ok(result::failed(&error, None))
     })
+}
+
+/// Why there are no tools, in words for a client's model, while the app is not there.
+pub fn missing(hub: &Hub, caller: &Caller, failure: &Failure) -> String {
+    let others = others(hub, caller);
+    if failure.code != Code::DISCONNECTED {
+        return several(&others);
+    }
+    let instead = instead(&others);
+    format!(
+        "{}{instead}. Its tools are listed as soon as it connects.",
+        failure.message
+    )
+}
+
+/// The apps that could be meant, as the end of a sentence.
+fn instead(others: &[String]) -> String {
+    match others {
+        [] => String::new(),
+        _ => format!(". Connected: {}. {REMEDY}", others.join(", ")),
+    }
+}
+
+fn several(apps: &[String]) -> String {
+    format!("Several apps are connected: {}. {REMEDY}", apps.join(", "))
 }
 
 /// Several apps are connected, and the client has not said which it means.
 fn no_choice(hub: &Hub, caller: &Caller) -> RpcError {
     let apps = others(hub, caller);
-    let message = format!("Several apps are connected: {}. {REMEDY}", apps.join(", "));
+    let message = several(&apps);
     let details = json!({ "apps": apps });
     let error = Error::<Value>::invalid_params(message.clone()).with_details(details);
     RpcError::new(code::INVALID_PARAMS, message).with_data(error_json(&error))

@@ -19,6 +19,19 @@ export class SignIn {
       this.#take(this.#input.value.trim());
     });
     this.#forget.addEventListener('click', () => this.#take(undefined));
+    const given = this.#given();
+    if (given !== null) this.#keep(given);
+    addEventListener('hashchange', () => {
+      const token = this.#given();
+      if (token !== null) this.#take(token);
+    });
+  }
+
+  /** The token in the address, `#token=<secret>`, which is taken out of sight. */
+  #given() {
+    const token = new URLSearchParams(location.hash.slice(1)).get('token');
+    if (token !== null) history.replaceState(history.state, '', location.pathname + location.search);
+    return token;
   }
 
   /** @returns {string | undefined} */
@@ -59,6 +72,12 @@ export class SignIn {
       this.ask('A token has no spaces, and no letters but those of ASCII.');
       return;
     }
+    this.#keep(token);
+    this.#changed();
+  }
+
+  /** @param {string | undefined} token */
+  #keep(token) {
     this.#kept = token;
     try {
       if (token === undefined) sessionStorage.removeItem(KEY);
@@ -66,6 +85,5 @@ export class SignIn {
     } catch {
       // Kept by this page alone then.
     }
-    this.#changed();
   }
 }

@@ -23,8 +23,8 @@ use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use reqwest::StatusCode;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::codec::FramedRead;
 
@@ -64,6 +64,7 @@ pub async fn carry(
         in_flight: Mutex::default(),
         posts,
         initialized: Notify::new(),
+        greeting: watch::Sender::new(false),
     };
     let ended = tokio::select! {
         ended = bridge.read(FramedRead::with_capacity(input, codec, CHUNK_BYTES)) => ended,
@@ -89,6 +90,8 @@ struct Bridge<W> {
     posts: UnboundedSender<String>,
     /// The client has said `notifications/initialized`.
     initialized: Notify,
+    /// Whether `initialize` is in flight. What follows it waits: it needs the session.
+    greeting: watch::Sender<bool>,
 }
 
 /// A request in flight.
@@ -188,9 +191,19 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
         }
         let (cancel, mut cancels) = unbounded_channel();
         let alone = request.version.is_some();
+        let begins = !alone && request.method == "initialize";
+        if begins {
+            self.greeting.send_replace(true);
+        }
         in_flight.insert(request.id.clone(), Exchange { alone, cancel });
         let request = async move {
+            if begins {
+                let said = self.exchange(text, &request, &mut cancels).await;
+                self.greeting.send_replace(false);
+                return said;
+            }
             if !alone {
+                self.greeted().await;
                 return self.exchange(text, &request, &mut cancels).await;
             }
             let (_never, mut none) = unbounded_channel();
@@ -300,6 +313,13 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
         lock(&self.in_flight).remove(id);
     }
 
+    /// No `initialize` is in flight.
+    async fn greeted(&self) {
+        let mut greeting = self.greeting.subscribe();
+        // The sender is ours: it is never gone.
+        let _ = greeting.wait_for(|greeting| !greeting).await;
+    }
+
     /// Sends what is no request, each after what came before it.
     async fn post(&self, mut posts: UnboundedReceiver<String>) {
         while let Some(text) = posts.recv().await {
@@ -307,6 +327,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
                 read(&text),
                 Ok(Message::Notification { method, .. }) if method == "notifications/initialized"
             );
+            self.greeted().await;
             self.deliver(text).await;
             if begins {
                 self.initialized.notify_one();
