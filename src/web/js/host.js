@@ -155,7 +155,11 @@ export class Host {
    */
   acceptPort(port, options = {}) {
     this.#ensureOpen();
-    return acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
+    const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
+    // Without a session it is held by its listeners alone, which would keep Node from ending.
+    const known = new WeakRef(release);
+    this.#closers.add(() => known.deref()?.());
+    return release;
   }
 
   /**
