@@ -61,6 +61,7 @@ export default defineConfig({
           page('Cancellation', '/guide/cancellation'),
           page('Types', '/guide/typescript'),
           page('Schemas', '/guide/schemas'),
+          page('Test your app', '/guide/testing'),
           page('Transports', '/guide/transports'),
           page('Show people what agents do', '/guide/activity'),
           page('React, Vue and Yew', '/guide/frameworks'),

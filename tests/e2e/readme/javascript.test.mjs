@@ -78,6 +78,18 @@ test('websocket.mjs and signal.mjs reach the app through the gateway', async (t)
   assert.equal(await site.runAgent('signal.mjs'), format('stopped\n%O', { callId: 'mine', cancelled: true, metadata: { stop: 'returned' } }));
 });
 
+test('words.test.mjs tests the app of the guide in Node', async () => {
+  const folder = mkdtempSync(join(root, 'target', 'tested-'));
+  try {
+    for (const name of ['words.mjs', 'words.test.mjs']) writeFileSync(join(folder, name), blocks.get(name) ?? '');
+    const { code, output } = await run(process.execPath, ['--test', '--test-reporter=tap', 'words.test.mjs'], { cwd: folder, env: { NODE_TEST_CONTEXT: '' }, quiet: true, timeoutMs: 60_000 });
+    assert.equal(code, 0, output);
+    assert.match(output, /^# pass 2$/m);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('the commands of the README are scripts of the repository', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   assert.match(commands[0] ?? '', /^npm start /);
@@ -122,6 +134,6 @@ test('the configuration of MCP clients names a program that there is', () => {
 });
 
 test('no block of the README is left out by these tests', () => {
-  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs'];
+  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs'];
   assert.deepEqual([...blocks.keys()].sort(), tested.sort());
 });
