@@ -82,7 +82,7 @@ test('words.test.mjs tests the app of the guide in Node', async () => {
   const folder = mkdtempSync(join(root, 'target', 'tested-'));
   try {
     for (const name of ['words.mjs', 'words.test.mjs']) writeFileSync(join(folder, name), blocks.get(name) ?? '');
-    const { code, output } = await run(process.execPath, ['--test', '--test-reporter=tap', 'words.test.mjs'], { cwd: folder, env: { NODE_TEST_CONTEXT: '' }, quiet: true, timeoutMs: 60_000 });
+    const { code, output } = await run(process.execPath, ['--test', '--test-reporter=tap', 'words.test.mjs'], { cwd: folder, env: { NODE_TEST_CONTEXT: undefined }, quiet: true, timeoutMs: 60_000 });
     assert.equal(code, 0, output);
     assert.match(output, /^# pass 2$/m);
   } finally {
