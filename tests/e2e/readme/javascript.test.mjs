@@ -122,7 +122,7 @@ test('the typed examples of the guide compile', async () => {
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tests/types/tsconfig.json', include: ['*.ts'] }));
     const { code, output } = await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', folder], { quiet: true, timeoutMs: 60_000 });
     assert.equal(code, 0, output);
-    assert.equal(examples.length, 5);
+    assert.equal(examples.length, 6);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -134,6 +134,6 @@ test('the configuration of MCP clients names a program that there is', () => {
 });
 
 test('no block of the README is left out by these tests', () => {
-  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs'];
+  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'schemas-map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs'];
   assert.deepEqual([...blocks.keys()].sort(), tested.sort());
 });

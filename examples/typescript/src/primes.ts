@@ -1,0 +1,22 @@
+// Runs in a worker: it may compute without awaiting.
+import type { WorkerHandler } from 'caphost';
+import type { z } from 'zod';
+import type { primes } from './capabilities.ts';
+
+/** It is given what the schema has made of the parameters: defaults are filled in. */
+export const count: WorkerHandler<z.output<typeof primes.input>, z.input<typeof primes.output>> = ({ below }, { cancelled, progress }) => {
+  let found = 0;
+  for (let n = 2; n < below; n += 1) {
+    if (n % 10_000 === 0) {
+      if (cancelled()) throw new Error('Stopped');
+      progress({ progress: n, total: below });
+    }
+    let divisor = 2;
+    while (divisor * divisor <= n && n % divisor !== 0) divisor += 1;
+    if (divisor * divisor > n) found += 1;
+  }
+  return { primes: found };
+};
+
+// A bundler drops the exports of a worker, so the handler is the global `handler`.
+Object.assign(globalThis, { handler: count });
