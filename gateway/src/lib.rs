@@ -25,6 +25,7 @@
 //! | `broker` | who talks to whom, and what became of it: a state machine without sockets, timers or clocks |
 //! | `wire` | ABP as JSON text, read without touching the payloads |
 //! | `limits`, `tokens`, `options` | bounds and their defaults; who may do what; how options are read |
+//! | `count`, `pauses`, `seldom` | numbers that only grow; pauses that do; what is logged now and then |
 //!
 //! The broker never parses a payload into a tree: it checks that every later reader can read it, and
 //! passes it on as it came.
@@ -35,12 +36,15 @@
 mod broker;
 pub mod cli;
 mod cluster;
+mod count;
 mod fronts;
 mod gateway;
 mod http;
 mod http_client;
 mod limits;
 mod options;
+mod pauses;
+mod seldom;
 mod server;
 mod tokens;
 mod wire;

@@ -11,7 +11,8 @@ use caphost::call::{Code, Error};
 
 const APP_GONE: &str = "The app disconnected before it confirmed";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
-const STOPPING: &str = "The gateway is shutting down";
+/// The reason that the calls are given which a stopping gateway cancels.
+pub const STOPPING: &str = "The gateway is shutting down";
 
 impl Broker {
     pub(super) fn gone(&mut self, peer: PeerId) {

@@ -42,6 +42,7 @@ pub use backlog::{Backlog, Waiting};
 pub(crate) use call::unconfirmed;
 pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use capability_info::CapabilityInfo;
+pub(crate) use departures::STOPPING;
 pub use event::{Action, Event};
 pub use instance::Instance;
 pub use instances::{Connected, Listed};

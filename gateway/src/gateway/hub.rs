@@ -191,8 +191,8 @@ impl Hub {
     }
 
     /// A queue to a peer.
-    pub(crate) fn outbox(&self) -> Outbox {
-        Outbox::within(self.limits.queued_bytes, self.queued.clone())
+    pub fn outbox(&self) -> Outbox {
+        Outbox::new(self.limits.queued_bytes, self.queued.clone())
     }
 
     /// A peer has sent a text frame; `shared` is the buffer it lies in.
@@ -220,11 +220,6 @@ impl Hub {
     /// See [`Broker::counters`].
     pub fn counters(&self) -> Counters {
         self.state().broker.counters()
-    }
-
-    /// See [`Broker::in_flight`].
-    pub fn in_flight(&self) -> usize {
-        self.state().broker.in_flight()
     }
 
     /// See [`Broker::requests_in_flight`].

@@ -16,7 +16,6 @@ mod outbox;
 mod outcome;
 pub(crate) mod resume;
 mod runs;
-mod seldom;
 mod time;
 mod timer;
 
@@ -32,7 +31,3 @@ pub use resume::{Attached, Lost, Resume, Sessions};
 #[cfg(test)]
 pub(crate) use runs::LIST_BYTES;
 pub use runs::{Listed, Placed, Sought, Unsure};
-pub(crate) use seldom::{Seldom, SeldomEach};
-
-/// The reason that the calls are given which a stopping gateway cancels.
-pub const STOPPING: &str = "The gateway is shutting down";

@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
@@ -127,7 +126,6 @@ impl Server {
             .merge(runs::api::routes(hub.clone()))
             .merge(apps::routes(hub.clone()))
             .merge(contextforge::routes(hub.clone(), &config.cancellation))
-            .layer(DefaultBodyLimit::max(max_body))
             .layer(RequestBodyLimitLayer::new(max_body))
             .layer(from_fn_with_state(
                 (max_body, lifecycle.clone()),

@@ -1,14 +1,13 @@
 //! How a gateway stops: it takes no new calls, lets those in flight end, cancels what is left, and
 //! tells every peer.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::time::{sleep, timeout};
 
-use crate::broker::Event;
-use crate::broker::runs::Run;
+use crate::broker::runs::RunId;
+use crate::broker::{Event, STOPPING};
 use crate::cluster::message::Message;
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
@@ -18,8 +17,6 @@ use crate::tokens::Identity;
 const IDLE_POLL: Duration = Duration::from_millis(20);
 /// How long a connection's remains may take after the close timeout.
 const GRACE: Duration = Duration::from_millis(500);
-/// The reason the cancelled calls are given.
-pub const STOPPING: &str = "The gateway is shutting down";
 
 /// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
 /// connection has.
@@ -76,8 +73,6 @@ async fn cancel_all(hub: &Hub) {
         workers.send_all(&Message::Stopping.into());
     }
     let gateway = Identity::gateway();
-    let mut runs = hub.runs(&gateway);
-    runs.retain(|run| !run.state.is_over());
-    let cancel = |run: &Arc<Run>| hub.cancel(run.id, Some(STOPPING.into()), &gateway);
-    join_all(runs.iter().map(cancel)).await;
+    let cancel = |run: RunId| hub.cancel(run, Some(STOPPING.into()), &gateway);
+    join_all(hub.runs_in_flight().into_iter().map(cancel)).await;
 }

@@ -251,7 +251,7 @@ async fn ids_that_look_alike_are_different_requests() {
         app.answer_call(&calling, json!({ "success": true })).await;
         assert_eq!(peer.next().await["id"], *id);
     }
-    assert_eq!(gateway.hub.in_flight(), 0);
+    assert_eq!(gateway.hub.readings().in_flight, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

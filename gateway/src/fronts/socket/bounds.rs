@@ -148,7 +148,7 @@ mod tests {
         });
         let mut places = Vec::new();
         let mut enter = |party: Party| {
-            let outbox = Arc::new(Outbox::new(1));
+            let outbox = Arc::new(Outbox::new(1, Arc::default()));
             places.push(lobby.enter(party, outbox.clone()));
             outbox
         };

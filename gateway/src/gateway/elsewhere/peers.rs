@@ -8,11 +8,11 @@ use tokio::task::AbortHandle;
 
 use super::Elsewhere;
 use super::left::Key;
+use crate::broker::STOPPING;
 use crate::broker::runs::Dialect;
 use crate::broker::{CapabilityInfo, Event, Instance, Offer, PeerId, Profile, Seat, Wanted};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};
-use crate::gateway::STOPPING;
 use crate::gateway::hub::{Connected, Hub};
 use crate::gateway::outbox::{Outbox, Step};
 use crate::tokens::Identity;

@@ -207,7 +207,7 @@ mod tests {
     fn whoever_fills_many_queues_loses_one_before_whoever_fills_one() {
         let mut queues = Queues::default();
         let waits = |bytes| {
-            let outbox = Outbox::new(1 << 20);
+            let outbox = Outbox::new(1 << 20, Arc::default());
             outbox.push(Outgoing::text("x".repeat(bytes)));
             Arc::new(outbox)
         };

@@ -11,7 +11,8 @@ use url::Url;
 
 use super::client::{ToolServerClient, describe};
 use super::options::RuntimeLimits;
-use crate::fronts::rap::retry::{GivenUp, Pauses, Retry, Until};
+use crate::fronts::rap::retry::{GivenUp, Retry, Until};
+use crate::pauses::Pauses;
 use caphost::call::{Code, Error};
 
 const WAITING: u8 = 0;

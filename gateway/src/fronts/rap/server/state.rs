@@ -19,7 +19,7 @@ use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::gateway::Hub;
-use crate::gateway::SeldomEach;
+use crate::seldom::SeldomEach;
 use crate::tokens::{Identity, Role};
 
 /// What all requests share.

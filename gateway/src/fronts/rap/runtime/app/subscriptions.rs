@@ -8,7 +8,7 @@ use super::ToolServerApp;
 use super::calls::Running;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::SubscriptionEvent;
-use crate::gateway::Seldom;
+use crate::seldom::Seldom;
 use crate::wire::abp;
 use caphost::call::CallId;
 use caphost::session::ConnectionId;
