@@ -419,7 +419,7 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
         tokio::spawn(async move { hub.cancel(run.id, Some("stop".into()), &anyone).await });
     let request = app.confirm_cancel(&calling).await;
     assert_eq!(request["payload"]["reason"], "stop");
-    assert!(cancelling.await.unwrap().cancelled);
+    assert!(cancelling.await.unwrap().cancelled());
     assert_eq!(peer.next().await, cancelled(json!("op"), "op"));
     // An operator who was faster than the call.
     let early = "00000000-0000-4000-8000-000000000007";

@@ -44,7 +44,10 @@ impl Broker {
                         continue;
                     };
                     let by = self.stopped_by(session, run, &call_id);
-                    let outcome = CancelOutcome::of(outcome, by);
+                    let outcome = CancelOutcome::of(outcome, by, |error| match error {
+                        Ok(error) => error,
+                        Err(found) => Reply::Failed(found.retype()),
+                    });
                     self.actions
                         .push_back(Action::CancelAnswered { cancel, outcome });
                 }

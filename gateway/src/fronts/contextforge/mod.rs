@@ -174,7 +174,7 @@ impl Cancel<'_> {
         self.announce(Some(&placed.run));
         let (hub, by) = (self.hub, self.by);
         let confirmation = hub.cancel_at_home(placed, self.reason.clone(), by).await;
-        if confirmation.cancelled {
+        if confirmation.cancelled() {
             return (Status::Cancelled, confirmation.stop, confirmation.by);
         }
         let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);

@@ -225,7 +225,7 @@ async fn an_operators_cancel_is_told_with_its_reason() {
         .hub
         .cancel(run, Some("too expensive".into()), &operator)
         .await;
-    assert!(confirmation.cancelled);
+    assert!(confirmation.cancelled());
     assert_eq!(
         receiver.result().await["text"],
         "Error: Tool call cancelled: too expensive. The work was not seen to stop (abandoned)."
