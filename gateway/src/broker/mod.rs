@@ -6,6 +6,7 @@
 //! `call-result` that follows it.
 
 mod agents;
+mod amount;
 mod answers;
 mod apps;
 mod backlog;

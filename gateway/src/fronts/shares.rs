@@ -1,10 +1,10 @@
 //! Bounds with a share for each holder.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::gateway::Hub;
+use crate::tally::Tally;
 use crate::tokens::Identity;
 
 /// Whose share something counts towards.
@@ -49,7 +49,7 @@ pub(crate) struct Shares {
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    by: HashMap<Holder, usize>,
+    by: Tally<Holder, usize>,
 }
 
 /// One of what there is, for as long as it lives.
@@ -84,11 +84,10 @@ impl Shares {
         if taken.all >= self.max {
             return Err(Full::All(self.max));
         }
-        let held = taken.by.entry(holder.clone()).or_default();
-        if *held >= self.share {
+        if taken.by.of(holder) >= self.share {
             return Err(Full::Share(self.share));
         }
-        *held += 1;
+        taken.by.change(holder, |held| *held += 1);
         taken.all += 1;
         Ok(Share {
             of: self.clone(),
@@ -105,12 +104,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut taken = self.of.taken();
         taken.all -= 1;
-        if let Some(held) = taken.by.get_mut(&self.holder) {
-            *held -= 1;
-            if *held == 0 {
-                taken.by.remove(&self.holder);
-            }
-        }
+        taken.by.change(&self.holder, |held| *held -= 1);
     }
 }
 
@@ -142,7 +136,7 @@ mod tests {
             drop(shares.take(&token(&number.to_string())));
         }
         let taken = shares.taken();
-        assert_eq!((taken.all, taken.by.len()), (0, 0));
+        assert_eq!((taken.all, taken.by.holders()), (0, 0));
     }
 
     #[test]

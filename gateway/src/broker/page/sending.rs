@@ -33,7 +33,7 @@ impl Broker {
                     let by = self.stopped_by(session, run, &call_id);
                     self.page_settled(run, settled, by);
                     let over = match abandoned {
-                        true => page.abandoned.wait_for(call_id, run),
+                        true => page.abandoned.insert(call_id.as_str().into(), run),
                         false => Some(run),
                     };
                     self.actions

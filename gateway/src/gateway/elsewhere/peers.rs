@@ -259,7 +259,7 @@ impl Elsewhere {
     pub(super) fn agent_gone(&self, worker: WorkerId, key: &Key) {
         let gone = self.of(worker, |other| {
             let proxy = other.agents.remove(key)?;
-            other.left.keep(proxy.peer, key.clone());
+            other.left.insert(proxy.peer, key.clone());
             Some(proxy)
         });
         if let Some(proxy) = gone {
