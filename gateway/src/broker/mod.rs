@@ -260,11 +260,11 @@ impl Broker {
 
     /// Agents by their dialect, connected or the gateway's own.
     pub fn agents(&self) -> [(Dialect, usize); 4] {
-        Dialect::ALL.map(|dialect| {
-            let agents = self.agents.values().filter(|agent| agent.is_here());
-            let of = agents.filter(|agent| agent.profile.dialect == dialect);
-            (dialect, of.count())
-        })
+        let mut agents = Dialect::ALL.map(|dialect| (dialect, 0));
+        for agent in self.agents.values().filter(|agent| agent.is_here()) {
+            agents[agent.profile.dialect.index()].1 += 1;
+        }
+        agents
     }
 
     fn send(&mut self, peer: PeerId, kind: &str, id: Option<&str>, payload: &str) {

@@ -161,7 +161,8 @@ impl Broker {
                 page.state.handle_timeout(now);
                 if page.give_up.is_some_and(|at| at <= now) {
                     let message = "The page does not respond; its tab may be frozen";
-                    broker.page_refused(page, Reply::Failed(Error::new(Code::TIMEOUT, message)));
+                    let error = Error::new(Code::TIMEOUT, message);
+                    broker.page_refused(page, Reply::Failed(error), None);
                 }
             });
         }
