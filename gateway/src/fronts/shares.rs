@@ -52,11 +52,12 @@ struct Taken {
     by: Tally<Holder, usize>,
 }
 
-/// One of what there is, for as long as it lives.
+/// A part of what there is, for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<Shares>,
     holder: Holder,
+    amount: usize,
 }
 
 /// Why there is none.
@@ -80,18 +81,28 @@ impl Shares {
 
     /// Takes one.
     pub(crate) fn take(self: &Arc<Self>, holder: &Holder) -> Result<Share, Full> {
+        self.take_many(holder, 1)
+    }
+
+    /// Takes so many.
+    pub(crate) fn take_many(
+        self: &Arc<Self>,
+        holder: &Holder,
+        amount: usize,
+    ) -> Result<Share, Full> {
         let mut taken = self.taken();
-        if taken.all >= self.max {
+        if taken.all.saturating_add(amount) > self.max {
             return Err(Full::All(self.max));
         }
-        if taken.by.of(holder) >= self.share {
+        if taken.by.of(holder).saturating_add(amount) > self.share {
             return Err(Full::Share(self.share));
         }
-        taken.by.change(holder, |held| *held += 1);
-        taken.all += 1;
+        taken.by.change(holder, |held| *held += amount);
+        taken.all += amount;
         Ok(Share {
             of: self.clone(),
             holder: holder.clone(),
+            amount,
         })
     }
 
@@ -103,8 +114,8 @@ impl Shares {
 impl Drop for Share {
     fn drop(&mut self) {
         let mut taken = self.of.taken();
-        taken.all -= 1;
-        taken.by.change(&self.holder, |held| *held -= 1);
+        taken.all -= self.amount;
+        taken.by.change(&self.holder, |held| *held -= self.amount);
     }
 }
 
@@ -127,6 +138,31 @@ mod tests {
         assert_eq!(shares.take(&b).unwrap_err(), Full::All(3));
         drop(first);
         assert!(shares.take(&a).is_ok());
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let (room, a) = (Shares::new(10, 10), token("a"));
+        let six = room.take_many(&a, 6).unwrap();
+        assert_eq!(room.take_many(&a, 5).unwrap_err(), Full::All(10));
+        let four = room.take_many(&a, 4).unwrap();
+        drop(six);
+        assert!(room.take_many(&a, 6).is_ok() && room.take_many(&a, 7).is_err());
+        drop(four);
+        assert!(room.take_many(&a, 10).is_ok() && room.take_many(&a, usize::MAX).is_err());
+    }
+
+    #[test]
+    fn whoever_has_its_share_leaves_the_rest_to_others() {
+        let room = Shares::new(10, 4);
+        let (a, b) = (token("a"), token("b"));
+        let four = room.take_many(&a, 4).unwrap();
+        assert_eq!(room.take(&a).unwrap_err(), Full::Share(4));
+        let others = [room.take_many(&b, 4), room.take_many(&token("c"), 2)];
+        assert!(others.iter().all(Result::is_ok));
+        assert_eq!(room.take(&token("d")).unwrap_err(), Full::All(10));
+        drop(four);
+        assert!(room.take_many(&a, 4).is_ok());
     }
 
     #[test]
