@@ -46,7 +46,7 @@ pub use capability_info::CapabilityInfo;
 pub(crate) use departures::STOPPING;
 pub use event::{Action, Event};
 pub use instance::Instance;
-pub use instances::{Connected, Listed};
+pub use instances::{ConnectedApp, Listed};
 pub use message::Message;
 pub use offering::DIFFERENCES;
 pub use offers::Offered;

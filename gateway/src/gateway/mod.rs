@@ -27,7 +27,7 @@ pub use hub::{Connected, Hub};
 pub(crate) use outbox::Phase as OutboxPhase;
 pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use outcome::{AbpError, Confirmation, Outcome, Step};
-pub use resume::{Attached, Lost, Resume, Sessions};
+pub use resume::{Attached, Lost, Resume, SessionCounts};
 #[cfg(test)]
 pub(crate) use runs::LIST_BYTES;
 pub use runs::{Listed, Placed, Sought, Unsure};

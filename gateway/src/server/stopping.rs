@@ -10,7 +10,6 @@ use crate::broker::runs::RunId;
 use crate::broker::{Event, STOPPING};
 use crate::cluster::message::Message;
 use crate::gateway::Hub;
-use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::tokens::Identity;
 
 /// How often a gateway that drains looks whether it is idle.
@@ -20,17 +19,11 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
 /// connection has.
-pub(crate) async fn stop(
-    hub: &Hub,
-    lifecycle: &Lifecycle,
-    drain: Duration,
-    serving: impl Future<Output = ()>,
-) {
+pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output = ()>) {
     let drain_seconds = drain.as_secs_f64();
     let in_flight = hub.requests_in_flight();
     tracing::info!(in_flight, drain_seconds, "stopping");
     hub.handle(Event::Drain);
-    lifecycle.enter(Phase::Draining);
     let drained = timeout(drain, idle(hub)).await.is_ok();
     if !drained {
         // The agents of apps that confirm in time know that their calls are cancelled: the response
@@ -41,7 +34,6 @@ pub(crate) async fn stop(
         };
         let _ = timeout(hub.limits.close_timeout, cancelled).await;
     }
-    lifecycle.enter(Phase::Stopping);
     hub.handle(Event::Shutdown);
     let ended = timeout(hub.limits.close_timeout + GRACE, async {
         hub.deserted().await;

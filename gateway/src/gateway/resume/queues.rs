@@ -73,12 +73,12 @@ pub struct Queues {
     /// Queues that are no peer's any more, as long as something of them may be written.
     leaving: Vec<Weak<Outbox>>,
     /// What is counted of the sessions.
-    pub counts: Sessions,
+    pub counts: SessionCounts,
 }
 
 /// What is counted of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sessions {
+pub struct SessionCounts {
     /// That wait for their app.
     pub suspended: usize,
     /// How often one was taken up again.
