@@ -25,6 +25,8 @@
 //! | `broker` | who talks to whom, and what became of it: a state machine without sockets, timers or clocks |
 //! | `wire` | ABP as JSON text, read without touching the payloads |
 //! | `limits`, `tokens`, `options` | bounds and their defaults; who may do what; how options are read |
+//! | `count`, `tally`, `remembered` | numbers that only grow; how much each holder has; the newest of something |
+//! | `pauses`, `seldom` | pauses that grow; what is logged now and then |
 //!
 //! The broker never parses a payload into a tree: it checks that every later reader can read it, and
 //! passes it on as it came.
@@ -35,13 +37,18 @@
 mod broker;
 pub mod cli;
 mod cluster;
+mod count;
 mod fronts;
 mod gateway;
 mod http;
 mod http_client;
 mod limits;
 mod options;
+mod pauses;
+mod remembered;
+mod seldom;
 mod server;
+mod tally;
 mod tokens;
 mod wire;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::backlog::does_not_keep_up;
+use super::departures::STOPPING;
 use super::page::Page;
 use super::pending::{Pending, read_issued};
 use super::questions::Question;
@@ -175,7 +176,7 @@ impl Broker {
         who: &str,
     ) -> bool {
         if self.draining || self.stopping {
-            self.close(peer, CloseCode::GOING_AWAY, "The gateway is shutting down");
+            self.close(peer, CloseCode::GOING_AWAY, STOPPING);
             return true;
         }
         if count < max {

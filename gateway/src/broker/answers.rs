@@ -10,8 +10,7 @@ use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, RunId};
 use crate::wire::stops::Grade;
 use crate::wire::{
-    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
-    failed, said,
+    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed, failed,
 };
 use caphost::call::{Code, Error, Stop};
 
@@ -77,12 +76,12 @@ impl Broker {
         peer: PeerId,
         agent: PeerId,
         envelope: &Envelope<'_>,
-        error: Option<&str>,
+        error: Option<&(&str, Said<'_>)>,
     ) {
         let Some(entry) = self.settle(peer, agent, envelope.id, |_| true) else {
             return;
         };
-        let Some(error) = error.filter(|_| envelope.object().is_ok()) else {
+        let Some((error, said)) = error.filter(|_| envelope.object().is_ok()) else {
             let error = Error::invalid_params("an `error` without an error");
             return self.answer_lost(agent, &entry, &error);
         };
@@ -95,11 +94,11 @@ impl Broker {
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
         let nothing = Stop::Abandoned.into();
-        self.run_answered(agent, &entry, &said(&payload), nothing);
+        self.run_answered(agent, &entry, said, nothing);
         match entry.asker {
             Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
             Asker::Page(key) => {
-                self.page_answered(agent, (key, entry.request), Answer::Error(error));
+                self.page_answered(agent, (key, entry.request), Answer::Error(error, said));
             }
             Asker::Revoker => {}
         }

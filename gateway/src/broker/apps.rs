@@ -140,7 +140,7 @@ impl Broker {
             }
             (_, "notification") => self.tell(peer, agent, envelope, None),
             (_, "elicitation/request") => self.ask(peer, agent, envelope),
-            (Content::Failed(error), _) => self.app_failed(peer, agent, envelope, *error),
+            (Content::Failed(error), _) => self.app_failed(peer, agent, envelope, error.as_ref()),
             (Content::Answer(said), kind) => {
                 if let Some(request) = Request::answered_by(kind) {
                     self.app_answered(peer, agent, envelope, (request, said));

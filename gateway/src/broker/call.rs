@@ -13,7 +13,7 @@ pub type CancelKey = u64;
 
 /// What came of a cancel.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CancelOutcome {
+pub struct CancelOutcome<E = Reply> {
     /// How far the stop was seen; only of a call that was cancelled, which is a confirmed fact.
     pub stop: Option<Stop>,
     /// What has stopped it, if the app says.
@@ -23,27 +23,49 @@ pub struct CancelOutcome {
     /// Why not.
     pub reason: Option<String>,
     /// The app's error, or one found here.
-    pub error: Option<Reply>,
+    pub error: Option<E>,
 }
 
-impl CancelOutcome {
+impl<E> CancelOutcome<E> {
     /// Whether the call was cancelled.
     pub fn cancelled(&self) -> bool {
         self.stop.is_some()
     }
 
+    /// The cancel is confirmed.
+    pub fn confirmed(grade: Grade) -> Self {
+        CancelOutcome {
+            stop: Some(grade.stop),
+            by: grade.by,
+            ended: grade.ended,
+            reason: None,
+            error: None,
+        }
+    }
+
+    /// The call is not cancelled.
+    pub fn refused(reason: Option<String>, error: Option<E>) -> Self {
+        CancelOutcome {
+            stop: None,
+            by: None,
+            ended: None,
+            reason,
+            error,
+        }
+    }
+
     /// The outcome as a session's state tells it, for a call that `by` has stopped.
-    pub(super) fn of(told: caphost::agent::CancelOutcome<Reply>, by: Option<StoppedBy>) -> Self {
-        let error = told.error.map(|error| match error {
-            Ok(error) => error,
-            Err(error) => Reply::Failed(error.retype()),
-        });
+    pub fn of<P>(
+        told: caphost::agent::CancelOutcome<P>,
+        by: Option<StoppedBy>,
+        error: impl FnOnce(Result<P, Error<P>>) -> E,
+    ) -> Self {
         CancelOutcome {
             stop: told.stop,
             by: by.filter(|_| told.stop.is_some()),
             ended: told.ended,
             reason: told.reason,
-            error,
+            error: told.error.map(error),
         }
     }
 }
@@ -110,34 +132,14 @@ pub enum Ended {
     },
 }
 
-/// The cancel is confirmed.
-pub(super) fn confirmed(grade: Grade) -> CancelOutcome {
-    CancelOutcome {
-        stop: Some(grade.stop),
-        by: grade.by,
-        ended: grade.ended,
-        reason: None,
-        error: None,
-    }
-}
-
 /// The call is not cancelled.
 pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
-    CancelOutcome {
-        stop: None,
-        by: None,
-        ended: None,
-        reason: Some(reason.into()),
-        error: None,
-    }
+    CancelOutcome::refused(Some(reason.into()), None)
 }
 
 /// Nobody knows whether it is.
 pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
-    CancelOutcome {
-        error: Some(Reply::Failed(error)),
-        ..not_cancelled(reason)
-    }
+    CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
 }
 
 /// What a cancel comes to whose app has not answered in time.

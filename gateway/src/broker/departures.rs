@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
+use super::amount::Amount;
 use super::apps::App;
 use super::load::Load;
-use super::registered::Amount;
 use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
 use crate::wire::{AGENT_CLOSED, Header, Outgoing, Request};
 use caphost::call::{Code, Error};
 
 const APP_GONE: &str = "The app disconnected before it confirmed";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
-const STOPPING: &str = "The gateway is shutting down";
+/// The reason that the calls are given which a stopping gateway cancels.
+pub const STOPPING: &str = "The gateway is shutting down";
 
 impl Broker {
     pub(super) fn gone(&mut self, peer: PeerId) {
@@ -68,7 +69,7 @@ impl Broker {
     /// Whatever an app has registered is given back.
     fn unregister(&mut self, peer: PeerId, app: &App) {
         if let Some(owner) = app.counted() {
-            self.registered.give_back(owner, Amount::app(app.bytes));
+            self.registered.give_back(owner, Amount::one(app.bytes));
         }
         if let Some(id) = &app.id {
             self.app_unlisted(peer, id.clone(), app.seat);

@@ -3,38 +3,30 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use super::pending::{Amount, Counts};
+use super::amount::Amount;
+use super::pending::Counts;
+use crate::tally::Tally;
 use crate::wire::Request;
 
 /// How much of each type waits for an answer, by the names of the owners.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(FxHashMap<Arc<str>, Counts>);
+pub(super) struct InFlight(Tally<Arc<str>, Counts>);
 
 impl InFlight {
     pub(super) fn of(&self, owner: &Arc<str>, request: Request) -> Amount {
-        let own = self.0.get(owner).map(|it| it[request as usize]);
-        own.unwrap_or_default()
+        self.0.of(owner)[request as usize]
     }
 
     pub(super) fn add(&mut self, owner: &Arc<str>, request: Request, amount: Amount) {
-        let counts = match self.0.get_mut(owner) {
-            Some(counts) => counts,
-            None => self.0.entry(owner.clone()).or_default(),
-        };
-        counts[request as usize].add(amount);
+        self.0
+            .change(owner, |counts| counts[request as usize].add(amount));
     }
 
     pub(super) fn give_back(&mut self, owner: &Arc<str>, counts: Counts) {
-        let Some(left) = self.0.get_mut(owner) else {
-            return;
-        };
-        for (left, count) in left.iter_mut().zip(counts) {
-            left.take(count);
-        }
-        if *left == Counts::default() {
-            self.0.remove(owner);
-        }
+        self.0.change(owner, |left| {
+            for (left, count) in left.iter_mut().zip(counts) {
+                left.take(count);
+            }
+        });
     }
 }

@@ -17,7 +17,7 @@ const TITLE_CHARS: usize = 200;
 
 /// An app that is connected, and its instances.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Connected {
+pub struct ConnectedApp {
     /// Who it is, as its latest instance says.
     pub app: AppInfo,
     /// Its instances, the one that new sessions go to first.
@@ -88,12 +88,12 @@ impl Broker {
     }
 
     /// The apps connected that `viewer` may reach, by their ids.
-    pub fn connected(&self, viewer: &Identity) -> Vec<Connected> {
+    pub fn connected(&self, viewer: &Identity) -> Vec<ConnectedApp> {
         let ids = self.directory.ids().filter(|id| viewer.may_reach(id));
         ids.filter_map(|id| self.connections_of(id)).collect()
     }
 
-    fn connections_of(&self, id: &str) -> Option<Connected> {
+    fn connections_of(&self, id: &str) -> Option<ConnectedApp> {
         let mut peers: Vec<_> = self.directory.connections(id).collect();
         peers.sort_unstable_by_key(|peer| std::cmp::Reverse(self.rank(*peer)));
         let listed = |app: &App| {
@@ -105,7 +105,7 @@ impl Broker {
         };
         let apps = || peers.iter().filter_map(|peer| self.apps.get(peer));
         let latest = apps().find_map(|app| app.registration.as_ref())?;
-        Some(Connected {
+        Some(ConnectedApp {
             app: latest.app.clone(),
             instances: apps().filter_map(listed).collect(),
         })

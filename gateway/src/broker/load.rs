@@ -3,52 +3,40 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use crate::tally::Tally;
 
 /// Bytes of the requests that an app has not answered yet, by the names of their owners.
 #[derive(Debug, Default)]
 pub(super) struct Load {
-    owners: FxHashMap<Arc<str>, usize>,
+    owners: Tally<Arc<str>, usize>,
     /// Those of agents that are gone, which wait to be written all the same.
-    left: FxHashMap<Arc<str>, usize>,
+    left: Tally<Arc<str>, usize>,
 }
 
 impl Load {
     pub(super) fn add(&mut self, owner: &Arc<str>, bytes: usize) {
-        match self.owners.get_mut(owner) {
-            Some(sum) => *sum += bytes,
-            None => {
-                self.owners.insert(owner.clone(), bytes);
-            }
-        }
+        self.owners.change(owner, |sum| *sum += bytes);
     }
 
     /// What is not answered of `owner`.
     pub(super) fn of(&self, owner: &Arc<str>) -> usize {
-        self.owners.get(owner).copied().unwrap_or_default()
+        self.owners.of(owner)
     }
 
     pub(super) fn give_back(&mut self, owner: &Arc<str>, bytes: usize) {
-        let Some(sum) = self.owners.get_mut(owner) else {
-            return;
-        };
-        *sum = sum.saturating_sub(bytes);
-        if *sum == 0 {
-            self.owners.remove(owner);
-        }
+        self.owners
+            .change(owner, |sum| *sum = sum.saturating_sub(bytes));
     }
 
     /// An agent of `owner` is gone, and its requests still wait to be written: they count until
     /// [`Load::forget_left`].
     pub(super) fn leave(&mut self, owner: &Arc<str>, bytes: usize) {
-        if bytes > 0 {
-            *self.left.entry(owner.clone()).or_default() += bytes;
-        }
+        self.left.change(owner, |sum| *sum += bytes);
     }
 
     /// Little waits to be written.
     pub(super) fn forget_left(&mut self) {
-        for (owner, bytes) in std::mem::take(&mut self.left) {
+        for (owner, bytes) in self.left.take() {
             self.give_back(&owner, bytes);
         }
     }
@@ -56,9 +44,9 @@ impl Load {
     /// Whether `owner` may send this many more bytes while much waits for the app already: if others have
     /// caused that, and with this it stays within its own share of `room`.
     pub(super) fn has_room(&self, owner: &Arc<str>, bytes: usize, room: usize) -> bool {
-        let own = self.owners.get(owner);
-        let owners = self.owners.len() + usize::from(own.is_none());
-        owners > 1 && own.unwrap_or(&0) + bytes <= room / owners
+        let own = self.of(owner);
+        let owners = self.owners.holders() + usize::from(own == 0);
+        owners > 1 && own + bytes <= room / owners
     }
 }
 

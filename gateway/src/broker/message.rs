@@ -35,8 +35,8 @@ pub(super) enum Content<'a> {
     Cancel(Cancel<'a>),
     /// An app answers.
     Answer(Said<'a>),
-    /// An app has not understood a request: its error as JSON.
-    Failed(Option<&'a str>),
+    /// An app has not understood a request: its error as JSON, and what that says.
+    Failed(Option<(&'a str, Said<'a>)>),
     /// How far the call is whose progress goes by that name.
     Progress(Option<Cow<'a, str>>),
     /// The handler of that abandoned call has ended.
@@ -165,14 +165,26 @@ fn with_call_id(payload: &str, call_id: &str) -> Option<String> {
     Some(format!(r#"{{"callId":"{call_id}"{comma}{rest}"#))
 }
 
-fn error_of(payload: &str) -> Option<&str> {
+fn error_of(payload: &str) -> Option<(&str, Said<'_>)> {
     #[derive(Deserialize)]
     struct Failed<'a> {
         #[serde(borrow)]
         error: &'a RawValue,
     }
     let failed: Option<Failed> = serde_json::from_str(payload).ok();
-    failed.map(|failed| failed.error.get())
+    let error = failed?.error.get();
+    let Said {
+        error: object,
+        code,
+        ..
+    } = said(payload);
+    let said = Said {
+        success: Some(false),
+        error: object,
+        code,
+        ..Said::default()
+    };
+    Some((error, said))
 }
 
 /// The name in the payload of an `initialize`, or the beginning of a long one.

@@ -6,6 +6,7 @@
 //! `call-result` that follows it.
 
 mod agents;
+mod amount;
 mod answers;
 mod apps;
 mod backlog;
@@ -42,9 +43,10 @@ pub use backlog::{Backlog, Waiting};
 pub(crate) use call::unconfirmed;
 pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
 pub use capability_info::CapabilityInfo;
+pub(crate) use departures::STOPPING;
 pub use event::{Action, Event};
 pub use instance::Instance;
-pub use instances::{Connected, Listed};
+pub use instances::{ConnectedApp, Listed};
 pub use message::Message;
 pub use offering::DIFFERENCES;
 pub use offers::Offered;
@@ -258,11 +260,11 @@ impl Broker {
 
     /// Agents by their dialect, connected or the gateway's own.
     pub fn agents(&self) -> [(Dialect, usize); 4] {
-        Dialect::ALL.map(|dialect| {
-            let agents = self.agents.values().filter(|agent| agent.is_here());
-            let of = agents.filter(|agent| agent.profile.dialect == dialect);
-            (dialect, of.count())
-        })
+        let mut agents = Dialect::ALL.map(|dialect| (dialect, 0));
+        for agent in self.agents.values().filter(|agent| agent.is_here()) {
+            agents[agent.profile.dialect.index()].1 += 1;
+        }
+        agents
     }
 
     fn send(&mut self, peer: PeerId, kind: &str, id: Option<&str>, payload: &str) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::broker::amount::Amount;
 use crate::broker::runs::RunId;
 use crate::wire::{Request, Subject};
 use caphost::agent::RequestKey;
@@ -60,10 +61,7 @@ impl Entry {
     pub(super) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         if self.asker != Asker::Revoker {
-            counts[self.request as usize] = Amount {
-                requests: 1,
-                kept: self.kept as usize,
-            };
+            counts[self.request as usize] = Amount::one(self.kept as usize);
         }
         counts
     }
@@ -76,25 +74,6 @@ impl Entry {
 
 /// How much there is of each type.
 pub(super) type Counts = [Amount; Request::ALL.len()];
-
-/// How many requests, and the bytes that are kept of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amount {
-    pub requests: usize,
-    pub kept: usize,
-}
-
-impl Amount {
-    pub(super) fn add(&mut self, more: Amount) {
-        self.requests += more.requests;
-        self.kept += more.kept;
-    }
-
-    pub(super) fn take(&mut self, less: Amount) {
-        self.requests = self.requests.saturating_sub(less.requests);
-        self.kept = self.kept.saturating_sub(less.kept);
-    }
-}
 
 /// One agent's requests that wait for an answer, under the ids they were passed on with.
 #[derive(Debug, Default)]
@@ -125,7 +104,7 @@ impl Pending {
 
     /// How many requests of that type are the agent's own.
     pub(super) fn count(&self, request: Request) -> usize {
-        self.counts[request as usize].requests
+        self.counts[request as usize].count
     }
 
     /// How much of each type is the agent's own.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::amount::Amount;
 use super::apps::App;
 use super::instance::Instance;
 use super::offering::{DIFFERENCES, Register, Update};
 use super::offers::Registration;
-use super::registered::Amount;
 use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity, Role};
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
@@ -52,7 +52,7 @@ impl Broker {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
-        let amount = Amount::app(registration.bytes());
+        let amount = Amount::one(registration.bytes());
         // One whose place it takes is still there, and counts.
         let more = match replaces {
             Some(_) => Amount::default(),
@@ -112,7 +112,7 @@ impl Broker {
             // A tool server is the operator's: it is counted, and not refused what it offers.
             let owner = app.counted().filter(|_| app.seat == Seat::Connected);
             let more = Amount {
-                apps: 0,
+                count: 0,
                 bytes: bytes.saturating_sub(app.bytes),
             };
             match owner.and_then(|owner| self.too_much(owner, more)) {
@@ -196,11 +196,11 @@ impl Broker {
     /// Apps that may come back count, as they must find room.
     fn shares(&self, owner: &str) -> impl Iterator<Item = (Amount, Amount, &'static str)> {
         let all = Amount {
-            apps: self.limits.apps,
+            count: self.limits.apps,
             bytes: self.limits.registered_bytes,
         };
         let of_one = Amount {
-            apps: self.limits.apps_per_token,
+            count: self.limits.apps_per_token,
             bytes: self.limits.registered_bytes_per_token,
         };
         let own = (self.registered.of(owner), of_one, " with this token");
@@ -210,10 +210,10 @@ impl Broker {
 
     fn no_place(&self, owner: &str, more: Amount) -> Option<Failure> {
         let mut shares = self.shares(owner);
-        let (_, most, whose) = shares.find(|(now, most, _)| now.apps + more.apps > most.apps)?;
+        let (_, most, whose) = shares.find(|(now, most, _)| now.count + more.count > most.count)?;
         let message = format!(
             "{} apps{whose} are connected, and no more are accepted",
-            most.apps
+            most.count
         );
         Some(Error::new(Code::RATE_LIMITED, message))
     }

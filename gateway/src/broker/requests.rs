@@ -156,13 +156,13 @@ impl Broker {
         if agent.is_here() && !self.tokens.is_empty() {
             let own = self.in_flight.of(&agent.profile.owner.name, request);
             let max = self.limits.in_flight_per_token;
-            if own.requests >= max {
+            if own.count >= max {
                 let message = format!("{max} requests of this type are in flight with this token");
                 return Err(Error::new(Code::RATE_LIMITED, message)
                     .with_details(Box::new(json!({ "limit": "inFlightPerToken", "max": max }))));
             }
             let max = self.limits.retention.bytes;
-            if own.kept + kept > max {
+            if own.bytes + kept > max {
                 let message = format!(
                     "The ids and names of requests of this type in flight with this token may have {max} bytes"
                 );

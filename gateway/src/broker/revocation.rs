@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::call::{CancelOutcome, Reply, cancel_payload, confirmed, not_cancelled, unconfirmed};
+use super::call::{CancelOutcome, Reply, cancel_payload, not_cancelled, unconfirmed};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
@@ -18,7 +18,7 @@ impl Broker {
     pub(super) fn outcome_of_ended(&self, run: RunId) -> Option<CancelOutcome> {
         let run = self.runs.get(run)?;
         match run.state {
-            RunState::Cancelled => Some(confirmed(run.grade()?)),
+            RunState::Cancelled => Some(CancelOutcome::confirmed(run.grade()?)),
             RunState::Completed | RunState::Failed => {
                 Some(not_cancelled("Operation already completed"))
             }
@@ -41,7 +41,7 @@ impl Broker {
             // Not sent yet, and now it never will be.
             let stop = Stop::NeverStarted;
             self.runs.end(run, Ending::Cancelled(stop, None), now);
-            return self.revoked(run, confirmed(stop.into()));
+            return self.revoked(run, CancelOutcome::confirmed(stop.into()));
         };
         if std::mem::replace(&mut place.revoking, true) {
             return;
@@ -75,14 +75,11 @@ impl Broker {
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
         let outcome = match said.cancelled {
-            true => confirmed(grade),
-            false => CancelOutcome {
-                stop: None,
-                by: None,
-                ended: None,
-                reason: said.reason.as_deref().map(str::to_string),
-                error: said.error.map(|error| Reply::Json(Json::keep(error, None))),
-            },
+            true => CancelOutcome::confirmed(grade),
+            false => CancelOutcome::refused(
+                said.reason.as_deref().map(str::to_string),
+                said.error.map(|error| Reply::Json(Json::keep(error, None))),
+            ),
         };
         match outcome.stop {
             Some(stop) => drop(self.runs.end(

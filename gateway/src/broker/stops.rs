@@ -4,12 +4,12 @@
 //! was said first is said again ever after: in the response that follows a confirmation, and to every
 //! later cancel.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::pending::Entry;
 use super::{Broker, PeerId};
 use crate::broker::runs::RunId;
+use crate::remembered::Remembered;
 use crate::wire::stops::Grade;
 use crate::wire::{Request, Said, text_of};
 use caphost::call::{LateEnd, Stop, StoppedBy};
@@ -19,10 +19,7 @@ const REMEMBERED: usize = 1_024;
 
 /// The cancelled calls of one agent, by their callIds.
 #[derive(Debug, Default)]
-pub(super) struct Stopped {
-    calls: HashMap<Arc<str>, Told>,
-    order: VecDeque<Arc<str>>,
-}
+pub(super) struct Stopped(Remembered<Arc<str>, Told, REMEMBERED>);
 
 /// What was said of one.
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +40,6 @@ impl Told {
 impl Stopped {
     /// A run is said to be cancelled, with that grade: what is to be said of it.
     fn say(&mut self, call_id: Arc<str>, run: RunId, grade: Grade) -> &mut Told {
-        if !self.calls.contains_key(&call_id) {
-            if self.order.len() >= REMEMBERED
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.calls.remove(&oldest);
-            }
-            self.order.push_back(call_id.clone());
-        }
         let new = Told {
             run,
             grade: Grade {
@@ -59,7 +48,7 @@ impl Stopped {
             },
             skipped: false,
         };
-        let told = self.calls.entry(call_id).or_insert(new);
+        let told = self.0.get_or_insert(call_id, new);
         // An id that the app has forgotten may be used again.
         if told.run != run {
             *told = new;
@@ -74,12 +63,12 @@ impl Stopped {
 
     /// Whether the call with that callId never went to the app: one that the app does not know.
     pub fn has_skipped(&self, call_id: &str) -> bool {
-        self.calls.get(call_id).is_some_and(|told| told.skipped)
+        self.0.get(call_id).is_some_and(|told| told.skipped)
     }
 
     /// What has stopped a run, as was said of the call with that callId.
     pub fn by(&self, call_id: &str, run: RunId) -> Option<StoppedBy> {
-        let told = self.calls.get(call_id).filter(|told| told.run == run);
+        let told = self.0.get(call_id).filter(|told| told.run == run);
         told.and_then(|told| told.grade.by)
     }
 }
@@ -88,51 +77,32 @@ impl Stopped {
 #[derive(Debug, Default)]
 pub(super) struct LeftBehind {
     /// By the agents' names on the app's wire and the callIds.
-    runs: HashMap<(String, Arc<str>), RunId>,
-    order: VecDeque<(String, Arc<str>)>,
+    runs: Remembered<(String, Arc<str>), RunId, REMEMBERED>,
     /// Those of other workers, by their names on the app's wire: they hear of it there.
-    elsewhere: VecDeque<(String, PeerId)>,
+    elsewhere: Remembered<String, PeerId, REMEMBERED>,
 }
 
 impl LeftBehind {
     /// An agent of another worker has left.
     pub fn keep_elsewhere(&mut self, handle: &str, peer: PeerId) {
-        if self.elsewhere.len() >= REMEMBERED {
-            self.elsewhere.pop_front();
-        }
-        self.elsewhere.push_back((handle.into(), peer));
+        self.elsewhere.insert(handle.into(), peer);
     }
 
     /// The agent of another worker that had that name.
     pub fn of_elsewhere(&self, handle: &str) -> Option<PeerId> {
-        let mut left = self.elsewhere.iter();
-        left.find(|(name, _)| name == handle).map(|(_, peer)| *peer)
+        self.elsewhere.get(handle).copied()
     }
 
     /// An agent has left.
     pub fn keep(&mut self, handle: &str, stopped: Stopped) {
-        let Stopped { calls, order } = stopped;
-        for call_id in order {
-            let told = calls.get(&call_id);
-            let Some(told) = told.filter(|it| it.may_end()) else {
-                continue;
-            };
-            if self.order.len() >= REMEMBERED
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.runs.remove(&oldest);
-            }
-            let key = (handle.to_string(), call_id);
-            self.order.push_back(key.clone());
-            self.runs.insert(key, told.run);
+        let may_end = stopped.0.into_all().filter(|(_, told)| told.may_end());
+        for (call_id, told) in may_end {
+            self.runs.insert((handle.to_string(), call_id), told.run);
         }
     }
 
     fn take(&mut self, handle: &str, call_id: &str) -> Option<RunId> {
-        let key = (handle.to_string(), call_id.into());
-        let run = self.runs.remove(&key)?;
-        self.order.retain(|it| *it != key);
-        Some(run)
+        self.runs.remove(&(handle.to_string(), call_id.into()))
     }
 }
 
@@ -160,7 +130,7 @@ impl Broker {
         let run = entry.run.or(in_flight);
         let told = match (call_id, run) {
             (Some(call_id), Some(run)) => Some(agent.stopped.say(call_id, run, grade)),
-            (Some(call_id), None) => agent.stopped.calls.get_mut(&call_id),
+            (Some(call_id), None) => agent.stopped.0.get_mut(&call_id),
             (None, _) => None,
         };
         let Some(told) = told else {
@@ -183,7 +153,7 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&agent) else {
             return;
         };
-        if let Some(told) = agent.stopped.calls.get_mut(call_id)
+        if let Some(told) = agent.stopped.0.get_mut(call_id)
             && told.may_end()
         {
             told.grade.ended = Some(ended);

@@ -241,10 +241,11 @@ impl Agent {
                     self.events.push_back(Event::Ended(outcome));
                 }
                 Action::SettleCancel(_, outcome) => {
-                    let mut confirmation = Confirmation::from(outcome);
-                    if confirmation.cancelled {
-                        confirmation.by = self.stopped_by;
-                    }
+                    let error = |error| match error {
+                        Ok(body) => AbpError::read(body),
+                        Err(found) => AbpError::from(&found),
+                    };
+                    let confirmation = Confirmation::of(outcome, self.stopped_by, error);
                     self.events.push_back(Event::Cancelled(confirmation));
                 }
                 Action::Progress(_, info) => self.events.push_back(Event::Progress(info)),
@@ -366,7 +367,7 @@ mod tests {
             |it: &Outcome| matches!(it, Outcome::Failed(error) if error.code == "DISCONNECTED");
         let ended = |it: &Event| matches!(it, Event::Ended(outcome) if disconnected(outcome));
         assert!(events.iter().any(ended), "{events:?}");
-        let refused = |it: &Event| matches!(it, Event::Cancelled(it) if !it.cancelled);
+        let refused = |it: &Event| matches!(it, Event::Cancelled(it) if !it.cancelled());
         assert!(events.iter().any(refused), "{events:?}");
     }
 
@@ -391,7 +392,7 @@ mod tests {
                 Event::Progress(_) | Event::Ended(_) => None,
             });
             let it = it.expect("the cancel is answered");
-            assert_eq!(it.cancelled, payload["cancelled"] == true, "{payload}");
+            assert_eq!(it.cancelled(), payload["cancelled"] == true, "{payload}");
             assert_eq!(it.error.map(|it| it.code).as_deref(), code, "{payload}");
             assert_eq!(it.reason.filter(|_| code.is_none()), reason, "{payload}");
         }

@@ -13,6 +13,7 @@ use crate::broker::{QUESTION_BYTES, QUESTIONS};
 use crate::fronts::contextforge;
 use crate::fronts::mcp::LISTENING;
 use crate::fronts::rap::runtime::RuntimeLimits;
+use crate::fronts::rap::runtime::client::{NOTICES_AT_ONCE, TOOLSET_BYTES, TOOLSET_TIMEOUT};
 use crate::fronts::rap::server::delivery::{IN_ALL, PER_HOST, PER_TOKEN, PER_URL};
 use crate::fronts::socket::bounds::{REFUSED_AT_ONCE, REFUSED_PER_SECOND};
 use crate::fronts::socket::bursts::AT_ONCE;
@@ -131,7 +132,6 @@ fn fixed() -> Vec<(&'static str, String)> {
         mebibytes if mebibytes % (1 << 20) == 0 => format!("{}MiB", bytes >> 20),
         _ => format!("{}KiB", bytes >> 10),
     };
-    let tools = RuntimeLimits::default();
     vec![
         (
             "The largest `app/register` and `app/update`, and the largest message of an app that has not registered",
@@ -216,21 +216,18 @@ fn fixed() -> Vec<(&'static str, String)> {
             "Characters of a token's secret, at least, unless the gateway listens on loopback only",
             SECRET_CHARS.to_string(),
         ),
-        (
-            "The toolset of a RAP tool server",
-            size(tools.toolset_bytes),
-        ),
+        ("The toolset of a RAP tool server", size(TOOLSET_BYTES)),
         (
             "How long a RAP tool server may take to answer with its toolset",
-            format!("{:?}", tools.toolset_timeout),
+            format!("{TOOLSET_TIMEOUT:?}"),
         ),
         (
             "Invocations sent to one RAP tool server at once",
-            tools.invocations_at_once.to_string(),
+            RuntimeLimits::default().invocations_at_once.to_string(),
         ),
         (
             "Notifications sent to one RAP tool server at once",
-            tools.notices_at_once.to_string(),
+            NOTICES_AT_ONCE.to_string(),
         ),
     ]
 }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,8 +23,6 @@ use crate::tokens::Identity;
 const CANCEL_CHANNEL: &str = "cancellation:cancel";
 /// Messages that wait to be published, 1 024.
 const WAITING: usize = 1_024;
-/// Milliseconds between two warnings of messages that are no such thing.
-const WARN_MS: u64 = 10_000;
 /// Messages a second that are looked at, whether or not they are obeyed.
 const HEARD_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// How often a connection that only listens is pinged.
@@ -113,10 +110,7 @@ impl Cluster {
     }
 
     fn warn_of(&self, error: &str) {
-        let now = self.now() as u64;
-        let last = self.warned.load(Ordering::Relaxed);
-        if last == 0 || now.saturating_sub(last) >= WARN_MS {
-            self.warned.store(now.max(1), Ordering::Relaxed);
+        if self.warned.is_due() {
             tracing::warn!(error, channel = CANCEL_CHANNEL, "a message is not obeyed");
         } else {
             tracing::debug!(error, channel = CANCEL_CHANNEL, "a message is not obeyed");

@@ -228,7 +228,7 @@ impl Cluster {
 
     async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
         let mut connection = self.commands().clone().ok_or(Away)?;
-        self.traffic.commands.add(commands.len());
+        self.traffic.commands.add_many(commands.len());
         // The connection has a timeout of its own. Before it is over Redis may have heard of this.
         let answer = commands.query_async(&mut connection).await;
         answer.map_err(|error| {

@@ -41,7 +41,7 @@ pub(super) async fn read(
     let mut last = String::from("0");
     let (mut entries, mut bytes) = (0, 0);
     loop {
-        member.traffic.commands.add(1);
+        member.traffic.commands.add();
         let reply = connection.xread_options(&streams, &[&last], &options).await;
         let reply: Option<StreamReadReply> = match reply {
             Ok(reply) => reply,
@@ -94,7 +94,7 @@ pub(super) async fn write(member: &Member, mut connection: MultiplexedConnection
             let _ = timeout(wait, member.outgoing.notified()).await;
             continue;
         }
-        member.traffic.commands.add(commands.len());
+        member.traffic.commands.add_many(commands.len());
         if let Err(error) = commands.exec_async(&mut connection).await {
             return error;
         }
@@ -119,8 +119,8 @@ fn collect(member: &Member, now: f64) -> (Pipeline, Duration) {
     let mut peers = member.peers();
     let me = peers.me.to_string();
     for (worker, frame) in peers.frames(now) {
-        member.traffic.frames_sent.add(1);
-        member.traffic.bytes_sent.add(frame.body.len());
+        member.traffic.frames_sent.add();
+        member.traffic.bytes_sent.add_many(frame.body.len());
         let (number, ack) = (frame.number.to_string(), frame.ack.to_string());
         let fields: [(&str, &[u8]); 4] = [
             ("f", me.as_bytes()),

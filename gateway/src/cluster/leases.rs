@@ -91,7 +91,7 @@ pub(super) async fn renew(
     new.into_iter().for_each(|id| member.greet(id));
     for id in gone {
         tracing::warn!(worker = %id, "another worker has died");
-        member.traffic.workers_lost.add(1);
+        member.traffic.workers_lost.add();
         member.forget(id);
     }
     look_for_orphans(member, &others, &alive);

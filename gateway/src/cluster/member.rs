@@ -73,7 +73,7 @@ impl Member {
 
     /// Takes a frame that has come from another worker.
     pub fn receive(&self, from: WorkerId, frame: Frame) {
-        self.traffic.frames_received.add(1);
+        self.traffic.frames_received.add();
         let now = self.now();
         let (new, body) = self.peers().take(from, frame, now);
         if new {
@@ -92,7 +92,7 @@ impl Member {
                 }
                 Err(error) => error,
             };
-            self.traffic.messages_unread.add(1);
+            self.traffic.messages_unread.add();
             let error = for_log(error);
             tracing::error!(worker = %from, error, "a message of another worker is passed over");
         }

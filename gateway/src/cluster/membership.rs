@@ -1,10 +1,11 @@
 //! Which other workers there are, from their leases and from what is heard of them: without sockets
 //! or clocks.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::workers::WorkerId;
+use crate::remembered::Remembered;
 
 /// Workers taken for dead that are remembered, 1 024: what they still say must not count.
 const DEAD: usize = 1_024;
@@ -31,8 +32,7 @@ pub struct Membership {
     heard: BTreeMap<WorkerId, f64>,
     /// Since when each has been without a lease.
     missing: BTreeMap<WorkerId, f64>,
-    dead: HashSet<WorkerId>,
-    order: VecDeque<WorkerId>,
+    dead: Remembered<WorkerId, (), DEAD>,
     /// Since when Redis has answered without a break.
     healthy_since: f64,
 }
@@ -55,8 +55,7 @@ impl Membership {
             lease: lease.as_secs_f64() * 1_000.0,
             heard: BTreeMap::new(),
             missing: BTreeMap::new(),
-            dead: HashSet::new(),
-            order: VecDeque::new(),
+            dead: Remembered::default(),
             healthy_since: 0.0,
         }
     }
@@ -68,7 +67,7 @@ impl Membership {
 
     /// A worker speaks.
     pub fn heard(&mut self, worker: WorkerId, now: f64) -> Heard {
-        if self.dead.contains(&worker) {
+        if self.dead.get(&worker).is_some() {
             return Heard::Dead;
         }
         match self.heard.insert(worker, now) {
@@ -79,9 +78,9 @@ impl Membership {
 
     /// These have a lease now.
     pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> Census {
-        let is_dead = |id: &&WorkerId| self.dead.contains(id);
+        let is_dead = |id: &&WorkerId| self.dead.get(*id).is_some();
         let undead = alive.iter().filter(is_dead).copied().collect();
-        let is_new = |id: &&WorkerId| !self.heard.contains_key(id) && !self.dead.contains(id);
+        let is_new = |id: &&WorkerId| !self.heard.contains_key(id) && !self.dead.get(*id).is_some();
         let new: Vec<_> = alive.iter().filter(is_new).copied().collect();
         for worker in &new {
             self.heard.insert(*worker, now);
@@ -106,19 +105,12 @@ impl Membership {
     pub fn bury(&mut self, worker: WorkerId) {
         self.heard.remove(&worker);
         self.missing.remove(&worker);
-        if self.dead.insert(worker) {
-            self.order.push_back(worker);
-        }
-        while self.order.len() > DEAD {
-            if let Some(oldest) = self.order.pop_front() {
-                self.dead.remove(&oldest);
-            }
-        }
+        self.dead.insert(worker, ());
     }
 
     /// Whether a worker is known to have left or died.
     pub fn is_buried(&self, worker: WorkerId) -> bool {
-        self.dead.contains(&worker)
+        self.dead.get(&worker).is_some()
     }
 
     /// Forgets the others, who may still be there: this worker joins anew. Who they were.

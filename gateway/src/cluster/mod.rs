@@ -44,6 +44,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 
 use crate::broker::runs::News;
+use crate::seldom::Seldom;
 pub use cancel_message::CancelMessage;
 use channel::Published;
 pub use facts::Away;
@@ -79,8 +80,8 @@ pub struct Cluster {
     published: Published,
     /// How fast messages of the channel come.
     heard: DefaultDirectRateLimiter,
-    /// When a message of the channel was last warned of.
-    warned: AtomicU64,
+    /// Messages of the channel are warned of now and then.
+    warned: Seldom,
     leaving: AtomicBool,
     traffic: Traffic,
     connected: AtomicBool,
@@ -108,7 +109,7 @@ impl Cluster {
             records: Records::default(),
             published: Published::default(),
             heard: channel::heard(),
-            warned: AtomicU64::new(0),
+            warned: Seldom::new(),
             leaving: AtomicBool::new(false),
             traffic: Traffic::default(),
             connected: AtomicBool::new(false),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
-use crate::options::duration;
+use crate::options::{defaults, duration};
 
 /// The options of a cluster.
 #[derive(Args, Clone, Debug, PartialEq)]
@@ -43,20 +43,13 @@ pub struct ClusterOptions {
 
 impl Default for ClusterOptions {
     fn default() -> Self {
-        ClusterOptions {
-            redis: None,
-            redis_prefix: "caphost".into(),
-            worker_name: None,
-            worker_lease: Duration::from_millis(2_500),
-            redis_patience: Duration::from_secs(4),
-            require_requester: None,
-        }
+        defaults()
     }
 }
 
 impl ClusterOptions {
     /// Checks the URL. It may hold a password, so the error does not repeat it.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let url = self.redis.as_deref();
         match url.map(redis::IntoConnectionInfo::into_connection_info) {
             Some(Err(_)) => {

@@ -122,7 +122,7 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     member.begin_records(me, &mut commands).await?;
     member.tell_again(&mut commands).await?;
     member.connected.store(true, Ordering::Relaxed);
-    member.traffic.connections.add(1);
+    member.traffic.connections.add();
     member.here.reaches_others(true);
     member.command_by(Some(commands.clone()));
     member.tell_released(&mut commands).await?;

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::lists::{Listing, viewer};
 use super::refusal::{Refusal, json_text};
 use super::socket::PeerAddress;
-use crate::broker::{AppInfo, Connected, Listed};
+use crate::broker::{AppInfo, ConnectedApp, Listed};
 use crate::gateway::Hub;
 
 /// The route.
@@ -51,9 +51,9 @@ struct InstanceJson {
     suspended: bool,
 }
 
-impl From<Connected> for AppJson {
-    fn from(connected: Connected) -> Self {
-        let Connected { app, instances } = connected;
+impl From<ConnectedApp> for AppJson {
+    fn from(connected: ConnectedApp) -> Self {
+        let ConnectedApp { app, instances } = connected;
         let json = |(index, listed): (usize, Listed)| InstanceJson {
             app: listed.instance.named(&app.id),
             title: listed.instance.title,

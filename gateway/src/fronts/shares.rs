@@ -1,10 +1,10 @@
 //! Bounds with a share for each holder.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::gateway::Hub;
+use crate::tally::Tally;
 use crate::tokens::Identity;
 
 /// Whose share something counts towards.
@@ -49,14 +49,15 @@ pub(crate) struct Shares {
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    by: HashMap<Holder, usize>,
+    by: Tally<Holder, usize>,
 }
 
-/// One of what there is, for as long as it lives.
+/// A part of what there is, for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<Shares>,
     holder: Holder,
+    amount: usize,
 }
 
 /// Why there is none.
@@ -80,19 +81,28 @@ impl Shares {
 
     /// Takes one.
     pub(crate) fn take(self: &Arc<Self>, holder: &Holder) -> Result<Share, Full> {
+        self.take_many(holder, 1)
+    }
+
+    /// Takes so many.
+    pub(crate) fn take_many(
+        self: &Arc<Self>,
+        holder: &Holder,
+        amount: usize,
+    ) -> Result<Share, Full> {
         let mut taken = self.taken();
-        if taken.all >= self.max {
+        if taken.all.saturating_add(amount) > self.max {
             return Err(Full::All(self.max));
         }
-        let held = taken.by.entry(holder.clone()).or_default();
-        if *held >= self.share {
+        if taken.by.of(holder).saturating_add(amount) > self.share {
             return Err(Full::Share(self.share));
         }
-        *held += 1;
-        taken.all += 1;
+        taken.by.change(holder, |held| *held += amount);
+        taken.all += amount;
         Ok(Share {
             of: self.clone(),
             holder: holder.clone(),
+            amount,
         })
     }
 
@@ -104,13 +114,8 @@ impl Shares {
 impl Drop for Share {
     fn drop(&mut self) {
         let mut taken = self.of.taken();
-        taken.all -= 1;
-        if let Some(held) = taken.by.get_mut(&self.holder) {
-            *held -= 1;
-            if *held == 0 {
-                taken.by.remove(&self.holder);
-            }
-        }
+        taken.all -= self.amount;
+        taken.by.change(&self.holder, |held| *held -= self.amount);
     }
 }
 
@@ -136,13 +141,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let (room, a) = (Shares::new(10, 10), token("a"));
+        let six = room.take_many(&a, 6).unwrap();
+        assert_eq!(room.take_many(&a, 5).unwrap_err(), Full::All(10));
+        let four = room.take_many(&a, 4).unwrap();
+        drop(six);
+        assert!(room.take_many(&a, 6).is_ok() && room.take_many(&a, 7).is_err());
+        drop(four);
+        assert!(room.take_many(&a, 10).is_ok() && room.take_many(&a, usize::MAX).is_err());
+    }
+
+    #[test]
+    fn whoever_has_its_share_leaves_the_rest_to_others() {
+        let room = Shares::new(10, 4);
+        let (a, b) = (token("a"), token("b"));
+        let four = room.take_many(&a, 4).unwrap();
+        assert_eq!(room.take(&a).unwrap_err(), Full::Share(4));
+        let others = [room.take_many(&b, 4), room.take_many(&token("c"), 2)];
+        assert!(others.iter().all(Result::is_ok));
+        assert_eq!(room.take(&token("d")).unwrap_err(), Full::All(10));
+        drop(four);
+        assert!(room.take_many(&a, 4).is_ok());
+    }
+
+    #[test]
     fn holders_that_have_nothing_are_forgotten() {
         let shares = Shares::new(3, 2);
         for number in 0..1_000 {
             drop(shares.take(&token(&number.to_string())));
         }
         let taken = shares.taken();
-        assert_eq!((taken.all, taken.by.len()), (0, 0));
+        assert_eq!((taken.all, taken.by.holders()), (0, 0));
     }
 
     #[test]

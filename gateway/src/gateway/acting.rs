@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::broker::runs::News;
 use crate::broker::{Action, Backlog, CloseCode, Event, Now, PeerId, Waiting};
 use crate::gateway::hub::{Hub, State};
+use crate::gateway::lifecycle::Phase;
 use crate::gateway::noticed::Noticed;
 use crate::gateway::outbox::Pushed;
 use crate::gateway::resume::registered;
@@ -45,7 +46,8 @@ impl Hub {
         before(&mut state);
         match event {
             Event::Gone { peer } => drop(state.outboxes.remove(&peer)),
-            Event::Shutdown => drop(self.stopping.send_replace(true)),
+            Event::Drain => self.lifecycle.enter(Phase::Draining),
+            Event::Shutdown => self.lifecycle.enter(Phase::Stopping),
             _ => {}
         }
         self.note_waiting(&mut state, &event);

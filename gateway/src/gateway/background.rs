@@ -14,7 +14,9 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::{Instant, sleep};
 
-/// Before a task begins again; twice as long each time it does not last, up to the longest.
+use crate::pauses::Pauses;
+
+/// Before a task begins again; about twice as long each time it does not last, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A task that was up this long counts as lasting.
@@ -49,7 +51,7 @@ impl Tasks {
         name: &'static str,
         mut begin: impl FnMut() -> F,
     ) {
-        let mut pause = self.first_pause;
+        let mut pauses = Pauses::new(self.first_pause, LONGEST_PAUSE);
         loop {
             let began = Instant::now();
             let why = match AssertUnwindSafe(begin()).catch_unwind().await {
@@ -58,8 +60,9 @@ impl Tasks {
                 Err(panic) => words(&*panic),
             };
             if began.elapsed() >= LASTED {
-                pause = self.first_pause;
+                pauses.reset();
             }
+            let pause = pauses.next();
             let again = pause.as_millis() as u64;
             tracing::error!(
                 task = name,
@@ -70,7 +73,6 @@ impl Tasks {
             let down = self.fell(name);
             sleep(pause).await;
             drop(down);
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::cluster::{Cluster, Notice};
 use crate::gateway::announcer::Announcer;
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
+use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::outbox::{Budget, Outbox};
@@ -44,7 +45,8 @@ pub struct Hub {
     pub(super) timer: Timer,
     pub(super) queued: Arc<Budget>,
     connections: watch::Sender<usize>,
-    pub(super) stopping: watch::Sender<bool>,
+    /// How far the gateway's life has come.
+    pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
@@ -108,7 +110,7 @@ impl Hub {
             timer: Timer::default(),
             queued: Arc::default(),
             connections: watch::Sender::new(0),
-            stopping: watch::Sender::new(false),
+            lifecycle: Arc::new(Lifecycle::new()),
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
             from_others: Mutex::default(),
@@ -191,8 +193,8 @@ impl Hub {
     }
 
     /// A queue to a peer.
-    pub(crate) fn outbox(&self) -> Outbox {
-        Outbox::within(self.limits.queued_bytes, self.queued.clone())
+    pub fn outbox(&self) -> Outbox {
+        Outbox::new(self.limits.queued_bytes, self.queued.clone())
     }
 
     /// A peer has sent a text frame; `shared` is the buffer it lies in.
@@ -222,11 +224,6 @@ impl Hub {
         self.state().broker.counters()
     }
 
-    /// See [`Broker::in_flight`].
-    pub fn in_flight(&self) -> usize {
-        self.state().broker.in_flight()
-    }
-
     /// See [`Broker::requests_in_flight`].
     pub fn requests_in_flight(&self) -> usize {
         self.state().broker.requests_in_flight()
@@ -235,11 +232,6 @@ impl Hub {
     /// See [`Broker::peers`].
     pub fn peers(&self) -> (usize, usize) {
         self.state().broker.peers()
-    }
-
-    /// Waits until the gateway stops.
-    pub async fn stopping(&self) {
-        let _ = self.stopping.subscribe().wait_for(|it| *it).await;
     }
 
     /// What the metrics read when they are asked for.

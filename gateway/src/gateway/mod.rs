@@ -16,7 +16,6 @@ mod outbox;
 mod outcome;
 pub(crate) mod resume;
 mod runs;
-mod seldom;
 mod time;
 mod timer;
 
@@ -28,11 +27,7 @@ pub use hub::{Connected, Hub};
 pub(crate) use outbox::Phase as OutboxPhase;
 pub use outbox::{Outbox, Pushed, Step as OutboxStep};
 pub use outcome::{AbpError, Confirmation, Outcome, Step};
-pub use resume::{Attached, Lost, Resume, Sessions};
+pub use resume::{Attached, Lost, Resume, SessionCounts};
 #[cfg(test)]
 pub(crate) use runs::LIST_BYTES;
 pub use runs::{Listed, Placed, Sought, Unsure};
-pub(crate) use seldom::{Seldom, SeldomEach};
-
-/// The reason that the calls are given which a stopping gateway cancels.
-pub const STOPPING: &str = "The gateway is shutting down";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::broker::{CloseCode, PeerId};
-use crate::gateway::Seldom;
+use crate::seldom::Seldom;
 use crate::wire::for_log;
 
 /// What is logged.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::hub::Hub;
-use crate::broker::{AppInfo, Connected, Instance, Offer, Offered, PeerId};
+use crate::broker::{AppInfo, ConnectedApp, Instance, Offer, Offered, PeerId};
 use crate::tokens::Identity;
 use crate::wire::Failure;
 
@@ -21,7 +21,7 @@ impl Hub {
     }
 
     /// The apps connected that `viewer` may reach, with their instances.
-    pub fn connected_apps(&self, viewer: &Identity) -> Vec<Connected> {
+    pub fn connected_apps(&self, viewer: &Identity) -> Vec<ConnectedApp> {
         self.state().broker.connected(viewer)
     }
 

@@ -104,13 +104,8 @@ struct Queue {
 }
 
 impl Outbox {
-    /// An empty queue for at most `limit` bytes, or one message.
-    pub fn new(limit: usize) -> Self {
-        Outbox::within(limit, Arc::default())
-    }
-
-    /// One whose bytes count towards `budget`.
-    pub(crate) fn within(limit: usize, budget: Arc<Budget>) -> Self {
+    /// An empty queue for at most `limit` bytes, or one message. They count towards `budget`.
+    pub(crate) fn new(limit: usize, budget: Arc<Budget>) -> Self {
         Outbox {
             limit,
             lasts: false,
@@ -371,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_queue_says_when_it_is_long_and_when_it_is_short_again() {
-        let outbox = Outbox::new(10_000);
+        let outbox = Outbox::new(10_000, Arc::default());
         assert_eq!(outbox.push(message(4_000)), Pushed::Queued);
         assert_eq!(outbox.push(message(2_000)), Pushed::Congested);
         assert_eq!(outbox.push(message(1_000)), Pushed::Queued);
@@ -396,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_queue_past_its_limit_is_over() {
-        let outbox = Outbox::new(10_000);
+        let outbox = Outbox::new(10_000, Arc::default());
         assert_eq!(
             outbox.push(message(20_000)),
             Pushed::Full,
@@ -409,7 +404,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_lasts_is_emptied_but_for_farewells() {
-        let outbox = Outbox::new(10_000).lasting();
+        let outbox = Outbox::new(10_000, Arc::default()).lasting();
         let header = Header {
             kind: "agent/closed",
             id: None,
@@ -427,7 +422,7 @@ mod tests {
 
     #[test]
     fn a_farewell_that_finds_no_room_in_a_queue_that_lasts_is_kept() {
-        let outbox = Outbox::new(10_000).lasting();
+        let outbox = Outbox::new(10_000, Arc::default()).lasting();
         let farewell = |agent| {
             let header = Header {
                 kind: "agent/closed",
@@ -457,7 +452,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_for_a_short_queue_is_told() {
-        let outbox = Outbox::new(10_000);
+        let outbox = Outbox::new(10_000, Arc::default());
         outbox.push(message(4_000));
         outbox.push(message(400));
         let mut waiting = std::pin::pin!(outbox.drained(1_000));
@@ -475,7 +470,7 @@ mod tests {
 
     #[test]
     fn the_close_frame_comes_after_what_was_queued_and_nothing_after_it() {
-        let outbox = Outbox::new(10_000);
+        let outbox = Outbox::new(10_000, Arc::default());
         outbox.push(message(1));
         outbox.close(CloseCode::APP_GONE, "first".into());
         outbox.close(CloseCode::GOING_AWAY, "second".into());

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use crate::broker::{self, Reply};
+use crate::broker::{CancelOutcome, Reply};
 use crate::wire::stops::{self, Grade};
-use caphost::agent::CancelOutcome;
-use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
+use caphost::call::{Code, Error, Stop, StoppedBy};
 
 /// An `ABPError`.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,72 +123,34 @@ impl Outcome {
 }
 
 /// What came of a cancel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Confirmation {
-    /// True only for a confirmed fact.
-    pub cancelled: bool,
-    /// Why not.
-    pub reason: Option<String>,
-    /// What went wrong, if anything did.
-    pub error: Option<AbpError>,
-    /// How far the stop was seen, if it is cancelled.
-    pub stop: Option<Stop>,
-    /// What has stopped it, if the app says.
-    pub by: Option<StoppedBy>,
-    /// How the handler has ended since it was abandoned.
-    pub ended: Option<LateEnd>,
-}
+pub type Confirmation = CancelOutcome<AbpError>;
 
 impl Confirmation {
-    /// It is not cancelled.
-    pub fn refused(reason: Option<String>, error: Option<AbpError>) -> Self {
-        Confirmation {
-            cancelled: false,
-            reason,
-            error,
-            stop: None,
-            by: None,
-            ended: None,
-        }
-    }
-
     /// The cancel itself has failed.
     pub fn failed(error: AbpError) -> Self {
         Confirmation::refused(Some(error.message.clone()), Some(error))
     }
 }
 
-impl From<broker::CancelOutcome> for Confirmation {
-    fn from(outcome: broker::CancelOutcome) -> Self {
+impl From<CancelOutcome> for Confirmation {
+    fn from(outcome: CancelOutcome) -> Self {
         let error = outcome.error.map(|error| match error {
             Reply::Json(error) => AbpError::read(error.value().unwrap_or_default()),
             Reply::Failed(error) => AbpError::from(&error),
         });
-        Confirmation {
-            cancelled: outcome.stop.is_some(),
-            reason: outcome.reason,
+        let CancelOutcome {
+            stop,
+            by,
+            ended,
+            reason,
+            ..
+        } = outcome;
+        CancelOutcome {
+            stop,
+            by,
+            ended,
+            reason,
             error,
-            stop: outcome.stop,
-            by: outcome.by,
-            ended: outcome.ended,
-        }
-    }
-}
-
-impl From<CancelOutcome<Value>> for Confirmation {
-    fn from(outcome: CancelOutcome<Value>) -> Self {
-        let cancelled = outcome.cancelled();
-        let error = outcome.error.map(|error| match error {
-            Ok(body) => AbpError::read(body),
-            Err(found) => AbpError::from(&found),
-        });
-        Confirmation {
-            cancelled,
-            reason: outcome.reason,
-            error,
-            stop: outcome.stop,
-            by: None,
-            ended: outcome.ended,
         }
     }
 }

@@ -35,12 +35,12 @@ use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::fronts::turns::Turns;
-use crate::gateway::Seldom;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::http::budget::LetGo;
 use crate::http::places::{Place, Places, while_answered};
 use crate::http::received::BUFFERED;
 use crate::http::{HttpLimits, Tls, health};
+use crate::seldom::Seldom;
 
 /// What to wait when no connection can be accepted, as when the process has too many files open.
 const ACCEPT_RETRY: Duration = Duration::from_millis(200);

@@ -19,9 +19,9 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::fronts::rap::runtime::CALLBACK_PATH;
 use crate::fronts::refusal::refuse;
 use crate::gateway::Hub;
-use crate::gateway::Seldom;
 use crate::http::guard::Guard;
 use crate::http::http_limits::RequestRate;
+use crate::seldom::Seldom;
 use crate::wire::{Failure, for_log};
 use caphost::call::{Code, Error};
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::fronts::auth::{CHALLENGE, authenticate};
 use crate::fronts::refusal::{json_text, refuse};
 use crate::gateway::Hub;
-use crate::gateway::lifecycle::{Lifecycle, Phase};
+use crate::gateway::lifecycle::Phase;
 use crate::tokens::{Denied, Role};
 use caphost::call::{Code, Error};
 
@@ -29,11 +29,10 @@ const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; versi
 /// accepted and 503 from the signal to stop on, and counts who is connected; it says `degraded`
 /// while Redis does not answer or a background task is `down`. `/metrics` is for admins, where there
 /// are tokens.
-pub(crate) fn routes(hub: Arc<Hub>, lifecycle: Arc<Lifecycle>) -> Router {
+pub(crate) fn routes(hub: Arc<Hub>) -> Router {
     let metrics = get(metrics).with_state(hub.clone());
     let ready_state = Arc::new(Ready {
         hub,
-        lifecycle,
         peers: Recent::default(),
     });
     Router::new()
@@ -45,7 +44,6 @@ pub(crate) fn routes(hub: Arc<Hub>, lifecycle: Arc<Lifecycle>) -> Router {
 /// What `/readyz` looks at.
 struct Ready {
     hub: Arc<Hub>,
-    lifecycle: Arc<Lifecycle>,
     /// Agents and apps.
     peers: Recent<(usize, usize)>,
 }
@@ -65,12 +63,9 @@ impl<T: Copy> Recent<T> {
 }
 
 async fn ready(State(ready): State<Arc<Ready>>) -> Response {
-    let Ready {
-        hub,
-        lifecycle,
-        peers,
-    } = &*ready;
-    let (status, word) = match lifecycle.phase() {
+    let Ready { hub, peers } = &*ready;
+    let phase = hub.lifecycle.phase();
+    let (status, word) = match phase {
         Phase::Serving => (StatusCode::OK, "ready"),
         Phase::Draining => (StatusCode::SERVICE_UNAVAILABLE, "draining"),
         Phase::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
@@ -86,14 +81,14 @@ async fn ready(State(ready): State<Arc<Ready>>) -> Response {
         body["redis"] = redis.into();
         body["workers"] = (standing.others + 1).into();
         // What is here goes on: taking every worker out of service would stop that too.
-        if !standing.connected && lifecycle.phase() == Phase::Serving {
+        if !standing.connected && phase == Phase::Serving {
             body["status"] = "degraded".into();
         }
     }
     let down = hub.tasks.down();
     if !down.is_empty() {
         body["down"] = json!(down);
-        if lifecycle.phase() == Phase::Serving {
+        if phase == Phase::Serving {
             body["status"] = "degraded".into();
         }
     }

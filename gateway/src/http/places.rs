@@ -1,7 +1,7 @@
 //! How many connections there are, and which is let go when there are too many.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,6 +13,7 @@ use tokio::time::sleep;
 
 use crate::fronts::kept::keep;
 use crate::fronts::socket::stream::Watch;
+use crate::tally::Tally;
 
 /// The connections that speak HTTP: those that have become WebSockets are counted elsewhere.
 ///
@@ -44,7 +45,7 @@ struct Taken {
     last: u64,
     /// In the order they came.
     all: BTreeMap<u64, Arc<Occupant>>,
-    of_address: HashMap<IpAddr, usize>,
+    of_address: Tally<IpAddr, usize>,
 }
 
 #[derive(Debug)]
@@ -80,7 +81,7 @@ impl Places {
     /// Takes a place for a connection from that address or network. None if all others are busy.
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let mut taken = self.taken(false);
-        let is_full = if taken.of_address.get(&address) >= Some(&self.most_of_one) {
+        let is_full = if taken.of_address.of(&address) >= self.most_of_one {
             !taken.let_one_go(Some(address))
         } else {
             taken.all.len() >= self.most
@@ -129,13 +130,13 @@ impl Taken {
         });
         self.last += 1;
         self.all.insert(self.last, occupant.clone());
-        *self.of_address.entry(address).or_default() += 1;
+        self.of_address.change(&address, |count| *count += 1);
         (self.last, occupant)
     }
 
     /// The address with most.
     fn greediest(&self) -> Option<IpAddr> {
-        let most = self.of_address.iter().max_by_key(|(_, count)| **count);
+        let most = self.of_address.iter().max_by_key(|(_, count)| *count);
         most.map(|(address, _)| *address)
     }
 
@@ -172,14 +173,14 @@ impl Taken {
     /// is busy. Of those whose answers are not read as fast as they are written, the one of the address
     /// with most; else the oldest. Whether there was one.
     fn let_a_slow_one_go(&mut self, address: IpAddr) -> bool {
-        let own = self.of_address.get(&address).copied().unwrap_or(0);
-        let addresses = self.of_address.len() + usize::from(own == 0);
+        let own = self.of_address.of(&address);
+        let addresses = self.of_address.holders() + usize::from(own == 0);
         let share = (self.all.len() / addresses.max(1)).max(1);
         if own >= share {
             return false;
         }
         let slowest = self.all.iter().filter_map(|(number, it)| {
-            let count = *self.of_address.get(&it.address)?;
+            let count = self.of_address.of(&it.address);
             let since = it.watch.get().and_then(Watch::waits_since);
             let order = (since.is_none(), Reverse(count), since, *number);
             (count > share).then_some(order)
@@ -194,12 +195,7 @@ impl Taken {
 
     fn remove(&mut self, number: u64) -> Option<Arc<Occupant>> {
         let gone = self.all.remove(&number)?;
-        if let Some(count) = self.of_address.get_mut(&gone.address) {
-            *count -= 1;
-            if *count == 0 {
-                self.of_address.remove(&gone.address);
-            }
-        }
+        self.of_address.change(&gone.address, |count| *count -= 1);
         Some(gone)
     }
 }
@@ -309,7 +305,7 @@ mod tests {
         drop((asked, silent, next, last, other, another));
         for spare in [false, true] {
             let taken = places.taken(spare);
-            assert!(taken.all.is_empty() && taken.of_address.is_empty());
+            assert!(taken.all.is_empty() && taken.of_address.holders() == 0);
         }
     }
 

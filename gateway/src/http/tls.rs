@@ -97,7 +97,7 @@ impl Tls {
     /// has: from then on connections are served with it. Blocks, shortly.
     ///
     /// After an error, which names the file, the certificate of before stays.
-    pub fn reload(&self) -> Result<bool, String> {
+    fn reload(&self) -> Result<bool, String> {
         let files = &*self.files;
         let contents = read(&files.certificate, &files.key)?;
         let mut seen = files.seen.lock().unwrap_or_else(PoisonError::into_inner);

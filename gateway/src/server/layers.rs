@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::gateway::lifecycle::Lifecycle;
+use crate::gateway::Hub;
 use crate::http::headers::{self, Policy};
 use crate::http::{http_limits, streams};
 
@@ -28,13 +28,9 @@ pub(super) async fn own(
 }
 
 /// Only bodies as large as a message may be, and streams that end with the gateway.
-pub(super) async fn whole(
-    State((max_body, lifecycle)): State<(usize, Arc<Lifecycle>)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match http_limits::body(&request, max_body) {
+pub(super) async fn whole(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    match http_limits::body(&request, hub.limits.message_bytes) {
         Some(refusal) => refusal,
-        None => streams::end(&lifecycle, next.run(request).await),
+        None => streams::end(&hub.lifecycle, next.run(request).await),
     }
 }

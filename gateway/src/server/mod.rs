@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
@@ -27,7 +26,6 @@ use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::turns::Turns;
 use crate::fronts::{abp, apps, contextforge, jsonrpc, mcp, rap, runs};
-use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::{Elsewhere, Hub};
 use crate::http::budget::Budget;
 use crate::http::connections::Connections;
@@ -50,7 +48,6 @@ pub struct Server {
     router: Router,
     hub: Arc<Hub>,
     tool_servers: Runtime,
-    lifecycle: Arc<Lifecycle>,
     drain: Duration,
     elsewhere: Option<Arc<Elsewhere>>,
 }
@@ -101,7 +98,6 @@ impl Server {
             elsewhere = Some(Elsewhere::join(&hub, joined.clone()));
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
-        let lifecycle = Arc::new(Lifecycle::new());
         let rate = Arc::new(RequestRate::new(&http_limits, hub.clone()));
         let framing = &config.frame_ancestors;
         let policy = Arc::new(Policy {
@@ -123,16 +119,12 @@ impl Server {
                 tls,
                 address.ip().is_loopback(),
             ))
-            .merge(health::routes(hub.clone(), lifecycle.clone()))
+            .merge(health::routes(hub.clone()))
             .merge(runs::api::routes(hub.clone()))
             .merge(apps::routes(hub.clone()))
             .merge(contextforge::routes(hub.clone(), &config.cancellation))
-            .layer(DefaultBodyLimit::max(max_body))
             .layer(RequestBodyLimitLayer::new(max_body))
-            .layer(from_fn_with_state(
-                (max_body, lifecycle.clone()),
-                layers::whole,
-            ));
+            .layer(from_fn_with_state(hub.clone(), layers::whole));
         let files = Router::new()
             .route(
                 "/abp.json",
@@ -180,7 +172,6 @@ impl Server {
             router,
             hub,
             tool_servers,
-            lifecycle,
             drain: config.drain,
             elsewhere,
         })
@@ -207,7 +198,6 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
         let Server {
             hub,
-            lifecycle,
             drain,
             elsewhere,
             ..
@@ -237,7 +227,7 @@ impl Server {
             limits: self.http_limits,
             bounds: self.bounds,
             handshakes: Turns::of_processors(),
-            lifecycle: lifecycle.clone(),
+            lifecycle: hub.lifecycle.clone(),
         };
         // A task of its own, so that it goes on while the gateway drains.
         let mut serving = tokio::spawn(connections.serve(self.listener));
@@ -264,7 +254,7 @@ impl Server {
             let _ = (&mut serving).await;
         };
         tokio::select! {
-            () = stopping::stop(&hub, &lifecycle, drain, served) => {}
+            () = stopping::stop(&hub, drain, served) => {}
             () = background => {}
         }
         if let Some(workers) = hub.workers() {

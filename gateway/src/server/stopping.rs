@@ -1,39 +1,29 @@
 //! How a gateway stops: it takes no new calls, lets those in flight end, cancels what is left, and
 //! tells every peer.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::time::{sleep, timeout};
 
-use crate::broker::Event;
-use crate::broker::runs::Run;
+use crate::broker::runs::RunId;
+use crate::broker::{Event, STOPPING};
 use crate::cluster::message::Message;
 use crate::gateway::Hub;
-use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::tokens::Identity;
 
 /// How often a gateway that drains looks whether it is idle.
 const IDLE_POLL: Duration = Duration::from_millis(20);
 /// How long a connection's remains may take after the close timeout.
 const GRACE: Duration = Duration::from_millis(500);
-/// The reason the cancelled calls are given.
-pub const STOPPING: &str = "The gateway is shutting down";
 
 /// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
 /// connection has.
-pub(crate) async fn stop(
-    hub: &Hub,
-    lifecycle: &Lifecycle,
-    drain: Duration,
-    serving: impl Future<Output = ()>,
-) {
+pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output = ()>) {
     let drain_seconds = drain.as_secs_f64();
     let in_flight = hub.requests_in_flight();
     tracing::info!(in_flight, drain_seconds, "stopping");
     hub.handle(Event::Drain);
-    lifecycle.enter(Phase::Draining);
     let drained = timeout(drain, idle(hub)).await.is_ok();
     if !drained {
         // The agents of apps that confirm in time know that their calls are cancelled: the response
@@ -44,7 +34,6 @@ pub(crate) async fn stop(
         };
         let _ = timeout(hub.limits.close_timeout, cancelled).await;
     }
-    lifecycle.enter(Phase::Stopping);
     hub.handle(Event::Shutdown);
     let ended = timeout(hub.limits.close_timeout + GRACE, async {
         hub.deserted().await;
@@ -76,8 +65,6 @@ async fn cancel_all(hub: &Hub) {
         workers.send_all(&Message::Stopping.into());
     }
     let gateway = Identity::gateway();
-    let mut runs = hub.runs(&gateway);
-    runs.retain(|run| !run.state.is_over());
-    let cancel = |run: &Arc<Run>| hub.cancel(run.id, Some(STOPPING.into()), &gateway);
-    join_all(runs.iter().map(cancel)).await;
+    let cancel = |run: RunId| hub.cancel(run, Some(STOPPING.into()), &gateway);
+    join_all(hub.runs_in_flight().into_iter().map(cancel)).await;
 }

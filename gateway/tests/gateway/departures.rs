@@ -47,7 +47,7 @@ async fn an_agent_that_goes_is_reported_to_its_app() {
         (&closed["type"], &closed["agent"]),
         (&json!("agent/closed"), &calling["agent"])
     );
-    assert_eq!(gateway.hub.in_flight(), 0);
+    assert_eq!(gateway.hub.readings().in_flight, 0);
     app.send(answer(&calling, "capabilities/call-result", json!({})))
         .await;
     let mut next = gateway.agent().await;

@@ -251,7 +251,7 @@ async fn ids_that_look_alike_are_different_requests() {
         app.answer_call(&calling, json!({ "success": true })).await;
         assert_eq!(peer.next().await["id"], *id);
     }
-    assert_eq!(gateway.hub.in_flight(), 0);
+    assert_eq!(gateway.hub.readings().in_flight, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -419,7 +419,7 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
         tokio::spawn(async move { hub.cancel(run.id, Some("stop".into()), &anyone).await });
     let request = app.confirm_cancel(&calling).await;
     assert_eq!(request["payload"]["reason"], "stop");
-    assert!(cancelling.await.unwrap().cancelled);
+    assert!(cancelling.await.unwrap().cancelled());
     assert_eq!(peer.next().await, cancelled(json!("op"), "op"));
     // An operator who was faster than the call.
     let early = "00000000-0000-4000-8000-000000000007";

@@ -55,7 +55,7 @@ async fn calls_and_cancels_of_two_agents_with_clashing_ids() {
         agents[0].next().await["payload"],
         json!({ "success": true, "data": 0 })
     );
-    assert_eq!(gateway.hub.in_flight(), 0);
+    assert_eq!(gateway.hub.readings().in_flight, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -154,7 +154,7 @@ async fn ten_thousand_calls_in_flight_are_all_answered_once() {
         assert_eq!(result["payload"]["data"], format!("call {number}"));
     }
     let _app = answering.await.unwrap();
-    assert_eq!(gateway.hub.in_flight(), 0);
+    assert_eq!(gateway.hub.readings().in_flight, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

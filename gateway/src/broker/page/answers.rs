@@ -1,14 +1,12 @@
 //! What the app has answered, or the gateway in its stead.
 
-use std::borrow::Cow;
-
 use super::Page;
 use super::sending::failed_ending;
 use crate::broker::Broker;
 use crate::broker::call::Reply;
 use crate::broker::pending::PageKey;
 use crate::wire::stops::Grade;
-use crate::wire::{Failure, Json, Request, Said, members, text_of};
+use crate::wire::{Failure, Json, Request, Said};
 use caphost::agent::{AgentState, RequestKey, Settled};
 use caphost::call::{Code, Stop};
 
@@ -31,14 +29,18 @@ impl Broker {
 
     /// The app has answered `initialize`.
     fn page_opened(&mut self, page: &mut Page, answer: Answer<'_>) {
+        let code = match answer {
+            Answer::Said(said, ..) | Answer::Error(_, said) => said.code.as_deref(),
+            Answer::Failed(..) | Answer::NeverStarted => None,
+        };
         let error = match answer {
             Answer::Said(said, ..) => said.error.map(|error| Reply::Json(Json::keep(error, None))),
-            Answer::Error(error) => Some(Reply::Json(Json::keep(error, None))),
+            Answer::Error(error, _) => Some(Reply::Json(Json::keep(error, None))),
             Answer::Failed(error, _) => Some(Reply::Failed(error.clone())),
             Answer::NeverStarted => None,
         };
         match error {
-            Some(error) => self.page_refused(page, error),
+            Some(error) => self.page_refused(page, error, code),
             None => {
                 page.give_up = None;
                 page.state.flush(self.now.monotonic_ms);
@@ -46,8 +48,8 @@ impl Broker {
         }
     }
 
-    /// There will be no session: its calls fail with that error.
-    pub(super) fn page_refused(&mut self, page: &mut Page, error: Reply) {
+    /// There will be no session: its calls fail with that error, which has that code if it is the app's.
+    pub(super) fn page_refused(&mut self, page: &mut Page, error: Reply, code: Option<&str>) {
         let calls = std::mem::take(&mut page.calls);
         let mut runs: Vec<_> = calls.into_iter().collect();
         runs.sort_unstable_by_key(|(key, _)| *key);
@@ -57,8 +59,8 @@ impl Broker {
             let settled = match (stopped, &error) {
                 (Some(stop), _) => Settled::Cancelled(stop),
                 (None, Reply::Json(error)) => {
-                    let code = code_of(error.as_str());
-                    self.runs.end(run, failed_ending(code), self.now.unix_ms);
+                    let ending = failed_ending(code.map(str::to_string));
+                    self.runs.end(run, ending, self.now.unix_ms);
                     Settled::Response(Reply::Json(failed_with(error.as_str())))
                 }
                 (None, Reply::Failed(error)) => Settled::Response(Reply::Failed(error.clone())),
@@ -74,8 +76,8 @@ impl Broker {
 pub(in crate::broker) enum Answer<'a> {
     /// What the app says, its payload, and how far it has seen a stop.
     Said(&'a Said<'a>, Json, Grade),
-    /// The app has not understood the request: its error as JSON.
-    Error(&'a str),
+    /// The app has not understood the request: its error as JSON, and what that says.
+    Error(&'a str, &'a Said<'a>),
     /// The gateway answers in the app's stead; for a cancel, with that reason.
     Failed(&'a Failure, Option<&'a str>),
     /// The call was cancelled before it came, and never goes to the app.
@@ -95,9 +97,9 @@ impl Page {
                     && said.code.as_deref().is_some_and(Code::leaves_open);
                 called(state, key, Reply::Json(payload), open);
             }
-            Answer::Error(error) => {
+            Answer::Error(error, said) => {
                 let response = failed_with(error);
-                let open = code_of(error).is_some_and(|code| Code::leaves_open(&code));
+                let open = said.code.as_deref().is_some_and(Code::leaves_open);
                 called(state, key, Reply::Json(response), open);
             }
             Answer::Failed(error, _) => {
@@ -121,10 +123,10 @@ impl Page {
                 let confirmed = said.cancelled.then_some((grade.stop, grade.ended));
                 state.cancelled(key, confirmed, reason, error, lost);
             }
-            Answer::Error(error) => {
-                let lost = code_of(error).is_some_and(|code| says_no_session(&code));
-                let error = error.starts_with('{').then(|| Json::keep(error, None));
-                state.cancelled(key, None, None, error.map(Reply::Json), lost);
+            Answer::Error(_, said) => {
+                let lost = said.code.as_deref().is_some_and(says_no_session);
+                let error = said.error.map(|error| Reply::Json(Json::keep(error, None)));
+                state.cancelled(key, None, None, error, lost);
             }
             Answer::Failed(error, reason) => {
                 let lost = says_no_session(error.code.as_str());
@@ -148,16 +150,6 @@ fn called(state: &mut AgentState<Reply>, key: RequestKey, response: Reply, open:
 
 fn failed_with(error: &str) -> Json {
     format!(r#"{{"success":false,"error":{error}}}"#).into()
-}
-
-fn code_of(error: &str) -> Option<String> {
-    let mut code = None;
-    members(error.as_bytes(), |key, value| {
-        if key == "code" {
-            code = text_of(value).map(Cow::into_owned);
-        }
-    });
-    code
 }
 
 fn says_no_session(code: &str) -> bool {

@@ -6,7 +6,6 @@
 mod answers;
 mod sending;
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::call::{CancelKey, Client, NewCall, Reply, Step, cancel_failed, disconnected};
@@ -14,6 +13,7 @@ use super::pending::PageKey;
 use super::requests::About;
 use super::{Action, Broker, PeerId};
 use crate::broker::runs::RunId;
+use crate::remembered::Remembered;
 use crate::wire::{Json, Request};
 pub(super) use answers::Answer;
 use caphost::agent::{AgentOptions, AgentState, Outgoing, RequestKey, Settled};
@@ -33,16 +33,9 @@ pub(super) struct Page {
     give_up: Option<Millis>,
     calls: FxHashMap<RequestKey, (RunId, CallId)>,
     cancels: FxHashMap<RequestKey, (CancelKey, RunId, CallId)>,
-    abandoned: Abandoned,
+    abandoned: Remembered<Arc<str>, RunId, ABANDONED>,
     /// As it stands among the deadlines of all.
     deadline: Option<u64>,
-}
-
-/// Abandoned calls whose ends are waited for, by their callIds.
-#[derive(Default)]
-struct Abandoned {
-    runs: HashMap<Arc<str>, RunId>,
-    order: VecDeque<Arc<str>>,
 }
 
 impl Page {
@@ -56,7 +49,7 @@ impl Page {
             give_up: Some(now + INITIALIZE_MS),
             calls: FxHashMap::default(),
             cancels: FxHashMap::default(),
-            abandoned: Abandoned::default(),
+            abandoned: Remembered::default(),
             deadline: None,
         }
     }
@@ -168,7 +161,8 @@ impl Broker {
                 page.state.handle_timeout(now);
                 if page.give_up.is_some_and(|at| at <= now) {
                     let message = "The page does not respond; its tab may be frozen";
-                    broker.page_refused(page, Reply::Failed(Error::new(Code::TIMEOUT, message)));
+                    let error = Error::new(Code::TIMEOUT, message);
+                    broker.page_refused(page, Reply::Failed(error), None);
                 }
             });
         }
@@ -197,7 +191,7 @@ impl Broker {
     pub(super) fn page_ended_late(&mut self, session: PeerId, call_id: &str, ended: LateEnd) {
         self.with_page(session, |broker, page| {
             page.state.ended(call_id, ended);
-            if let Some(run) = page.abandoned.take(call_id) {
+            if let Some(run) = page.abandoned.remove(call_id) {
                 let step = Step::Late(ended);
                 broker.actions.push_back(Action::Call { run, step });
                 broker.actions.push_back(Action::CallOver { run });
@@ -243,53 +237,8 @@ impl Broker {
         if let Some(at) = page.deadline {
             self.deadlines.remove(&(at, session));
         }
-        for run in page.abandoned.runs.into_values() {
+        for (_, run) in page.abandoned.into_all() {
             self.actions.push_back(Action::CallOver { run });
         }
-    }
-}
-
-impl Abandoned {
-    /// Waits for the end of a call's handler. The run that is not waited for any more in its stead.
-    fn wait_for(&mut self, call_id: CallId, run: RunId) -> Option<RunId> {
-        let call_id: Arc<str> = call_id.as_str().into();
-        // With one fewer there is room.
-        let given_up = self.take(&call_id).or_else(|| {
-            let is_full = self.order.len() >= ABANDONED;
-            let oldest = is_full.then(|| self.order.pop_front()).flatten()?;
-            self.runs.remove(&*oldest)
-        });
-        self.order.push_back(call_id.clone());
-        self.runs.insert(call_id, run);
-        given_up
-    }
-
-    fn take(&mut self, call_id: &str) -> Option<RunId> {
-        let run = self.runs.remove(call_id)?;
-        self.order.retain(|it| &**it != call_id);
-        Some(run)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_run_that_is_waited_for_no_more_is_named_once() {
-        let mut abandoned = Abandoned::default();
-        let id = |number: usize| CallId::parse(&number.to_string()).unwrap();
-        let runs: Vec<_> = (0..ABANDONED).map(|_| RunId::random()).collect();
-        for (number, run) in runs.iter().enumerate() {
-            assert_eq!(abandoned.wait_for(id(number), *run), None);
-        }
-        let again = RunId::random();
-        assert_eq!(abandoned.wait_for(id(7), again), Some(runs[7]));
-        assert_eq!(
-            abandoned.wait_for(id(ABANDONED), RunId::random()),
-            Some(runs[0])
-        );
-        assert_eq!(abandoned.take("7"), Some(again));
-        assert_eq!(abandoned.order.len(), abandoned.runs.len());
     }
 }

@@ -33,7 +33,7 @@ impl Broker {
                     let by = self.stopped_by(session, run, &call_id);
                     self.page_settled(run, settled, by);
                     let over = match abandoned {
-                        true => page.abandoned.wait_for(call_id, run),
+                        true => page.abandoned.insert(call_id.as_str().into(), run),
                         false => Some(run),
                     };
                     self.actions
@@ -44,7 +44,10 @@ impl Broker {
                         continue;
                     };
                     let by = self.stopped_by(session, run, &call_id);
-                    let outcome = CancelOutcome::of(outcome, by);
+                    let outcome = CancelOutcome::of(outcome, by, |error| match error {
+                        Ok(error) => error,
+                        Err(found) => Reply::Failed(found.retype()),
+                    });
                     self.actions
                         .push_back(Action::CancelAnswered { cancel, outcome });
                 }

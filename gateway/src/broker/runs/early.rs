@@ -1,13 +1,14 @@
 //! Cancels for runs that are not registered yet, kept for a short time. Only ids that nobody meets by
 //! chance are kept: ids such as `2` are ambiguous.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::{Uuid, Variant};
 
 use super::{NewRun, Runs};
+use crate::remembered::Remembered;
 use crate::tokens::Identity;
 
 /// Cancels that are done with and remembered, 1 024: another worker may tell of one too late.
@@ -88,7 +89,7 @@ pub(super) struct EarlyCancels {
     by_owner: BTreeMap<Arc<str>, BTreeMap<Place, String>>,
     count: usize,
     counted: u64,
-    done: VecDeque<Uuid>,
+    done: Remembered<Uuid, (), DONE>,
 }
 
 /// When one came, and a number that is greater for those that were kept later.
@@ -110,7 +111,7 @@ impl EarlyCancels {
     /// Keeps a cancel, at most `max` of them, unless it is done with. As it is kept: somebody who
     /// cancels again what is kept already only renews it.
     pub(super) fn insert(&mut self, mut early: EarlyCancel, max: usize) -> Option<EarlyCancel> {
-        if self.done.contains(&early.key) {
+        if self.done.get(&early.key).is_some() {
             return None;
         }
         if let Some(known) = self.remove(&early.request_id, |it| it.by == early.by) {
@@ -153,13 +154,13 @@ impl EarlyCancels {
         let taken = self
             .remove(&run.id.to_string(), allowed)
             .or_else(|| self.remove(of_dialect?, allowed))?;
-        self.finish(taken.key);
+        self.done.insert(taken.key, ());
         Some(taken)
     }
 
     /// It has met its run on another worker.
     pub(super) fn forget(&mut self, early: &EarlyCancel) {
-        self.finish(early.key);
+        self.done.insert(early.key, ());
         self.remove(&early.request_id, |it| it.by == early.by);
     }
 
@@ -169,13 +170,6 @@ impl EarlyCancels {
         let mut all: Vec<_> = all.filter(|it| it.at >= since).cloned().collect();
         all.sort_unstable_by_key(|it| it.at);
         all
-    }
-
-    fn finish(&mut self, key: Uuid) {
-        self.done.push_back(key);
-        if self.done.len() > DONE {
-            self.done.pop_front();
-        }
     }
 
     /// Whether there was one.

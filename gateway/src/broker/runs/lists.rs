@@ -98,13 +98,6 @@ impl Runs {
         seen.cloned().collect()
     }
 
-    /// All that `viewer` may see, newest first.
-    pub fn list(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
-        let mut runs = self.visible(viewer, now);
-        runs.sort_unstable_by_key(|run| age(run));
-        runs
-    }
-
     fn seen_by(&self, viewer: &Identity, now: u64) -> impl Fn(&&Arc<Run>) -> bool {
         let since = self.since(now);
         move |run| {

@@ -250,10 +250,9 @@ impl Runs {
         self.runs.keys().copied().collect()
     }
 
-    /// Runs that are not over.
-    #[cfg(test)]
-    pub fn in_flight(&self) -> usize {
-        self.runs.values().filter(|it| !it.state.is_over()).count()
+    /// Those that are not over.
+    pub fn in_flight(&self) -> Vec<RunId> {
+        self.flying.newest(None, usize::MAX).0
     }
 
     fn since(&self, now: u64) -> u64 {

@@ -9,11 +9,11 @@ use super::{Run, RunId};
 
 /// Runs by the ids that their dialects give them.
 #[derive(Debug, Default)]
-pub(super) struct Namesakes(HashMap<Arc<str>, Runs>);
+pub(super) struct Namesakes(HashMap<Arc<str>, OfName>);
 
-/// Runs by when they were registered: most ids are of one run only.
+/// Runs of one name, by when they were registered: most ids are of one run only.
 #[derive(Debug)]
-enum Runs {
+enum OfName {
     One(u64, RunId),
     Several(BTreeMap<u64, RunId>),
 }
@@ -24,7 +24,7 @@ impl Namesakes {
             return;
         };
         match self.0.entry(name.clone()) {
-            Entry::Vacant(entry) => drop(entry.insert(Runs::One(run.sequence, run.id))),
+            Entry::Vacant(entry) => drop(entry.insert(OfName::One(run.sequence, run.id))),
             Entry::Occupied(mut runs) => runs.get_mut().add(run.sequence, run.id),
         }
     }
@@ -37,8 +37,8 @@ impl Namesakes {
             return;
         };
         let is_empty = match runs {
-            Runs::One(_, id) => *id == run.id,
-            Runs::Several(runs) => {
+            OfName::One(_, id) => *id == run.id,
+            OfName::Several(runs) => {
                 runs.remove(&run.sequence);
                 runs.is_empty()
             }
@@ -52,20 +52,20 @@ impl Namesakes {
     pub fn of(&self, name: &str) -> impl Iterator<Item = RunId> {
         let (one, several) = match self.0.get(name) {
             None => (None, None),
-            Some(Runs::One(_, id)) => (Some(*id), None),
-            Some(Runs::Several(runs)) => (None, Some(runs.values().rev().copied())),
+            Some(OfName::One(_, id)) => (Some(*id), None),
+            Some(OfName::Several(runs)) => (None, Some(runs.values().rev().copied())),
         };
         one.into_iter().chain(several.into_iter().flatten())
     }
 }
 
-impl Runs {
+impl OfName {
     fn add(&mut self, sequence: u64, id: RunId) {
         match self {
-            Runs::One(first, one) => {
-                *self = Runs::Several(BTreeMap::from([(*first, *one), (sequence, id)]));
+            OfName::One(first, one) => {
+                *self = OfName::Several(BTreeMap::from([(*first, *one), (sequence, id)]));
             }
-            Runs::Several(runs) => drop(runs.insert(sequence, id)),
+            OfName::Several(runs) => drop(runs.insert(sequence, id)),
         }
     }
 }

@@ -55,7 +55,7 @@ fn adopted_runs_keep_their_end_and_what_was_in_flight_is_unknown() {
     gone.end(done, Ending::Failed("BROKEN".into()), 5);
     let flying = add(&mut gone, "flying", &a);
     gone.sent(flying, Some("shop".into()));
-    let all = gone.list(&a, 5);
+    let all = gone.visible(&a, 5);
 
     let mut runs = Runs::default();
     let own = add(&mut runs, "own", &a);
@@ -70,7 +70,7 @@ fn adopted_runs_keep_their_end_and_what_was_in_flight_is_unknown() {
         runs.take_news().is_empty(),
         "nothing has happened to them here"
     );
-    assert_eq!(runs.in_flight(), 1);
+    assert_eq!(runs.in_flight().len(), 1);
     let run = |id| runs.get(id).unwrap();
     assert_eq!(
         (run(done).state, run(done).ended_at),
@@ -107,7 +107,7 @@ fn adopted_runs_are_bounded_like_all_others() {
     });
     let own = add(&mut runs, "own", &a);
     runs.end(own, Ending::Completed, 2);
-    let adopted = runs.adopt(gone.list(&a, 3), 11);
+    let adopted = runs.adopt(gone.visible(&a, 3), 11);
     assert_eq!(
         adopted.len(),
         2,

@@ -124,13 +124,7 @@ fn a_confirmed_cancel_ends_its_call_and_a_late_end_is_still_told() {
     let confirmed = json!({ "callId": "c", "cancelled": true });
     let seen = bench.send(1, answer(&sent, "capabilities/cancel-result", confirmed));
     let stop = Stop::Abandoned;
-    let told = CancelOutcome {
-        stop: Some(stop),
-        by: None,
-        ended: None,
-        reason: None,
-        error: None,
-    };
+    let told = CancelOutcome::confirmed(stop.into());
     let reason = Some("enough".into());
     let over = ended(
         run,

@@ -43,14 +43,7 @@ fn never_started(mut payload: Value) -> Value {
 }
 
 fn confirmed(run: &Run, stop: Stop) -> Seen {
-    let outcome = CancelOutcome {
-        reason: None,
-        error: None,
-        stop: Some(stop),
-        by: None,
-        ended: None,
-    };
-    Seen::Revoked(run.id, outcome)
+    Seen::Revoked(run.id, CancelOutcome::confirmed(stop.into()))
 }
 
 #[test]
@@ -118,13 +111,7 @@ fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
     let sent = revoke(&mut bench, &it);
     let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
     let seen = bench.send(1, cancel_result(only(&sent, 1), no));
-    let refused = CancelOutcome {
-        reason: Some("Operation already completed".into()),
-        error: None,
-        stop: None,
-        by: None,
-        ended: None,
-    };
+    let refused = CancelOutcome::refused(Some("Operation already completed".into()), None);
     assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
     assert_eq!(run(&bench, "c").state, RunState::Running);
     let done = json!({ "success": true });
@@ -209,8 +196,14 @@ fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
         let told = told.expect("an outcome");
         assert!(!told.cancelled() && told.error.is_some());
         assert_eq!(run(&bench, "c").state, RunState::Unknown);
-        assert!(!bench.broker.runs().list(&Identity::anyone(), 0).is_empty());
-        assert_eq!(bench.broker.runs().in_flight(), 0);
+        assert!(
+            !bench
+                .broker
+                .runs()
+                .visible(&Identity::anyone(), 0)
+                .is_empty()
+        );
+        assert!(bench.broker.runs().in_flight().is_empty());
     }
 }
 

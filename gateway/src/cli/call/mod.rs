@@ -204,7 +204,7 @@ impl Call {
                     Event::Progress(_) => {}
                     Event::Ended(outcome) => ended = ended.or(Some(outcome)),
                     Event::Cancelled(confirmation) => {
-                        if !confirmation.cancelled {
+                        if !confirmation.cancelled() {
                             patience.set(sleep(self.grace).fuse());
                         }
                         confirmed = Some(confirmation);

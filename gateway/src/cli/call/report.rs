@@ -43,7 +43,7 @@ impl Report {
         };
         if let Some(confirmation) = &confirmation {
             document["confirmation"] = self.confirmation(confirmation);
-            if !confirmation.cancelled {
+            if !confirmation.cancelled() {
                 let message = confirmation.error.as_ref().map(|it| &*it.message);
                 let reason = confirmation.reason.as_deref().or(message);
                 let reason = reason.unwrap_or("no reason given");
@@ -140,7 +140,7 @@ impl Report {
 
     /// ABP's `CancelResponse`.
     fn confirmation(&self, confirmation: &Confirmation) -> Value {
-        let mut response = json!({ "callId": self.call_id, "cancelled": confirmation.cancelled });
+        let mut response = json!({ "callId": self.call_id, "cancelled": confirmation.cancelled() });
         if let Some(reason) = &confirmation.reason {
             response["reason"] = reason.as_str().into();
         }

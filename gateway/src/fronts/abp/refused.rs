@@ -13,8 +13,9 @@ use crate::broker::CloseCode;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::bounds::LobbyPlace;
 use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};
-use crate::gateway::{Counted, Hub, Outbox, Seldom};
+use crate::gateway::{Counted, Hub, Outbox};
 use crate::limits::REGISTRATION_BYTES;
+use crate::seldom::Seldom;
 use crate::tokens::Role;
 use crate::wire::{Failure, Header, Incoming, Outgoing, error_json, failed};
 

@@ -12,13 +12,14 @@ use tungstenite::Utf8Bytes;
 
 use super::greeting::Greeting;
 use super::in_flight::InFlight;
-use crate::broker::CloseCode;
 use crate::broker::runs::Dialect;
+use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
+use crate::gateway::lifecycle::Phase;
 use crate::gateway::{Counted, Hub, Outbox, Pushed};
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
@@ -102,11 +103,10 @@ impl Peer {
 
     /// When the gateway stops, closes once its calls are settled.
     pub async fn end_with_gateway(self: Arc<Self>) {
-        self.hub.stopping().await;
+        self.hub.lifecycle.reached(Phase::Stopping).await;
         let settled = self.in_flight.calls_over();
         let _ = timeout(self.hub.limits.close_timeout, settled).await;
-        let reason = "The gateway is shutting down";
-        self.outbox.close(CloseCode::GOING_AWAY, reason.into());
+        self.outbox.close(CloseCode::GOING_AWAY, STOPPING.into());
     }
 
     /// Sends a message.

@@ -18,8 +18,8 @@ use super::session::Session;
 use super::tools;
 use crate::fronts::shares::Share;
 use crate::gateway::Hub;
-use crate::gateway::Seldom;
 use crate::gateway::calls::CancelNotice;
+use crate::seldom::Seldom;
 use crate::wire::json_rpc::{Id, cancel_notice, notification};
 
 /// Time between two comments in a stream that has nothing to say.

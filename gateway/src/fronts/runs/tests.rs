@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::api::reason;
 use super::list::{self, LIST_LIMIT, LIST_LIMIT_MAX};
-use crate::broker::runs::{Dialect, Ending, NewRun, REASON_CHARS, RunId, Runs};
+use crate::broker::runs::{Dialect, Ending, NewRun, REASON_CHARS, RunId, Runs, newest};
 use crate::gateway::Listed;
 use crate::tokens::Identity;
 
@@ -30,7 +30,7 @@ fn a_run_has_every_field() {
     runs.progress(id, r#"{"progress": 1, "total": 2}"#);
     runs.end(id, Ending::Completed, 1_005);
     let listed = Listed {
-        runs: runs.list(&viewer, 1_005),
+        runs: newest(runs.visible(&viewer, 1_005), 100).0,
         omitted: 2,
         unsure: None,
     };

@@ -1,6 +1,6 @@
 //! The bounds that all WebSockets share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::broker::CloseCode;
@@ -11,6 +11,7 @@ use crate::fronts::socket::bursts::Bursts;
 use crate::fronts::turns::Turns;
 use crate::gateway::Outbox;
 use crate::limits::Limits;
+use crate::tally::Tally;
 
 /// Frames of all connections of one token, or of one address without a token, that are no message or a
 /// request that is refused, and how many may come at once. A peer that sends more has to wait.
@@ -69,7 +70,7 @@ struct Waiting {
     last: u64,
     /// In the order they came.
     all: BTreeMap<u64, (Party, Arc<Outbox>)>,
-    of_party: HashMap<Party, usize>,
+    of_party: Tally<Party, usize>,
     strangers: usize,
 }
 
@@ -81,7 +82,7 @@ impl Lobby {
     /// Adds the connection of `outbox`, which is that party's.
     pub fn enter(self: &Arc<Self>, party: Party, outbox: Arc<Outbox>) -> LobbyPlace {
         let mut waiting = self.waiting();
-        if waiting.of_party.get(&party) >= Some(&self.most_of_one) {
+        if waiting.of_party.of(&party) >= self.most_of_one {
             waiting.close_oldest(|it| *it == party);
         } else if party.is_stranger() && waiting.strangers >= self.most {
             waiting.close_oldest(Party::is_stranger);
@@ -89,7 +90,7 @@ impl Lobby {
         waiting.last += 1;
         let number = waiting.last;
         waiting.strangers += usize::from(party.is_stranger());
-        *waiting.of_party.entry(party.clone()).or_default() += 1;
+        waiting.of_party.change(&party, |count| *count += 1);
         waiting.all.insert(number, (party, outbox));
         drop(waiting);
         LobbyPlace(self.clone(), number)
@@ -104,12 +105,7 @@ impl Waiting {
     fn remove(&mut self, number: u64) -> Option<Arc<Outbox>> {
         let (party, outbox) = self.all.remove(&number)?;
         self.strangers -= usize::from(party.is_stranger());
-        if let Some(count) = self.of_party.get_mut(&party) {
-            *count -= 1;
-            if *count == 0 {
-                self.of_party.remove(&party);
-            }
-        }
+        self.of_party.change(&party, |count| *count -= 1);
         Some(outbox)
     }
 
@@ -148,7 +144,7 @@ mod tests {
         });
         let mut places = Vec::new();
         let mut enter = |party: Party| {
-            let outbox = Arc::new(Outbox::new(1));
+            let outbox = Arc::new(Outbox::new(1, Arc::default()));
             places.push(lobby.enter(party, outbox.clone()));
             outbox
         };
@@ -166,6 +162,7 @@ mod tests {
         assert!(!other.is_open() && second.is_open() && third.is_open() && stranger.is_open());
         drop(places);
         let waiting = lobby.waiting();
-        assert!(waiting.all.is_empty() && waiting.of_party.is_empty() && waiting.strangers == 0);
+        assert!(waiting.all.is_empty() && waiting.strangers == 0);
+        assert_eq!(waiting.of_party.holders(), 0);
     }
 }

@@ -123,14 +123,7 @@ fn call(dialect_id: &str) -> NewCall {
 
 /// What an app that gives no grade has confirmed.
 fn abandoned() -> Confirmation {
-    Confirmation {
-        cancelled: true,
-        reason: None,
-        error: None,
-        stop: Some(Stop::Abandoned),
-        by: None,
-        ended: None,
-    }
+    Confirmation::confirmed(Stop::Abandoned.into())
 }
 
 fn cancelled() -> Value {
@@ -222,7 +215,7 @@ async fn an_app_that_does_not_confirm_leaves_it_open() {
     let call = hub.open(client(Dialect::Mcp)).call(call("7"));
     let sent = app.expect("capabilities/call").await;
     let confirmation = hub.cancel(call.id, None, &Identity::anyone()).await;
-    assert!(!confirmation.cancelled);
+    assert!(!confirmation.cancelled());
     assert_eq!(
         confirmation.reason.as_deref(),
         Some("No confirmation from the app")
@@ -291,7 +284,7 @@ async fn a_call_cancelled_behind_a_slow_initialize_and_forgotten_is_never_sent()
     let waiting = session.call(call("7"));
     let initialize = app.expect("initialize").await;
     let confirmation = hub.cancel(waiting.id, None, &admin).await;
-    assert!(confirmation.cancelled, "{confirmation:?}");
+    assert!(confirmation.cancelled(), "{confirmation:?}");
     // Another one that ends takes its place among those that are remembered.
     let other = session.call(call("8"));
     hub.cancel(other.id, None, &admin).await;

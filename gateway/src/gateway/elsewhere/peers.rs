@@ -8,11 +8,11 @@ use tokio::task::AbortHandle;
 
 use super::Elsewhere;
 use super::left::Key;
+use crate::broker::STOPPING;
 use crate::broker::runs::Dialect;
 use crate::broker::{CapabilityInfo, Event, Instance, Offer, PeerId, Profile, Seat, Wanted};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};
-use crate::gateway::STOPPING;
 use crate::gateway::hub::{Connected, Hub};
 use crate::gateway::outbox::{Outbox, Step};
 use crate::tokens::Identity;
@@ -259,7 +259,7 @@ impl Elsewhere {
     pub(super) fn agent_gone(&self, worker: WorkerId, key: &Key) {
         let gone = self.of(worker, |other| {
             let proxy = other.agents.remove(key)?;
-            other.left.keep(proxy.peer, key.clone());
+            other.left.insert(proxy.peer, key.clone());
             Some(proxy)
         });
         if let Some(proxy) = gone {

@@ -15,7 +15,7 @@ pub use tool_servers::ToolServerCounters;
 use crate::broker::Counters;
 use crate::broker::runs::{Dialect, Ended};
 use crate::cluster::{METRICS, Standing, Traffic};
-use crate::gateway::Sessions;
+use crate::gateway::SessionCounts;
 pub use run_metrics::CancelResult;
 use run_metrics::RunMetrics;
 use tool_servers::TOOL_SERVERS;
@@ -35,7 +35,7 @@ pub struct Readings<'a> {
     /// one of several.
     pub cluster: Option<(Standing, &'a Traffic)>,
     /// Counts of apps' sessions.
-    pub sessions: Sessions,
+    pub sessions: SessionCounts,
 }
 
 /// The metrics of one gateway. Every method is cheap and may be called from anywhere.

@@ -1,6 +1,6 @@
 //! What is counted of RAP tool servers whose tools are used.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::count::Count;
 
 /// Counts since the gateway began.
 #[derive(Debug, Default)]
@@ -21,22 +21,6 @@ pub struct ToolServerCounters {
     pub notices: Count,
     /// Notifications that did not get through.
     pub notices_lost: Count,
-}
-
-/// A number that only grows.
-#[derive(Debug, Default)]
-pub struct Count(AtomicU64);
-
-impl Count {
-    /// One more.
-    pub(crate) fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How many.
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// A metric of tool servers: its name, what it is, and where it is counted.

@@ -23,4 +23,4 @@ pub use attached::Attached;
 pub use messages::{Lost, Resume};
 pub(crate) use messages::{NOT_RESUMED, RESUME, ResumePayload, read, registered};
 pub(crate) use queues::Queues;
-pub use queues::Sessions;
+pub use queues::SessionCounts;

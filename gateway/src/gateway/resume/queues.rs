@@ -73,12 +73,12 @@ pub struct Queues {
     /// Queues that are no peer's any more, as long as something of them may be written.
     leaving: Vec<Weak<Outbox>>,
     /// What is counted of the sessions.
-    pub counts: Sessions,
+    pub counts: SessionCounts,
 }
 
 /// What is counted of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sessions {
+pub struct SessionCounts {
     /// That wait for their app.
     pub suspended: usize,
     /// How often one was taken up again.
@@ -207,7 +207,7 @@ mod tests {
     fn whoever_fills_many_queues_loses_one_before_whoever_fills_one() {
         let mut queues = Queues::default();
         let waits = |bytes| {
-            let outbox = Outbox::new(1 << 20);
+            let outbox = Outbox::new(1 << 20, Arc::default());
             outbox.push(Outgoing::text("x".repeat(bytes)));
             Arc::new(outbox)
         };

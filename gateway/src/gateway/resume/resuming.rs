@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use super::attached::Attached;
 use super::messages::{self, Lost, Resume};
-use super::queues::{Queue, Sessions};
+use super::queues::Queue;
 use super::session::{Left, Session};
 use crate::broker::{CloseCode, Event, PeerId};
 use crate::gateway::hub::Hub;
@@ -85,11 +85,6 @@ impl Hub {
         let outbox = session.outbox(link)?;
         tokio::spawn(Attached::acknowledge_later(self.clone(), session.clone()));
         Some(Attached::new(self.clone(), session, link, outbox))
-    }
-
-    /// What is counted of sessions.
-    pub fn sessions(&self) -> Sessions {
-        self.state().outboxes.counts
     }
 
     /// The queue to a peer is shorter than it was, unless it has grown again by now, or another one

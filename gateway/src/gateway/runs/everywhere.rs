@@ -86,7 +86,6 @@ impl Hub {
                 by,
                 ended,
             }) => Confirmation {
-                cancelled,
                 reason,
                 error: error.map(AbpError::read),
                 // An older worker does not say.

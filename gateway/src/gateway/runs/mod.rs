@@ -18,8 +18,6 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, newest};
-#[cfg(test)]
-use crate::broker::runs::{Ending, NewRun};
 use crate::broker::unconfirmed;
 use crate::broker::{Event, PeerId};
 use crate::cluster::Notice;
@@ -35,14 +33,13 @@ impl Hub {
         Session::new(self.clone(), client)
     }
 
-    /// The runs `viewer` may see, newest first: those in flight and those remembered.
-    pub fn runs(&self, viewer: &Identity) -> Vec<Arc<Run>> {
-        let now = self.now().unix_ms;
-        self.state().broker.runs().list(viewer, now)
+    /// The runs that are not over.
+    pub(crate) fn runs_in_flight(&self) -> Vec<RunId> {
+        self.state().broker.runs().in_flight()
     }
 
-    /// The newest of them, newest first: `ended` of those that have ended, and at most 10 000 of those
-    /// in flight. How many are left out.
+    /// The newest of the runs `viewer` may see, newest first: `ended` of those that have ended, and at
+    /// most 10 000 of those in flight. How many are left out.
     pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Arc<Run>>, usize) {
         let now = self.now().unix_ms;
         // Sorted when nobody waits for the ledger any more.
@@ -138,17 +135,5 @@ impl Hub {
         let listeners = self.from_others.lock();
         let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
         listeners.retain(|hears| hears.send(notice.clone()).is_ok());
-    }
-
-    #[cfg(test)]
-    pub(crate) fn register_run(&self, new: NewRun) -> bool {
-        self.change_runs(|runs, now| runs.register(new, now))
-    }
-
-    #[cfg(test)]
-    pub(crate) fn run_ended(&self, id: RunId, ending: Ending) {
-        self.change_runs(|runs, now| {
-            runs.end(id, ending, now);
-        });
     }
 }

@@ -31,7 +31,7 @@ impl Hub {
             Question::Cancel { run, reason, by } => {
                 let confirmation = self.cancel(run, reason, &by).await;
                 Answer::Cancelled {
-                    cancelled: confirmation.cancelled,
+                    cancelled: confirmation.cancelled(),
                     reason: confirmation.reason,
                     error: confirmation.error.map(|error| error.body),
                     stop: confirmation.stop,
@@ -186,7 +186,7 @@ mod tests {
 
     fn register(hub: &Hub) -> RunId {
         let id = RunId::random();
-        hub.register_run(NewRun {
+        let new = NewRun {
             id,
             dialect: Dialect::Mcp,
             dialect_id: Some(SEVEN.into()),
@@ -196,7 +196,8 @@ mod tests {
             app: None,
             capability: "a.b".into(),
             call_id: "c".into(),
-        });
+        };
+        hub.change_runs(|runs, now| runs.register(new, now));
         id
     }
 
@@ -209,7 +210,7 @@ mod tests {
         let hub = Hub::new(Limits::default(), Tokens::default());
         let now = hub.now().unix_ms;
         let over = register(&hub);
-        hub.run_ended(over, Ending::Completed);
+        hub.change_runs(|runs, now| runs.end(over, Ending::Completed, now).is_some());
         let met = hub.meet_early(early(now)).unwrap();
         assert_eq!(met.id, over, "it has come and gone");
         let run = register(&hub);

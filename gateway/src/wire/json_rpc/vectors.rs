@@ -2,7 +2,6 @@
 
 use serde_json::{Value as Json, json};
 
-use super::cancel::{Cancellation, DIALECTS, Dialect, Settles};
 use super::*;
 use crate::wire::stopped_by;
 use caphost::call::Stop;
@@ -23,26 +22,22 @@ const ERRORS: &str = include_str!("../../../../tests/conformance/jsonrpc/errors.
 
 #[test]
 fn the_reply_policy() {
-    let name = |dialect| match dialect {
-        Dialect::AcpDraft => "ACP draft",
-        Dialect::AcpV1 => "ACP v1",
-        Dialect::Lsp => "LSP 3.17",
-        Dialect::Mcp2025 => "MCP 2025-11-25",
-        Dialect::Mcp2026 => "MCP 2026-07-28",
-    };
-    let settles = |settles| match settles {
-        Settles::OnAnswer => "on the answer",
-        Settles::AtOnce => "at once",
-    };
-    let row = |way: &Cancellation| {
-        json!({
-            "dialect": name(way.dialect), "method": way.method, "id": way.id,
-            "reason": way.reason.is_some(), "answered": way.answered,
-            "settles": settles(way.settles),
-        })
-    };
-    let rows: Vec<_> = DIALECTS.iter().map(row).collect();
-    assert_eq!(Json::from(rows), file(POLICY)["dialects"]);
+    for way in each(&file(POLICY)["dialects"]) {
+        let key = way["id"].as_str().unwrap();
+        let params = json!({ key: 1, "reason": "enough" }).to_string();
+        let cancel = read_cancel(way["method"].as_str().unwrap(), Some(&params)).unwrap();
+        let settles = match cancel.answered {
+            true => "on the answer",
+            false => "at once",
+        };
+        let read = json!({
+            "dialect": way["dialect"], "method": way["method"], "id": key,
+            "reason": cancel.reason.is_some(), "answered": cancel.answered,
+            "settles": settles,
+        });
+        assert_eq!(read, *way);
+        assert_eq!(cancel.id.value(), &json!(1));
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ async fn what_finished_without_a_connection_is_delivered_once_by_way_of_another_
 
     let (mut app, heard) = App::resume(&two, lost).await;
     assert_eq!(heard, 1, "the answer to initialize");
-    assert_eq!(one.hub.sessions().suspended, 0);
+    assert_eq!(one.hub.readings().sessions.suspended, 0);
     app.complete(&before).await;
     let done = agent.next().await;
     assert_eq!(
@@ -148,7 +148,7 @@ async fn one_that_closes_its_connection_there_is_gone_at_once() {
     app.next().await;
     app.peer.socket.close(None).await.unwrap();
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
-    assert_eq!(one.hub.sessions().suspended, 0);
+    assert_eq!(one.hub.readings().sessions.suspended, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

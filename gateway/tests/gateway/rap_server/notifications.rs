@@ -18,7 +18,7 @@ async fn a_cancelled_call_stops_in_the_app_and_its_result_says_so() {
         .invoke(&receiver, "hold", "t", "1", json!({ "name": "n" }))
         .await;
     app.saw(1).await;
-    let runs = gateway.hub.runs(&Identity::anyone());
+    let runs = gateway.hub.recent_runs(&Identity::anyone(), usize::MAX).0;
     assert_eq!(
         (runs[0].dialect.as_str(), runs[0].state),
         ("rap", RunState::Running)
@@ -38,7 +38,7 @@ async fn a_cancelled_call_stops_in_the_app_and_its_result_says_so() {
         "cancel n The runtime has cancelled the tool call"
     );
     assert_eq!(
-        gateway.hub.runs(&Identity::anyone())[0].state,
+        gateway.hub.recent_runs(&Identity::anyone(), usize::MAX).0[0].state,
         RunState::Cancelled
     );
 }
@@ -220,12 +220,12 @@ async fn an_operators_cancel_is_told_with_its_reason() {
         .await;
     app.saw(1).await;
     let operator = Identity::anyone();
-    let run = gateway.hub.runs(&operator)[0].id;
+    let run = gateway.hub.recent_runs(&operator, usize::MAX).0[0].id;
     let confirmation = gateway
         .hub
         .cancel(run, Some("too expensive".into()), &operator)
         .await;
-    assert!(confirmation.cancelled);
+    assert!(confirmation.cancelled());
     assert_eq!(
         receiver.result().await["text"],
         "Error: Tool call cancelled: too expensive. The work was not seen to stop (abandoned)."

@@ -88,7 +88,7 @@ async fn an_app_that_acknowledges_too_little_goes_on_and_cannot_come_back() {
     app.next().await;
     drop(app);
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
-    assert_eq!(gateway.hub.sessions().lost, 0);
+    assert_eq!(gateway.hub.readings().sessions.lost, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -131,10 +131,10 @@ async fn whoever_is_cut_off_and_registers_again_takes_no_second_place() {
     for _ in 0..5 {
         lost.push(App::register(&gateway).await.cut(&gateway).await);
     }
-    let sessions = gateway.hub.sessions();
+    let sessions = gateway.hub.readings().sessions;
     assert_eq!((sessions.suspended, sessions.lost), (1, 4));
     assert_eq!(gateway.hub.peers().1, 2);
     // The last of them comes back, and finds the place it had.
     App::resume(&gateway, lost.pop().unwrap()).await;
-    assert_eq!(gateway.hub.sessions().suspended, 0);
+    assert_eq!(gateway.hub.readings().sessions.suspended, 0);
 }

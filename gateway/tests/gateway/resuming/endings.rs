@@ -45,7 +45,7 @@ async fn an_app_that_does_not_come_back_in_time_is_gone() {
     );
     assert_eq!(cancelled["payload"]["cancelled"], false);
     told_disconnected(&mut agent).await;
-    let sessions = gateway.hub.sessions();
+    let sessions = gateway.hub.readings().sessions;
     assert_eq!((sessions.suspended, sessions.lost), (0, 1));
     // It learns so, and registers on another connection.
     let mut late = gateway.peer("/abp/app").await;
@@ -71,7 +71,7 @@ async fn an_app_that_closes_is_gone_at_once() {
         app.peer.socket.close(frame).await.unwrap();
         told_disconnected(&mut agent).await;
     }
-    assert_eq!(gateway.hub.sessions().lost, 0);
+    assert_eq!(gateway.hub.readings().sessions.lost, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

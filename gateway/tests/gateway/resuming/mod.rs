@@ -89,7 +89,10 @@ impl App {
     /// Drops the connection without a close frame. The token and what was received.
     pub async fn cut(self, gateway: &Gateway) -> (String, u64) {
         drop(self.peer);
-        until("the loss", || gateway.hub.sessions().suspended == 1).await;
+        until("the loss", || {
+            gateway.hub.readings().sessions.suspended == 1
+        })
+        .await;
         (self.token, self.received)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caphost_gateway::Identity;
-use caphost_gateway::for_tests::{Attached, Lost, Outbox, OutboxStep, Resume};
+use caphost_gateway::for_tests::{Attached, Lost, OutboxStep, Resume};
 use serde_json::{Value, json};
 
 use super::*;
@@ -16,7 +16,7 @@ fn attach(gateway: &Gateway, (token, received): &(String, u64)) -> Result<Attach
         received: *received,
         id: None,
     };
-    let outbox = Arc::new(Outbox::new(1 << 20));
+    let outbox = Arc::new(gateway.hub.outbox());
     gateway.hub.resume(resume, &Identity::anyone(), outbox)
 }
 
@@ -50,7 +50,7 @@ async fn a_session_goes_on_over_anything_that_carries_text() {
     let calling = next(&first).await;
     lost.1 += 1;
     drop(first);
-    assert_eq!(gateway.hub.sessions().suspended, 1);
+    assert_eq!(gateway.hub.readings().sessions.suspended, 1);
 
     let second = attach(&gateway, &lost).unwrap();
     assert_eq!(next(&second).await["type"], "app/resumed");

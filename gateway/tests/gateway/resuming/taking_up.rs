@@ -17,7 +17,7 @@ async fn what_is_asked_and_answered_meanwhile_arrives_once() {
     agent.send(call("2", "meanwhile")).await;
     let mut newcomer = gateway.agent().await;
     newcomer.send(request("initialize", "n", json!({}))).await;
-    until("both requests", || gateway.hub.in_flight() == 3).await;
+    until("both requests", || gateway.hub.readings().in_flight == 3).await;
     let (mut app, heard) = App::resume(&gateway, lost).await;
     assert_eq!(heard, 1, "the answer to `initialize`");
     app.complete(&before).await;
@@ -35,8 +35,11 @@ async fn what_is_asked_and_answered_meanwhile_arrives_once() {
         assert_eq!(agent.next().await["payload"]["data"], data);
     }
     assert_eq!(newcomer.next().await["payload"]["sessionId"], "n");
-    assert_eq!((gateway.hub.in_flight(), gateway.hub.peers()), (0, (2, 1)));
-    let sessions = gateway.hub.sessions();
+    assert_eq!(
+        (gateway.hub.readings().in_flight, gateway.hub.peers()),
+        (0, (2, 1))
+    );
+    let sessions = gateway.hub.readings().sessions;
     assert_eq!(
         (sessions.suspended, sessions.resumed, sessions.lost),
         (0, 1, 0)
@@ -82,7 +85,7 @@ async fn a_session_is_resumed_as_often_as_it_is_lost() {
         app.complete(&calling).await;
         assert_eq!(agent.next().await["payload"]["success"], true);
     }
-    assert_eq!(gateway.hub.sessions().resumed, 5);
+    assert_eq!(gateway.hub.readings().sessions.resumed, 5);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -105,7 +108,7 @@ async fn a_connection_that_still_seems_to_live_gives_way() {
     assert!(before.peer.socket.next().await.is_none());
     app.complete(&calling).await;
     assert_eq!(agent.next().await["payload"]["data"], "c");
-    let sessions = gateway.hub.sessions();
+    let sessions = gateway.hub.readings().sessions;
     assert_eq!((sessions.resumed, sessions.lost), (1, 0));
 }
 
@@ -125,7 +128,10 @@ async fn an_app_that_is_silent_comes_back() {
         let mut agent = agent;
         agent.next().await
     });
-    until("the silence", || gateway.hub.sessions().suspended == 1).await;
+    until("the silence", || {
+        gateway.hub.readings().sessions.suspended == 1
+    })
+    .await;
     let (mut back, _) = App::resume(&gateway, (app.token.clone(), app.received)).await;
     let mut other = gateway.agent().await;
     other.send(request("initialize", "o", json!({}))).await;

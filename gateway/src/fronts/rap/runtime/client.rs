@@ -25,6 +25,14 @@ use crate::gateway::metrics::Metrics;
 
 const JSON: &str = "application/json";
 
+/// How long a tool server may take to answer with its toolset.
+pub(crate) const TOOLSET_TIMEOUT: Duration = Duration::from_secs(5);
+/// The largest toolset, 1 MiB.
+pub(crate) const TOOLSET_BYTES: usize = 1 << 20;
+/// How many notifications are sent to one tool server at once; the others wait, and waiting counts
+/// towards the notice timeout.
+pub(crate) const NOTICES_AT_ONCE: usize = 64;
+
 /// Sends requests to one tool server, with its token.
 pub(super) struct ToolServerClient {
     pub server: ToolServer,
@@ -49,7 +57,7 @@ impl ToolServerClient {
             http,
             elsewhere,
             invocations: Semaphore::new(limits.invocations_at_once),
-            notices: Semaphore::new(limits.notices_at_once),
+            notices: Semaphore::new(NOTICES_AT_ONCE),
             limits,
             metrics,
         }
@@ -57,8 +65,8 @@ impl ToolServerClient {
 
     /// The text of the toolset.
     pub async fn toolset(&self) -> Result<Vec<u8>, String> {
-        let within = self.limits.toolset_timeout;
-        let request = self.request(Method::GET, &self.server.at(TOOLSET_PATH), within)?;
+        let url = self.server.at(TOOLSET_PATH);
+        let request = self.request(Method::GET, &url, TOOLSET_TIMEOUT)?;
         let sent = request.header(ACCEPT, JSON).send().await;
         let mut response = sent.map_err(describe)?;
         if !response.status().is_success() {
@@ -66,8 +74,8 @@ impl ToolServerClient {
         }
         let mut text = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(describe)? {
-            if text.len() + chunk.len() > self.limits.toolset_bytes {
-                return Err(format!("more than {} bytes", self.limits.toolset_bytes));
+            if text.len() + chunk.len() > TOOLSET_BYTES {
+                return Err(format!("more than {TOOLSET_BYTES} bytes"));
             }
             text.extend_from_slice(&chunk);
         }

@@ -11,8 +11,12 @@ use url::Url;
 
 use super::client::{ToolServerClient, describe};
 use super::options::RuntimeLimits;
-use crate::fronts::rap::retry::{GivenUp, Pauses, Retry, Until};
+use crate::fronts::rap::retry::{GivenUp, Retry, Until};
+use crate::pauses::Pauses;
 use caphost::call::{Code, Error};
+
+/// How often an invocation is sent before its call fails.
+const INVOKE_ATTEMPTS: u32 = 5;
 
 const WAITING: u8 = 0;
 const SENT: u8 = 1;
@@ -70,7 +74,7 @@ pub(super) async fn deliver(
     dispatch: &Dispatch,
 ) -> Result<(), Undelivered> {
     let pauses = Pauses::new(limits.first_pause, limits.longest_pause);
-    let mut retry = Retry::new(pauses, Until::Attempts(limits.invoke_attempts));
+    let mut retry = Retry::new(pauses, Until::Attempts(INVOKE_ATTEMPTS));
     let mut may_run = false;
     loop {
         let turn = tokio::select! {

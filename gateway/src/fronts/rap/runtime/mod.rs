@@ -19,7 +19,7 @@
 
 mod app;
 mod callbacks;
-mod client;
+pub(crate) mod client;
 mod delivery;
 mod options;
 mod result;
@@ -45,6 +45,9 @@ use client::{Notices, ToolServerClient};
 
 pub use callbacks::CALLBACK_PATH;
 pub use options::{RuntimeConfig, RuntimeLimits, ToolServer};
+
+/// How many callbacks of one tool server are queued; later ones are not read until there is room.
+const CALLBACKS_QUEUED: usize = 256;
 
 /// The runtime, before it runs.
 pub struct Runtime {
@@ -77,7 +80,7 @@ impl Runtime {
         let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
         let of = |server| {
             let (http, limits, metrics) = (http.clone(), limits.clone(), hub.metrics.clone());
-            let (to_inbox, inbox) = mpsc::channel(limits.callbacks_queued);
+            let (to_inbox, inbox) = mpsc::channel(CALLBACKS_QUEUED);
             Prepared {
                 client: Arc::new(ToolServerClient::new(server, http, limits, metrics)),
                 callbacks: Arc::new(CallbackEndpoint::new(

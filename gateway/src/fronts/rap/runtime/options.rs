@@ -48,12 +48,6 @@ pub struct RuntimeLimits {
     /// How long a tool server may take to acknowledge that a call was cancelled or a thread closed.
     #[arg(long = "tool-server-notice-timeout", env = "CAPHOST_TOOL_SERVER_NOTICE_TIMEOUT", default_value = "2s", value_parser = duration, value_name = "TIME")]
     pub notice_timeout: Duration,
-    /// How long a tool server may take to answer with its toolset.
-    #[arg(skip = Duration::from_secs(5))]
-    pub toolset_timeout: Duration,
-    /// The largest toolset, in bytes.
-    #[arg(skip = 1_usize << 20)]
-    pub toolset_bytes: usize,
     /// The first pause before a request is repeated; it doubles each time, and varies by a quarter.
     #[arg(skip = Duration::from_millis(250))]
     pub first_pause: Duration,
@@ -63,19 +57,6 @@ pub struct RuntimeLimits {
     /// How many invocations are sent to one tool server at once; the others wait.
     #[arg(skip = 64_usize)]
     pub invocations_at_once: usize,
-    /// How often an invocation is sent before its call fails.
-    #[arg(skip = 5_u32)]
-    pub invoke_attempts: u32,
-    /// How many notifications are sent to one tool server at once; the others wait, and waiting
-    /// counts towards the notice timeout.
-    #[arg(skip = 64_usize)]
-    pub notices_at_once: usize,
-    /// How many subscriptions one agent may have; events of any more are dropped.
-    #[arg(skip = 1_024_usize)]
-    pub subscriptions: usize,
-    /// How many callbacks of one tool server are queued; later ones are not read until there is room.
-    #[arg(skip = 256_usize)]
-    pub callbacks_queued: usize,
 }
 
 impl Default for RuntimeLimits {

@@ -14,8 +14,8 @@ use super::client::ToolServerClient;
 use super::options::RuntimeLimits;
 use crate::fronts::rap::egress::{Egress, same_host};
 use crate::fronts::rap::names::is_tool_name;
-use crate::fronts::rap::retry::Pauses;
 use crate::fronts::rap::wire::{Tool, Toolset};
+use crate::pauses::Pauses;
 use crate::wire::{clipped, mended_bytes};
 
 /// The least time between two looks, however often somebody asks for one.

@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::fronts::rap::egress::{Clients, is_forbidden};
-use crate::fronts::rap::retry::{GivenUp, Pauses, Retry, Until};
+use crate::fronts::rap::retry::{GivenUp, Retry, Until};
 use crate::fronts::semaphores::Semaphores;
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
+use crate::pauses::Pauses;
 use crate::tokens::Identity;
 
 /// Time between the first attempt and the second; each later pause is twice as long.

@@ -11,16 +11,15 @@ use url::Url;
 
 use super::calls::{Begun, InFlight, Name};
 use super::claims::{Claim, Claimed, fingerprint};
-use super::options::Options;
 use super::request::{Target, parse, read};
 use super::result::Body;
-use super::room::{Full, Room, Taken};
 use super::state::RapServer;
 use super::toolset::Tools;
 use crate::fronts::rap::names::{Identifier, MAX_IDENTIFIER_CHARS};
 use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::InUse;
+use crate::fronts::shares::{Full, Holder, Share, Shares};
 use crate::gateway::Connected;
 use crate::gateway::calls::{AbpError, Call, NewCall, Outcome};
 use crate::tokens::Identity;
@@ -48,11 +47,11 @@ pub(super) async fn invoke(
     let bytes = read(&parts.headers, body, server.hub.limits.message_bytes).await?;
     let invocation = parse(&bytes)?;
     server.check(&invocation)?;
-    let share = server.admit_invocation(&caller, bytes.len())?;
+    let room = server.admit_invocation(&caller, bytes.len())?;
     // What has begun goes on if the connection breaks: the runtime may send it to another worker.
     let accepting = async move {
         server
-            .accept(caller, app.as_deref(), invocation, share)
+            .accept(caller, app.as_deref(), invocation, room)
             .await
     };
     let accepted = tokio::spawn(accepting).await;
@@ -67,23 +66,17 @@ fn later(message: String) -> Refusal {
 
 /// What an invocation takes of the common room, until its result is delivered: its place, and its
 /// bytes.
-type Share = [Taken; 2];
+type Room = [Share; 2];
 
 impl RapServer {
     /// Takes room for one more invocation of `caller` with `bytes` bytes.
-    fn admit_invocation(&self, caller: &Identity, bytes: usize) -> Result<Share, Refusal> {
-        let Options {
-            max_pending,
-            max_pending_per_token,
-            max_pending_bytes,
-            max_pending_bytes_per_token,
-            ..
-        } = self.options;
-        let take = |room: &Room, amount, what: &str, most: usize, share: usize| {
-            let taken = room.take(caller, amount);
+    fn admit_invocation(&self, caller: &Identity, bytes: usize) -> Result<Room, Refusal> {
+        let holder = Holder::Token(caller.name.clone());
+        let take = |room: &Arc<Shares>, amount, what: &str| {
+            let taken = room.take_many(&holder, amount);
             taken.map_err(|full| match full {
-                Full::All => later(format!("{what}: {most} is the most")),
-                Full::Share => {
+                Full::All(most) => later(format!("{what}: {most} is the most")),
+                Full::Share(share) => {
                     let message = format!("{what}: {share} is the most for one token");
                     let wait = Duration::from_secs(1);
                     Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, wait)
@@ -91,14 +84,9 @@ impl RapServer {
             })
         };
         let what = "Too many invocations wait for their results to be delivered";
-        let place = take(&self.pending, 1, what, max_pending, max_pending_per_token)?;
-        let bytes = take(
-            &self.invoked_bytes,
-            bytes,
-            "The invocations in flight have too many bytes",
-            max_pending_bytes,
-            max_pending_bytes_per_token,
-        )?;
+        let place = take(&self.pending, 1, what)?;
+        let what = "The invocations in flight have too many bytes";
+        let bytes = take(&self.invoked_bytes, bytes, what)?;
         Ok([place, bytes])
     }
 
@@ -145,10 +133,10 @@ impl RapServer {
         owner: Identity,
         app: Option<&str>,
         invocation: Invocation,
-        share: Share,
+        room: Room,
     ) -> Result<(), Refusal> {
         let fingerprint = fingerprint(&invocation);
-        let pending = Pending::new(self.clone(), owner.clone(), &invocation, share);
+        let pending = Pending::new(self.clone(), owner.clone(), &invocation, room);
         let (app, capability) = match self.tool(app, &invocation.operation) {
             Ok(tool) => tool,
             Err(error) => {
@@ -245,13 +233,13 @@ struct Pending {
     call_id: Option<String>,
     callback_url: Url,
     since: Instant,
-    _share: Share,
+    _room: Room,
     /// A gateway that stops waits until the result was sent once.
     connected: Connected,
 }
 
 impl Pending {
-    fn new(server: Arc<RapServer>, owner: Identity, invocation: &Invocation, share: Share) -> Self {
+    fn new(server: Arc<RapServer>, owner: Identity, invocation: &Invocation, room: Room) -> Self {
         Pending {
             connected: server.hub.connected(),
             server,
@@ -261,7 +249,7 @@ impl Pending {
             call_id: invocation.call_id.clone(),
             callback_url: invocation.callback_url.clone(),
             since: Instant::now(),
-            _share: share,
+            _room: room,
         }
     }
 
@@ -334,7 +322,7 @@ impl Pending {
 
     /// The callback as JSON, and its share of the bytes that may wait. A result that is too large is
     /// replaced by an error.
-    fn message(&self, body: Body) -> (Bytes, Option<Taken>) {
+    fn message(&self, body: Body) -> (Bytes, Option<Share>) {
         let max = self.server.options.max_result_bytes;
         let bytes = body.bytes();
         if bytes > max {
@@ -343,7 +331,8 @@ impl Pending {
             return (self.callback(Body::error(&message)), None);
         }
         let json = self.callback(body);
-        match self.server.pending_bytes.take(&self.owner, json.len()) {
+        let holder = Holder::Token(self.owner.name.clone());
+        match self.server.pending_bytes.take_many(&holder, json.len()) {
             Ok(bytes) => (json, Some(bytes)),
             Err(_) => {
                 let message = "The result was lost: too many others wait to be delivered";

@@ -22,7 +22,6 @@ mod notifications;
 mod options;
 mod request;
 mod result;
-mod room;
 mod state;
 mod toolset;
 

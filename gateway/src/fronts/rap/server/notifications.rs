@@ -22,7 +22,7 @@ use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
-use crate::gateway::calls::{Canceller, Confirmation};
+use crate::gateway::calls::Canceller;
 use crate::tokens::Identity;
 use crate::wire::for_log;
 use caphost::call::Stop;
@@ -215,16 +215,11 @@ impl RapServer {
         thread_id: Identifier,
         by: Identity,
     ) {
-        let Confirmation {
-            cancelled,
-            reason: why,
-            error,
-            stop,
-            ..
-        } = canceller.cancel(Some(reason.into())).await;
-        let stop = stop.map(Stop::as_str);
-        let why = why.map(for_log);
-        let Some(error) = error else {
+        let confirmation = canceller.cancel(Some(reason.into())).await;
+        let cancelled = confirmation.cancelled();
+        let stop = confirmation.stop.map(Stop::as_str);
+        let why = confirmation.reason.map(for_log);
+        let Some(error) = confirmation.error else {
             tracing::debug!(?thread_id, cancelled, why, stop, "cancel");
             return;
         };

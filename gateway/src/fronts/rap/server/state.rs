@@ -9,7 +9,6 @@ use super::claims::Claims;
 use super::delivery::Delivery;
 use super::options::Options;
 use super::request::Target;
-use super::room::Room;
 use super::toolset::Catalogue;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
@@ -18,8 +17,9 @@ use crate::fronts::rap::egress::{Clients, Egress};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
+use crate::fronts::shares::Shares;
 use crate::gateway::Hub;
-use crate::gateway::SeldomEach;
+use crate::seldom::SeldomEach;
 use crate::tokens::{Identity, Role};
 
 /// What all requests share.
@@ -38,11 +38,11 @@ pub(super) struct RapServer {
     /// Where results may go.
     pub egress: Arc<Egress>,
     /// Invocations whose results are not delivered yet.
-    pub pending: Room,
+    pub pending: Arc<Shares>,
     /// The bytes of those invocations.
-    pub invoked_bytes: Room,
+    pub invoked_bytes: Arc<Shares>,
     /// The bytes of their results.
-    pub pending_bytes: Room,
+    pub pending_bytes: Arc<Shares>,
     pub cancels: RateLimiter,
     pub closures: RateLimiter,
     /// Results that are lost, and calls that are not cancelled: their lines in the log.
@@ -66,16 +66,12 @@ impl RapServer {
         };
         // Without tokens all callers are one.
         let alone = hub.tokens.is_empty();
-        let bytes = || match alone {
-            true => Room::new(options.max_pending_bytes),
-            false => Room::shared(
+        let room = |most, share| Shares::new(most, if alone { most } else { share });
+        let bytes = || {
+            room(
                 options.max_pending_bytes,
                 options.max_pending_bytes_per_token,
-            ),
-        };
-        let pending = match alone {
-            true => Room::new(options.max_pending),
-            false => Room::shared(options.max_pending, options.max_pending_per_token),
+            )
         };
         let allow = options.callback_allow.clone();
         let egress = Arc::new(Egress::new(allow, loopback && alone));
@@ -100,7 +96,7 @@ impl RapServer {
                 !alone,
             ),
             egress,
-            pending,
+            pending: room(options.max_pending, options.max_pending_per_token),
             invoked_bytes: bytes(),
             pending_bytes: bytes(),
             cancels: limiter(),

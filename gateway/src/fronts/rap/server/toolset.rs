@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -12,19 +11,18 @@ use crate::broker::{CapabilityInfo, Offer};
 use crate::fronts::rap::names::tool_name;
 use crate::fronts::rap::wire::Tool;
 use crate::gateway::Hub;
+use crate::seldom::Seldom;
 use crate::wire::{Failure, for_log};
 
 /// Answers kept at once: names of apps come from outside.
 const KEPT: usize = 256;
 
-/// Time between two warnings of conflicts: any app may have as many as it likes.
-const SELDOM: Duration = Duration::from_secs(10);
-
 /// What the apps of a hub offer, as tools: made once, until an app offers something else.
 #[derive(Debug, Default)]
 pub(super) struct Catalogue {
     kept: Mutex<HashMap<Option<String>, Kept>>,
-    warned: Mutex<Option<Instant>>,
+    /// Any app may have as many conflicts as it likes.
+    warned: Seldom,
 }
 
 #[derive(Clone, Debug)]
@@ -41,7 +39,7 @@ impl Catalogue {
         let Kept { offer, tools } = self.kept(hub.offer(app)?, app.map(str::to_string));
         let made = tools.get_or_init(|| {
             let tools = Tools::of(offer);
-            if !tools.conflicts.is_empty() && self.may_warn(Instant::now()) {
+            if !tools.conflicts.is_empty() && self.warned.is_due() {
                 tools.warn();
             }
             Arc::new(tools)
@@ -63,16 +61,6 @@ impl Catalogue {
         let new = Kept { offer, tools };
         kept.insert(app, new.clone());
         new
-    }
-
-    /// Whether nobody was warned for a while.
-    fn may_warn(&self, now: Instant) -> bool {
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = warned.is_none_or(|last| now.duration_since(last) >= SELDOM);
-        if may {
-            *warned = Some(now);
-        }
-        may
     }
 }
 
@@ -277,19 +265,6 @@ mod tests {
             manifest(&tools)["conflicts"],
             json!([{ "name": "a_b", "capabilities": ["a.b", "a_b", "a b"] }])
         );
-    }
-
-    #[test]
-    fn whoever_makes_conflicts_again_and_again_is_seldom_warned_of() {
-        let catalogue = Catalogue::default();
-        let now = Instant::now();
-        assert!(catalogue.may_warn(now));
-        for milliseconds in 1..1_000 {
-            let later = now + Duration::from_millis(milliseconds * 10 - 1);
-            assert!(!catalogue.may_warn(later));
-        }
-        assert!(catalogue.may_warn(now + SELDOM));
-        assert!(!catalogue.may_warn(now + SELDOM));
     }
 
     #[test]

@@ -30,6 +30,7 @@ use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
 use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output, lock};
+use crate::pauses::Pauses;
 use crate::wire::json_rpc::{Fault, Id, Message, RpcError, code, read, read_cancel};
 use crate::wire::mended;
 pub use link::Endpoint;
@@ -42,8 +43,9 @@ const LEAVE: Duration = Duration::from_secs(2);
 const BREATH: Duration = Duration::from_millis(10);
 /// Answers of the bridge's own that the client has not taken yet.
 const UNWRITTEN: usize = 64;
-/// Time between two attempts to listen, at first and at most.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
+/// Before it is tried again to listen, and the most that grows to.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Carries messages until the input ends, the output is closed, or `stop`. What is in flight then is
 /// cancelled.
@@ -348,12 +350,12 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     /// written.
     async fn listen(&self) -> io::Result<()> {
         self.initialized.notified().await;
-        let mut pause = PAUSE.0;
+        let mut pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
         loop {
             let membership = self.session.membership();
             match self.link.listen(&membership).await {
                 Ok(response) if response.status().is_success() => {
-                    pause = PAUSE.0;
+                    pauses.reset();
                     let mut incoming = messages(response);
                     while let Some(message) = incoming.next().await {
                         self.output.say(&message).await?;
@@ -369,8 +371,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
                 }
                 Err(error) => tracing::debug!(%error, "no stream to listen to"),
             }
-            sleep(pause).await;
-            pause = (pause * 2).min(PAUSE.1);
+            sleep(pauses.next()).await;
         }
     }
 }

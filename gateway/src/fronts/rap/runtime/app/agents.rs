@@ -1,6 +1,6 @@
 //! The agents on one tool server: their sessions and threads, what they say, and what they are told.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::ToolServerApp;
 use crate::fronts::rap::names::Identifier;
+use crate::remembered::Remembered;
 use crate::wire::abp::{self, FromAgent, Received};
 use crate::wire::{Envelope, error_json, failed, for_log};
 use caphost::call::{CallId, Code, Error};
@@ -29,7 +30,7 @@ pub struct Agents {
     connections: HashMap<String, ConnectionId>,
     agents: HashMap<ConnectionId, Agent>,
     /// The names of the agents that left last: they are still told when an abandoned run ends.
-    left: VecDeque<(ConnectionId, String)>,
+    left: Remembered<ConnectionId, String, LEFT>,
 }
 
 /// How many agents that have left are remembered.
@@ -80,20 +81,15 @@ impl Agents {
     pub fn remove(&mut self, connection: ConnectionId) -> Option<Agent> {
         let agent = self.agents.remove(&connection)?;
         self.connections.remove(&agent.handle);
-        if self.left.len() >= LEFT {
-            self.left.pop_front();
-        }
-        self.left.push_back((connection, agent.handle.clone()));
+        self.left.insert(connection, agent.handle.clone());
         Some(agent)
     }
 
     /// The name of the agent that is, or was, on a connection.
     pub fn handle(&self, connection: ConnectionId) -> Option<&str> {
-        let left = || self.left.iter().find(|(it, _)| *it == connection);
-        match self.agents.get(&connection) {
-            Some(agent) => Some(&agent.handle),
-            None => left().map(|(_, handle)| &**handle),
-        }
+        let here = self.agents.get(&connection).map(|agent| &agent.handle);
+        let handle = here.or_else(|| self.left.get(&connection));
+        handle.map(String::as_str)
     }
 }
 

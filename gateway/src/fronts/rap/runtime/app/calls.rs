@@ -1,6 +1,6 @@
 //! The calls a tool server works on: how they begin, how they are stopped, and which there are.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use crate::fronts::rap::runtime::callbacks::Input;
 use crate::fronts::rap::runtime::client::Underway;
 use crate::fronts::rap::runtime::delivery::{Dispatch, Undelivered, deliver};
 use crate::fronts::rap::wire::Invocation;
+use crate::remembered::Remembered;
 use caphost::call::{CallId, CallKey, Code, Error, Stop};
 use caphost::session::ConnectionId;
 
@@ -43,8 +44,7 @@ pub struct Calls {
     running: HashMap<CallKey, Running>,
     keys: HashMap<Identifier, CallKey>,
     /// Cancelled calls by the id of the tool call: a late result says that the work has ended.
-    abandoned: HashMap<Identifier, (Identifier, CallKey)>,
-    order: VecDeque<Identifier>,
+    abandoned: Remembered<Identifier, (Identifier, CallKey), ABANDONED>,
 }
 
 impl Calls {
@@ -72,13 +72,7 @@ impl Calls {
 
     /// A call was cancelled, and its tool may go on.
     pub fn abandon(&mut self, key: CallKey, running: &Running) {
-        if self.order.len() >= ABANDONED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.abandoned.remove(&oldest);
-        }
         let (thread, id) = (running.thread.clone(), running.id.clone());
-        self.order.push_back(id.clone());
         self.abandoned.insert(id, (thread, key));
     }
 
@@ -87,7 +81,6 @@ impl Calls {
         let (of, key) = self.abandoned.get(id)?;
         let key = thread.is_none_or(|thread| thread == of).then_some(*key)?;
         self.abandoned.remove(id);
-        self.order.retain(|it| it != id);
         Some(key)
     }
 

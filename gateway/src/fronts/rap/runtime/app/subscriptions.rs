@@ -8,13 +8,16 @@ use super::ToolServerApp;
 use super::calls::Running;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::SubscriptionEvent;
-use crate::gateway::Seldom;
+use crate::seldom::Seldom;
 use crate::wire::abp;
 use caphost::call::CallId;
 use caphost::session::ConnectionId;
 
 /// The ABP notification that carries an event; its data is `{ callId, text, associative?, final? }`.
 const SUBSCRIPTION_EVENT: &str = "notifications/subscription/event";
+
+/// How many one agent may have; events of any more are dropped.
+const SUBSCRIPTIONS: usize = 1_024;
 
 /// The subscriptions, by agent and by the agent's id of the call that began each.
 #[derive(Default)]
@@ -29,12 +32,12 @@ struct Subscription {
 }
 
 impl Subscriptions {
-    /// A call goes on as a subscription, unless its agent has `max` of them.
-    fn insert(&mut self, running: &Running, max: usize) -> bool {
+    /// A call goes on as a subscription, unless its agent has too many of them.
+    fn insert(&mut self, running: &Running) -> bool {
         // An id may be used again once its call is no longer remembered.
         self.remove(running.connection, running.call_id.as_str());
         let held = self.held.entry(running.connection).or_default();
-        if held.len() >= max {
+        if held.len() >= SUBSCRIPTIONS {
             return false;
         }
         let subscription = Subscription {
@@ -71,12 +74,11 @@ impl Subscriptions {
 impl ToolServerApp<'_> {
     /// A call has its result, and sends events from now on.
     pub(super) fn subscribe(&mut self, running: &Running) {
-        let max = self.parts.limits.subscriptions;
-        if !running.is_final && !self.subscriptions.insert(running, max) {
+        if !running.is_final && !self.subscriptions.insert(running) {
             static SAID: Seldom = Seldom::new();
             if SAID.is_due() {
                 tracing::warn!(
-                    max,
+                    max = SUBSCRIPTIONS,
                     "an agent has too many subscriptions: events are dropped"
                 );
             }

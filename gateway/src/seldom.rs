@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const SELDOM: Duration = Duration::from_secs(10);
 
 /// Limits one log line to once in 10 s.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Seldom(Mutex<Option<Instant>>);
 
 impl Seldom {
@@ -17,10 +17,14 @@ impl Seldom {
     }
 
     pub fn is_due(&self) -> bool {
+        self.is_due_at(Instant::now())
+    }
+
+    fn is_due_at(&self, now: Instant) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = last.is_none_or(|last| last.elapsed() >= SELDOM);
+        let is_due = last.is_none_or(|last| now.duration_since(last) >= SELDOM);
         if is_due {
-            *last = Some(Instant::now());
+            *last = Some(now);
         }
         is_due
     }
@@ -63,9 +67,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_on_is_logged_once() {
-        let seldom = Seldom::new();
-        assert!(seldom.is_due() && !seldom.is_due());
+    fn what_goes_on_is_logged_now_and_then() {
+        let (seldom, now) = (Seldom::new(), Instant::now());
+        assert!(seldom.is_due_at(now));
+        for milliseconds in 1..1_000 {
+            let later = now + Duration::from_millis(milliseconds * 10 - 1);
+            assert!(!seldom.is_due_at(later));
+        }
+        assert!(seldom.is_due_at(now + SELDOM));
+        assert!(!seldom.is_due_at(now + SELDOM));
     }
 
     #[test]

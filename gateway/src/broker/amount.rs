@@ -1,0 +1,25 @@
+//! How many there are of something, and what they take.
+
+/// A number of things, and the bytes that are kept of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub count: usize,
+    pub bytes: usize,
+}
+
+impl Amount {
+    /// One that takes this many bytes.
+    pub fn one(bytes: usize) -> Self {
+        Amount { count: 1, bytes }
+    }
+
+    pub fn add(&mut self, more: Amount) {
+        self.count += more.count;
+        self.bytes += more.bytes;
+    }
+
+    pub fn take(&mut self, less: Amount) {
+        self.count = self.count.saturating_sub(less.count);
+        self.bytes = self.bytes.saturating_sub(less.bytes);
+    }
+}

@@ -1,0 +1,73 @@
+//! How much each holder has of something.
+
+use std::borrow::Borrow;
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+/// What each holder has: who has nothing is forgotten.
+#[derive(Debug)]
+pub(crate) struct Tally<K, T>(FxHashMap<K, T>);
+
+impl<K, T> Default for Tally<K, T> {
+    fn default() -> Self {
+        Tally(FxHashMap::default())
+    }
+}
+
+impl<K: Clone + Eq + Hash, T: Copy + Default + PartialEq> Tally<K, T> {
+    /// What that holder has.
+    pub fn of<Q: Eq + Hash + ?Sized>(&self, holder: &Q) -> T
+    where
+        K: Borrow<Q>,
+    {
+        self.0.get(holder).copied().unwrap_or_default()
+    }
+
+    /// Changes what that holder has.
+    pub fn change(&mut self, holder: &K, change: impl FnOnce(&mut T)) {
+        let Some(has) = self.0.get_mut(holder) else {
+            let mut has = T::default();
+            change(&mut has);
+            if has != T::default() {
+                self.0.insert(holder.clone(), has);
+            }
+            return;
+        };
+        change(has);
+        if *has == T::default() {
+            self.0.remove(holder);
+        }
+    }
+
+    /// How many have something.
+    pub fn holders(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What each of them has.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, T)> {
+        self.0.iter().map(|(holder, has)| (holder, *has))
+    }
+
+    /// Takes what everybody has.
+    pub fn take(&mut self) -> impl Iterator<Item = (K, T)> + use<K, T> {
+        std::mem::take(&mut self.0).into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_nothing_is_forgotten() {
+        let mut tally: Tally<String, usize> = Tally::default();
+        let [a, b] = ["a", "b"].map(String::from);
+        tally.change(&a, |has| *has += 2);
+        tally.change(&b, |has| *has = has.saturating_sub(1));
+        assert_eq!((tally.of("a"), tally.of("b"), tally.holders()), (2, 0, 1));
+        tally.change(&a, |has| *has -= 2);
+        assert_eq!((tally.of("a"), tally.holders()), (0, 0));
+    }
+}
