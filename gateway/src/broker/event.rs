@@ -55,7 +55,7 @@ pub enum Event<'a> {
         run: RunId,
         /// Its callId.
         call: CallId,
-        /// Names the cancel in [`Action::CancelAnswered`].
+        /// Names the cancel in `Action::CancelAnswered`.
         cancel: CancelKey,
         /// Why, for logs and the handler.
         reason: Option<String>,
@@ -65,9 +65,7 @@ pub enum Event<'a> {
         /// Which session.
         session: PeerId,
     },
-    /// It is the time that [`Broker::next_deadline`] gave.
-    ///
-    /// [`Broker::next_deadline`]: super::Broker::next_deadline
+    /// It is the time that `Broker::next_deadline` gave.
     Deadline,
     /// Something that is not a message has come.
     Refused {
@@ -112,7 +110,7 @@ pub enum Event<'a> {
         /// The agent's name on the app's wire.
         agent: String,
     },
-    /// Somebody who is not its agent wants a run cancelled: [`Action::Revoked`] tells what comes of
+    /// Somebody who is not its agent wants a run cancelled: `Action::Revoked` tells what comes of
     /// it.
     Revoke {
         /// Which run.

@@ -34,7 +34,7 @@ impl Peer {
         if notices {
             tokio::spawn(tell_of_cancels(self.clone(), self.hub.cancellations()));
         }
-        self.send(&message::success(id.value(), &answer));
+        self.send(&message::success(id.value(), answer));
     }
 
     /// `shutdown`: cancels what is in flight, and is answered after that.
@@ -48,7 +48,7 @@ impl Peer {
                 () = peer.gone.cancelled() => return,
                 () = peer.in_flight.calls_over() => {}
             }
-            let answer = message::success(id.value(), &Value::Null);
+            let answer = message::success(id.value(), Value::Null);
             peer.in_flight.end(&id, || peer.send(&answer));
         });
     }
@@ -87,8 +87,8 @@ impl Peer {
         match offer {
             Ok(offer) => {
                 let documents: Vec<_> = offer.capabilities.iter().map(document).collect();
-                let result = json!({ "capabilities": documents });
-                let answer = message::success(id.value(), &result).to_string();
+                let result = Map::from_iter([("capabilities".into(), documents.into())]);
+                let answer = message::success(id.value(), result.into()).to_string();
                 turn.end(answer.len());
                 self.send_text(answer);
             }
@@ -201,7 +201,7 @@ impl Calling {
                 if let Some(metadata) = metadata {
                     result.insert("metadata".into(), metadata);
                 }
-                message::success(id, &result.into())
+                message::success(id, result.into())
             }
             Outcome::Failed(error) => failed(&self.id, &error),
             Outcome::Cancelled { stop, by, .. } => {

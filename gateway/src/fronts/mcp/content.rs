@@ -30,22 +30,25 @@ pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<Value> {
     blocks
 }
 
-/// The block of a file, and where in it the bytes are.
+/// The block of a file, and where in it the bytes are. They are moved there: `json!` would copy them.
 fn block(file: Binary, base64: String, index: usize, run: RunId) -> (Value, &'static str) {
     let media_type = file.media_type.as_deref();
     let kind = media_type.and_then(split).map(|(kind, _)| kind);
     match kind {
         Some(kind @ ("image" | "audio")) => {
-            let block = json!({ "type": kind, "data": base64, "mimeType": media_type });
+            let mut block = json!({ "type": kind, "mimeType": media_type });
+            block["data"] = base64.into();
             (block, "data")
         }
         _ => {
             let filename = file.filename.as_deref().unwrap_or(file.member());
-            let mut resource = json!({ "uri": uri(run, index, filename), "blob": base64 });
+            let mut resource = json!({ "uri": uri(run, index, filename) });
             if let Some(media_type) = media_type {
                 resource["mimeType"] = media_type.into();
             }
-            let block = json!({ "type": "resource", "resource": resource });
+            resource["blob"] = base64.into();
+            let mut block = json!({ "type": "resource" });
+            block["resource"] = resource;
             (block, "resource/blob")
         }
     }

@@ -186,7 +186,7 @@ impl Subscription {
             false => json!({}),
         };
         let params = json!({ "notifications": accepted, "_meta": subscribed(id) });
-        notification("notifications/subscriptions/acknowledged", &params).to_string()
+        notification("notifications/subscriptions/acknowledged", params).to_string()
     }
 }
 
@@ -220,7 +220,7 @@ impl Source for Silent {
 
 fn tools_changed(subscription: Option<&Id>) -> String {
     let changed = match subscription {
-        Some(id) => notification(TOOLS_CHANGED, &json!({ "_meta": subscribed(id) })),
+        Some(id) => notification(TOOLS_CHANGED, json!({ "_meta": subscribed(id) })),
         None => json!({ "jsonrpc": "2.0", "method": TOOLS_CHANGED }),
     };
     changed.to_string()

@@ -29,7 +29,7 @@ pub fn complete(mut result: Value) -> Value {
 /// The answer to a request, as text.
 pub fn answer(id: &Id, ended: Ended) -> String {
     let answer = match ended {
-        Ok(result) => success(id.value(), &result),
+        Ok(result) => success(id.value(), result),
         Err(error) => error.answer(id.value()),
     };
     answer.to_string()
@@ -47,8 +47,8 @@ pub fn done(
     let files = extract(&mut data, 1, run);
     let said = match &data {
         Value::Null => None,
-        Value::String(said) => Some(text(said)),
-        other => Some(text(&other.to_string())),
+        Value::String(said) => Some(text(said.clone())),
+        other => Some(text(other.to_string())),
     };
     let content = said.into_iter().chain(files);
     let mut result = json!({ "isError": false });
@@ -72,7 +72,7 @@ pub fn done(
 /// The result of a call that failed: what went wrong is for the model to read.
 pub fn failed(error: &AbpError, run: Option<RunId>) -> Value {
     json!({
-        "content": [text(&format!("{}: {}", error.code, error.message))],
+        "content": [text(format!("{}: {}", error.code, error.message))],
         "isError": true,
         "_meta": meta(run, Some((ERROR, error.body.clone()))),
     })
@@ -91,8 +91,11 @@ pub fn cancelled(tool: &str, id: &Id, stop: Stop, by: Option<StoppedBy>) -> RpcE
     RpcError::new(code::CANCELLED, what).with_data(data)
 }
 
-fn text(text: &str) -> Value {
-    json!({ "type": "text", "text": text })
+/// A block of text. `json!` would copy it, and it may be large.
+fn text(text: String) -> Value {
+    let mut block = json!({ "type": "text" });
+    block["text"] = text.into();
+    block
 }
 
 fn meta(run: Option<RunId>, more: Option<(&str, Value)>) -> Value {

@@ -93,7 +93,7 @@ impl Source for Underway {
         };
         let (ended, stop) = match said {
             Said::Progress(params) => {
-                return Some(notification("notifications/progress", &params).to_string());
+                return Some(notification("notifications/progress", params).to_string());
             }
             Said::Ended(ended, stop) => (ended, stop),
         };
@@ -154,7 +154,7 @@ async fn tell_late_end(session: Arc<Session>, id: Id, call: Call) {
             data["callId"] = call_id.into();
             data["requestId"] = id.value().clone();
             let params = json!({ "level": "notice", "logger": "caphost", "data": data });
-            notification("notifications/message", &params).to_string()
+            notification("notifications/message", params).to_string()
         });
     }
 }

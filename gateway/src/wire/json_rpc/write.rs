@@ -13,8 +13,14 @@ use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 const IN_DATA: [&str; 5] = ["code", "retryable", "details", "retryAfter", "alternatives"];
 
 /// The answer to a request that succeeded.
-pub fn success(id: &Value, result: &Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+pub fn success(id: &Value, result: Value) -> Value {
+    with(json!({ "jsonrpc": "2.0", "id": id }), "result", result)
+}
+
+/// A message with one member more. `json!` would copy it, and it may be large.
+fn with(mut message: Value, name: &str, value: Value) -> Value {
+    message[name] = value;
+    message
 }
 
 /// An error of JSON-RPC.
@@ -60,7 +66,7 @@ impl RpcError {
         if let Some(data) = self.data {
             error["data"] = data;
         }
-        json!({ "jsonrpc": "2.0", "id": id, "error": error })
+        with(json!({ "jsonrpc": "2.0", "id": id }), "error", error)
     }
 }
 
@@ -105,8 +111,12 @@ pub fn rpc_code(abp: &str) -> i32 {
 }
 
 /// A notification.
-pub fn notification(method: &str, params: &Value) -> Value {
-    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+pub fn notification(method: &str, params: Value) -> Value {
+    with(
+        json!({ "jsonrpc": "2.0", "method": method }),
+        "params",
+        params,
+    )
 }
 
 /// `$/progress`: what the handler said, under the caller's token.
@@ -115,14 +125,15 @@ pub fn progress(token: &Value, mut info: Value) -> Value {
         info = json!({});
     }
     info["operationId"] = token.clone();
-    notification(method::PROGRESS, &json!({ "token": token, "value": info }))
+    let params = with(json!({ "token": token }), "value", info);
+    notification(method::PROGRESS, params)
 }
 
 /// `_capabilities/ended`: the handler of a request that was answered as abandoned has ended.
 pub fn ended(id: &Value, call_id: &str, end: LateEnd) -> Value {
     let LateEnd { success, after } = end;
     let params = json!({ "requestId": id, "callId": call_id, "success": success, "after": after });
-    notification(method::ENDED, &params)
+    notification(method::ENDED, params)
 }
 
 /// `notifications/cancelled`, for a peer that wants to hear of cancels which are not its own.
@@ -131,7 +142,7 @@ pub fn cancel_notice(request_id: &str, reason: Option<&str>) -> Value {
     if let Some(reason) = reason {
         params["reason"] = reason.into();
     }
-    notification(CANCELLED, &params)
+    notification(CANCELLED, params)
 }
 
 #[cfg(test)]
@@ -218,7 +229,7 @@ mod tests {
     #[test]
     fn a_result_and_a_notice() {
         let expected = json!({ "jsonrpc": "2.0", "id": "", "result": null });
-        assert_eq!(success(&json!(""), &Value::Null), expected);
+        assert_eq!(success(&json!(""), Value::Null), expected);
         let notice = cancel_notice("1", Some("why"));
         let params = json!({ "requestId": "1", "reason": "why" });
         let method = "notifications/cancelled";

@@ -169,7 +169,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
 
     /// Asks the gateway to close after what it has read so far.
     async fn take_leave(&self) {
-        let exit = notification(method::EXIT, &Value::Object(Default::default()));
+        let exit = notification(method::EXIT, Value::Object(Default::default()));
         let _ = timeout(FAREWELL, self.send(Message::text(exit.to_string()))).await;
     }
 
