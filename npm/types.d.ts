@@ -1,5 +1,6 @@
 /** What the Agentic Browser Protocol, version 0.1, calls things. */
 /// <reference lib="esnext.disposable" />
+import type { Call } from './capabilities.js';
 
 /** The error codes of the protocol; an app may have more of its own. */
 export type ABPErrorCode =
@@ -342,8 +343,12 @@ export interface ChildCallOptions {
   callId?: string | undefined;
 }
 
-/** `window.abp`. */
-export interface Abp {
+/**
+ * `window.abp`.
+ *
+ * @typeParam Caps what the app offers, for who knows it: `window.abp as Abp<Caps>`
+ */
+export interface Abp<Caps = any> {
   readonly protocolVersion: '0.1';
   readonly app: AppInfo;
   readonly initialized: boolean;
@@ -351,11 +356,7 @@ export interface Abp {
   initialize(params: InitializeParams): Promise<InitializeResult>;
   shutdown(params?: { reason?: string }): Promise<void>;
   /** Never rejects. Parameters are copied when this is called: what has passed the schema is what the handler gets. */
-  call<Data = any>(
-    capability: string,
-    params?: object,
-    options?: ChildCallOptions & { progressToken?: string | number },
-  ): Promise<ABPResponse<Data>>;
+  readonly call: Call<Caps, ChildCallOptions & { progressToken?: string | number | undefined }>;
   cancel(callId: string, reason?: string): Promise<CancelResponse>;
   cancel(call: { callId: string; reason?: string }): Promise<CancelResponse>;
   listCapabilities(): Promise<Capability[]>;
