@@ -113,7 +113,7 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
 function nameSources(folder) {
   for (const path of filesUnder(folder).filter((it) => it.endsWith('.map'))) {
     const map = JSON.parse(readFileSync(path, 'utf8'));
-    map.sources = map.sources.map((/** @type {string} */ it) => it.replace(/^(\.\.\/)+/, 'caphost:///'));
+    map.sources = map.sources.map((/** @type {string} */ it) => it.replace(/^((\.\.\/)+|text:.*\/)/, 'caphost:///'));
     writeFileSync(path, JSON.stringify(map));
   }
 }
