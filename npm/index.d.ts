@@ -105,7 +105,7 @@ export interface CallContext<Caps = any> {
    *
    * @param request for the agent to understand; its `timeout`, if it has one, is milliseconds
    */
-  elicit<Data = any>(request: object): Promise<ABPResponse<Data>>;
+  elicit<Data = unknown>(request: object): Promise<ABPResponse<Data>>;
 }
 
 /**

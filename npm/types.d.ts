@@ -241,9 +241,9 @@ export interface Requirement {
 export interface Capability extends CapabilitySummary {
   description: string;
   /** JSON Schema of the parameters. */
-  inputSchema: any;
+  inputSchema: unknown;
   /** JSON Schema of the data. */
-  outputSchema: any;
+  outputSchema: unknown;
   requirements: Requirement[];
   features: any;
   deprecationMessage?: string;
@@ -263,7 +263,7 @@ export interface SupportInfo {
 export interface Manifest {
   abp: '0.1';
   app: AppInfo;
-  capabilities: { name: string; description?: string; inputSchema?: any; outputSchema?: any }[];
+  capabilities: { name: string; description?: string; inputSchema?: unknown; outputSchema?: unknown }[];
 }
 
 export interface Features {
@@ -364,7 +364,7 @@ export interface Abp<Caps = any> {
   supports(name: string): Promise<SupportInfo>;
   notify(event: string, data?: unknown): void;
   notifyProgress(info: ProgressInfo): void;
-  elicit<Data = any>(request: object): Promise<ABPResponse<Data>>;
+  elicit<Data = unknown>(request: object): Promise<ABPResponse<Data>>;
 }
 
 declare global {

@@ -127,6 +127,8 @@ export async function invoked(agent: Agent<Caps>, other: Agent): Promise<void> {
   const pages: number = (await other.invoke<{ pages: number }>('export.pdf', { html: '' })).pages;
   const [first] = await other.listCapabilities();
   console.log(pages, first?.inputSchema, (await agent.describeCapability('app.find'))?.description, (await running.cancel('enough')).cancelled);
+  // @ts-expect-error nobody knows what is in a schema
+  console.log(first?.inputSchema.properties);
   // @ts-expect-error its parameters are required
   await agent.invoke('text.words');
   // @ts-expect-error there is no such capability
