@@ -312,8 +312,8 @@ export interface Host<Caps = any> {
    */
   acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined; replace?: boolean | undefined }): () => void;
   /**
-   * Serves an agent behind a MessagePort, a Worker, also one of Node, the inside of a worker, or an extension's port. It
-   * speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may open another session.
+   * Serves an agent behind a MessagePort, a Worker of a browser or of Node, the inside of a worker, or an
+   * extension's port. It speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may open another session.
    *
    * @param options `replace`: instead of the host that serves it so far
    * @returns lets go of the port: ends its session, cancels what is in flight, and leaves the port to its owner
