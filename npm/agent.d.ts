@@ -44,7 +44,10 @@ export class Agent<Caps = any> {
   readonly sessionId: string | null;
   readonly app: AppInfo;
   readonly features: Features;
-  /** Kept up to date with the app's notifications of added and removed capabilities. */
+  /**
+   * Their names. Kept up to date with the app's notifications of added and removed capabilities.
+   * Descriptions and schemas are what `listCapabilities` asks for.
+   */
   readonly capabilities: readonly CapabilitySummary[];
   /**
    * Resolves when the session is over: shut down by this agent; disconnected, because the app is
@@ -92,14 +95,14 @@ export class Agent<Caps = any> {
 
 /** `invoke`, without and with a map of capabilities. */
 export type Invoke<Caps> = WithoutMap<Caps, <Data = any>(capability: string, params?: object, options?: CallOptions) => Promise<Data>> & {
-  <Name extends NameOf<Caps>>(capability: Name, params: CallParams<Caps, Name>, options?: CallOptions): Promise<DataOf<Caps, Name>>;
-  <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>): Promise<DataOf<Caps, Name>>;
+  <Name extends keyof Caps & string>(capability: Name, params: CallParams<Caps, Name>, options?: CallOptions): Promise<DataOf<Caps, Name>>;
+  <Name extends keyof Caps & string>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>): Promise<DataOf<Caps, Name>>;
 };
 
 /** `start`, without and with a map of capabilities. */
 export type Start<Caps> = WithoutMap<Caps, <Data = any>(capability: string, params?: object, options?: CallOptions) => RunningCall<Data>> & {
-  <Name extends NameOf<Caps>>(capability: Name, params: CallParams<Caps, Name>, options?: CallOptions): RunningCall<DataOf<Caps, Name>>;
-  <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>): RunningCall<DataOf<Caps, Name>>;
+  <Name extends keyof Caps & string>(capability: Name, params: CallParams<Caps, Name>, options?: CallOptions): RunningCall<DataOf<Caps, Name>>;
+  <Name extends keyof Caps & string>(capability: Name, ...given: CallArguments<Caps, Name, CallOptions>): RunningCall<DataOf<Caps, Name>>;
 };
 
 /**
@@ -177,10 +180,10 @@ export interface WindowOptions extends ConnectOptions, LivenessOptions {
 /**
  * Connects to an app in a frame, a popup, an opener or a parent page, once it has loaded.
  *
- * @param win such as `iframe.contentWindow`
+ * @param win such as `iframe.contentWindow`; null is refused, which is what a frame outside of the document has
  */
 export function connectWindow<Caps = any>(
-  win: { readonly closed: boolean; postMessage(message: any, options?: any): void },
+  win: { readonly closed: boolean; postMessage(message: any, options?: any): void } | null,
   options?: WindowOptions,
 ): Promise<Agent<Caps>>;
 

@@ -15,7 +15,7 @@ export { CapHostError } from '../src/web/js/errors.js';
 /** @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger @param {OpenOptions} [options] */
 export const connect = (messenger, options) => to.connect(load, messenger, options);
 
-/** @param {Window} win @param {OpenOptions & { origin?: string }} [options] */
+/** @param {Window | null} win @param {OpenOptions & { origin?: string }} [options] */
 export const connectWindow = (win, options) => to.connectWindow(load, win, options);
 
 /** @param {any} port @param {OpenOptions} [options] */

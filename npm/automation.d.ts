@@ -12,6 +12,13 @@ export interface AutomatedPage {
   off(event: any, listener: any): any;
 }
 
+/** What is used of a frame of either. */
+export interface AutomatedFrame {
+  evaluate(...work: any[]): Promise<any>;
+  evaluateHandle(...work: any[]): Promise<any>;
+  page(): AutomatedPage;
+}
+
 export interface AttachOptions extends ConnectOptions {
   /**
    * What is done when a cancelled call holds the page's thread, so that the page cannot answer: its job
@@ -25,7 +32,7 @@ export interface AttachOptions extends ConnectOptions {
 }
 
 /**
- * Connects to the app in a page, over its `window.abp`, once that has appeared. Works with any app
+ * Connects to the app in a page, or in a frame of one, over its `window.abp`, once that has appeared. Works with any app
  * that speaks ABP 0.1. A page without one whose capabilities are tools of the browser (WebMCP, in
  * Chromium) is called through these.
  *
@@ -36,4 +43,4 @@ export interface AttachOptions extends ConnectOptions {
  * The promise rejects with an Error that has a `code`: `TIMEOUT`, `DISCONNECTED`,
  * `ALREADY_INITIALIZED`, or whatever the app refuses with.
  */
-export function attach<Caps = any>(page: AutomatedPage, options?: AttachOptions): Promise<Agent<Caps>>;
+export function attach<Caps = any>(page: AutomatedPage | AutomatedFrame, options?: AttachOptions): Promise<Agent<Caps>>;

@@ -9,7 +9,7 @@ import { connect } from './agent.js';
 export { CapHostError } from '../src/web/js/errors.js';
 
 /**
- * @param {any} page of Puppeteer or Playwright
+ * @param {any} page or frame of Puppeteer or Playwright
  * @param {import('../src/web/js/open.js').OpenOptions & { terminate?: boolean | { after?: number } }} [options]
  */
 export async function attach(page, options = {}) {

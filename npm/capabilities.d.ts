@@ -21,37 +21,37 @@ type IsAny<T> = 0 extends 1 & T ? true : false;
 /** What there is besides where there is no map. Where nobody knows yet, in generic code, nothing is. */
 export type WithoutMap<Caps, Type> = IsAny<Caps> extends true ? Type : unknown;
 
-/** The names in a map of capabilities. */
+/** The names in a map of capabilities. Signatures spell it out: an error then lists the names. */
 export type NameOf<Caps> = keyof Caps & string;
 
-/** The parameters of a capability in a map. */
-export type ParamsOf<Caps, Name extends NameOf<Caps>> = IsAny<Caps> extends true
+/** The parameters of a capability in a map. Where they may be left out altogether, each of them may. */
+export type ParamsOf<Caps, Name extends keyof Caps & string> = IsAny<Caps> extends true
   ? any
   : Name extends keyof Caps
     ? Caps[Name] extends (...given: infer Given) => any
-      ? Given extends [] ? Record<string, never> : NonNullable<Given[0]>
+      ? Given extends [] ? Record<string, never> : [] extends Given ? Partial<NonNullable<Given[0]>> : NonNullable<Given[0]>
       : never
     : never;
 
 /** The data of a capability in a map. */
-export type DataOf<Caps, Name extends NameOf<Caps>> = IsAny<Caps> extends true
+export type DataOf<Caps, Name extends keyof Caps & string> = IsAny<Caps> extends true
   ? any
   : Name extends keyof Caps
     ? Caps[Name] extends (...given: any[]) => infer Data ? Awaited<Data> : never
     : never;
 
 /** The parameters that a call is given: those in the map, or any object where there is none. */
-export type CallParams<Caps, Name extends NameOf<Caps>> = IsAny<Caps> extends true ? object : ParamsOf<Caps, Name>;
+export type CallParams<Caps, Name extends keyof Caps & string> = IsAny<Caps> extends true ? object : ParamsOf<Caps, Name>;
 
 /** What a call takes after its name. Parameters may be left out if none of them is required. */
-export type CallArguments<Caps, Name extends NameOf<Caps>, Options> = {} extends CallParams<Caps, Name>
+export type CallArguments<Caps, Name extends keyof Caps & string, Options> = {} extends CallParams<Caps, Name>
   ? [params?: CallParams<Caps, Name>, options?: Options]
   : [params: CallParams<Caps, Name>, options?: Options];
 
 /** `call`, with its names, parameters and data from a map. Generic code gives parameters always. */
 interface TypedCall<Caps, Options> {
-  <Name extends NameOf<Caps>>(capability: Name, params: CallParams<Caps, Name>, options?: Options): Promise<ABPResponse<DataOf<Caps, Name>>>;
-  <Name extends NameOf<Caps>>(capability: Name, ...given: CallArguments<Caps, Name, Options>): Promise<ABPResponse<DataOf<Caps, Name>>>;
+  <Name extends keyof Caps & string>(capability: Name, params: CallParams<Caps, Name>, options?: Options): Promise<ABPResponse<DataOf<Caps, Name>>>;
+  <Name extends keyof Caps & string>(capability: Name, ...given: CallArguments<Caps, Name, Options>): Promise<ABPResponse<DataOf<Caps, Name>>>;
 }
 
 /** `call` without a map: the data may be named. */
@@ -76,21 +76,35 @@ export interface StandardSchema<Input = any, Output = any> {
 export type Schema = StandardSchema | object | boolean;
 
 /** What a handler is given: what a schema makes of the parameters, if it has types, else what the map says. */
-export type ParamsGiven<Caps, Name extends NameOf<Caps>, Input> = Input extends StandardSchema<any, infer Output> ? Output : ParamsOf<Caps, Name>;
+export type ParamsGiven<Caps, Name extends keyof Caps & string, Input> = Input extends StandardSchema<any, infer Output> ? Output : ParamsOf<Caps, Name>;
 
 /** What a handler returns: what has the schema of the data, if that has types, else what the map says. */
-export type DataGiven<Caps, Name extends NameOf<Caps>, Output> = Output extends StandardSchema<infer Input, any> ? Input : DataOf<Caps, Name>;
+export type DataGiven<Caps, Name extends keyof Caps & string, Output> = Output extends StandardSchema<infer Input, any> ? Input : DataOf<Caps, Name>;
 
-/** What no schema is: the error names it, and the type in the map. */
-interface Differs<Type> {
-  'its type differs from the map of capabilities': Type;
+/** What no schema is: an error names it, with the type of the schema and that in the map. */
+interface SchemaDiffersFromMap<InSchema, InMap> {
+  'the type of the schema, and that in the map of capabilities': [InSchema, InMap];
 }
 
+/** With `undefined` wherever something is optional: some libraries say so, and some do not. */
+type Loose<Type> = IsAny<Type> extends true
+  ? Type
+  : Type extends string | number | bigint | boolean | symbol | null | undefined | ((...given: any[]) => unknown)
+    ? Type
+    : Type extends readonly unknown[]
+      ? { [Key in keyof Type]: Loose<Type[Key]> }
+      : Type extends object
+        ? { [Key in keyof Type]: {} extends Pick<Type, Key> ? Loose<Type[Key]> | undefined : Loose<Type[Key]> }
+        : Type;
+
+/** Whether whatever is of one type is of the other, but for what optional members may be. */
+type Fits<Type, Other> = [Type] extends [Other] ? true : [Loose<Type>] extends [Loose<Other>] ? true : false;
+
 /** An error where the map has parameters that the schema of them does not take, or data that are none of its schema. */
-export type AgreesWith<Caps, Name extends NameOf<Caps>, Input, Output> =
+export type AgreesWith<Caps, Name extends keyof Caps & string, Input, Output> =
   & (Input extends StandardSchema<infer Taken, any>
-    ? ParamsOf<Caps, Name> extends Taken ? unknown : { inputSchema: Differs<ParamsOf<Caps, Name>> }
+    ? Fits<ParamsOf<Caps, Name>, Taken> extends true ? unknown : { inputSchema: SchemaDiffersFromMap<Taken, ParamsOf<Caps, Name>> }
     : unknown)
   & (Output extends StandardSchema<infer Given, any>
-    ? unknown extends Given ? unknown : Given extends DataOf<Caps, Name> ? unknown : { outputSchema: Differs<DataOf<Caps, Name>> }
+    ? unknown extends Given ? unknown : Fits<Given, DataOf<Caps, Name>> extends true ? unknown : { outputSchema: SchemaDiffersFromMap<Given, DataOf<Caps, Name>> }
     : unknown);

@@ -105,14 +105,14 @@ export interface CallContext<Caps = any> {
    *
    * @param request for the agent to understand; its `timeout`, if it has one, is milliseconds
    */
-  elicit<Data = any>(request: object): Promise<ABPResponse<Data>>;
+  elicit<Data = unknown>(request: object): Promise<ABPResponse<Data>>;
 }
 
 /**
  * What a handler in a worker is given for one call. Its functions need no `this`. Progress is passed
  * on once in a frame, the latest each time.
  */
-export interface WorkerContext extends CallContext {
+export interface WorkerContext<Caps = any> extends CallContext<Caps> {
   /**
    * Whether the call is to stop; whoever is told so shall end. Where the page is cross-origin
    * isolated it costs some nanoseconds and is true at once, also for a handler that computes without
@@ -120,13 +120,22 @@ export interface WorkerContext extends CallContext {
    */
   cancelled(): boolean;
   /** Moves these with the data rather than copied, such as the ArrayBuffers in it. */
-  transfer(...objects: Transferable[]): void;
+  transfer(...objects: readonly object[]): void;
 }
 
 /** The default export of a worker's module. It may compute for as long as it likes without awaiting. */
-export type WorkerHandler<Params = any, Data = unknown> = (params: Params, context: WorkerContext) => Data | Promise<Data>;
+export type WorkerHandler<Params = any, Data = unknown, Caps = any> = (params: Params, context: WorkerContext<Caps>) => Data | Promise<Data>;
 
-export interface WorkerOptions {
+/**
+ * The handler of a capability in a map that runs in a worker. With the types of its schemas, as in
+ * `WorkerHandlerOf<Caps, 'text.words', typeof inputSchema>`, it is given what these make of the
+ * parameters. One whose data `finish` makes into others is a `WorkerHandler` with types of its own.
+ */
+export type WorkerHandlerOf<Caps, Name extends keyof Caps & string, Input = object, Output = object> =
+  WorkerHandler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>;
+
+/** @typeParam Data what `finish` makes */
+export interface WorkerOptions<Data = unknown, Caps = any> {
   /**
    * Milliseconds that the handler is given to end once it was told to stop; then its worker is
    * terminated. Default: the host's. The proof of its end may take 2.5 s more.
@@ -151,7 +160,7 @@ export interface WorkerOptions {
    * make, or what would end with the worker, such as the URL of a Blob. What it throws is the call's error.
    * It does not run for a call that was told to stop. The `signal` of its context fires when the call is cancelled.
    */
-  finish?: ((data: any, context: CallContext) => unknown) | undefined;
+  finish?: ((data: any, context: CallContext<Caps>) => Data | Promise<Data>) | undefined;
 }
 
 /**
@@ -164,6 +173,13 @@ export interface WorkerOptions {
  * question, and that returns within the settle grace, has completed all the same.
  */
 export type Handler<Params = any, Data = unknown, Caps = any> = (params: Params, context: CallContext<Caps>) => Data | Promise<Data>;
+
+/**
+ * The handler of a capability in a map. With the types of its schemas, as in
+ * `HandlerOf<Caps, 'text.words', typeof inputSchema>`, it is given what these make of the parameters.
+ */
+export type HandlerOf<Caps, Name extends keyof Caps & string, Input = object, Output = object> =
+  Handler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>;
 
 /**
  * Everything that happens on a host, in order; that capabilities have changed is said once for all
@@ -255,28 +271,29 @@ export interface Host<Caps = any> {
    * @returns takes this capability away again; false when it is gone already
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or the description is invalid
    */
-  register<Name extends NameOf<Caps>, Input extends Schema = object, Output extends Schema = object>(
+  register<Name extends keyof Caps & string, Input extends Schema = object, Output extends Schema = object>(
     name: Name,
     options: CapabilityOptions<Input, Output> & AgreesWith<Caps, Name, Input, Output> | undefined,
-    handler: Handler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>,
+    handler: HandlerOf<Caps, Name, Input, Output>,
   ): () => boolean;
   /**
    * Offers a capability that runs in dedicated workers: it may compute without ever awaiting, and a
    * call of it that will not stop is ended, which its `stop: 'terminated'` says once it is proven.
+   * Its handler is a `WorkerHandlerOf<Caps, Name>`.
    *
    * @param module the URL of the module whose default export is the handler; relative to the page. A
    *   page that requires Trusted Types gives a `TrustedScriptURL`
    * @returns takes this capability away again; false when it is gone already
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or an option is invalid
    */
-  registerWorker(
-    name: NameOf<Caps>,
-    options: CapabilityOptions | undefined,
+  registerWorker<Name extends keyof Caps & string, Input extends Schema = object, Output extends Schema = object>(
+    name: Name,
+    options: CapabilityOptions<Input, Output> & AgreesWith<Caps, Name, Input, Output> | undefined,
     module: string | URL | { toString(): string; toJSON(): string },
-    worker?: WorkerOptions,
+    worker?: WorkerOptions<DataGiven<Caps, Name, Output>, Caps>,
   ): () => boolean;
   /** Takes a capability away; calls accepted before still run. False when there is none. */
-  unregister(name: NameOf<Caps>): boolean;
+  unregister(name: keyof Caps & string): boolean;
 
   /**
    * Puts `abp` on the window, or on another object. With `webmcp` the capabilities are tools of the
@@ -295,8 +312,8 @@ export interface Host<Caps = any> {
    */
   acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined; replace?: boolean | undefined }): () => void;
   /**
-   * Serves an agent behind a MessagePort, a Worker, the inside of a worker, or an extension's port. It
-   * speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may open another session.
+   * Serves an agent behind a MessagePort, a Worker of a browser or of Node, the inside of a worker, or an
+   * extension's port. It speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may open another session.
    *
    * @param options `replace`: instead of the host that serves it so far
    * @returns lets go of the port: ends its session, cancels what is in flight, and leaves the port to its owner

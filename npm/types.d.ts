@@ -1,5 +1,6 @@
 /** What the Agentic Browser Protocol, version 0.1, calls things. */
 /// <reference lib="esnext.disposable" />
+import type { Call } from './capabilities.js';
 
 /** The error codes of the protocol; an app may have more of its own. */
 export type ABPErrorCode =
@@ -240,9 +241,9 @@ export interface Requirement {
 export interface Capability extends CapabilitySummary {
   description: string;
   /** JSON Schema of the parameters. */
-  inputSchema: any;
+  inputSchema: unknown;
   /** JSON Schema of the data. */
-  outputSchema: any;
+  outputSchema: unknown;
   requirements: Requirement[];
   features: any;
   deprecationMessage?: string;
@@ -262,7 +263,7 @@ export interface SupportInfo {
 export interface Manifest {
   abp: '0.1';
   app: AppInfo;
-  capabilities: { name: string; description?: string; inputSchema?: any; outputSchema?: any }[];
+  capabilities: { name: string; description?: string; inputSchema?: unknown; outputSchema?: unknown }[];
 }
 
 export interface Features {
@@ -342,8 +343,12 @@ export interface ChildCallOptions {
   callId?: string | undefined;
 }
 
-/** `window.abp`. */
-export interface Abp {
+/**
+ * `window.abp`.
+ *
+ * @typeParam Caps what the app offers, for who knows it: `window.abp as Abp<Caps>`
+ */
+export interface Abp<Caps = any> {
   readonly protocolVersion: '0.1';
   readonly app: AppInfo;
   readonly initialized: boolean;
@@ -351,11 +356,7 @@ export interface Abp {
   initialize(params: InitializeParams): Promise<InitializeResult>;
   shutdown(params?: { reason?: string }): Promise<void>;
   /** Never rejects. Parameters are copied when this is called: what has passed the schema is what the handler gets. */
-  call<Data = any>(
-    capability: string,
-    params?: object,
-    options?: ChildCallOptions & { progressToken?: string | number },
-  ): Promise<ABPResponse<Data>>;
+  readonly call: Call<Caps, ChildCallOptions & { progressToken?: string | number | undefined }>;
   cancel(callId: string, reason?: string): Promise<CancelResponse>;
   cancel(call: { callId: string; reason?: string }): Promise<CancelResponse>;
   listCapabilities(): Promise<Capability[]>;
@@ -363,7 +364,7 @@ export interface Abp {
   supports(name: string): Promise<SupportInfo>;
   notify(event: string, data?: unknown): void;
   notifyProgress(info: ProgressInfo): void;
-  elicit<Data = any>(request: object): Promise<ABPResponse<Data>>;
+  elicit<Data = unknown>(request: object): Promise<ABPResponse<Data>>;
 }
 
 declare global {

@@ -51,10 +51,11 @@ async function assemble(glue) {
   const names = Object.values(entries).filter((name) => name !== 'inline');
   const browser = await bundle(fresh, names.map((name) => `${name}.js`), 'chunk');
   // Node never loads the browser's variants, so keeping the two apart leaves fewer, larger chunks.
-  // Of an error that nobody catches Node prints the line where it was made.
-  await bundle(fresh, names.map((name) => `${name}.node.js`), 'node', { width: 120 });
+  // It prints the line where an error was made that nobody catches, and sends nothing over a network.
+  await bundle(fresh, names.map((name) => `${name}.node.js`), 'node', { minify: false });
   await bundleWorker(fresh);
   await bundle(fresh, ['inline.js'], 'inline', { plugins: [allInside(join(fresh, 'worker.js'))] });
+  nameSources(fresh);
   const types = filesUnder(sources).filter((path) => path.endsWith('.d.ts'));
   const documents = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE'].map((name) => join(root, name));
   copyInto([join(glue, 'caphost_bg.wasm'), ...types, ...documents], fresh);
@@ -70,9 +71,9 @@ async function assemble(glue) {
  * @param {string} chunk what the names of shared chunks begin with
  * @param {object} [how]
  * @param {import('esbuild').Plugin[]} [how.plugins] for a single file
- * @param {number} [how.width] of lines
+ * @param {boolean} [how.minify]
  */
-async function bundle(outdir, files, chunk, { plugins, width } = {}) {
+async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
   // Only now: a fresh clone has no esbuild until the set-up has run.
   const { build } = await import('esbuild');
   const { metafile } = await build({
@@ -89,7 +90,7 @@ async function bundle(outdir, files, chunk, { plugins, width } = {}) {
     mainFields: ['module', 'main'],
     conditions: ['import'],
     external: ['node:*', 'ws'],
-    minify: true,
+    minify,
     chunkNames: `${chunk}-[hash]`,
     legalComments: 'none',
     charset: 'utf8',
@@ -100,8 +101,21 @@ async function bundle(outdir, files, chunk, { plugins, width } = {}) {
   });
   // Entry points are small, and functions that the automation sends to pages stay as they are.
   const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/'));
-  await minifyModules(chunks.map(([path]) => join(root, path)), width);
+  if (minify) await minifyModules(chunks.map(([path]) => join(root, path)));
   return metafile;
+}
+
+/**
+ * Source maps have their sources inside, under names that lead to no file of anybody else's.
+ *
+ * @param {string} folder
+ */
+function nameSources(folder) {
+  for (const path of filesUnder(folder).filter((it) => it.endsWith('.map'))) {
+    const map = JSON.parse(readFileSync(path, 'utf8'));
+    map.sources = map.sources.map((/** @type {string} */ it) => it.replace(/^((\.\.\/)+|text:.*\/)/, 'caphost:///'));
+    writeFileSync(path, JSON.stringify(map));
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHost } from 'caphost';
 import { connectPort } from 'caphost/agent';
+import { z } from 'zod';
 import { extensionPorts, inPage, newHost } from './host.mjs';
 
 test('register gives a function that takes that capability away, and no other of its name', async () => {
@@ -152,4 +153,48 @@ test('options that nobody knows are told of, each name once, with those that are
     'caphost: registerWorker: unknown option "pol"',
   ]);
   assert.match(told[1] ?? '', /Known are .*\binputSchema\b/);
+});
+
+test('a schema of what parameters never are is refused', async () => {
+  const host = await newHost();
+  /** @type {[object, string][]} */
+  const bad = [[{ type: 'string' }, 'string'], [{ type: ['array', 'null'] }, 'array,null'], [z.string(), 'string'], [z.array(z.string()), 'array']];
+  for (const [inputSchema, type] of bad) {
+    const message = `a: inputSchema must be of an object, which parameters are, not of type ${type}`;
+    assert.throws(() => host.register('a', { inputSchema }, () => 1), { code: 'INVALID_PARAMS', message });
+  }
+  for (const inputSchema of [{}, true, { type: ['object', 'null'] }, { properties: {} }, z.object({}), z.union([z.object({}), z.object({ a: z.string() })])]) {
+    host.register('a', { inputSchema, replace: true }, () => 1);
+  }
+});
+
+test('what a handler throws is written to the console with the names of its capability and call, unless it was told to stop', async (t) => {
+  const written = t.mock.method(console, 'error', () => {});
+  const host = await newHost();
+  const abp = await inPage(host);
+  const broken = new Error('broken');
+  host.register('breaks', {}, () => {
+    throw broken;
+  });
+  host.register('parent', {}, async (_params, { call }) => (await call('breaks', {}, { callId: 'child' })).success);
+  host.register('held', {}, async (_params, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    signal.throwIfAborted();
+  });
+  host.register('own words', {}, async (_params, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    throw new Error('stopped');
+  });
+  await abp.call('breaks', {}, { callId: 'mine' });
+  await abp.call('parent');
+  for (const name of ['held', 'own words']) {
+    const call = abp.call(name, {}, { callId: name });
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.equal((await abp.cancel(name)).metadata?.stop, 'returned');
+    assert.equal((await call).cancelled, true);
+  }
+  assert.deepEqual(written.mock.calls.map((it) => it.arguments), [
+    ['caphost: breaks (call mine) has failed:', broken],
+    ['caphost: breaks (call child) has failed:', broken],
+  ]);
 });

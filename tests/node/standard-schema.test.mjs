@@ -108,7 +108,7 @@ test('an outputSchema is for agents to read', async () => {
   const host = await newHost();
   host.register('x', { outputSchema: z.object({ n: z.number() }) }, () => ({ n: 1 }));
   const abp = await inPage(host);
-  assert.equal((await abp.describeCapability('x'))?.outputSchema.properties.n.type, 'number');
+  assert.equal(Object((await abp.describeCapability('x'))?.outputSchema).properties.n.type, 'number');
   assert.deepEqual((await abp.call('x')).data, { n: 1 });
 });
 

@@ -1,7 +1,7 @@
 import { connectPort, connectWebSocket, connectWindow, type ABPResponse, type Agent, type CancelResponse, type Messenger } from 'caphost/agent';
 import { attach, type ConnectError } from 'caphost/automation';
-import type { Page as PlaywrightPage } from 'playwright-core';
-import type { Page as PuppeteerPage } from 'puppeteer-core';
+import type { Frame as PlaywrightFrame, Page as PlaywrightPage } from 'playwright-core';
+import type { Frame as PuppeteerFrame, Page as PuppeteerPage } from 'puppeteer-core';
 
 export async function anAgent(frame: HTMLIFrameElement, worker: Worker, puppeteer: PuppeteerPage, playwright: PlaywrightPage): Promise<void> {
   const agents: Agent[] = [
@@ -55,4 +55,8 @@ export async function mistakes(agent: Agent): Promise<void> {
   await agent.cancel();
   // @ts-expect-error that is no page
   await attach({});
+}
+
+export async function frames(puppeteer: PuppeteerFrame, playwright: PlaywrightFrame): Promise<Agent[]> {
+  return [await attach(puppeteer), await attach(playwright, { terminate: false })];
 }

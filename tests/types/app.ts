@@ -111,6 +111,8 @@ export async function mistakes(host: Host, abp: Abp): Promise<void> {
   host.register('name', {}, 'handler');
   // @ts-expect-error the host adds the operationId
   host.register('name', {}, (_params, { progress }) => progress({ operationId: 'mine', progress: 1 }));
+  // @ts-expect-error nobody knows what an agent answers
+  host.register('name', {}, async (_params, { elicit }) => (await elicit({})).data.yes);
   // @ts-expect-error origins are a list
   host.acceptMessages({ allowedOrigins: 'https://agent.example' });
   // @ts-expect-error that is no port

@@ -1,4 +1,4 @@
-import { CapHostError, createHost, type ABPResponse, type Host, type Stop } from 'caphost';
+import { CapHostError, createHost, type Abp, type ABPResponse, type Host, type Stop } from 'caphost';
 import { connect, connectPort, connectWebSocket, connectWindow, type Agent, type CallAbortError, type Messenger } from 'caphost/agent';
 import { attach } from 'caphost/automation';
 import type { Page } from 'playwright-core';
@@ -10,6 +10,7 @@ type Caps = {
   'text.words': (params: { urls: string[]; locale?: string }) => { words: number };
   'app.find': (params: { text?: string }) => Promise<string[]>;
   'app.reset': () => void;
+  'app.zoom': (params?: { factor: number }) => number;
 };
 
 interface SameAsInterface {
@@ -19,6 +20,7 @@ interface SameAsInterface {
 export async function typedAgents(frame: Window, page: Page, port: MessagePort): Promise<void> {
   const agents: Agent<Caps>[] = [
     await connectWindow<Caps>(frame),
+    await connectWindow<Caps>(document.querySelector('iframe')!.contentWindow),
     await connectPort<Caps>(port),
     await connectWebSocket<Caps>('ws://127.0.0.1:8787/abp'),
     await attach<Caps>(page),
@@ -34,6 +36,12 @@ export async function typedAgents(frame: Window, page: Page, port: MessagePort):
     if (found.success) found.data.map((it) => it.length);
     await agent.call('app.reset');
     await agent.call('app.reset', {}, { timeout: 5 });
+
+    await agent.call('app.zoom');
+    await agent.call('app.zoom', { factor: 2 }, { timeout: 5 });
+    (await agent.invoke('app.zoom')).toFixed();
+    // @ts-expect-error a factor is a number
+    await agent.call('app.zoom', { factor: '2' });
 
     // @ts-expect-error there is no such capability
     await agent.call('text.word', { urls: [] });
@@ -75,6 +83,10 @@ export async function aTypedHost(): Promise<Host<Caps>> {
   });
   host.register('app.find', {}, ({ text }) => [text ?? '']);
   host.register('app.reset', undefined, () => {});
+  host.register('app.zoom', {}, ({ factor }) => {
+    holds<Same<typeof factor, number | undefined>>();
+    return factor ?? 1;
+  });
   host.unregister('app.reset');
   // @ts-expect-error there is no such capability
   host.register('text.word', {}, () => {});
@@ -89,7 +101,12 @@ export async function aTypedHost(): Promise<Host<Caps>> {
   return host;
 }
 
-export function aPage(): string | null | undefined {
+export async function aPage(): Promise<string | null | undefined> {
+  const abp = window.abp as Abp<Caps>;
+  const response = await abp.call('text.words', { urls: [] }, { progressToken: 1 });
+  if (response.success) response.data.words.toFixed();
+  // @ts-expect-error there is no such capability
+  await abp.call('text.word', { urls: [] });
   // @ts-expect-error a page need not have one
   void window.abp.initialize;
   return window.abp?.sessionId;
@@ -110,6 +127,8 @@ export async function invoked(agent: Agent<Caps>, other: Agent): Promise<void> {
   const pages: number = (await other.invoke<{ pages: number }>('export.pdf', { html: '' })).pages;
   const [first] = await other.listCapabilities();
   console.log(pages, first?.inputSchema, (await agent.describeCapability('app.find'))?.description, (await running.cancel('enough')).cancelled);
+  // @ts-expect-error nobody knows what is in a schema
+  console.log(first?.inputSchema.properties);
   // @ts-expect-error its parameters are required
   await agent.invoke('text.words');
   // @ts-expect-error there is no such capability

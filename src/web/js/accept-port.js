@@ -7,6 +7,7 @@
 import { Connection, UNREADABLE } from './connection.js';
 import { abpError } from './errors.js';
 import { asJson } from './json.js';
+import { isExtension, listenTo } from './port.js';
 import { foretold, longCall, nextOf, shortResult, takesShort } from './short.js';
 import { transferables } from './transfer.js';
 
@@ -26,8 +27,7 @@ const taken = new WeakMap();
  * @returns {() => void} lets go of the port, and leaves it open
  */
 export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
-  const extension = typeof port?.onMessage?.addListener === 'function';
-  if (!extension && typeof port?.addEventListener !== 'function') throw abpError('INVALID_PARAMS', 'acceptPort(port): port must be a MessagePort or a Worker');
+  const extension = isExtension(port, 'acceptPort');
   if (taken.has(port) && !replace) {
     throw abpError('INVALID_PARAMS', `This port ${SERVED}`);
   }
@@ -64,14 +64,7 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
   };
   const release = () => {
     if (taken.get(port) === release) taken.delete(port);
-    if (extension) {
-      port.onMessage.removeListener(hear);
-      port.onDisconnect?.removeListener(gone);
-    } else {
-      port.removeEventListener('message', onMessage);
-      port.removeEventListener('messageerror', onLost);
-      port.removeEventListener('close', gone);
-    }
+    stop();
     connection?.leave();
     part();
     hold(close, false);
@@ -110,23 +103,15 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
   };
   /** What comes next. @type {import('./messenger.js').Envelope | undefined} */
   let next;
-  /** @param {{ data: any }} event */
-  const onMessage = ({ data }) => {
+  /** @param {any} data */
+  const onMessage = (data) => {
     next = short ? nextOf(data) : undefined;
     if (!next) hear(short ? longCall(data) : data);
   };
 
   taken.set(port, release);
-  if (extension) {
-    port.onMessage.addListener(hear);
-    port.onDisconnect?.addListener(gone);
-    hold(close, true);
-  } else {
-    port.addEventListener('message', onMessage);
-    port.addEventListener('messageerror', onLost);
-    port.addEventListener('close', gone);
-    port.start?.();
-  }
+  if (extension) hold(close, true);
+  const stop = listenTo(port, onMessage, onLost, gone);
   if (initialize) hear(initialize);
   return release;
 }

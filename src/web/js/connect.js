@@ -49,13 +49,13 @@ async function connectNearby(load, messenger, options) {
 
 /**
  * @param {Load} load
- * @param {Window} win
+ * @param {Window | null} win
  * @param {import('./open.js').OpenOptions & { origin?: string }} [options]
  */
 export async function connectWindow(load, win, options = {}) {
   if (!globalThis.document) throw abpError('NOT_SUPPORTED', 'connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect');
-  if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', `connectWindow takes a window, such as iframe.contentWindow, not ${String(win)}`);
-  return connectNearby(load, () => windowMessenger(win, options.origin ?? location.origin), options);
+  if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', win === null ? 'the frame has no window: it is not in the document' : 'connectWindow takes a window, such as iframe.contentWindow');
+  return connectNearby(load, () => windowMessenger(win, options.origin), options);
 }
 
 /**

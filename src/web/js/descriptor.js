@@ -35,7 +35,8 @@ export function problemWithCapability(name, options) {
   } catch (error) {
     return senseless(String(name), error);
   }
-  return undefined;
+  const { type = 'object' } = Object(inputSchema);
+  return [type].flat().includes('object') ? undefined : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;
 }
 
 /**

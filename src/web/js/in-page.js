@@ -59,6 +59,7 @@ export function exposeAbp(shell, target) {
       await request('shutdown', params);
     },
 
+    /** @param {string} capability @param {object} [params] @param {any} [options] */
     call(capability, params, options) {
       const signal = get(options, 'signal');
       if (signal == null) return request('capabilities/call', { capability, params, options });

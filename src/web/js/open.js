@@ -44,7 +44,7 @@ export function open(AgentHandle, messenger, options) {
     const ask = (pause) => {
       asked += 1;
       messenger.post({ type: 'initialize', id, timestamp: Date.now(), payload });
-      if (messenger.forgetful) again = setTimeout(() => ask(Math.min(2 * pause, 250)), pause);
+      if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1000)), pause);
     };
     /** @param {Error} error */
     const fail = (error) => {

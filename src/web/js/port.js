@@ -12,9 +12,7 @@ import { announcing, foretold, longResult, nextOf, shortCall, takesShort } from 
  * @returns {import('./messenger.js').Messenger}
  */
 export function portMessenger(port, ours = false, short = false) {
-  const extension = typeof port?.onMessage?.addListener === 'function';
-  if (typeof port?.postMessage !== 'function') throw abpError('INVALID_PARAMS', 'connectPort(port): port must be a MessagePort, a Worker or an extension port');
-  const stop = new AbortController();
+  const extension = isExtension(port, 'connectPort');
 
   /**
    * @param {import('./messenger.js').Envelope} envelope
@@ -36,7 +34,7 @@ export function portMessenger(port, ours = false, short = false) {
     onclose: undefined,
     post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
     close() {
-      stop.abort();
+      stop();
       messenger.onmessage = messenger.onclose = undefined;
       if (ours) port.close();
     },
@@ -60,31 +58,52 @@ export function portMessenger(port, ours = false, short = false) {
     return messenger.onmessage?.({ type, id, timestamp: 0, payload });
   };
 
-  if (extension) {
-    listen(port.onMessage, receive);
-    listen(port.onDisconnect, gone);
-  } else if (port.addEventListener) {
-    const { signal } = stop;
-    port.addEventListener('message', (/** @type {MessageEvent} */ event) => receive(event.data), { signal });
-    port.addEventListener('close', gone, { signal });
-    port.addEventListener('messageerror', lost, { signal });
-    port.start?.();
-  } else {
-    on('message', receive);
-    on('messageerror', lost);
-    on('exit', gone);
-  }
+  const stop = listenTo(port, receive, lost, gone);
   return messenger;
+}
 
-  /** @param {any} event @param {(...args: any[]) => void} listener */
-  function listen(event, listener) {
-    event?.addListener(listener);
-    stop.signal.addEventListener('abort', () => event?.removeListener(listener));
+/**
+ * @param {any} port
+ * @param {string} where it was given
+ * @returns {boolean} whether it is an extension's
+ * @throws {Error} for what is no port
+ */
+export function isExtension(port, where) {
+  const extension = typeof port?.onMessage?.addListener === 'function';
+  if (typeof port?.postMessage !== 'function' || !(extension || port.addEventListener || port.on)) {
+    throw abpError('INVALID_PARAMS', `${where}(port): port must be a MessagePort, a Worker or an extension port`);
   }
+  return extension;
+}
 
-  /** A worker of Node. @param {string} name @param {(...args: any[]) => void} listener */
-  function on(name, listener) {
-    port.on(name, listener);
-    stop.signal.addEventListener('abort', () => port.off(name, listener));
+/**
+ * @param {any} port
+ * @param {(message: any) => void} hear
+ * @param {() => void} lost a message could not be read
+ * @param {() => void} gone
+ * @returns {() => void} stops it
+ */
+export function listenTo(port, hear, lost, gone) {
+  /** @type {(() => void)[]} */
+  const stops = [];
+  /** @param {any} target @param {string[]} how @param {any[]} what */
+  const on = (target, [add = '', remove = ''], ...what) => {
+    target?.[add](...what);
+    stops.push(() => target?.[remove](...what));
+  };
+  if (port.onMessage) {
+    on(port.onMessage, ['addListener', 'removeListener'], hear);
+    on(port.onDisconnect, ['addListener', 'removeListener'], gone);
+  } else {
+    // A worker of Node has no events.
+    const { addEventListener } = port;
+    const how = addEventListener ? ['addEventListener', 'removeEventListener'] : ['on', 'off'];
+    on(port, how, 'message', addEventListener ? (/** @type {MessageEvent} */ { data }) => hear(data) : hear);
+    on(port, how, 'messageerror', lost);
+    on(port, how, addEventListener ? 'close' : 'exit', gone);
+    port.start?.();
   }
+  return () => {
+    for (const stop of stops) stop();
+  };
 }

@@ -12,7 +12,7 @@ import { getA } from './read.js';
  * What a call was made with, which Rust hands back as it is: by the agent of a connection, or by
  * another call, whose ids are then in `within`, the nearest first.
  *
- * @typedef {{ callId: string, params: any, by?: number, within?: string[] }} Given
+ * @typedef {{ callId: string, capability?: string, params: any, by?: number, within?: string[] }} Given
  */
 
 /**
@@ -138,7 +138,10 @@ export class Running {
     if (context.stopped) return rust.rejected(number, key);
     // One with a code is an answer. Of any other the agent is told the message, and the app the rest.
     // A worker has written of its own.
-    if (getA('string', error, 'code') === undefined && !context.ender) console.error('caphost: a handler has failed:', error);
+    if (getA('string', error, 'code') === undefined && !context.ender) {
+      const { capability = 'a handler', callId } = Context.givenTo(context);
+      console.error(`caphost: ${capability} (call ${callId}) has failed:`, error);
+    }
     return this.#shell.fail(key, false, error);
   }
 

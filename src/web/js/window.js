@@ -15,10 +15,11 @@ const LOOK_EVERY = 300;
 
 /**
  * @param {Window} win
- * @param {string} origin whom to speak to; `*` for whoever is there
+ * @param {string} [given] whom to speak to: an origin, or `*` for whoever is there
  * @returns {import('./messenger.js').Messenger}
  */
-export function windowMessenger(win, origin) {
+export function windowMessenger(win, given) {
+  const origin = given ?? location.origin;
   const named = origin === '*' ? '*' : originOf(origin);
   if (named === undefined) throw abpError('INVALID_PARAMS', `origin must be like 'https://app.example', not ${origin}`);
   let target = named;
@@ -40,7 +41,7 @@ export function windowMessenger(win, origin) {
   const messenger = {
     // A window that is still loading hears nothing.
     forgetful: true,
-    hint: ` at ${named}: is ${location.origin} in its allowedOrigins?`,
+    hint: ` at ${named}: ${given ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
     onmessage: undefined,
     onclose: undefined,
     onsuspect: undefined,

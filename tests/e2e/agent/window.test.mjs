@@ -136,6 +136,18 @@ describe('agents in a page, of plain ABP apps', () => {
     assert.deepEqual(result, { wrong: 'TIMEOUT', bad: Array(4).fill('INVALID_PARAMS'), held: abandoned, answer: confirmed('held', 'abandoned') });
   });
 
+  test('a frame that is not in the document has no window', async (t) => {
+    const page = await agentPage(t);
+    const errors = await page.evaluate(() => {
+      const { caphost } = /** @type {any} */ (window);
+      const failure = (/** @type {Promise<unknown>} */ promise) => promise.then(() => undefined, ({ code, message }) => ({ code, message }));
+      return Promise.all([document.createElement('iframe').contentWindow, undefined, {}].map((it) => failure(caphost.connectWindow(it))));
+    });
+    const other = 'connectWindow takes a window, such as iframe.contentWindow';
+    const messages = ['the frame has no window: it is not in the document', other, other];
+    assert.deepEqual(errors, messages.map((message) => ({ code: 'INVALID_PARAMS', message })));
+  });
+
   test('connectWindow() to a popup, which then closes', async (t) => {
     const page = await agentPage(t);
     const result = await page.evaluate(async () => {

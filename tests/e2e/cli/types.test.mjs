@@ -51,6 +51,7 @@ test('the map of a manifest types agents and hosts', { timeout: 90_000 }, async 
     'use.ts': `
       import { createHost, type Host } from 'caphost';
       import type { Agent } from 'caphost/agent';
+      import { z } from 'zod';
       import type { Caps } from './caps.js';
 
       export async function use(agent: Agent<Caps>): Promise<number> {
@@ -58,6 +59,7 @@ test('the map of a manifest types agents and hosts', { timeout: 90_000 }, async 
         if (response.success) response.data.words.toFixed();
         const copied = await agent.call('tree.copy', { from: { name: 'a', children: [{ name: 'b' }] } });
         if (copied.success) Object.values(copied.data).length.toFixed();
+        await agent.call('text.words', { urls: [], 'per page': undefined });
         await agent.call('tree.copy');
         await agent.call('app.reset');
         await agent.call('shape.move', { by: [1], kind: 'circle', id: 7 });
@@ -85,6 +87,8 @@ test('the map of a manifest types agents and hosts', { timeout: 90_000 }, async 
       export async function offer(): Promise<Host<Caps>> {
         const host = await createHost<Caps>({ app: { id: 'my-app', name: 'My app', version: '1.0.0' } });
         host.register('text.words', {}, ({ urls }) => ({ words: urls.length }));
+        const inputSchema = z.object({ urls: z.array(z.string()), 'per page': z.boolean().optional() });
+        host.register('text.words', { inputSchema, outputSchema: z.object({ words: z.number() }), replace: true }, ({ urls }) => ({ words: urls.length }));
         // @ts-expect-error that is not what it returns
         host.register('text.words', {}, () => ({ word: 1 }));
         return host;

@@ -83,6 +83,6 @@ test('an agent at the gateway lists the capabilities as the page does, and so do
   t.after(() => page.close());
   const attached = await attach(page);
   assert.deepEqual(await attached.listCapabilities(), listed);
-  assert.equal((await attached.describeCapability('export.pdf'))?.inputSchema.type, 'object');
+  assert.equal(Object((await attached.describeCapability('export.pdf'))?.inputSchema).type, 'object');
   await attached.shutdown();
 });

@@ -105,6 +105,16 @@ test('each origin that is refused is told of once in the console of the app', ()
     assert.deepEqual(said, [`caphost: ignored a message from ${lab.server.origin}: it is not in allowedOrigins: https://other.example`]);
   }));
 
+test('who connects to a frame of another origin and names none is told so, and does not ask without end', () =>
+  withFrame('https://other.example', async (page) => {
+    const said = { refused: 0 };
+    page.on('console', (message) => void (message.text().includes('target origin') && (said.refused += 1)));
+    const asked = await inLab(page, ({ agents, rejection }) => rejection(agents.connectWindow(window.frames[0], { connectTimeout: 3000 })));
+    assert.equal(asked.code, 'TIMEOUT');
+    assert.equal(asked.message, `No app answered within 3000 ms at ${lab.server.origin}: no origin was given, so this page's own was used; pass { origin } for an app of another`);
+    assert.ok(said.refused > 0 && said.refused <= 12, `${said.refused} warnings`);
+  }));
+
 test('a third window cannot speak in the session of another, over a port or plainly', async () => {
   const page = await lab.page();
   try {

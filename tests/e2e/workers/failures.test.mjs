@@ -10,15 +10,19 @@ const unusable = [
   ['a module that is not there', '/workers/none.js', {}, 'CAPABILITY_UNAVAILABLE', /none\.js cannot be loaded/],
   ['a module with an error of syntax', 'data:text/javascript,this is none', {}, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
   ['a module that throws', 'data:text/javascript,throw new Error("at once")', {}, 'CAPABILITY_UNAVAILABLE', /at once/],
+  [
+    'a TypeScript file that a bundler has inlined', `data:video/mp2t;base64,${'QUFB'.repeat(100)}`, {}, 'CAPABILITY_UNAVAILABLE',
+    /^data:video\/mp2t;base64,(QUFB)+Q?U?F?… cannot be loaded: .{1,160}\. A bundler has inlined a TypeScript file: import it with \?worker&url$/,
+  ],
   ['a module without a default export', 'data:text/javascript,export const a = 1', {}, 'CAPABILITY_UNAVAILABLE', /default export is not a function/],
   ['a classic script without a handler', '/workers/plain.js', { type: 'classic' }, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
   ["a worker's script that is not there", '/workers/parts.js', { script: '/none/worker.js' }, 'BROWSER_ERROR', /worker\.js cannot be loaded/],
 ];
 
-/** A page of the laboratory in a browser of the test's own. @param {Awaited<ReturnType<typeof launchPuppeteer>>} browser */
-async function openedLab(browser) {
+/** A page of the laboratory in a browser of the test's own. @param {Awaited<ReturnType<typeof launchPuppeteer>>} browser @param {boolean} [isolated] */
+async function openedLab(browser, isolated = false) {
   const page = await browser.newPage();
-  await page.goto(workers.server(false).url('/lab/'));
+  await page.goto(workers.server(isolated).url('/lab/'));
   await page.waitForSelector('html[data-ready]');
   return page;
 }
@@ -48,7 +52,7 @@ test('Chromium: what could not be loaded for the workers is loaded for the next 
 test('Chromium: what a handler in a worker throws is written to the console once, with its stack', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
-    const page = await openedLab(browser);
+    const page = await openedLab(browser, true);
     /** @type {string[]} */
     const written = [];
     page.on('console', async (message) => {
@@ -62,12 +66,23 @@ test('Chromium: what a handler in a worker throws is written to the console once
       const handler = 'export default function breaks({ code }) { throw code ? Object.assign(new Error("known"), { code }) : new Error("broken"); }';
       host.registerWorker('breaks', undefined, `data:text/javascript,${handler}`);
       const abp = await lab.inPage(host);
-      return [await abp.call('breaks', { code: 'NO_PAPER' }), await abp.call('breaks')].map(({ error }) => error.message);
+      // What has seen that it is to stop has not failed. No message has told it so.
+      const stopped = `export default (_params, { cancelled }) => {
+        while (!cancelled());
+        throw new Error('stopped');
+      }`;
+      host.registerWorker('stopped', undefined, `data:text/javascript,${encodeURIComponent(stopped)}`);
+      const call = abp.call('stopped', {}, { callId: 'stopped' });
+      await lab.running(host, 'stopped');
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const { metadata } = await abp.cancel('stopped');
+      const answers = [await abp.call('breaks', { code: 'NO_PAPER' }), await abp.call('breaks', {}, { callId: 'mine' })];
+      return [(await call).cancelled, metadata.stop, ...answers.map(({ error }) => error.message)];
     }, lab);
-    assert.deepEqual(seen, ['known', 'broken']);
+    assert.deepEqual(seen, [true, 'returned', 'known', 'broken']);
     while (written.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(written.length, 1);
-    assert.match(written[0] ?? '', /a handler has failed/);
+    assert.match(written[0] ?? '', /caphost: breaks \(call mine\) has failed:/);
     assert.match(written[0] ?? '', /broken[^]*at breaks/);
   } finally {
     await browser.close();

@@ -15,7 +15,7 @@ function loadedBy(file, seen = new Set()) {
 
 /** @param {string} text */
 const modulesHolding = (text) => readdirSync(packageDir)
-  .filter((name) => name.endsWith('.js') && readFileSync(join(packageDir, name), 'utf8').includes(text));
+  .filter((name) => name.endsWith('.js') && readFileSync(join(packageDir, name), 'utf8').replaceAll(', ', ',').includes(text));
 
 describe('the npm package', () => {
   const { exports, version } = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
@@ -54,6 +54,17 @@ describe('the npm package', () => {
     for (const entry of ['index.js', 'agent.js', 'automation.js', 'index.node.js', 'agent.node.js', 'automation.node.js']) {
       assert.deepEqual(validators.filter((name) => loadedBy(entry).has(name)), [], entry);
     }
+  });
+
+  test('has the sources of its maps inside of these, under names that are no files', () => {
+    const maps = readdirSync(packageDir).filter((name) => name.endsWith('.map'));
+    const sources = maps.flatMap((name) => {
+      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(join(packageDir, name), 'utf8'));
+      assert.equal(sourcesContent.filter(Boolean).length, sources.length, name);
+      return sources;
+    });
+    assert.ok(sources.includes('caphost:///src/web/js/connect.js'));
+    assert.deepEqual(sources.filter((it) => !it.startsWith('caphost:///')), []);
   });
 
   test('imports nothing but itself and Node', () => {

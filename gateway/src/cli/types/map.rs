@@ -130,7 +130,7 @@ export type Caps = {
 };
 
 export type TreeWalkParamsTreeNode2 = {
-  children?: TreeWalkParamsTreeNode2[];
+  children?: TreeWalkParamsTreeNode2[] | undefined;
 };
 "#;
         assert!(text.ends_with(expected), "{text}");

@@ -168,7 +168,12 @@ impl<'a> Schema<'a> {
                 self.write(it, names, indent + 1)
             });
             let said = schema.map_or(String::new(), said_of);
-            let optional = if required.contains(name) { "" } else { "?" };
+            let (optional, value) = if required.contains(name) {
+                ("", value)
+            } else {
+                // Undefined is as good as left out, also to compilers that tell these apart.
+                ("?", either(vec![value, Type::plain("undefined")]))
+            };
             text.push_str(&comment(&said, indent + 1));
             text.push_str(&format!(
                 "{inner}{}{optional}: {};\n",

@@ -21,6 +21,8 @@ export const waitFor = () =>
     look();
   });
 
+export const hasApp = () => typeof (/** @type {any} */ (window).abp?.initialize) === 'function';
+
 export const loadingState = () => document.readyState;
 
 /**
@@ -174,8 +176,29 @@ export const makeDesk = () => {
   return desk;
 };
 
-/** Whether the app says whose code has the thread. */
-export const hasMarks = () => Boolean(/** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')]);
+/**
+ * The functions that an app calls back are those of all frames of the page: here, each call of one says
+ * which frame it comes from.
+ *
+ * @param {{ names: string[], frame: number }} given
+ */
+export const nameFrame = ({ names, frame }) => {
+  const scope = /** @type {any} */ (window);
+  for (const name of names) {
+    const exposed = scope[name]?.exposed ?? scope[name];
+    if (!exposed) continue;
+    scope[name] = Object.assign((/** @type {any} */ first, /** @type {any} */ second) => exposed(first, second, frame), { exposed });
+  }
+};
+
+/** Whether the app says whose code has the thread, and that thread is the page's: a frame of another origin may have one of its own. */
+export const hasMarks = () => {
+  try {
+    return Boolean(window.top?.document && /** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')]);
+  } catch {
+    return false;
+  }
+};
 
 /**
  * Whether the code of a call, or of one that it has made, has the thread, and for how long it has been

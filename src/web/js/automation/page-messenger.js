@@ -1,12 +1,12 @@
 /**
- * `window.abp` of a page that Puppeteer or Playwright drives: envelopes become evaluations, and
+ * `window.abp` of a page, or a frame of one, that Puppeteer or Playwright drives: envelopes become evaluations, and
  * their results become envelopes. Where there is no `window.abp`, the tools of the page serve.
  */
 import { abpError, problem } from '../errors.js';
 import { toBase64 } from '../json.js';
 import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
-import { loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
+import { hasApp, loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
 import { Thread } from './thread.js';
 import { ToolsMessenger } from './tools-messenger.js';
 
@@ -20,12 +20,19 @@ import { ToolsMessenger } from './tools-messenger.js';
  * @property {(event: any, listener: (...args: any[]) => void) => any} on
  * @property {(event: any, listener: (...args: any[]) => void) => any} off
  * @property {() => boolean} [isClosed]
+ * @property {() => Frame[]} [frames]
  * @property {() => any} [browser]
  * @property {() => any} [context]
  *
  * @typedef {{ evaluate: (work: any, argument?: any) => Promise<any>, dispose: () => Promise<void> }} Desk
  *   an object in the page's document: it goes with it, so nothing meant for one document ever
  *   reaches another
+ */
+
+/**
+ * A frame of either: what it has not, its page has.
+ *
+ * @typedef {Pick<Page, 'evaluate' | 'evaluateHandle'> & { page: () => Page, url: () => string, detached?: boolean, isDetached?: () => boolean }} Frame
  */
 
 /** Pause between attempts while the page is navigating. */
@@ -44,7 +51,11 @@ export class PageMessenger {
   onclose = undefined;
   /** @type {Map<unknown, (response: any) => void>} */
   questions = new Map();
+  /** Why nobody may have answered. */
+  hint = '';
   #page;
+  /** What is evaluated in: the page, or a frame of it. @type {any} */
+  #frame;
   /** @type {Desk | undefined} */
   #desk;
   /** When the page last answered, by `performance.now()`. */
@@ -66,15 +77,17 @@ export class PageMessenger {
   #thread;
 
   /**
-   * @param {Page} page
+   * @param {Page | Frame} frame
    * @param {boolean | { after?: number }} [terminate] whether the job of a call that holds the thread may be ended
    */
-  constructor(page, terminate = true) {
+  constructor(frame, terminate = true) {
     this.#terminateAfter = terminate === false ? Infinity : (Object(terminate).after ?? TERMINATE_AFTER);
-    if (typeof page?.evaluate !== 'function' || typeof page.evaluateHandle !== 'function') {
-      throw abpError('INVALID_PARAMS', 'attach(page): page must be a Puppeteer or Playwright page');
+    if (typeof frame?.evaluate !== 'function' || typeof frame.evaluateHandle !== 'function') {
+      throw abpError('INVALID_PARAMS', 'attach(page): page must be a page or a frame of Puppeteer or Playwright');
     }
-    this.#page = page;
+    this.#frame = frame;
+    const page = (this.#page = 'page' in frame && typeof frame.page === 'function' ? frame.page() : /** @type {Page} */ (frame));
+    this.#listen(page, 'framedetached', (it) => it === frame && this.#gone());
     this.#listen(page, 'close', this.#gone);
     // A crash: Playwright's name for it, and Puppeteer's.
     this.#listen(page, 'crash', this.#gone);
@@ -121,14 +134,19 @@ export class PageMessenger {
   async #connect(envelope, text) {
     const { id } = envelope;
     while (!this.#closed) {
-      if (this.#page.isClosed?.()) return this.#gone();
+      if (this.#page.isClosed?.() || this.#frame.isDetached?.() || this.#frame.detached) return this.#gone();
       try {
-        const found = await this.#page.evaluate(waitFor);
-        if (found === 'tools' && (await this.#useTools(envelope))) return;
-        if (found !== 'app') continue;
-        const activate = await exposeCallbacks(this.#page, this);
-        const loading = (await this.#page.evaluate(loadingState)) === 'loading';
-        const desk = await this.#page.evaluateHandle(makeDesk);
+        const found = await this.#frame.evaluate(waitFor);
+        // The tools of all frames are the page's.
+        if (found === 'tools' && this.#isPage && (await this.#useTools(envelope))) return;
+        if (found !== 'app') {
+          void this.#explain();
+          continue;
+        }
+        this.hint = '';
+        const activate = await exposeCallbacks(this.#page, this.#frame, this);
+        const loading = (await this.#frame.evaluate(loadingState)) === 'loading';
+        const desk = await this.#frame.evaluateHandle(makeDesk);
         this.#desk = desk;
         const departed = this.#untilDeparted(desk);
         const payload = await this.#perform(desk, text);
@@ -153,6 +171,18 @@ export class PageMessenger {
       } catch {
         await new Promise((resolve) => setTimeout(resolve, RETRY));
       }
+    }
+  }
+
+  get #isPage() {
+    return this.#frame === this.#page;
+  }
+
+  /** There is no app, or not yet. */
+  async #explain() {
+    this.hint = `: the ${this.#isPage ? 'page' : 'frame'} has no window.abp; its app must call host.expose()`;
+    for (const frame of (this.#isPage && this.#page.frames?.()) || []) {
+      if (await frame.evaluate(hasApp).catch(() => false)) this.hint = `: the page has no window.abp, but its frame ${frame.url()} has: attach to that frame`;
     }
   }
 
@@ -182,7 +212,7 @@ export class PageMessenger {
    * @param {string} text
    */
   #call(id, { options }, text) {
-    if (this.#terminateAfter < Infinity) this.#thread ??= Thread.open(this.#page);
+    if (this.#terminateAfter < Infinity) this.#thread ??= Thread.open(this.#page, this.#frame);
     const answered = this.#request('capabilities/call-result', id, text, async ({ cancelled }) => {
       // Each evaluation has an answer of its own, and this one may overtake that of the cancel.
       const cancel = cancelled === true ? this.#cancels.get(options?.callId) : undefined;
@@ -328,7 +358,7 @@ export class PageMessenger {
 
   #gone = () => this.onclose?.(abpError('DISCONNECTED', 'The page is gone'));
 
-  /** @param {any} target @param {string} event @param {() => void} listener */
+  /** @param {any} target @param {string} event @param {(given: any) => void} listener */
   #listen(target, event, listener) {
     if (typeof target?.on !== 'function') return;
     target.on(event, listener);

@@ -67,10 +67,11 @@ export class Thread {
 
   /**
    * @param {any} page of Puppeteer or Playwright
+   * @param {{ evaluate: (work: any) => Promise<any> }} frame the page, or one of it
    * @returns {Promise<Thread | undefined>} undefined where there is no such debugger, or nothing says whose job it is
    */
-  static async open(page) {
-    if (!(await page.evaluate(hasMarks).catch(() => false))) return undefined;
+  static async open(page, frame) {
+    if (!(await frame.evaluate(hasMarks).catch(() => false))) return undefined;
     const devTools = await openDevTools(page);
     if (!devTools) return undefined;
     const thread = new Thread(devTools);

@@ -40,6 +40,9 @@ export class GatewayLink {
   /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
   #timers = {};
   #attempts = 0;
+  /** Whether a socket has ever opened, or it was told that none does; and whether this one has. */
+  #found = false;
+  #open = false;
   #offer;
   #forgetChanges;
   #closed = false;
@@ -109,6 +112,7 @@ export class GatewayLink {
   /** @param {any} socket */
   #use(socket) {
     this.#socket = socket;
+    this.#open = false;
     socket.onopen = () => this.#opened();
     socket.onmessage = (/** @type {{ data: unknown }} */ { data }) => {
       if (socket === this.#socket && typeof data === 'string') this.#heard(data);
@@ -117,14 +121,14 @@ export class GatewayLink {
     // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
     // the page's Content-Security-Policy in Chromium. Once it is open, one follows.
     socket.onerror = () => {
-      const error = { code: 'DISCONNECTED', message: `The connection to ${this.url} failed`, retryable: true };
-      if (!this.#live) this.#lost(socket, BROKEN, { error });
+      if (!this.#live) this.#lost(socket, BROKEN);
     };
     if (socket.readyState === 1) this.#opened();
     else if (socket.readyState === 3) this.#lost(socket, BROKEN);
   }
 
   #opened() {
+    this.#found = this.#open = true;
     if (!this.#session) return this.#register();
     const { token, delivery } = this.#session;
     this.#post('app/resume', { resume: token, received: delivery.tell(), token: this.options.token });
@@ -141,9 +145,8 @@ export class GatewayLink {
   /**
    * @param {any} socket
    * @param {number} [code]
-   * @param {object} [why]
    */
-  #lost(socket, code, why) {
+  #lost(socket, code) {
     if (socket !== this.#socket) return;
     // A gateway that closes the connection has ended the session.
     const over = !this.#session || (this.#live && code !== BROKEN);
@@ -152,8 +155,17 @@ export class GatewayLink {
     this.#stop('told');
     if (over) this.#forget();
     else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
-    this.#state('disconnected', why);
+    if (!this.#found && !this.#closed) this.#warn();
+    const error = { code: 'DISCONNECTED', message: `The connection to ${this.url} failed`, retryable: true };
+    this.#state('disconnected', this.#open || this.#closed ? undefined : { error });
     if (!this.#closed) this.#retryLater();
+  }
+
+  /** The browser tells nobody but the developer why, and who looks at the page sees nothing. */
+  #warn() {
+    this.#found = true;
+    const origin = globalThis.location?.origin;
+    console.warn(`caphost: ${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : '?'}`);
   }
 
   #retryLater() {

@@ -100,8 +100,9 @@ class Call {
     return this.#controller.signal;
   }
 
+  /** Whether the handler was told to stop, or has seen that it is to. */
   get told() {
-    return this.#stopped !== undefined;
+    return this.#stopped !== undefined || this.#step !== undefined;
   }
 
   /** Whoever looks knows by it. */
@@ -265,14 +266,14 @@ class Context {
   }
 }
 
-/** @param {Handler} handler @param {any} params @param {Call} call */
-async function run(handler, params, call) {
+/** @param {Handler} handler @param {string} name @param {any} params @param {Call} call */
+async function run(handler, name, params, call) {
   try {
     call.end('done', await handler(params, new Context(call)));
   } catch (error) {
     const failed = failureOf(error);
     // The page is told the message. The rest is for whoever writes the handler, unless it was told to stop.
-    if (typeof failed.code !== 'string' && !call.told) console.error('caphost: a handler has failed:', error);
+    if (typeof failed.code !== 'string' && !call.told) console.error(`caphost: ${name} (call ${call.callId}) has failed:`, error);
     call.end('failed', failed);
   }
 }
@@ -343,8 +344,9 @@ async function begin(url, type) {
     hear = ([what, number, ...rest]) => heed(what, number, rest, handler);
     say(['ready']);
   } catch (error) {
-    // Of a data URL, not all of it.
-    say(['unusable', `${url.slice(0, 200)} cannot be loaded: ${text(error).slice(0, 500)}`]);
+    const short = url.replace(/^(data:.{35}).+/, '$1…').slice(0, 200);
+    const hint = /^data:(?!\w+\/javascript)/.test(url) ? '. A bundler has inlined a TypeScript file: import it with ?worker&url' : '';
+    say(['unusable', `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`]);
   }
 }
 
@@ -362,7 +364,7 @@ function heed(what, number, said, handler) {
     const [name, callId, params] = said;
     const own = handler ? undefined : served.get(name);
     const call = (current = new Call(number, callId, own));
-    if (handler) void run(handler, params, call);
+    if (handler) void run(handler, name, params, call);
     else if (own) call.guard(() => own.start(params, call));
     else call.end('failed', { code: 'CAPABILITY_UNAVAILABLE', message: `The module serves no "${name}"` });
   } else if (current?.serial === number) current.stop(said[0]);

@@ -93,14 +93,14 @@ fn an_object_lists_its_members() {
     let expected = r#"{
   nested?: {
     "1"?: unknown;
-  };
+  } | undefined;
   /**
    * What it
    * is *\/
    */
   plain: string;
   /** @default false */
-  "two words"?: boolean;
+  "two words"?: boolean | undefined;
   unlisted: unknown;
   [key: string]: unknown;
 }"#;
@@ -115,7 +115,7 @@ fn what_holds_beside_options_holds_for_each() {
     });
     assert_eq!(
         written(schema),
-        "{\n  a?: string;\n} & ({\n  b: unknown;\n} | {\n  c: unknown;\n})"
+        "{\n  a?: string | undefined;\n} & ({\n  b: unknown;\n} | {\n  c: unknown;\n})"
     );
     let bare = json!({ "type": "object", "oneOf": [{ "properties": { "a": {} } }] });
     assert_eq!(written(bare), "{\n  a?: unknown;\n}");
@@ -128,19 +128,19 @@ fn references_are_types_of_their_own_and_may_come_back_to_themselves() {
         "$defs": { "node": { "description": "A node", "properties": { "next": { "$ref": "#/$defs/node" } } } },
     });
     let expected = "{
-  first?: ABDataNode;
-  same?: ABDataNode;
-  self?: ABData;
+  first?: ABDataNode | undefined;
+  same?: ABDataNode | undefined;
+  self?: ABData | undefined;
 }
 export type ABData = {
-  first?: ABDataNode;
-  same?: ABDataNode;
-  self?: ABData;
+  first?: ABDataNode | undefined;
+  same?: ABDataNode | undefined;
+  self?: ABData | undefined;
 };
 
 /** A node */
 export type ABDataNode = {
-  next?: ABDataNode;
+  next?: ABDataNode | undefined;
 };
 ";
     assert_eq!(written(schema), expected);

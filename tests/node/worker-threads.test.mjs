@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { connectPort } from 'caphost/agent';
+import { newHost } from './host.mjs';
+
+/** @param {string} code of a module @param {import('node:test').TestContext} t */
+function workerOf(code, t) {
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads';
+    import { createHost } from '${import.meta.resolve('caphost')}';
+    import { connectPort } from '${import.meta.resolve('caphost/agent')}';
+    ${code}`)}`));
+  t.after(() => worker.terminate());
+  return worker;
+}
+
+test('a host serves an agent in a worker of Node, and hears that it has ended', async (t) => {
+  const host = await newHost();
+  host.register('sum', {}, ({ numbers }) => numbers.reduce((/** @type {number} */ sum, /** @type {number} */ it) => sum + it, 0));
+  host.register('hold', {}, (_params, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
+  /** @type {(told: any) => void} */
+  let tell = () => {};
+  const told = new Promise((resolve) => (tell = resolve));
+  host.register('tell', {}, (params) => tell(params));
+  const worker = workerOf(`
+    const agent = await connectPort(parentPort);
+    const { data } = await agent.call('sum', { numbers: [1, 2] });
+    void agent.call('hold');
+    await agent.call('tell', { data });`, t);
+  host.acceptPort(worker);
+  assert.deepEqual(await told, { data: 3 });
+  assert.deepEqual([host.stats().sessions, host.stats().inFlight], [1, 1]);
+  await worker.terminate();
+  while (host.stats().sessions > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(host.stats().inFlight, 0);
+  assert.equal(worker.listenerCount('message'), 0);
+});
+
+test('a host in a worker of Node serves the agent outside', async (t) => {
+  const worker = workerOf(`
+    const host = await createHost({ app: { id: 'inside', name: 'Inside', version: '1' } });
+    host.register('double', {}, ({ n }) => 2 * n);
+    host.acceptPort(parentPort);`, t);
+  const agent = await connectPort(worker);
+  assert.equal((await agent.call('double', { n: 2 })).data, 4);
+  await agent.shutdown();
+});
+
+test('what is no port is refused with what is one', async () => {
+  const host = await newHost();
+  for (const port of [undefined, null, {}, { postMessage() {} }, { on() {} }]) {
+    const refusal = (/** @type {string} */ where) => ({ code: 'INVALID_PARAMS', message: `${where}(port): port must be a MessagePort, a Worker or an extension port` });
+    assert.throws(() => host.acceptPort(/** @type {any} */ (port)), refusal('acceptPort'));
+    await assert.rejects(connectPort(/** @type {any} */ (port)), refusal('connectPort'));
+  }
+});
