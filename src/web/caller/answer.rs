@@ -61,6 +61,22 @@ impl CallError {
         }
     }
 
+    /// What a person reads.
+    pub fn message(&self) -> &str {
+        match self {
+            CallError::Cancelled { .. } => "The call was cancelled",
+            CallError::Failed(error) => &error.message,
+        }
+    }
+
+    /// The error of a call that has failed, with its `details` and the rest.
+    pub fn error(&self) -> Option<&Error> {
+        match self {
+            CallError::Cancelled { .. } => None,
+            CallError::Failed(error) => Some(error),
+        }
+    }
+
     /// The data of an `ABPResponse`, if it has completed.
     pub(super) fn unless_completed(response: &JsValue) -> Result<JsValue, CallError> {
         if get(response, "success") == true {

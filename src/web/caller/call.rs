@@ -227,7 +227,8 @@ impl<T: DeserializeOwned> Future for RunningCall<T> {
         let response = answer.ok().and_then(Result::ok).unwrap_or_default();
         let data = CallError::unless_completed(&response)?;
         Poll::Ready(serde_wasm_bindgen::from_value(data).map_err(|error| {
-            let message = format!("The data of the call is not what was expected: {error}");
+            let said = data::said(error);
+            let message = format!("The data of the call is not what was expected: {said}");
             CallError::Failed(Error::new(Code::OPERATION_FAILED, message))
         }))
     }
