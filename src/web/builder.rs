@@ -221,6 +221,17 @@ impl Progress {
 }
 
 /// A number, of any type that Rust has for them: see [`Progress::new`].
+///
+/// ```no_run
+/// use caphost::{Amount, Progress};
+///
+/// fn bytes(done: impl Amount, total: impl Amount) -> Progress {
+///     Progress::new(done, total).status("copying")
+/// }
+///
+/// bytes(1_024_u64, 4_096_usize);
+/// bytes(0.5, 1);
+/// ```
 pub trait Amount: sealed::Sealed {
     /// The nearest that JavaScript has.
     fn number(self) -> f64;

@@ -25,6 +25,27 @@
 //!
 //! worker::serve_sync("numbers.count", count);
 //! ```
+//!
+//! The start function runs in the page and in each worker. So it serves first, then returns if
+//! [`is_worker`], and only then makes the host:
+//!
+//! ```no_run
+//! use caphost::{App, Capability, Error, Host, WorkerModule, worker};
+//! use wasm_bindgen::prelude::*;
+//!
+//! # fn serve() {}
+//! #[wasm_bindgen(start)]
+//! fn start() -> Result<(), Error> {
+//!     serve(); // as above
+//!     if worker::is_worker() {
+//!         return Ok(());
+//!     }
+//!     let host = Host::new(App::new("my-app", "My app", "1.0.0"))?;
+//!     let module = WorkerModule::new("pkg/my_app.js");
+//!     host.register_worker(Capability::new("numbers.count"), &module)?;
+//!     host.expose(&js_sys::global())
+//! }
+//! ```
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -79,8 +100,8 @@ extern "C" {
     fn schedule(this: &WorkerCall);
 }
 
-/// Whether this is one of the workers of [`crate::Host::register_worker`]: an app whose start
-/// function makes a host does so elsewhere only.
+/// Whether this is one of the workers of [`crate::Host::register_worker`]. There is no host there:
+/// a start function that makes one returns before it does.
 pub fn is_worker() -> bool {
     in_worker()
 }

@@ -158,6 +158,21 @@ pub struct CancelResponse {
 }
 
 /// How the handler of a call ended after that was answered with [`Stop::Abandoned`].
+///
+/// ```no_run
+/// use caphost::{Agent, HandlerEnd};
+///
+/// /// Whether what a call was doing goes on, as far as that is known.
+/// async fn may_go_on(agent: &Agent, call_id: &str) -> bool {
+///     match agent.cancel(call_id, None).await.ended {
+///         Some(HandlerEnd { success, after }) => {
+///             web_sys::console::log_1(&format!("{success} after {after:?}").into());
+///             false
+///         }
+///         None => true,
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HandlerEnd {
     /// Whether it returned data, which was discarded.
