@@ -168,7 +168,7 @@ fn a(kind: &str) -> &str {
     match kind {
         "integer" => "an integer",
         "number" => "a number",
-        "string" => "a text",
+        "string" => "a string",
         "boolean" => "a boolean",
         "array" => "an array",
         "null" => "nothing",

@@ -41,7 +41,7 @@ struct Wanted(Option<&'static str>);
 
 const INTEGER: Wanted = Wanted(Some("an integer"));
 const NUMBER: Wanted = Wanted(Some("a number"));
-const TEXT: Wanted = Wanted(Some("a text"));
+const TEXT: Wanted = Wanted(Some("a string"));
 const BYTES: Wanted = Wanted(Some("bytes"));
 const ARRAY: Wanted = Wanted(Some("an array"));
 const NOTHING: Wanted = Wanted(Some("nothing"));

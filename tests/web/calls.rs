@@ -261,7 +261,7 @@ fn a_type_that_no_object_can_be_read_as_is_refused() {
     for (said, kind) in [
         (refused::<u32>(), "an integer"),
         (refused::<Option<f64>>(), "a number"),
-        (refused::<String>(), "a text"),
+        (refused::<String>(), "a string"),
         (refused::<bool>(), "a boolean"),
         (refused::<Vec<u8>>(), "an array"),
         (refused::<(u32, u32)>(), "an array"),
@@ -286,7 +286,7 @@ fn a_type_that_no_object_can_be_read_as_is_refused() {
 #[wasm_bindgen_test]
 fn a_schema_that_no_object_fits_is_refused() {
     for (kind, said) in [
-        ("string", "a text"),
+        ("string", "a string"),
         ("null", "nothing"),
         ("array", "an array"),
     ] {
