@@ -31,9 +31,11 @@ pub use web::{
     SessionEnd, Stats, WorkerModule, abortable, worker,
 };
 
-/// Makes a capability of an async function: with its name, its documentation, and the JSON Schemas of
-/// its types. It takes the parameters as one struct, and a [`CallContext`]; either may be left out.
-/// What it returns is a `Result` with [`Error`], with any [`std::error::Error`], or with a `JsValue`.
+/// Makes a capability of a function: with its name, its documentation, and the JSON Schemas of its
+/// types. It takes the parameters as one struct, and a [`CallContext`]; either may be left out.
+///
+/// What it returns is a `Result` with [`Error`], with an error that has `impl From<…> for Error`, whose
+/// code it keeps, with any other [`std::error::Error`], or with a `JsValue`.
 ///
 /// ```no_run
 /// use caphost::{App, CallContext, Error, Host, capability};
@@ -68,8 +70,48 @@ pub use web::{
 /// | `description = "…"` | the documentation of the function |
 /// | `concurrency = 2` | any number of calls run at once |
 ///
-/// The function stays as it is. A type of the same name has `register(&host)`; `capability()`, the
-/// description, say for [`Host::register_worker`]; and `serve()`, for the worker.
+/// The function stays as it is. A type of the same name has
+///
+/// | Function | Does |
+/// |---|---|
+/// | `register(&host)` | has a host offer it; only of an `async fn` |
+/// | `capability()` | gives the description, say for [`Host::register_worker`] |
+/// | `serve()` | runs its calls in a worker, see [`worker`]; a `fn` may compute there without awaiting |
+///
+/// As it is a type, no other type and no crate in scope can have the name of the function.
+///
+/// An error of the app's own that keeps its code:
+///
+/// ```no_run
+/// use caphost::{Code, Error, capability};
+///
+/// enum SaveError {
+///     TooLarge(usize),
+///     Disk(std::io::Error),
+/// }
+///
+/// impl From<SaveError> for Error {
+///     fn from(error: SaveError) -> Self {
+///         match error {
+///             SaveError::TooLarge(most) => Error::new("TOO_LARGE", format!("At most {most} bytes")),
+///             SaveError::Disk(error) => Error::new(Code::OPERATION_FAILED, error.to_string()),
+///         }
+///     }
+/// }
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct File {
+///     text: String,
+/// }
+///
+/// #[capability(name = "file.save")]
+/// async fn save(file: File) -> Result<usize, SaveError> {
+///     match file.text.len() {
+///         size if size > 1_000_000 => Err(SaveError::TooLarge(1_000_000)),
+///         size => Ok(size),
+///     }
+/// }
+/// ```
 #[cfg(all(target_arch = "wasm32", feature = "macros"))]
 pub use caphost_macros::capability;
 

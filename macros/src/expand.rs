@@ -1,6 +1,6 @@
 //! What a function with the attribute becomes: itself, and a type of the same name that registers it.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ItemFn;
 use syn::spanned::Spanned;
@@ -12,7 +12,7 @@ pub fn capability(options: TokenStream, item: TokenStream) -> TokenStream {
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {
-            let problem = syn::Error::new_spanned(item, "only an async function is a capability");
+            let problem = syn::Error::new_spanned(item, "only a function is a capability");
             return problem.into_compile_error();
         }
     };
@@ -31,6 +31,7 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
         params,
         context,
         result,
+        is_async,
     } = Signature::of(function)?;
 
     let (visibility, ident) = (&function.vis, &function.sig.ident);
@@ -44,11 +45,16 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
     };
     let description = description.map(|it| quote!(.description(#it)));
     let concurrency = options.concurrency.map(|it| quote!(.concurrency(#it)));
-    let input = params
-        .as_ref()
-        .map(|params| quote_spanned!(params.span()=> .input_schema_of::<#params>()));
-    let data = quote_spanned!(result.span()=> <#result as ::caphost::__private::Returned>::Data);
-    let output = quote_spanned!(result.span()=> .output_schema_of::<#data>());
+    let at = |part: &dyn Spanned| Span::call_site().located_at(part.span());
+    let input = params.as_ref().map(|params| {
+        quote_spanned! {at(params)=>
+            let it = (&&Described::<#params>::HERE).input(it);
+        }
+    });
+    let data = quote_spanned!(at(&result)=> <#result as ::caphost::__private::Returned>::Data);
+    let output = quote_spanned! {at(&result)=>
+        let it = (&&Described::<#data>::HERE).output(it);
+    };
 
     let given = match &params {
         Some(params) => quote!(#params),
@@ -57,12 +63,30 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
     let mut arguments = Vec::<Ident>::new();
     arguments.extend(params.is_some().then(|| format_ident!("params")));
     arguments.extend(context.then(|| format_ident!("context")));
-    let run = quote! {
-        |params: #given, context: ::caphost::CallContext| async move {
-            let _ = (&params, &context);
-            ::caphost::__private::settled(#ident(#(#arguments),*).await)
-        }
+    let awaited = is_async.then(|| quote!(.await));
+    let work = quote_spanned! {at(&result)=> {
+        let _ = (&params, &context);
+        ::caphost::__private::Returned::result(#ident(#(#arguments),*) #awaited).map_err(|error| {
+            use ::caphost::__private::{Boxed as _, Neither as _, Own as _};
+            (&&&::caphost::__private::Failed::new(error)).into_error()
+        })
+    }};
+    let (run, serve) = match is_async {
+        true => (quote!(async move #work), quote!(serve)),
+        false => (work, quote!(serve_sync)),
     };
+    let run = quote!(|params: #given, context: ::caphost::CallContext| #run);
+    // In the page it would hold the thread, and no cancel could reach it.
+    let register = is_async.then(|| {
+        quote! {
+            /// Has a host offer it.
+            pub fn register(
+                host: &::caphost::Host,
+            ) -> ::core::result::Result<(), ::caphost::Error> {
+                host.register(Self::capability(), #run)
+            }
+        }
+    });
     let about = format!("The capability `{name}`.");
 
     Ok(quote! {
@@ -74,19 +98,18 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
         impl #ident {
             /// What agents are told of it.
             pub fn capability() -> ::caphost::Capability {
-                ::caphost::Capability::new(#name) #description #concurrency #input #output
+                use ::caphost::__private::{Described, WithSchema as _, WithoutSchema as _};
+                let it = ::caphost::Capability::new(#name) #description #concurrency;
+                #input
+                #output
+                it
             }
 
-            /// Has a host offer it.
-            pub fn register(
-                host: &::caphost::Host,
-            ) -> ::core::result::Result<(), ::caphost::Error> {
-                host.register(Self::capability(), #run)
-            }
+            #register
 
             /// Runs its calls in a worker, whose page offers it with `Host::register_worker`.
             pub fn serve() {
-                ::caphost::worker::serve(#name, #run);
+                ::caphost::worker::#serve(#name, #run);
             }
         }
     })

@@ -5,11 +5,15 @@ use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, Meta, ReturnType, Type};
 
 const SHAPE: &str = "a capability takes its parameters as one struct, and then its `CallContext`, and may do without either: `async fn export(params: Params, context: CallContext)`";
 
+const NO_OBJECT: &str =
+    "parameters are an object: take a struct, whose fields are what callers name";
+
 /// What a capability takes and gives.
 pub struct Signature {
     pub params: Option<Type>,
     pub context: bool,
     pub result: Type,
+    pub is_async: bool,
 }
 
 impl Signature {
@@ -17,12 +21,6 @@ impl Signature {
     pub fn of(function: &ItemFn) -> syn::Result<Self> {
         let mut problems = Problems(None);
         let signature = &function.sig;
-        if signature.asyncness.is_none() {
-            problems.add(
-                &signature.fn_token,
-                "a capability is an async function: write `async fn`",
-            );
-        }
         if !signature.generics.params.is_empty() {
             problems.add(
                 &signature.generics,
@@ -48,6 +46,9 @@ impl Signature {
                 "a capability owns its parameters: they come from outside, and outlive no one else",
             );
         }
+        if let Some(params) = params.as_ref().filter(|it| is_no_object(it)) {
+            problems.add(params, NO_OBJECT);
+        }
         let context = inputs.next_if(|it| is_context(it)).is_some();
         if let Some(more) = inputs.next() {
             problems.add(more, SHAPE);
@@ -67,6 +68,7 @@ impl Signature {
                 params,
                 context,
                 result,
+                is_async: signature.asyncness.is_some(),
             }),
             (Some(problem), _) => Err(problem),
             (None, None) => unreachable!("that is a problem"),
@@ -83,6 +85,22 @@ impl Problems {
             Some(problems) => problems.combine(problem),
             None => self.0 = Some(problem),
         }
+    }
+}
+
+/// As far as a macro can tell. What it cannot is refused when the capability is registered.
+fn is_no_object(params: &Type) -> bool {
+    const SCALARS: [&str; 17] = [
+        "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",
+        "u32", "u64", "u128", "usize", "String",
+    ];
+    match params {
+        Type::Tuple(_) | Type::Array(_) => true,
+        Type::Path(path) => {
+            let name = path.path.get_ident();
+            name.is_some_and(|it| SCALARS.iter().any(|scalar| it == scalar))
+        }
+        _ => false,
     }
 }
 

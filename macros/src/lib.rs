@@ -10,7 +10,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Makes a capability of an async function. See `caphost::capability`.
+/// Makes a capability of a function. See `caphost::capability`.
 #[proc_macro_attribute]
 pub fn capability(options: TokenStream, function: TokenStream) -> TokenStream {
     expand::capability(options.into(), function.into()).into()

@@ -29,8 +29,8 @@ fn a_function_becomes_a_capability_with_its_name_and_documentation() {
     let (text, errors) = expanded("", &documented);
     assert!(errors.is_empty());
     assert!(text.contains(r#"Capability::new("f").description("Countsprimes.\nSlowly.")"#));
-    assert!(text.contains(".input_schema_of::<Params>()"));
-    assert!(text.contains(".output_schema_of::<<Result<u32,Error>as"));
+    assert!(text.contains("Described::<Params>::HERE).input("));
+    assert!(text.contains("Described::<<Result<u32,Error>as"));
 }
 
 #[test]
@@ -65,12 +65,20 @@ fn parameters_and_context_may_be_left_out() {
 }
 
 #[test]
+fn a_function_that_does_not_await_is_for_workers() {
+    let (text, errors) = expanded("", "fn f(p: P, c: CallContext) -> R {}");
+    assert!(errors.is_empty());
+    assert!(text.contains(r#"worker::serve_sync("f",|params:P,context:::caphost::CallContext|"#));
+    assert!(text.contains("result(f(params,context))"));
+    assert!(text.contains("pubfncapability()"));
+    // It would hold the page.
+    assert!(!text.contains("pubfnregister"));
+    assert!(expanded("", GOOD).0.contains("pubfnregister"));
+}
+
+#[test]
 fn what_is_wrong_is_said_in_words() {
     for (function, said) in [
-        (
-            "fn f() -> R {}",
-            "a capability is an async function: write `async fn`",
-        ),
         (
             "async fn f() {}",
             "a capability returns a `Result`, such as `Result<(), caphost::Error>`",
@@ -83,12 +91,25 @@ fn what_is_wrong_is_said_in_words() {
             "async fn f(&self) -> R {}",
             "a capability cannot be a method: it is a function of its own",
         ),
-        ("struct F;", "only an async function is a capability"),
+        ("struct F;", "only a function is a capability"),
     ] {
         assert_eq!(errors("", function), [said], "{function}");
     }
+    for params in [
+        "u32",
+        "f64",
+        "bool",
+        "String",
+        "()",
+        "(u32, u32)",
+        "[u8; 4]",
+    ] {
+        let said = errors("", &format!("async fn f(p: {params}) -> R {{}}"));
+        let object = "parameters are an object: take a struct, whose fields are what callers name";
+        assert_eq!(said, [object], "{params}");
+    }
     for function in [
-        "async fn f(a: u32, b: u32) -> R {}",
+        "async fn f(a: P, b: u32) -> R {}",
         "async fn f(c: CallContext, p: P) -> R {}",
         "async fn f(p: P, c: CallContext, more: u32) -> R {}",
     ] {
@@ -107,7 +128,7 @@ fn all_that_is_wrong_is_said_at_once() {
 
 #[test]
 fn the_function_stays_when_something_is_wrong_with_it() {
-    assert!(expanded("", "fn f() -> R {}").0.starts_with("fnf()->R{}"));
+    assert!(expanded("", "fn f() {}").0.starts_with("fnf(){}"));
 }
 
 #[test]

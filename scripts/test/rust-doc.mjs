@@ -7,9 +7,6 @@ import { countRustTests, settle } from './counts.mjs';
 const wasm = 'wasm32-unknown-unknown';
 const minute = 60_000;
 
-/** What needs no example: it is a name for what another page shows. */
-const plain = new Set(['trait.Amount.html', 'struct.Abortable.html', 'struct.Aborted.html', 'struct.HandlerEnd.html', 'struct.ProgressInfo.html', 'enum.SessionEnd.html']);
-
 /**
  * Compiles the examples of the crate for where they run, and looks at what rustdoc makes of it.
  *
@@ -38,7 +35,7 @@ function problemsOf(folder) {
   if (!existsSync(folder)) return [`there is no ${folder}`];
   const internal = ['agent', 'call', 'capability', 'session', 'web'].filter((name) => linked(folder, `${name}/index.html`));
   const pages = readdirSync(folder).filter((name) => /^(struct|enum|trait|fn|type|attr|macro)\..*\.html$/.test(name));
-  const without = pages.filter((name) => linked(folder, name) && !plain.has(name) && !readFileSync(join(folder, name), 'utf8').includes('rust-example-rendered'));
+  const without = pages.filter((name) => linked(folder, name) && !readFileSync(join(folder, name), 'utf8').includes('rust-example-rendered'));
   return [...internal.map((name) => `the module ${name} is documented, and is no business of an app's`), ...without.map((name) => `${name} has no example`)];
 }
 

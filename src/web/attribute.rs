@@ -1,10 +1,13 @@
 //! What the code calls that the attribute `capability` writes.
 
+use std::cell::Cell;
+use std::error::Error as StdError;
+use std::marker::PhantomData;
+
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 
-use super::Error;
-use super::error::IntoError;
+use super::{Capability, Error};
 
 /// What a capability returns.
 #[diagnostic::on_unimplemented(
@@ -21,7 +24,7 @@ pub trait Returned {
     fn result(self) -> Result<Self::Data, Self::Error>;
 }
 
-impl<T: JsonSchema, E> Returned for Result<T, E> {
+impl<T, E> Returned for Result<T, E> {
     type Data = T;
     type Error = E;
 
@@ -30,13 +33,146 @@ impl<T: JsonSchema, E> Returned for Result<T, E> {
     }
 }
 
-/// What a handler may return to its host. `Kind` is found by the compiler.
-pub fn settled<R: Returned, Kind>(returned: R) -> Result<R::Data, Error>
-where
-    R::Error: IntoError<Kind>,
-{
-    returned.result().map_err(IntoError::into_error)
+/// An error that a function with the attribute has returned. Method lookup tries the traits below one
+/// after the other, each with one reference less, and takes the first that has an implementation: so
+/// `Into<caphost::Error>`, which may keep a code, goes before `std::error::Error`.
+pub struct Failed<E>(Cell<Option<E>>);
+
+impl<E> Failed<E> {
+    #[allow(missing_docs)]
+    pub fn new(error: E) -> Self {
+        Failed(Cell::new(Some(error)))
+    }
+
+    fn take(&self) -> E {
+        self.0.take().expect("it is converted once")
+    }
 }
+
+#[allow(missing_docs)]
+pub trait Own {
+    fn into_error(self) -> Error;
+}
+
+impl<E: Into<Error>> Own for &&&Failed<E> {
+    fn into_error(self) -> Error {
+        self.take().into()
+    }
+}
+
+#[allow(missing_docs)]
+pub trait Boxed {
+    fn into_error(self) -> Error;
+}
+
+impl<E: Into<Box<dyn StdError>>> Boxed for &&Failed<E> {
+    fn into_error(self) -> Error {
+        Error::other(self.take())
+    }
+}
+
+/// For what is left: the compiler says what is missing, in the words of the last trait.
+#[allow(missing_docs)]
+pub trait Neither<E> {
+    fn into_error(self) -> Error
+    where
+        E: CapabilityError;
+}
+
+impl<E> Neither<E> for &Failed<E> {
+    fn into_error(self) -> Error
+    where
+        E: CapabilityError,
+    {
+        unreachable!("no error is one of these")
+    }
+}
+
+/// Nothing is.
+///
+/// ```compile_fail,E0277
+/// struct Mine;
+///
+/// #[caphost::capability]
+/// async fn fail() -> Result<(), Mine> {
+///     Err(Mine)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no error that a capability can have",
+    label = "a capability returns `Result<T, E>`, where `E` is `caphost::Error`, has `impl From<E> for caphost::Error`, or is any `std::error::Error`"
+)]
+pub trait CapabilityError {}
+
+/// A type of which agents are told. As above, what has no schema is refused in our own words, which
+/// say what to do.
+pub struct Described<T>(PhantomData<T>);
+
+impl<T> Described<T> {
+    #[allow(missing_docs)]
+    pub const HERE: Self = Described(PhantomData);
+}
+
+#[allow(missing_docs)]
+pub trait WithSchema {
+    fn input(self, capability: Capability) -> Capability;
+    fn output(self, capability: Capability) -> Capability;
+}
+
+impl<T: JsonSchema> WithSchema for &&Described<T> {
+    fn input(self, capability: Capability) -> Capability {
+        capability.input_schema_of::<T>()
+    }
+
+    fn output(self, capability: Capability) -> Capability {
+        capability.output_schema_of::<T>()
+    }
+}
+
+#[allow(missing_docs)]
+pub trait WithoutSchema<T> {
+    fn input(self, capability: Capability) -> Capability
+    where
+        T: HasSchema;
+    fn output(self, capability: Capability) -> Capability
+    where
+        T: HasSchema;
+}
+
+impl<T> WithoutSchema<T> for &Described<T> {
+    fn input(self, _: Capability) -> Capability
+    where
+        T: HasSchema,
+    {
+        unreachable!("no type is one of these")
+    }
+
+    fn output(self, _: Capability) -> Capability
+    where
+        T: HasSchema,
+    {
+        unreachable!("no type is one of these")
+    }
+}
+
+/// None has.
+///
+/// ```compile_fail,E0277
+/// #[derive(serde::Deserialize)]
+/// struct Params {
+///     below: u32,
+/// }
+///
+/// #[caphost::capability]
+/// async fn count(params: Params) -> Result<u32, caphost::Error> {
+///     Ok(params.below)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "agents cannot be told of `{Self}`: it has no JSON Schema",
+    label = "derive `schemars::JsonSchema` for this type, of version 1 of schemars"
+)]
+pub trait HasSchema {}
 
 /// The parameters of a capability that has none: whatever it is given.
 pub struct NoParams;

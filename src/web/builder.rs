@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-use super::object::{object, put};
-use super::{Error, data};
+use super::object::{get, object, put};
+use super::{Error, data, params};
 
 /// The app, as agents see it.
 ///
@@ -150,10 +150,29 @@ impl Capability {
     }
 
     pub(super) fn into_options(self) -> Result<JsValue, Error> {
-        match self.problem {
+        // Those of a capability are the members of one object: no call could come with anything else.
+        let kind = get(&get(&self.options, "inputSchema"), "type").as_string();
+        let problem = self.problem.or_else(|| match kind?.as_str() {
+            "object" => None,
+            kind => Some(format!("{}: {}", self.name, params::no_object(a(kind)))),
+        });
+        match problem {
             Some(problem) => Err(Error::invalid_params(problem)),
             None => Ok(self.options),
         }
+    }
+}
+
+/// A type of JSON Schema, in words.
+fn a(kind: &str) -> &str {
+    match kind {
+        "integer" => "an integer",
+        "number" => "a number",
+        "string" => "a string",
+        "boolean" => "a boolean",
+        "array" => "an array",
+        "null" => "nothing",
+        other => other,
     }
 }
 
@@ -202,6 +221,17 @@ impl Progress {
 }
 
 /// A number, of any type that Rust has for them: see [`Progress::new`].
+///
+/// ```no_run
+/// use caphost::{Amount, Progress};
+///
+/// fn bytes(done: impl Amount, total: impl Amount) -> Progress {
+///     Progress::new(done, total).status("copying")
+/// }
+///
+/// bytes(1_024_u64, 4_096_usize);
+/// bytes(0.5, 1);
+/// ```
 pub trait Amount: sealed::Sealed {
     /// The nearest that JavaScript has.
     fn number(self) -> f64;

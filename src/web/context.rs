@@ -30,7 +30,12 @@ use crate::session::CallRequest;
 /// use serde_json::Value;
 /// use wasm_bindgen_futures::JsFuture;
 ///
-/// async fn report(pages: u32, context: CallContext) -> Result<usize, Error> {
+/// #[derive(serde::Deserialize)]
+/// struct Params {
+///     pages: u32,
+/// }
+///
+/// async fn report(Params { pages }: Params, context: CallContext) -> Result<usize, Error> {
 ///     // A cancel breaks off the download,
 ///     let options = web_sys::RequestInit::new();
 ///     options.set_signal(Some(&context.signal()?));

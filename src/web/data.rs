@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use super::Error;
+use super::object::get;
 use crate::call::Code;
 
 /// What somebody else is sent, such as the parameters of a call.
@@ -12,11 +13,42 @@ pub(super) fn write(value: &impl Serialize) -> Result<JsValue, Error> {
     let serializer = serde_wasm_bindgen::Serializer::json_compatible();
     value
         .serialize(&serializer)
-        .map_err(|error| Error::invalid_params(error.to_string()))
+        .map_err(|error| Error::invalid_params(said(error)))
 }
 
 /// What somebody else has answered.
 pub(super) fn read<T: DeserializeOwned>(data: JsValue) -> Result<T, Error> {
     serde_wasm_bindgen::from_value(data)
-        .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
+        .map_err(|error| Error::new(Code::OPERATION_FAILED, said(error)))
+}
+
+/// The data of a capability.
+pub(super) fn returned(value: &impl Serialize) -> Result<JsValue, Error> {
+    let serializer = serde_wasm_bindgen::Serializer::json_compatible();
+    value.serialize(&serializer).map_err(|error| {
+        let message = format!("The data cannot be written: {}", said(error));
+        Error::new(Code::OPERATION_FAILED, message)
+    })
+}
+
+/// What serde says, without what JavaScript adds, and of a value that has no short text, what kind
+/// of value it is.
+pub(super) fn said(error: serde_wasm_bindgen::Error) -> String {
+    let error = JsValue::from(error);
+    let said = get(&error, "message").as_string();
+    let said = said.unwrap_or_else(|| format!("{error:?}"));
+    let shortened = said
+        .strip_prefix("invalid type: JsValue(")
+        .and_then(|rest| Some((rest, rest.rfind(", expected ")?)));
+    match shortened {
+        Some((value, expected)) => {
+            let kind = match value {
+                it if it.starts_with('[') => "an array",
+                it if it.starts_with("Function") => "a function",
+                _ => "an object",
+            };
+            format!("invalid type: {kind}{}", &value[expected..])
+        }
+        None => said,
+    }
 }

@@ -20,11 +20,18 @@ impl Error {
     /// ```no_run
     /// use caphost::{CallContext, Error};
     ///
-    /// async fn size(url: String, _: CallContext) -> Result<u64, Error> {
-    ///     let size: u64 = url.trim().parse()?; // of the standard library
-    ///     js_sys::decode_uri(&url)?; // thrown by JavaScript
-    ///     uuid::Uuid::parse_str(&url).map_err(Error::other)?; // of another library
-    ///     Ok(size)
+    /// #[derive(serde::Deserialize)]
+    /// struct Order {
+    ///     amount: String,
+    ///     page: String,
+    ///     id: String,
+    /// }
+    ///
+    /// async fn place(order: Order, _: CallContext) -> Result<u64, Error> {
+    ///     let amount: u64 = order.amount.trim().parse()?; // of the standard library
+    ///     js_sys::decode_uri(&order.page)?; // thrown by JavaScript
+    ///     uuid::Uuid::parse_str(&order.id).map_err(Error::other)?; // of another library
+    ///     Ok(amount)
     /// }
     /// ```
     pub fn other(error: impl Into<Box<dyn StdError>>) -> Self {
@@ -106,37 +113,3 @@ from! {
 
 #[cfg(feature = "serde_json")]
 from! { serde_json::Error }
-
-/// The errors that a function with the attribute `capability` may have: those of `?` and all that
-/// fit into a box. `Kind` keeps apart what the compiler cannot.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no error that a capability can have",
-    label = "a capability returns `Result<T, E>`, where `E` is `caphost::Error` or any `std::error::Error`"
-)]
-pub trait IntoError<Kind> {
-    fn into_error(self) -> Error;
-}
-
-#[doc(hidden)]
-pub struct OfRust;
-#[doc(hidden)]
-pub struct OfJavaScript;
-
-impl<E: Into<Box<dyn StdError>>> IntoError<OfRust> for E {
-    fn into_error(self) -> Error {
-        Error::other(self)
-    }
-}
-
-impl IntoError<OfJavaScript> for JsValue {
-    fn into_error(self) -> Error {
-        self.into()
-    }
-}
-
-impl IntoError<OfJavaScript> for JsError {
-    fn into_error(self) -> Error {
-        self.into()
-    }
-}

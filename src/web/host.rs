@@ -1,6 +1,5 @@
 //! The host of a page, for an app in Rust.
 
-use std::future::Future;
 use std::rc::Rc;
 
 use js_sys::Array;
@@ -18,7 +17,7 @@ use super::inner::{Handler, Inner};
 use super::object::{self, get, object, put};
 use super::watch::{self, Observer, Stats};
 use super::worker_module::WorkerModule;
-use super::{Error, HostHandle, data, promise, sys};
+use super::{Error, HostHandle, data, params, promise, sys, worker};
 use crate::call::Code;
 use crate::capability::Ending;
 use crate::session::Limits;
@@ -55,6 +54,8 @@ use crate::session::Limits;
 #[derive(Clone)]
 pub struct Host(pub(super) SendWrapper<Rc<Inner>>);
 
+const IN_WORKER: &str = "This is a worker of `register_worker`, which has its host in the page: in the start function, return before `Host::new` when `worker::is_worker()`";
+
 /// Clones are equal, as they are one host.
 impl PartialEq for Host {
     fn eq(&self, other: &Self) -> bool {
@@ -64,12 +65,24 @@ impl PartialEq for Host {
 
 impl Host {
     /// A host with the default [`Limits`].
+    ///
+    /// # Errors
+    /// [`Code::INVALID_PARAMS`] when the app's description is invalid. [`Code::NOT_SUPPORTED`] in a
+    /// worker of [`Host::register_worker`], which loads the same module: its start function returns
+    /// before it makes a host when [`crate::worker::is_worker`] is true.
     pub fn new(app: App) -> Result<Self, Error> {
         Host::with_limits(app, Limits::default())
     }
 
     /// A host with limits of the app's own.
+    ///
+    /// # Errors
+    /// As [`Host::new`].
     pub fn with_limits(app: App, limits: Limits) -> Result<Self, Error> {
+        if worker::is_worker() {
+            // It would be one host more for each worker, each of them with the app's gateway.
+            return Err(Error::new(Code::NOT_SUPPORTED, IN_WORKER));
+        }
         match sys::problem_with_app(&app.0) {
             Some(problem) => Err(Error::invalid_params(problem)),
             None => {
@@ -84,31 +97,48 @@ impl Host {
     /// serde, after the input schema has been checked; its data goes back the same way. An error
     /// keeps its code; [`Error::cancelled`] says that it stopped by itself.
     ///
+    /// The handler may be an async closure that has state, which stays its own:
+    ///
+    /// ```no_run
+    /// use caphost::{CallContext, Capability, Error, Host};
+    /// use std::cell::Cell;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Add {
+    ///     amount: u32,
+    /// }
+    ///
+    /// fn offer(host: &Host) -> Result<(), Error> {
+    ///     let sum = Cell::new(0);
+    ///     host.register(Capability::new("sum.add"), async move |add: Add, _: CallContext| {
+    ///         sum.set(sum.get() + add.amount);
+    ///         Ok(sum.get())
+    ///     })
+    /// }
+    /// ```
+    ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`] when the name is taken or the description is invalid.
-    pub fn register<P, T, F>(
+    /// [`Code::INVALID_PARAMS`] when the name is taken or the description is invalid, or when `P` is
+    /// no type that an object can be read as, such as `u32`.
+    pub fn register<P, T>(
         &self,
         capability: Capability,
-        handler: impl Fn(P, CallContext) -> F + 'static,
+        handler: impl AsyncFn(P, CallContext) -> Result<T, Error> + 'static,
     ) -> Result<(), Error>
     where
-        P: DeserializeOwned,
+        P: DeserializeOwned + 'static,
         T: Serialize,
-        F: Future<Output = Result<T, Error>> + 'static,
     {
-        let run = move |params: JsValue, context: CallContext| -> LocalFuture {
-            let future = serde_wasm_bindgen::from_value::<P>(params)
-                .map(|params| handler(params, context))
-                .map_err(|error| Error::invalid_params(error.to_string()));
-            Box::pin(async move {
-                let data = future?.await?;
-                let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-                data.serialize(&serializer)
-                    .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
-            })
+        let handler = Rc::new(handler);
+        let run = move |given: JsValue, context: CallContext| -> LocalFuture {
+            let handler = handler.clone();
+            Box::pin(async move { data::returned(&handler(params::read(given)?, context).await?) })
         };
         let name = capability.name.clone();
         let options = capability.into_options()?;
+        if let Some(problem) = params::problem_with::<P>() {
+            return Err(Error::invalid_params(format!("{name}: {problem}")));
+        }
         if let Some(problem) = sys::problem_with_capability(&name, &options) {
             return Err(Error::invalid_params(problem));
         }

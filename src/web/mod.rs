@@ -24,6 +24,7 @@ mod host;
 mod inner;
 mod inspect;
 mod object;
+mod params;
 mod perform;
 mod promise;
 mod receive;
@@ -40,7 +41,6 @@ pub use caller::{
     SessionEnd,
 };
 pub use context::CallContext;
-pub use error::{IntoError, OfJavaScript, OfRust};
 pub use handle::HostHandle;
 pub use host::Host;
 pub use signals::{Abortable, Aborted, abortable};

@@ -43,6 +43,20 @@ pub fn abortable<F: Future + 'static>(signal: &AbortSignal, future: F) -> Aborta
 }
 
 /// A future that ends when a signal fires. Made with [`abortable`].
+///
+/// ```no_run
+/// use caphost::{Abortable, abortable};
+/// use web_sys::AbortSignal;
+///
+/// struct Upload {
+///     sent: Abortable<usize>,
+/// }
+///
+/// fn upload(bytes: Vec<u8>, signal: &AbortSignal) -> Upload {
+///     let sent = abortable(signal, async move { bytes.len() });
+///     Upload { sent }
+/// }
+/// ```
 pub struct Abortable<T: 'static> {
     task: Rc<Task<T>>,
     signal: AbortSignal,
@@ -50,6 +64,21 @@ pub struct Abortable<T: 'static> {
 }
 
 /// The signal has fired. In a capability, `?` makes an error of it with [`Code::CANCELLED`].
+///
+/// ```no_run
+/// use caphost::{Aborted, abortable};
+/// use web_sys::AbortSignal;
+///
+/// async fn or_none(signal: &AbortSignal) -> Option<u32> {
+///     match abortable(signal, async { 42 }).await {
+///         Ok(answer) => Some(answer),
+///         Err(Aborted { reason }) => {
+///             web_sys::console::log_1(&reason);
+///             None
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Aborted {
     /// What the signal has fired with: an `AbortError`, unless somebody has given another.

@@ -6,8 +6,13 @@
 //! ```no_run
 //! use caphost::{CallContext, Error, worker};
 //!
+//! #[derive(serde::Deserialize)]
+//! struct Params {
+//!     below: u64,
+//! }
+//!
 //! /// Counts without ever awaiting: a cancel ends it where it looks.
-//! fn count(below: u64, context: CallContext) -> Result<u64, Error> {
+//! fn count(Params { below }: Params, context: CallContext) -> Result<u64, Error> {
 //!     let mut odd = 0;
 //!     for n in 0..below {
 //!         if context.is_cancelled() {
@@ -19,6 +24,27 @@
 //! }
 //!
 //! worker::serve_sync("numbers.count", count);
+//! ```
+//!
+//! The start function runs in the page and in each worker. So it serves first, then returns if
+//! [`is_worker`], and only then makes the host:
+//!
+//! ```no_run
+//! use caphost::{App, Capability, Error, Host, WorkerModule, worker};
+//! use wasm_bindgen::prelude::*;
+//!
+//! # fn serve() {}
+//! #[wasm_bindgen(start)]
+//! fn start() -> Result<(), Error> {
+//!     serve(); // as above
+//!     if worker::is_worker() {
+//!         return Ok(());
+//!     }
+//!     let host = Host::new(App::new("my-app", "My app", "1.0.0"))?;
+//!     let module = WorkerModule::new("pkg/my_app.js");
+//!     host.register_worker(Capability::new("numbers.count"), &module)?;
+//!     host.expose(&js_sys::global())
+//! }
 //! ```
 
 use std::cell::{Cell, RefCell};
@@ -36,7 +62,7 @@ use web_sys::{AbortController, AbortSignal};
 use super::context::{CallContext, Place};
 use super::executor::Outcome;
 use super::object::{self, get, object, put};
-use super::{Error, perform, promise};
+use super::{Error, data, params, perform, promise};
 use crate::call::{CallId, Code};
 use crate::capability::Task;
 
@@ -74,8 +100,8 @@ extern "C" {
     fn schedule(this: &WorkerCall);
 }
 
-/// Whether this is one of the workers of [`crate::Host::register_worker`]: an app whose start
-/// function makes a host does so elsewhere only.
+/// Whether this is one of the workers of [`crate::Host::register_worker`]. There is no host there:
+/// a start function that makes one returns before it does.
 pub fn is_worker() -> bool {
     in_worker()
 }
@@ -83,15 +109,19 @@ pub fn is_worker() -> bool {
 /// Says what runs the calls of a capability, in a worker; elsewhere nothing comes of it. A cancel
 /// drops the future where it awaits: at once, if that is a [`CallContext::checkpoint`] and the page
 /// is cross-origin isolated, else when the worker's event loop has its turn.
-pub fn serve<P, T, F>(name: &str, handler: impl Fn(P, CallContext) -> F + 'static)
+///
+/// The parameters are an object, so `P` is a struct.
+pub fn serve<P, T>(name: &str, handler: impl AsyncFn(P, CallContext) -> Result<T, Error> + 'static)
 where
-    P: DeserializeOwned,
+    P: DeserializeOwned + 'static,
     T: Serialize,
-    F: Future<Output = Result<T, Error>> + 'static,
 {
-    offer(name, move |params, call| {
-        let future = read(params).map(|params| handler(params, context(&call)));
-        run(call, async move { write(&future?.await?) });
+    let handler = Rc::new(handler);
+    offer(name, move |given, call| {
+        let (handler, context) = (handler.clone(), context(&call));
+        run(call, async move {
+            data::returned(&handler(params::read(given)?, context).await?)
+        });
     });
 }
 
@@ -102,9 +132,9 @@ where
     P: DeserializeOwned,
     T: Serialize,
 {
-    offer(name, move |params, call| {
-        let result = read(params).and_then(|params| handler(params, context(&call)));
-        finish(&call, result.and_then(|data| write(&data)));
+    offer(name, move |given, call| {
+        let result = params::read(given).and_then(|params| handler(params, context(&call)));
+        finish(&call, result.and_then(|data| data::returned(&data)));
     });
 }
 
@@ -124,16 +154,6 @@ fn context(call: &WorkerCall) -> CallContext {
         place: Place::Worker(call.clone()),
         id,
     }
-}
-
-fn read<P: DeserializeOwned>(params: JsValue) -> Result<P, Error> {
-    serde_wasm_bindgen::from_value(params).map_err(|error| Error::invalid_params(error.to_string()))
-}
-
-fn write(data: &impl Serialize) -> Outcome {
-    let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-    data.serialize(&serializer)
-        .map_err(|error| Error::new(Code::OPERATION_FAILED, error.to_string()))
 }
 
 /// The end of a call whose future has not been dropped.

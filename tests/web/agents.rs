@@ -57,6 +57,19 @@ async fn a_call_gives_data_of_its_type() {
 }
 
 #[wasm_bindgen_test]
+async fn what_went_wrong_is_had_without_a_match() {
+    let (agent, _) = in_page().await;
+    let failed = agent.call::<f64>("double", &json!({})).await.unwrap_err();
+    assert_eq!(failed.message(), "no number");
+    assert_eq!(failed.error().unwrap().code, Code::INVALID_PARAMS);
+    let held = agent.call::<f64>("hold", &json!({})).start();
+    assert!(held.cancel(None).await.cancelled);
+    let cancelled = held.await.unwrap_err();
+    assert_eq!(cancelled.message(), "The call was cancelled");
+    assert!(cancelled.error().is_none());
+}
+
+#[wasm_bindgen_test]
 async fn a_call_that_fails_tells_its_code() {
     let (agent, _) = in_page().await;
     let refused = agent.call::<f64>("double", &json!({})).await.unwrap_err();

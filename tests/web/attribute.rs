@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use caphost::{Agent, CallContext, Code, Error, capability};
+use caphost::{Agent, CallContext, Code, Error, Host, capability};
 use serde_json::{Value as Json, json};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -41,6 +41,29 @@ impl std::error::Error for Mine {}
 #[capability]
 async fn own_error(_: Range) -> Result<u32, Mine> {
     Err(Mine)
+}
+
+/// An error with a code, which is also an error of Rust.
+#[derive(Debug)]
+struct Coded;
+
+impl fmt::Display for Coded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("too large")
+    }
+}
+
+impl std::error::Error for Coded {}
+
+impl From<Coded> for Error {
+    fn from(error: Coded) -> Self {
+        Error::new("TOO_LARGE", error.to_string())
+    }
+}
+
+#[capability]
+async fn coded() -> Result<u32, Coded> {
+    Err(Coded)
 }
 
 #[capability]
@@ -83,6 +106,7 @@ async fn parameters_and_errors_are_of_any_kind() {
     for register in [
         nothing::register,
         own_error::register,
+        coded::register,
         boxed::register,
         thrown::register,
     ] {
@@ -95,6 +119,7 @@ async fn parameters_and_errors_are_of_any_kind() {
         .unwrap();
     for (name, said) in [
         ("own_error", "OPERATION_FAILED: my own"),
+        ("coded", "TOO_LARGE: too large"),
         ("boxed", "MINE: mine"),
         ("thrown", "OPERATION_FAILED: a text"),
     ] {
@@ -106,4 +131,39 @@ async fn parameters_and_errors_are_of_any_kind() {
 #[wasm_bindgen_test]
 async fn the_function_stays_as_it_is() {
     assert!(nothing().await.is_ok());
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Number(#[allow(dead_code)] u32);
+
+#[capability(name = "of.number")]
+async fn of_number(_: Number) -> Result<(), Error> {
+    Ok(())
+}
+
+#[capability(name = "of.many")]
+async fn of_many(_: Vec<String>) -> Result<(), Error> {
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+fn parameters_that_are_no_object_are_refused_with_the_capability() {
+    let host = host();
+    let refused = |register: fn(&Host) -> Result<(), Error>| register(&host).unwrap_err();
+    for (register, said) in [
+        (
+            of_number::register as fn(&Host) -> Result<(), Error>,
+            "of.number: parameters are an object; this type is an integer: take a struct",
+        ),
+        (
+            of_many::register,
+            "of.many: parameters are an object; this type is an array: take a struct",
+        ),
+    ] {
+        let error = refused(register);
+        assert_eq!(
+            (&error.code, &*error.message),
+            (&Code::INVALID_PARAMS, said)
+        );
+    }
 }

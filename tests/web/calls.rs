@@ -200,3 +200,119 @@ async fn a_host_has_limits_of_its_own() {
     assert_eq!(second["error"]["code"], "RATE_LIMITED");
     assert_eq!(settled::<Json>(first).await["success"], true);
 }
+
+/// What is said of parameters that the handler's type cannot be read from.
+async fn said_of<P: serde::de::DeserializeOwned + 'static>(given: &str) -> String {
+    let host = host();
+    let handler = async |_: P, _: CallContext| Ok(());
+    host.register(Capability::new("typed"), handler).unwrap();
+    let response = call(&Abp::of(&host).await, "typed", given).await;
+    assert_eq!(response["error"]["code"], "INVALID_PARAMS");
+    response["error"]["message"].as_str().unwrap().into()
+}
+
+#[wasm_bindgen_test]
+async fn what_does_not_fit_is_said_plainly() {
+    #[derive(Deserialize)]
+    struct Text {
+        #[allow(dead_code)]
+        text: String,
+    }
+    for (given, said) in [
+        ("{}", "missing field `text`"),
+        (
+            r#"{"text":{"a":1}}"#,
+            "invalid type: an object, expected a string",
+        ),
+        (
+            r#"{"text":[1]}"#,
+            "invalid type: an array, expected a string",
+        ),
+        (
+            r#"{"text":true}"#,
+            "invalid type: boolean `true`, expected a string",
+        ),
+    ] {
+        let whole = format!("The parameters do not fit: {said}");
+        assert_eq!(said_of::<Text>(given).await, whole);
+    }
+}
+
+#[wasm_bindgen_test]
+fn a_type_that_no_object_can_be_read_as_is_refused() {
+    fn refused<P: serde::de::DeserializeOwned + 'static>() -> String {
+        let handler = async |_: P, _: CallContext| Ok(());
+        let refused = host().register(Capability::new("typed"), handler);
+        refused
+            .err()
+            .map_or_else(String::new, |error| error.message.to_string())
+    }
+    #[derive(Deserialize)]
+    struct Kept(
+        #[serde(with = "serde_wasm_bindgen::preserve")]
+        #[allow(dead_code)]
+        wasm_bindgen::JsValue,
+    );
+    #[derive(Deserialize)]
+    #[allow(dead_code)]
+    enum Choice {
+        Number { of: u32 },
+    }
+    for (said, kind) in [
+        (refused::<u32>(), "an integer"),
+        (refused::<Option<f64>>(), "a number"),
+        (refused::<String>(), "a string"),
+        (refused::<bool>(), "a boolean"),
+        (refused::<Vec<u8>>(), "an array"),
+        (refused::<(u32, u32)>(), "an array"),
+        (refused::<()>(), "nothing"),
+    ] {
+        let whole = format!("typed: parameters are an object; this type is {kind}: take a struct");
+        assert_eq!(said, whole);
+    }
+    for said in [
+        refused::<Parts>(),
+        refused::<Option<Parts>>(),
+        refused::<Json>(),
+        refused::<std::collections::HashMap<String, u32>>(),
+        refused::<Kept>(),
+        refused::<Choice>(),
+        refused::<serde::de::IgnoredAny>(),
+    ] {
+        assert_eq!(said, "");
+    }
+}
+
+#[wasm_bindgen_test]
+fn a_schema_that_no_object_fits_is_refused() {
+    for (kind, said) in [
+        ("string", "a string"),
+        ("null", "nothing"),
+        ("array", "an array"),
+    ] {
+        let schema = json!({ "type": kind });
+        let capability = Capability::new("add").input_schema_from(&schema);
+        let refused = host().register(capability, add).unwrap_err();
+        let whole = format!("add: parameters are an object; this type is {said}: take a struct");
+        assert_eq!(refused.message, whole);
+    }
+    let either = Capability::new("add").input_schema(r#"{ "type": ["object", "null"] }"#);
+    host().register(either, add).unwrap();
+}
+
+#[wasm_bindgen_test]
+async fn a_closure_keeps_its_state_from_call_to_call() {
+    let (host, sum) = (host(), std::cell::Cell::new(0));
+    let names = vec![String::from("a")];
+    let handler = async move |parts: Parts, context: CallContext| {
+        context.checkpoint().await;
+        sum.set(sum.get() + parts.left_part);
+        Ok((sum.get(), names.clone()))
+    };
+    host.register(Capability::new("count"), handler).unwrap();
+    let abp = Abp::of(&host).await;
+    for total in [2, 4] {
+        let response = call(&abp, "count", r#"{"leftPart":2}"#).await;
+        assert_eq!(response["data"], json!([total, ["a"]]));
+    }
+}

@@ -52,6 +52,18 @@ impl Drop for Session {
 }
 
 /// How a session has ended.
+///
+/// ```no_run
+/// use caphost::{Agent, SessionEnd};
+///
+/// async fn follow(agent: &Agent) {
+///     match agent.closed().await {
+///         SessionEnd::Shutdown => {}
+///         SessionEnd::Disconnected => web_sys::console::log_1(&"The app is gone".into()),
+///         SessionEnd::Failed => web_sys::console::log_1(&"Reload the page".into()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionEnd {
     /// It was shut down by the agent.

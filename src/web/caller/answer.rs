@@ -61,6 +61,22 @@ impl CallError {
         }
     }
 
+    /// What a person reads.
+    pub fn message(&self) -> &str {
+        match self {
+            CallError::Cancelled { .. } => "The call was cancelled",
+            CallError::Failed(error) => &error.message,
+        }
+    }
+
+    /// The error of a call that has failed, with its `details` and the rest.
+    pub fn error(&self) -> Option<&Error> {
+        match self {
+            CallError::Cancelled { .. } => None,
+            CallError::Failed(error) => Some(error),
+        }
+    }
+
     /// The data of an `ABPResponse`, if it has completed.
     pub(super) fn unless_completed(response: &JsValue) -> Result<JsValue, CallError> {
         if get(response, "success") == true {
@@ -142,6 +158,21 @@ pub struct CancelResponse {
 }
 
 /// How the handler of a call ended after that was answered with [`Stop::Abandoned`].
+///
+/// ```no_run
+/// use caphost::{Agent, HandlerEnd};
+///
+/// /// Whether what a call was doing goes on, as far as that is known.
+/// async fn may_go_on(agent: &Agent, call_id: &str) -> bool {
+///     match agent.cancel(call_id, None).await.ended {
+///         Some(HandlerEnd { success, after }) => {
+///             web_sys::console::log_1(&format!("{success} after {after:?}").into());
+///             false
+///         }
+///         None => true,
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HandlerEnd {
     /// Whether it returned data, which was discarded.

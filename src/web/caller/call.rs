@@ -47,6 +47,24 @@ pub struct Call<T> {
 }
 
 /// How far a call is.
+///
+/// ```no_run
+/// use caphost::{Agent, CallError, ProgressInfo};
+/// use serde_json::json;
+///
+/// fn text(info: &ProgressInfo) -> String {
+///     let stage = info.stage.as_deref().unwrap_or("working");
+///     match info.total {
+///         Some(total) => format!("{stage}: {} of {total}", info.progress),
+///         None => format!("{stage}: {}", info.progress),
+///     }
+/// }
+///
+/// async fn export(agent: &Agent) -> Result<u32, CallError> {
+///     let call = agent.call("export.pdf", &json!({ "pages": 12 }));
+///     call.on_progress(|info| web_sys::console::log_1(&text(&info).into())).await
+/// }
+/// ```
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProgressInfo {
@@ -227,7 +245,8 @@ impl<T: DeserializeOwned> Future for RunningCall<T> {
         let response = answer.ok().and_then(Result::ok).unwrap_or_default();
         let data = CallError::unless_completed(&response)?;
         Poll::Ready(serde_wasm_bindgen::from_value(data).map_err(|error| {
-            let message = format!("The data of the call is not what was expected: {error}");
+            let said = data::said(error);
+            let message = format!("The data of the call is not what was expected: {said}");
             CallError::Failed(Error::new(Code::OPERATION_FAILED, message))
         }))
     }

@@ -12,6 +12,7 @@ import { block, commands } from './blocks.mjs';
 
 const glue = join(glueDir, 'readme-app');
 const dist = join(glueDir, 'readme-app-bundle');
+const workers = join(glueDir, 'readme-workers');
 
 /** @param {string} imports of an import map */
 const page = (imports) => `<!doctype html>
@@ -20,6 +21,9 @@ const page = (imports) => `<!doctype html>
 <script type="importmap">{ "imports": ${imports} }</script>
 <script type="module" src="start.js"></script>`;
 const example = (/** @type {string[]} */ ...path) => readFileSync(join(root, 'examples', 'rust', ...path), 'utf8');
+const workersExample = (/** @type {string[]} */ ...path) => readFileSync(join(root, 'examples', 'rust-worker', ...path), 'utf8');
+/** The flag of a worker that computes needs shared memory. */
+const isolated = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
 const javascript = (/** @type {string} */ body) => ({ body, contentType: 'text/javascript; charset=utf-8' });
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -30,11 +34,12 @@ let browser;
 before(async () => {
   const { wasmBindgen } = await setUpWasm();
   await buildWasm({ crate: 'caphost-example-rust', library: 'my_app', profile: 'dev', out: glue, name: 'my_app', wasmBindgen });
+  await buildWasm({ crate: 'caphost-example-rust-worker', library: 'primes', profile: 'dev', out: workers, name: 'primes', wasmBindgen });
   // As any author would: only of what wasm-bindgen wrote, and without plugins.
   await bundle({ entryPoints: [join(glue, 'my_app.js')], bundle: true, splitting: true, format: 'esm', outdir: dist, logOverride: { 'duplicate-object-key': 'silent' } });
   copyFileSync(join(glue, 'my_app_bg.wasm'), join(dist, 'my_app_bg.wasm'));
   server = await serveFiles({
-    folders: { '/bundled/pkg/': dist, '/mapped/pkg/': glue, '/example/pkg/': glue },
+    folders: { '/bundled/pkg/': dist, '/mapped/pkg/': glue, '/example/pkg/': glue, '/workers/pkg/': workers },
     pages: {
       '/bundled/': page('{}'),
       '/mapped/': page('{}'),
@@ -42,7 +47,10 @@ before(async () => {
       '/mapped/start.js': javascript(block('start.js')),
       '/example/': example('index.html'),
       '/example/start.js': javascript(example('start.js')),
+      '/workers/': workersExample('index.html'),
+      '/workers/start.js': javascript(workersExample('start.js')),
     },
+    headers: isolated,
   });
   browser = await launchPuppeteer();
 });
@@ -61,7 +69,7 @@ test('what was built is the Rust app of the documentation, and built as it says'
   for (const line of dependencies?.trim().split('\n') ?? []) {
     if (!line.startsWith('caphost')) assert.ok(cargo.includes(`\n${line}\n`), line);
   }
-  assert.match(cargo, /^caphost = \{ path = "..\/..", features = \["macros"\] \}$/m);
+  assert.match(cargo, /^caphost = \{ path = "..\/..", features = \["macros", "serde_json"\] \}$/m);
   assert.equal(block('.cargo/config.toml'), example('.cargo', 'config.toml'));
   assert.ok(commands.includes('wasm-pack build --target web'));
   assert.ok(commands.includes('wasm-pack test --headless --chrome'));
@@ -97,18 +105,29 @@ for (const way of ['bundled', 'mapped']) {
   });
 }
 
-test('the page of the example in Rust counts, and stops', async (t) => {
-  const page = await browser.newPage();
-  t.after(() => page.close());
-  await page.goto(server.url('/example/'));
-  await page.waitForFunction('window.abp?.initialized');
-  const said = (/** @type {string} */ text) => page.waitForFunction((it) => document.getElementById('said')?.textContent === it, {}, text);
-  await page.$eval('#below', (it) => it.setAttribute('value', '100'));
-  await page.click('#count');
-  await said('25 primes');
-  await page.$eval('#below', (it) => it.setAttribute('value', '4000000000'));
-  await page.click('#count');
-  await said('Counting…');
-  await page.click('#stop');
-  await said('Stopped: dropped');
+test('what runs in workers is the example of the page on workers', () => {
+  const [, code] = /^```rust\n(.*?)^```$/ms.exec(readFileSync(join(root, 'docs', 'workers.md'), 'utf8')) ?? [];
+  assert.equal(workersExample('src', 'app.rs'), code);
 });
+
+for (const { path, name, stopped } of [
+  { path: '/example/', name: 'the example in Rust', stopped: 'Stopped: dropped' },
+  // It looks whether it is to stop, and returns.
+  { path: '/workers/', name: 'the example with workers', stopped: 'Stopped: returned' },
+]) {
+  test(`the page of ${name} counts, and stops`, async (t) => {
+    const page = await browser.newPage();
+    t.after(() => page.close());
+    await page.goto(server.url(path));
+    await page.waitForFunction('window.abp?.initialized');
+    const said = (/** @type {string} */ text) => page.waitForFunction((it) => document.getElementById('said')?.textContent === it, {}, text);
+    await page.$eval('#below', (it) => it.setAttribute('value', '100'));
+    await page.click('#count');
+    await said('25 primes');
+    await page.$eval('#below', (it) => it.setAttribute('value', '4000000000'));
+    await page.click('#count');
+    await said('Counting…');
+    await page.click('#stop');
+    await said(stopped);
+  });
+}

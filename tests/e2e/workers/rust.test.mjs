@@ -40,16 +40,25 @@ for (const place of places) {
       const agent = await lab.connect(host, { onElicitation: async () => ({ success: true, data: { value: 21 } }) });
       const asked = await agent.call('worker.ask');
       const summed = await agent.call('worker.sum', { below: 4 });
+      const multiplied = await agent.call('worker.product', { below: 5 });
+      const tooMuch = await agent.call('worker.product', { below: 50 });
+      const inWorker = await agent.call('worker.host');
       const other = agent.call('worker.pace', { way: 'waits' }, { callId: 'other' });
       const panic = await agent.call('worker.run', { way: 'panic' });
       const next = await agent.call('worker.run', { way: 'return' });
       const missing = await agent.call('worker.missing');
       const params = await agent.call('worker.run', { way: 5 });
       const cancel = await agent.cancel('other');
-      return { asked: asked.data, summed: summed.data, panic: panic.error, next: next.data, missing: missing.error.code, params: params.error.code, other: (await other).metadata.stop, cancel: cancel.metadata.stop };
+      return { asked: asked.data, summed: summed.data, multiplied: multiplied.data, tooMuch: tooMuch.error.code, host: inWorker.error, panic: panic.error, next: next.data, missing: missing.error, params: params.error, other: (await other).metadata.stop, cancel: cancel.metadata.stop };
     });
     if (!seen) return;
     assert.equal(seen.panic.code, 'INTERNAL_ERROR');
-    assert.deepEqual({ ...seen, panic: 0 }, { asked: { value: 42 }, summed: 6, panic: 0, next: { done: true }, missing: 'CAPABILITY_UNAVAILABLE', params: 'INVALID_PARAMS', other: 'dropped', cancel: 'dropped' });
+    assert.equal(seen.host.code, 'NOT_SUPPORTED');
+    assert.match(seen.host.message, /return before `Host::new` when `worker::is_worker\(\)`/);
+    assert.equal(seen.missing.code, 'CAPABILITY_UNAVAILABLE');
+    assert.match(seen.missing.message, /^The module serves no "worker.missing": .* worker::serve or worker::serve_sync /);
+    assert.equal(seen.params.code, 'INVALID_PARAMS');
+    assert.equal(seen.params.message, 'The parameters do not fit: invalid type: floating point `5.0`, expected a string');
+    assert.deepEqual({ ...seen, panic: 0, host: 0, missing: 0, params: 0 }, { panic: 0, host: 0, missing: 0, params: 0, asked: { value: 42 }, summed: 6, multiplied: 24, tooMuch: 'TOO_MUCH', next: { done: true }, other: 'dropped', cancel: 'dropped' });
   });
 }

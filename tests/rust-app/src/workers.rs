@@ -2,7 +2,9 @@
 //! that the page shares with it. What never looks whether it is to stop also posts to a channel, every
 //! few milliseconds, what time it is.
 
-use caphost::{CallContext, Capability, Error, Host, Progress, WorkerModule, capability, worker};
+use caphost::{
+    App, CallContext, Capability, Error, Host, Progress, WorkerModule, capability, worker,
+};
 use js_sys::{Atomics, Date, Int32Array};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -203,8 +205,30 @@ async fn sum(Range { below }: Range, context: CallContext) -> Result<u32, Error>
     Ok((0..below).sum())
 }
 
+struct TooMuch;
+
+impl From<TooMuch> for Error {
+    fn from(_: TooMuch) -> Self {
+        Error::new("TOO_MUCH", "That is too much")
+    }
+}
+
+/// Multiplies numbers, and does not await.
+#[capability(name = "worker.product")]
+fn product(Range { below }: Range) -> Result<u32, TooMuch> {
+    (1..below).try_fold(1u32, u32::checked_mul).ok_or(TooMuch)
+}
+
+/// A host has no business there.
+fn host(_: Work, _: CallContext) -> Result<Done, Error> {
+    Host::new(App::new("rust-app", "In a worker", "1.0.0"))?;
+    Ok(Done { done: true })
+}
+
 /// What this module serves in its workers.
 pub fn serve() {
+    worker::serve_sync("worker.host", host);
+    product::serve();
     worker::serve_sync("worker.run", run);
     worker::serve("worker.pace", pace);
     worker::serve("worker.ask", ask);
@@ -216,9 +240,16 @@ pub fn register(host: &Host) -> Result<(), Error> {
     let module = WorkerModule::new("/rust-app-build/caphost_test_app.js")
         .script("/caphost/worker.js")
         .warm(false);
-    for name in ["worker.run", "worker.pace", "worker.ask", "worker.missing"] {
+    for name in [
+        "worker.run",
+        "worker.pace",
+        "worker.ask",
+        "worker.host",
+        "worker.missing",
+    ] {
         host.register_worker(Capability::new(name), &module)?;
     }
+    host.register_worker(product::capability(), &module)?;
     host.register_worker(sum::capability(), &module)?;
     host.register(
         Capability::new("rust.double"),

@@ -366,6 +366,6 @@ function heed(what, number, said, handler) {
     const call = (current = new Call(number, callId, own));
     if (handler) void run(handler, name, params, call);
     else if (own) call.guard(() => own.start(params, call));
-    else call.end('failed', { code: 'CAPABILITY_UNAVAILABLE', message: `The module serves no "${name}"` });
+    else call.end('failed', { code: 'CAPABILITY_UNAVAILABLE', message: `The module serves no "${name}": call worker::serve or worker::serve_sync with that name in its start function` });
   } else if (current?.serial === number) current.stop(said[0]);
 }

@@ -1,0 +1,3 @@
+//! The app of "Capabilities in workers": `app.rs` is what stands there, word for word.
+#[cfg(target_arch = "wasm32")]
+mod app;
