@@ -20,11 +20,12 @@ const script = (between) => `
 for (const [what, between] of Object.entries({
   'nobody has come over the port': '',
   'an agent has come and gone': 'const agent = await connectPort(port2); await agent.invoke("x"); await agent.shutdown();',
+  'an agent has gone, long after it came': 'const agent = await connectPort(port2); for (let i = 0; i < 5; i += 1) { gc(); await new Promise((resolve) => setTimeout(resolve, 10)); } await agent.shutdown();',
   'an agent is there': 'const agent = await connectPort(port2); await agent.invoke("x");',
   'the port was given back': 'release();',
 })) {
   test(`Node ends once the host is closed, when ${what}`, () => {
-    const { stdout, error } = spawnSync(process.execPath, ['--input-type=module', '--eval', script(between)], { cwd: root, encoding: 'utf8', timeout: 20_000 });
+    const { stdout, error } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '--eval', script(between)], { cwd: root, encoding: 'utf8', timeout: 20_000 });
     assert.equal(error, undefined);
     assert.equal(stdout, 'closed\n');
   });

@@ -1,10 +1,9 @@
 // Runs in a worker: it may compute without awaiting.
-import type { WorkerHandler } from 'caphost';
-import type { z } from 'zod';
-import type { primes } from './capabilities.ts';
+import type { WorkerHandlerOf } from 'caphost';
+import type { Caps, primes } from './capabilities.ts';
 
 /** It is given what the schema has made of the parameters: defaults are filled in. */
-export const count: WorkerHandler<z.output<typeof primes.input>, z.input<typeof primes.output>> = ({ below }, { cancelled, progress }) => {
+export const count: WorkerHandlerOf<Caps, 'primes.count', typeof primes.input, typeof primes.output> = ({ below }, { cancelled, progress }) => {
   let found = 0;
   for (let n = 2; n < below; n += 1) {
     if (n % 10_000 === 0) {
