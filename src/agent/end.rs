@@ -8,7 +8,7 @@ use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
 use crate::call::{Code, Deadlines, Error, Millis, in_order};
 
-const UNKNOWN: &str = "The app is disconnected: the outcome is unknown";
+const UNKNOWN: &str = "The connection to the app was lost: the outcome is unknown";
 
 impl<P: Clone> AgentState<P> {
     /// Ends the session: the host cancels and answers what is in flight.
@@ -57,7 +57,7 @@ impl<P: Clone> AgentState<P> {
         if self.shutting_down.is_some() && self.calls.is_empty() {
             self.shutdown_unanswered();
         } else {
-            self.close(Code::DISCONNECTED, "The app is disconnected");
+            self.close(Code::DISCONNECTED, "The connection to the app was lost");
         }
     }
 
