@@ -156,9 +156,13 @@ export class Host {
   acceptPort(port, options = {}) {
     this.#ensureOpen();
     const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
-    // Without a session it is held by its listeners alone, which would keep Node from ending.
-    const known = new WeakRef(release);
-    this.#closers.add(() => known.deref()?.());
+    // Whoever comes over it later is told that the host is closed. Node does not stay for that; a
+    // worker of Node's is for others to end.
+    const known = new WeakRef(port);
+    this.#closers.add(() => {
+      const left = known.deref();
+      if (left?.start) left.unref?.();
+    });
     return release;
   }
 
