@@ -45,6 +45,7 @@ mod http_client;
 mod limits;
 mod options;
 mod pauses;
+mod refusals;
 mod remembered;
 mod seldom;
 mod server;

@@ -30,6 +30,48 @@ impl Seldom {
     }
 }
 
+/// Subjects that have a line of their own within [`SELDOM`], at most.
+const SUBJECTS: usize = 8;
+
+/// [`Seldom`] for each of a few subjects, which strangers may choose: what does not fit, or was told of
+/// lately, is counted for the next line.
+#[derive(Debug)]
+pub(crate) struct SeldomOf(Mutex<Told>);
+
+#[derive(Debug)]
+struct Told {
+    lately: Vec<(String, Instant)>,
+    suppressed: usize,
+}
+
+impl SeldomOf {
+    pub const fn new() -> Self {
+        SeldomOf(Mutex::new(Told {
+            lately: Vec::new(),
+            suppressed: 0,
+        }))
+    }
+
+    /// Whether a line about `subject` is due, and how many of any subject were left out since the last
+    /// line.
+    pub fn is_due(&self, subject: &str) -> Option<usize> {
+        self.is_due_at(subject, Instant::now())
+    }
+
+    fn is_due_at(&self, subject: &str, now: Instant) -> Option<usize> {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.lately
+            .retain(|(_, at)| now.saturating_duration_since(*at) < SELDOM);
+        let is_known = told.lately.iter().any(|(known, _)| known == subject);
+        if is_known || told.lately.len() >= SUBJECTS {
+            told.suppressed += 1;
+            return None;
+        }
+        told.lately.push((subject.to_string(), now));
+        Some(std::mem::take(&mut told.suppressed))
+    }
+}
+
 /// [`Seldom`] for each token, by its name: what one does all the time does not hide what others
 /// do.
 #[derive(Debug, Default)]
@@ -76,6 +118,23 @@ mod tests {
         }
         assert!(seldom.is_due_at(now + SELDOM));
         assert!(!seldom.is_due_at(now + SELDOM));
+    }
+
+    #[test]
+    fn each_subject_has_its_line_and_strangers_do_not_fill_the_log() {
+        let (seldom, now) = (&SeldomOf::new(), Instant::now());
+        assert_eq!(seldom.is_due_at("wrong", now), Some(0));
+        assert_eq!(seldom.is_due_at("wrong", now), None);
+        assert_eq!(seldom.is_due_at("none", now), Some(1));
+        let guesses: Vec<_> = (0..1_000).map(|it| it.to_string()).collect();
+        let lines = |at| {
+            guesses
+                .iter()
+                .filter_map(move |it| seldom.is_due_at(it, at))
+        };
+        assert_eq!(lines(now).count(), SUBJECTS - 2);
+        let later: Vec<_> = lines(now + SELDOM).collect();
+        assert_eq!((later.len(), later[0]), (SUBJECTS, 1_000 - (SUBJECTS - 2)));
     }
 
     #[test]

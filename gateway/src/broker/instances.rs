@@ -64,7 +64,7 @@ impl Broker {
 
     /// The most recent connection of the app that is wanted; the gateway's own, if it is a tool
     /// server's: every worker may have that. Or the connection that is the instance wanted.
-    pub(super) fn latest(&self, wanted: &str) -> Option<PeerId> {
+    pub(crate) fn latest(&self, wanted: &str) -> Option<PeerId> {
         let connections = self.directory.connections(wanted);
         let latest = connections.max_by_key(|peer| self.rank(*peer));
         latest.or_else(|| {

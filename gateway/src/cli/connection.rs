@@ -249,7 +249,10 @@ fn no_session(error: AbpError, closed: Option<u16>) -> Failure {
         return failure.hint(format!("apps: {}", apps.join(", ")));
     }
     match (closed, failure.code()) {
-        (Some(1001), _) => Failure::new(Code::DISCONNECTED, "the gateway is stopping"),
+        (Some(1001), _) => {
+            let message = "the gateway is stopping and takes no new calls: nothing was called";
+            Failure::new(Code::CAPABILITY_UNAVAILABLE, message)
+        }
         (Some(1013), _) => Failure::new(Code::RATE_LIMITED, "the gateway has too many agents"),
         (_, "DISCONNECTED") => {
             failure.hint("Is the app's page open, and connected to the gateway?")

@@ -17,6 +17,7 @@ mod stdio;
 mod terminal;
 mod types;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -33,9 +34,16 @@ use serve::{Serve, Unserved};
 use stdio::{Mcp, Stdio};
 use types::Types;
 
+const AFTER: &str = "\
+--gateway, --token and --app may stand before the command, too:
+  caphost --gateway https://gateway.example apps";
+
+/// The options that say which gateway and app a subcommand talks to.
+const CONNECTION: [&str; 3] = ["--gateway", "--token", "--app"];
+
 /// A gateway between browser apps and agents.
 #[derive(Debug, Parser)]
-#[command(name = "caphost", version, arg_required_else_help = true)]
+#[command(name = "caphost", version, arg_required_else_help = true, after_help = AFTER)]
 struct Arguments {
     #[command(flatten, next_help_heading = "Logging")]
     logging: Logging,
@@ -43,9 +51,22 @@ struct Arguments {
     command: Command,
 }
 
+const SERVE: &str = "\
+Runs a gateway: agents call what apps in browsers offer, and operators watch and cancel the calls.
+
+  caphost serve                            for this machine, at http://127.0.0.1:8787
+  caphost serve --host 0.0.0.0 --token app=SECRET1 --token agent=SECRET2 --token admin=SECRET3
+                                           for others, each with a token of its role
+
+Apps connect to /abp/app, and agents to /abp, /mcp, /jsonrpc or /rap. /runs is the page of calls.
+
+A secret has 16 characters or more; `openssl rand -hex 16` makes one. CAPHOST_TOKENS, a list with
+commas, keeps them off the command line.";
+
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serves the demo page, and relays between apps (/abp/app) and agents (/abp).
+    /// Runs a gateway: agents call what apps in browsers offer, and operators watch and cancel the calls.
+    #[command(long_about = SERVE)]
     Serve(Box<Serve>),
     Apps(Apps),
     List(List),
@@ -63,9 +84,9 @@ impl Command {
         let (name, checked) = match self {
             Command::Serve(serve) => ("serve", serve.check()),
             Command::Call(call) => ("call", call.check()),
+            Command::Types(types) => ("types", types.check()),
             Command::Apps(_)
             | Command::List(_)
-            | Command::Types(_)
             | Command::Runs(_)
             | Command::Cancel(_)
             | Command::Stdio(_)
@@ -100,7 +121,7 @@ impl Command {
 ///
 /// Exit status 0: done, 1: failed, 2: wrong usage, 130: the call was cancelled.
 pub fn main() -> ExitCode {
-    let given: Vec<_> = std::env::args_os().collect();
+    let given = connection_last(std::env::args_os().collect());
     let configured = match config_file::apply(Arguments::command(), &given) {
         Ok(command) => command,
         Err(message) => {
@@ -131,6 +152,37 @@ pub fn main() -> ExitCode {
     let exit = runtime.block_on(command.run());
     runtime.shutdown_background();
     exit.into()
+}
+
+/// The options of the connection that stand before a subcommand, put behind it: these are options of
+/// subcommands, as `serve` has another `--token`.
+fn connection_last(given: Vec<OsString>) -> Vec<OsString> {
+    let is_option = |it: &OsString, names: &[&str]| names.iter().any(|name| *it == **name);
+    let has_value = |it: &OsString| {
+        let (name, _) = it.to_str()?.split_once('=')?;
+        Some(CONNECTION.contains(&name))
+    };
+    let (mut before, mut moved) = (Vec::new(), Vec::new());
+    let mut rest = given.into_iter();
+    before.extend(rest.next());
+    while let Some(argument) = rest.next() {
+        if is_option(&argument, &CONNECTION) {
+            moved.push(argument);
+            moved.extend(rest.next());
+        } else if has_value(&argument) == Some(true) {
+            moved.push(argument);
+        } else if is_option(&argument, &["--log", "--log-format"]) {
+            before.push(argument);
+            before.extend(rest.next());
+        } else {
+            let is_command = !argument.as_encoded_bytes().starts_with(b"-");
+            before.push(argument);
+            if is_command {
+                break;
+            }
+        }
+    }
+    before.into_iter().chain(moved).chain(rest).collect()
 }
 
 fn fail(message: &str) -> Exit {
@@ -181,4 +233,40 @@ fn parse_filter(text: &str) -> Result<String, String> {
     EnvFilter::try_new(text)
         .map(|_| text.to_string())
         .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_the_connection_may_stand_before_the_subcommand() {
+        for (given, expected) in [
+            (
+                "caphost --gateway http://a apps",
+                "caphost apps --gateway http://a",
+            ),
+            (
+                "caphost --log info --token=x --app a call a.b --json",
+                "caphost --log info call --token=x --app a a.b --json",
+            ),
+            (
+                "caphost call --gateway http://a",
+                "caphost call --gateway http://a",
+            ),
+            ("caphost serve --token app=x", "caphost serve --token app=x"),
+            ("caphost --version", "caphost --version"),
+            ("caphost --gateway", "caphost --gateway"),
+        ] {
+            let given = given.split_whitespace().map(OsString::from).collect();
+            let ordered = connection_last(given);
+            let expected: Vec<_> = expected.split_whitespace().map(OsString::from).collect();
+            assert_eq!(ordered, expected);
+        }
+    }
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        Arguments::command().debug_assert();
+    }
 }

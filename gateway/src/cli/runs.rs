@@ -1,21 +1,27 @@
 //! `caphost runs` and `caphost cancel`
 
+use std::io::{IsTerminal, stdout};
+use std::time::{Duration, Instant};
+
 use clap::Args;
 use console::style;
 use serde_json::{Value, json};
 
 use super::client::{Api, Exit, Failure};
 use super::gateway_args::Access;
-use super::terminal::{one_line, print, print_json, table};
+use super::terminal::{one_line, print, print_json, say, table};
 use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
-use caphost::call::{Code, Stop};
+use caphost::call::{Code, LateEnd, Stop};
 
 const EXAMPLES: &str = "\
 Examples:
   caphost runs
   caphost runs --limit 0          only those in flight
-  caphost runs --json | jq -r '.runs[] | select(.state == \"running\").runId'";
+  caphost runs --json | jq -r '.runs[] | select(.state == \"running\").runId'
+  caphost runs --json | jq -r '.runs[] | [.runId, .callId] | @tsv'     with the id of each call
+
+In brackets behind a state stands how far the stop of a cancelled run was seen.";
 
 /// Lists the calls the gateway has carried, newest first.
 ///
@@ -54,6 +60,10 @@ impl Runs {
         } else if runs.is_empty() {
             print(&with_doubt("No runs.".into(), &answer))
         } else {
+            if stdout().is_terminal() {
+                let hint = "`caphost runs --json` has more of each, such as its callId";
+                say(&style(hint).for_stderr().dim().to_string());
+            }
             print(&shown(runs, &answer))
         };
         printed.map_err(Failure::unwritten)
@@ -98,33 +108,52 @@ fn row(run: &Value, now: f64) -> Vec<String> {
         state.push_str(&format!(" {percentage:.0} %"));
     }
     if let Some(stop) = run["stop"].as_str() {
-        state.push_str(seen(Stop::of_peer(Some(stop)), !run["ended"].is_null()));
+        let ended = stops::read_ended(run["ended"].to_string().as_bytes());
+        state.push_str(&seen(Stop::of_peer(Some(stop)), ended));
     }
-    for field in ["error", "cancelReason"] {
-        if let Some(why) = run[field].as_str() {
-            state.push_str(&format!(": {}", one_line(why)));
-            break;
-        }
+    if let Some(error) = run["error"].as_str() {
+        state.push_str(&format!(": {}", one_line(error)));
+    } else if let Some(reason) = run["cancelReason"].as_str() {
+        state.push_str(&format!(": \"{}\"", shortened(&one_line(reason))));
     }
-    let agent = run["agent"].as_str();
-    let agent = agent.map_or(String::new(), |name| format!("{}, ", one_line(name)));
+    let by = match (run["agent"].as_str(), run["owner"].as_str()) {
+        // Nobody has a token.
+        (Some(agent), Some("anyone")) => one_line(agent),
+        (Some(agent), _) => format!("{}, {}", one_line(agent), text("owner")),
+        (None, _) => text("owner"),
+    };
     vec![
         text("runId"),
         text("app"),
         text("capability"),
-        format!("{agent}{} ({})", text("owner"), text("dialect")),
+        format!("{by} ({})", text("dialect")),
         since("registeredAt", now),
         state,
     ]
 }
 
-/// What became of the work, where that is not what anybody would expect.
-fn seen(stop: Stop, ended: bool) -> &'static str {
-    match (stop, ended) {
-        (Stop::NeverStarted, _) => ", never started",
-        (Stop::Abandoned, false) => ", not seen to stop",
-        (Stop::Abandoned, true) => ", ended later",
-        (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => "",
+/// How far the stop of a run was seen, and what became of its work since.
+fn seen(stop: Stop, ended: Option<LateEnd>) -> String {
+    let later = match (stop, ended) {
+        (Stop::Abandoned, Some(LateEnd { success: true, .. })) => ", ended later, successfully",
+        (Stop::Abandoned, Some(_)) => ", ended later, with an error",
+        _ => "",
+    };
+    let stop = match (stop, ended) {
+        (Stop::NeverStarted, _) => "never started",
+        (Stop::Abandoned, None) => "abandoned: not seen to stop",
+        _ => stop.as_str(),
+    };
+    format!(" ({stop}){later}")
+}
+
+/// Characters of a reason in a line.
+const REASON: usize = 60;
+
+fn shortened(reason: &str) -> String {
+    match reason.char_indices().nth(REASON) {
+        Some((end, _)) => format!("{}…", &reason[..end]),
+        None => reason.to_string(),
     }
 }
 
@@ -146,8 +175,9 @@ Examples:
   caphost cancel 0b6f2f5e-6c0d-4a3b-9a2e-2f6f8d1c7a10
   caphost cancel 0b6f2f5e-6c0d-4a3b-9a2e-2f6f8d1c7a10 --reason 'wrong document'
 
-Exit status: 0 when the app has confirmed that the run is cancelled, 1 when it is not. The
-output says whether the work was seen to stop. If it was not, it may still go on.";
+Exit status: 0 when the app has confirmed that the run is cancelled, 1 when it is not, or when
+the app has not answered in time. The output says whether the work was seen to stop. If it was
+not, it may still go on.";
 
 /// Cancels a run, and prints the app's confirmation. A token of role `admin` may cancel any run, one
 /// of role `agent` its own.
@@ -157,7 +187,7 @@ pub(super) struct Cancel {
     /// The run's id, as `caphost runs` lists it; or the caller's own id, if only one run has it.
     #[arg(value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     id: String,
-    /// The reason, for the app. The gateway does not log it.
+    /// The reason, for the app. The list of runs keeps it and shows it; the log does not have it.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Prints the gateway's own answer: `{ runId, cancelled, reason?, error?, stop?, step?, took?, ended? }`.
@@ -188,7 +218,9 @@ impl Cancel {
         if let Some(reason) = &self.reason {
             body["reason"] = json!(reason);
         }
+        let asked = Instant::now();
         let answer = Api::new(&self.access).post(url, &body).await;
+        let waited = asked.elapsed();
         let answer = answer.map_err(|failure| match failure.code() {
             code if code == Code::INVALID_PARAMS.as_str() => {
                 failure.hint("`caphost runs` lists the runs that the gateway knows")
@@ -201,14 +233,14 @@ impl Cancel {
         let printed = if self.json {
             print_json(&answer)
         } else {
-            print(&said(&answer, cancelled))
+            print(&said(&answer, cancelled, waited))
         };
         printed.map_err(Failure::unwritten)?;
         Ok(if cancelled { Exit::Done } else { Exit::Failed })
     }
 }
 
-fn said(answer: &Value, cancelled: bool) -> String {
+fn said(answer: &Value, cancelled: bool, waited: Duration) -> String {
     let run = one_line(answer["runId"].as_str().unwrap_or("the run"));
     if cancelled {
         let stop = Stop::of_peer(answer["stop"].as_str());
@@ -220,6 +252,13 @@ fn said(answer: &Value, cancelled: bool) -> String {
             _ => said.green(),
         };
         return format!("{said}: {run}{}", stops::clause(Grade { stop, by, ended }));
+    }
+    if answer["error"]["code"] == Code::TIMEOUT.as_str() {
+        let within = age(waited.as_secs_f64() * 1_000.0);
+        let said = style(format!("Not confirmed within {within}")).yellow();
+        return format!(
+            "{said}: {run}: the app was asked, and may still cancel it. caphost runs shows what becomes of it"
+        );
     }
     let reason = answer["reason"].as_str();
     let reason = reason.or(answer["error"]["message"].as_str());
@@ -275,28 +314,53 @@ mod tests {
         assert_eq!(plain(run)[1], "-");
         let run = json!({ "owner": "agent-1", "dialect": "mcp", "agent": "Mail\nreader" });
         assert_eq!(plain(run)[3], "Mail reader, agent-1 (mcp)");
+        let run = json!({ "owner": "anyone", "dialect": "abp", "agent": "caphost" });
+        assert_eq!(plain(run)[3], "caphost (abp)");
         assert_eq!(plain(json!({}))[5], "unknown");
         let run = json!({ "state": "cancelled", "registeredAt": 0, "endedAt": 300, "cancelReason": "enough\u{1b}" });
         assert_eq!(
             plain(run.clone())[5],
-            "cancelled after 300 ms: enough\u{fffd}"
+            "cancelled after 300 ms: \"enough\u{fffd}\""
         );
         for (stop, ended, said) in [
-            ("dropped", json!(null), ""),
-            ("never-started", json!(null), ", never started"),
-            ("abandoned", json!(null), ", not seen to stop"),
+            ("terminated", json!(null), " (terminated)"),
+            ("never-started", json!(null), " (never started)"),
+            ("abandoned", json!(null), " (abandoned: not seen to stop)"),
             (
                 "abandoned",
                 json!({ "success": true, "after": 5 }),
-                ", ended later",
+                " (abandoned), ended later, successfully",
+            ),
+            (
+                "abandoned",
+                json!({ "success": false, "after": 5 }),
+                " (abandoned), ended later, with an error",
             ),
         ] {
             let mut run = run.clone();
             run["stop"] = stop.into();
             run["ended"] = ended;
-            let expected = format!("cancelled after 300 ms{said}: enough\u{fffd}");
+            let expected = format!("cancelled after 300 ms{said}: \"enough\u{fffd}\"");
             assert_eq!(plain(run)[5], expected);
         }
+        let run = json!({ "state": "cancelled", "cancelReason": "ü".repeat(500) });
+        let expected = format!("cancelled: \"{}…\"", "ü".repeat(60));
+        assert_eq!(plain(run)[5], expected);
+    }
+
+    #[test]
+    fn a_cancel_that_may_still_take_effect_is_not_said_to_have_failed() {
+        let said = |answer: Value| {
+            let said = said(&answer, false, Duration::from_millis(5_004));
+            console::strip_ansi_codes(&said).into_owned()
+        };
+        let late = json!({ "runId": "r", "reason": "No confirmation from the app", "error": { "code": "TIMEOUT" } });
+        assert_eq!(
+            said(late),
+            "Not confirmed within 5.0 s: r: the app was asked, and may still cancel it. caphost runs shows what becomes of it"
+        );
+        let over = json!({ "runId": "r", "reason": "Operation already completed" });
+        assert_eq!(said(over), "Not cancelled: r: Operation already completed");
     }
 
     #[test]

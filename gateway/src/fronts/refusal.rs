@@ -31,7 +31,13 @@ pub(crate) struct Refusal {
     pub rpc_code: i32,
     /// Seconds to wait before the next try.
     pub retry_after: Option<u64>,
+    /// Whether the log is to say that a token is missing or wrong.
+    is_of_token: bool,
 }
+
+/// Why a response refuses a token, for the log.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenRefused(pub Cow<'static, str>);
 
 impl Refusal {
     /// A refusal whose code in JSON-RPC follows from the status.
@@ -48,6 +54,7 @@ impl Refusal {
             rpc_code,
             // Whole seconds, and never sooner than it makes sense.
             retry_after: wait.map(|ms| (ms / 1_000.0).ceil().max(1.0) as u64),
+            is_of_token: false,
         }
     }
 
@@ -81,7 +88,15 @@ impl Refusal {
             Denied::Missing => StatusCode::UNAUTHORIZED,
             Denied::Forbidden => StatusCode::FORBIDDEN,
         };
-        Refusal::new(status, Error::new(Code::PERMISSION_DENIED, message))
+        let mut refusal = Refusal::new(status, Error::new(Code::PERMISSION_DENIED, message));
+        refusal.is_of_token = true;
+        refusal
+    }
+
+    /// The log has said so already.
+    pub(crate) fn already_logged(mut self) -> Self {
+        self.is_of_token = false;
+        self
     }
 
     /// 403: the requester may not.
@@ -150,6 +165,10 @@ impl Refusal {
 
     fn with_body(self, body: Value) -> Response {
         let mut response = (self.status, Json(body)).into_response();
+        if self.is_of_token {
+            let refused = TokenRefused(self.error.message.clone());
+            response.extensions_mut().insert(refused);
+        }
         let headers = response.headers_mut();
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, CHALLENGE);

@@ -138,7 +138,14 @@ impl Hub {
             }
             Action::Close { peer, code, reason } => {
                 if code == CloseCode::POLICY {
-                    after.log.push(Noticed::Refused(peer, reason.clone()));
+                    let of = outboxes.get(&peer).map(|queue| queue.peer());
+                    let (address, app) = of.unwrap_or_default();
+                    let reason = reason.clone();
+                    after.log.push(Noticed::Refused {
+                        address,
+                        app,
+                        reason,
+                    });
                 } else if tracing::enabled!(tracing::Level::DEBUG) {
                     after.log.push(Noticed::Closing(peer, code, reason.clone()));
                 }
@@ -177,8 +184,10 @@ impl Hub {
             } => {
                 if outboxes.get(&peer).is_some() {
                     let anyone = self.tokens.is_empty();
+                    let named = |peer| Some(broker.instance(peer)?.named(&app));
                     let superseded = Noticed::Superseded {
-                        app,
+                        before: named(peer).unwrap_or_else(|| app.to_string()),
+                        now: broker.latest(&app).and_then(named),
                         was,
                         by,
                         anyone,

@@ -1,9 +1,11 @@
 //! What the hub logs of peers, once nothing is locked any more.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::broker::{CloseCode, PeerId};
-use crate::seldom::Seldom;
+use crate::refusals;
+use crate::tokens::Role;
 use crate::wire::for_log;
 
 /// What is logged.
@@ -13,14 +15,20 @@ pub(super) enum Noticed {
     Evicted(PeerId),
     Unkept(PeerId),
     Superseded {
-        app: Arc<str>,
+        /// The instances, as `caphost apps` lists them.
+        before: String,
+        now: Option<String>,
         was: Arc<str>,
         by: Arc<str>,
         /// Nobody has a token.
         anyone: bool,
     },
     /// An app may not register.
-    Refused(PeerId, String),
+    Refused {
+        address: Option<SocketAddr>,
+        app: Option<String>,
+        reason: String,
+    },
     Closing(PeerId, CloseCode, String),
 }
 
@@ -43,30 +51,30 @@ impl Noticed {
                 );
             }
             Noticed::Superseded {
-                app,
+                before,
+                now,
                 was,
                 by,
                 anyone,
             } => {
-                let (app, was, by) = (for_log(app), &**was, &**by);
-                let said = "another connection offers this app from now on";
+                let (before, now) = (for_log(before), now.as_ref().map(for_log));
+                let (was, by) = (&**was, &**by);
                 // A second tab, or somebody else.
-                match was == by && !*anyone {
-                    true => tracing::info!(app, was, by, "{said}"),
-                    false => tracing::warn!(app, was, by, "{said}"),
+                match was == by || *anyone {
+                    true => tracing::info!(before, now, owner = by, "an app has another instance"),
+                    false => {
+                        tracing::warn!(before, now, was, by, "somebody else offers this app now");
+                    }
                 }
             }
             Noticed::Unkept(peer) => {
                 tracing::info!(peer = peer.0, "app acknowledges too little to resume");
             }
-            Noticed::Refused(peer, reason) => {
-                // Not each: one may try as often as it likes.
-                static REFUSED: Seldom = Seldom::new();
-                if REFUSED.is_due() {
-                    let reason = for_log(reason);
-                    tracing::warn!(peer = peer.0, reason, "an app is refused");
-                }
-            }
+            Noticed::Refused {
+                address,
+                app,
+                reason,
+            } => refusals::peer(Role::App, reason, *address, app.as_deref()),
             Noticed::Closing(peer, code, reason) => {
                 tracing::debug!(
                     peer = peer.0,

@@ -1,15 +1,16 @@
 //! What waits to be written to one peer.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::Notify;
 
 use crate::broker::{Backlog, CloseCode};
-use crate::wire::Outgoing;
+use crate::wire::{Outgoing, for_log};
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,6 +89,9 @@ pub struct Outbox {
     wake: Notify,
     /// Something else has changed that somebody may wait for.
     changed: Notify,
+    /// For the log: where the peer is, and which app it says it is.
+    address: OnceLock<SocketAddr>,
+    app: OnceLock<String>,
 }
 
 #[derive(Debug)]
@@ -121,7 +125,24 @@ impl Outbox {
             }),
             wake: Notify::new(),
             changed: Notify::new(),
+            address: OnceLock::new(),
+            app: OnceLock::new(),
         }
+    }
+
+    /// The log is to say that this is the queue to a peer there.
+    pub(crate) fn leads_to(&self, address: SocketAddr) {
+        let _ = self.address.set(address);
+    }
+
+    /// The log is to say that the peer is the app with that id, as it claims.
+    pub(crate) fn is_of(&self, app: &str) {
+        let _ = self.app.set(for_log(app));
+    }
+
+    /// What the log is to say of the peer: its address, and which app it says it is.
+    pub(crate) fn peer(&self) -> (Option<SocketAddr>, Option<String>) {
+        (self.address.get().copied(), self.app.get().cloned())
     }
 
     /// This queue, but one that is emptied and goes on when there is no room.

@@ -1,26 +1,30 @@
 //! What is checked of every request, and what every answer carries.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
     HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
+use crate::fronts::auth::shows_secret;
 use crate::fronts::rap::runtime::CALLBACK_PATH;
-use crate::fronts::refusal::refuse;
+use crate::fronts::refusal::{TokenRefused, refuse};
+use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::http::guard::Guard;
 use crate::http::http_limits::RequestRate;
+use crate::refusals::{self, Refused};
 use crate::seldom::Seldom;
 use crate::wire::{Failure, for_log};
 use caphost::call::{Code, Error};
@@ -102,10 +106,14 @@ pub(crate) async fn apply(
     request: Request,
     next: Next,
 ) -> Response {
+    let shown = (!policy.hub.tokens.is_empty()).then(|| Shown::of(&request));
     let mut response = match policy.wrong_host(request.headers()) {
         Some((status, error)) => policy.turn_away(&request, status, &error),
         None => next.run(request).await,
     };
+    if let (Some(shown), Some(TokenRefused(reason))) = (shown, response.extensions_mut().remove()) {
+        shown.refused(&reason);
+    }
     policy.hub.metrics.http_answered(response.status().as_u16());
     let unread = response.status() == StatusCode::PAYLOAD_TOO_LARGE;
     let headers = response.headers_mut();
@@ -136,6 +144,33 @@ pub(crate) async fn apply(
         }
     }
     response
+}
+
+/// What the log says of a request that is refused for its token.
+struct Shown {
+    uri: Uri,
+    address: Option<SocketAddr>,
+    token: bool,
+}
+
+impl Shown {
+    fn of(request: &Request) -> Self {
+        let address = request.extensions().get::<ConnectInfo<PeerAddress>>();
+        Shown {
+            uri: request.uri().clone(),
+            address: address.map(|ConnectInfo(address)| address.0),
+            token: shows_secret(request.headers(), request.uri().query()),
+        }
+    }
+
+    fn refused(&self, reason: &str) {
+        refusals::request(&Refused {
+            reason,
+            address: self.address,
+            path: without_secret(self.uri.path()),
+            token_shown: self.token,
+        });
+    }
 }
 
 /// Whoever the answer passes keeps nothing of it.

@@ -4,18 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::{RawQuery, State};
-use axum::http::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, get};
 use serde_json::json;
 
-use crate::fronts::auth::{CHALLENGE, authenticate};
-use crate::fronts::refusal::{json_text, refuse};
+use crate::fronts::auth::authenticate;
+use crate::fronts::refusal::{Refusal, json_text};
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::Phase;
-use crate::tokens::{Denied, Role};
-use caphost::call::{Code, Error};
+use crate::tokens::Role;
 
 /// What has a rate of its own.
 pub(crate) const PATHS: [&str; 2] = ["/healthz", "/readyz"];
@@ -107,16 +106,7 @@ async fn metrics(
         }
         Err(denied) => denied,
     };
-    let status = match denied {
-        Denied::Missing => StatusCode::UNAUTHORIZED,
-        Denied::Forbidden => StatusCode::FORBIDDEN,
-    };
-    let error = Error::new(Code::PERMISSION_DENIED, "A token of role admin is needed");
-    let mut response = refuse(status, &error);
-    if denied == Denied::Missing {
-        response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
-    }
-    response
+    Refusal::of_token(denied, "A token of role admin is needed").into_response()
 }
 
 #[cfg(test)]

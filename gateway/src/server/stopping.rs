@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::{sleep, timeout};
 
-use crate::broker::runs::RunId;
+use crate::broker::runs::{RunId, RunState};
 use crate::broker::{Event, STOPPING};
 use crate::cluster::message::Message;
 use crate::gateway::Hub;
@@ -22,6 +22,7 @@ const GRACE: Duration = Duration::from_millis(500);
 pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output = ()>) {
     let drain_seconds = drain.as_secs_f64();
     let in_flight = hub.requests_in_flight();
+    let (runs, before) = (hub.runs_in_flight(), hub.counters());
     tracing::info!(in_flight, drain_seconds, "stopping");
     hub.handle(Event::Drain);
     let drained = timeout(drain, idle(hub)).await.is_ok();
@@ -39,15 +40,21 @@ pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output
         hub.deserted().await;
         serving.await;
     });
-    let in_time = ended.await.is_ok();
-    let counters = hub.counters();
+    let closed_in_time = ended.await.is_ok();
+    let after = hub.counters();
+    let ended = |state| {
+        let ended = runs
+            .iter()
+            .filter_map(|run| hub.run(*run, &Identity::gateway()));
+        ended.filter(|run| run.state == state).count()
+    };
     tracing::info!(
-        drained,
-        in_time,
-        relayed = counters.relayed,
-        refused = counters.refused,
-        answers_dropped = counters.answers_dropped,
-        strays_dropped = counters.strays_dropped,
+        completed = ended(RunState::Completed),
+        failed = ended(RunState::Failed),
+        cancelled = ended(RunState::Cancelled),
+        unknown = ended(RunState::Unknown),
+        refused = after.refused.saturating_sub(before.refused),
+        closed_in_time,
         "stopped"
     );
 }

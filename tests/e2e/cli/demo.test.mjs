@@ -113,7 +113,7 @@ test('a call is cancelled from another terminal', { timeout: 60_000 }, async () 
   await becomes(demo.page, '.call[data-call-id="from-elsewhere"]', 'cancelled');
   await idle();
   const { out } = await runCommand(demo.gateway, ['runs']);
-  assert.match(out, /export\.archive .* cancelled after .*: wrong quarter$/m);
+  assert.match(out, /export\.archive .* cancelled after .* \(\w+\): "wrong quarter"$/m);
 });
 
 test('a person at a terminal sees a bar, and no base64', { skip: !hasTerminals && 'no util-linux script', timeout: 60_000 }, async () => {
@@ -126,4 +126,19 @@ test('a person at a terminal sees a bar, and no base64', { skip: !hasTerminals &
   const pdf = await runCommand(demo.gateway, ['call', 'export.pdf', '--params', '{"markdown":"# Here"}'], { terminal });
   assert.equal(pdf.status, 0, pdf.out);
   assert.match(pdf.out, /"pdf": "JVBERi[\w+/=]+… \(\d+ characters; --output FILE writes what they encode\)"/);
+});
+
+test('what the page on the command line says of the demo works as it stands', { timeout: 60_000 }, async () => {
+  const page = readFileSync(new URL('../../../docs/start/command-line.md', import.meta.url), 'utf8');
+  const lines = (/^```text\n(.*?)^```$/ms.exec(page)?.[1] ?? '').trim().split('\n');
+  const [html, pdf, never] = await Promise.all(lines.map((line) => {
+    const [, ...words] = (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", '').replace('hello.pdf', inFolder('hello.pdf')));
+    return runCommand(demo.gateway, words);
+  }));
+  assert.match(html?.out ?? '', /<h1>Hello<\/h1>/);
+  assert.equal(readFileSync(inFolder('hello.pdf')).subarray(0, 4).toString(), '%PDF', pdf?.err);
+  assert.equal(never?.status, 130, never?.err);
+  await idle();
+  const { out } = await runCommand(demo.gateway, ['runs', '--limit', '3']);
+  assert.match(out, /stop\.never .* cancelled after .* \(terminated\)/);
 });

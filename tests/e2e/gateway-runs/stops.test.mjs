@@ -70,7 +70,7 @@ describe('a handler that never looks at its signal', () => {
     assert.match(err, /\nCancelled, and confirmed by the app, but the work was not seen to stop; it may still go on\n$/);
     const run = await newestRun(({ state }) => state === 'cancelled');
     assert.equal(run.stop, 'abandoned');
-    assert.match((await runCommand(lab.gateway, ['runs', '--limit', '1'])).out, /cancelled after .*, not seen to stop/);
+    assert.match((await runCommand(lab.gateway, ['runs', '--limit', '1'])).out, /cancelled after .* \(abandoned: not seen to stop\)/);
     await goOn();
     assert.equal((await counts()).posted, before.posted + 1, 'it did go on');
     // Nobody is left to hear it but the operator.

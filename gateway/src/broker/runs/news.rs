@@ -50,6 +50,10 @@ pub struct Ended {
     pub by: Option<StoppedBy>,
     /// The name of its owner.
     pub owner: Arc<str>,
+    /// See [`Run::agent`].
+    pub agent: Option<Arc<str>>,
+    /// See [`Run::call_id`].
+    pub call_id: Arc<str>,
     /// See [`Run::app`].
     pub app: Option<Arc<str>>,
     /// See [`Run::capability`].
@@ -71,6 +75,8 @@ impl From<&Run> for Ended {
             stop: run.stop(),
             by: run.by,
             owner: run.owner.name.clone(),
+            agent: run.agent.clone(),
+            call_id: run.call_id.clone(),
             app: run.app.clone(),
             capability: run.capability.clone(),
             error: run.error.clone(),

@@ -39,7 +39,7 @@ Examples:
   caphost call ai.summarize --params '{\"text\": \"…\"}'
   caphost call export.pdf --params @document.json --output document.pdf
   jq -n '{markdown: \"# Hello\"}' | caphost call export.pdf --params - --output - > hello.pdf
-  caphost call export.archive --timeout 30s --json
+  caphost call ai.summarize --params @text.json --timeout 30s --json
 
 Ctrl-C cancels the call and waits for the app to confirm. A second one leaves at once.
 
@@ -64,7 +64,7 @@ pub(super) struct Call {
     timeout: Option<Duration>,
     /// Where to write the file in the result, or the result as JSON if it has no file. - is standard output.
     ///
-    /// A file appears complete or not at all. If it cannot be written, the result is printed, and the status is 1.
+    /// A file appears complete or not at all. If it cannot be written, or the result names a blob: URL, which only the page can read, the result is printed, and the status is 1.
     #[arg(short, long, value_name = "FILE", value_parser = Output::parse)]
     output: Option<Output>,
     /// Prints one document `{ callId, success, data?, error?, cancelled?, metadata?, confirmation?, output? }`, whatever happens.
@@ -112,6 +112,7 @@ impl Call {
             made: began,
             call_id: id.as_str().into(),
             timeout: self.timeout,
+            grace: self.grace,
             output: self.output.clone(),
             json: self.json,
             offered: Vec::new(),

@@ -25,6 +25,8 @@ const MAX_LISTED: usize = 12;
 pub(super) struct Report {
     pub call_id: String,
     pub timeout: Option<Duration>,
+    /// How long the app may take to confirm a cancel.
+    pub grace: Duration,
     /// When the call was made.
     pub made: Instant,
     pub output: Option<Output>,
@@ -44,14 +46,9 @@ impl Report {
         if let Some(confirmation) = &confirmation {
             document["confirmation"] = self.confirmation(confirmation);
             if !confirmation.cancelled() {
-                let message = confirmation.error.as_ref().map(|it| &*it.message);
-                let reason = confirmation.reason.as_deref().or(message);
-                let reason = reason.unwrap_or("no reason given");
-                say(&format!(
-                    "{} {}",
-                    style("Not cancelled:").for_stderr().yellow(),
-                    one_line(reason)
-                ));
+                let has_completed = matches!(end, End::Settled(Outcome::Done { .. }, _));
+                let said = self.not_cancelled(confirmation, has_completed);
+                say(&style(said).for_stderr().yellow().to_string());
             }
         }
         let exit = match end {
@@ -123,6 +120,28 @@ impl Report {
         document["error"] = failure.body().clone();
         say(&failure.explain("caphost call"));
         Exit::Failed
+    }
+
+    /// What is known of a cancel that the app has not confirmed.
+    fn not_cancelled(&self, confirmation: &Confirmation, has_completed: bool) -> String {
+        let error = confirmation.error.as_ref();
+        let is_late = error.is_some_and(|it| it.code == Code::TIMEOUT.as_str());
+        match (is_late, has_completed) {
+            (true, true) => "Not cancelled: Operation already completed".into(),
+            (true, false) => format!(
+                "Not confirmed within {:?}: the app was asked, and may still cancel it. \
+                 caphost runs shows what becomes of it (callId {})",
+                self.grace, self.call_id
+            ),
+            _ => {
+                let reason = confirmation.reason.as_deref();
+                let reason = reason.or(error.map(|it| &*it.message));
+                format!(
+                    "Not cancelled: {}",
+                    one_line(reason.unwrap_or("no reason given"))
+                )
+            }
+        }
     }
 
     fn say_cancelled(&self, what: String) {

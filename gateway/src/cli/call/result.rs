@@ -29,13 +29,20 @@ pub(super) fn write(data: &Value, output: &Output) -> Result<Written, String> {
             reference: None,
         });
     }
+    let reference = data["downloadUrl"].as_str();
+    if let Some(url) = reference.filter(|url| url.starts_with("blob:")) {
+        let (url, output) = (one_line(url), output.shown());
+        return Err(format!(
+            "nothing is written to {output}: the file is at {url}, which only the page can read"
+        ));
+    }
     let text = format!("{}\n", terminal::json(data));
     output.write(text.as_bytes())?;
     Ok(Written {
         bytes: text.len(),
         mime_type: Some("application/json".into()),
         rest: None,
-        reference: data["downloadUrl"].as_str().map(String::from),
+        reference: reference.map(String::from),
     })
 }
 

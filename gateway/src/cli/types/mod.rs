@@ -7,6 +7,7 @@ mod source;
 mod text;
 
 use clap::Args;
+use clap::error::ErrorKind;
 
 use super::client::{Exit, Failure};
 use super::gateway_args::GatewayArgs;
@@ -40,6 +41,12 @@ pub(super) struct Types {
 }
 
 impl Types {
+    /// Finds out whether a file can be read.
+    pub(super) fn check(&self) -> Result<(), (ErrorKind, String)> {
+        let readable = self.source.as_ref().map_or(Ok(()), Source::check);
+        readable.map_err(|message| (ErrorKind::ValueValidation, message))
+    }
+
     /// Reads the description, and prints the type.
     pub(super) async fn run(self) -> Exit {
         match self.print().await {

@@ -1,6 +1,7 @@
 //! Where a description of an app comes from.
 
-use std::io::{Read, stdin};
+use std::fs;
+use std::io::{self, Read, stdin};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long the gateway and the app's page may take to answer.
 const TO_CONNECT: Duration = Duration::from_secs(10);
+
+const EXPECTED: &str =
+    "expected a file, - for standard input, or the URL of a manifest (http) or of agents (ws)";
 
 const HINT: &str = "The manifest of an app is usually at /abp.json.";
 
@@ -60,6 +64,21 @@ impl Source {
         url.set_path(&base);
         let gateway = gateway_url(url.as_str())?;
         Ok(Source::Agents { gateway, app })
+    }
+
+    /// Whether a file is there, before anything is asked for.
+    pub fn check(&self) -> Result<(), String> {
+        let Source::File(path) = self else {
+            return Ok(());
+        };
+        let shown = path.display();
+        let wrong = |error| format!("cannot read {shown}: {error}; {EXPECTED}");
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => Err(wrong(io::ErrorKind::IsADirectory.into())),
+            // To open a pipe could mean to wait for its writer.
+            Ok(found) if !found.is_file() => Ok(()),
+            _ => fs::File::open(path).map(drop).map_err(wrong),
+        }
     }
 
     /// The app, and its capabilities.

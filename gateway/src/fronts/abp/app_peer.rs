@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use tungstenite::Utf8Bytes;
 
 use crate::broker::{CloseCode, Event, PeerId};
@@ -94,7 +95,7 @@ impl AppPeer {
             _ => None,
         };
         let (counted, registers) = (Counted::of(kind), kind == Some("app/register"));
-        let by = registers.then(|| self.bearer(&event));
+        let by = registers.then(|| self.registers(&event));
         self.hub.handle(event);
         let Some(by) = by else {
             self.answered_once();
@@ -106,22 +107,34 @@ impl AppPeer {
         (self.hub.attached(peer).map(Stage::Attached), counted)
     }
 
-    /// Who registers an app.
-    fn bearer(&self, event: &Event<'_>) -> Option<Identity> {
+    /// Who registers an app. Which, the log may have to say.
+    fn registers(&self, event: &Event<'_>) -> Option<Identity> {
         #[derive(Deserialize)]
         struct Shown<'a> {
             #[serde(borrow)]
             token: Option<Cow<'a, str>>,
+            #[serde(borrow)]
+            app: Option<&'a RawValue>,
+        }
+        #[derive(Deserialize)]
+        struct Named<'a> {
+            #[serde(borrow)]
+            id: Cow<'a, str>,
+        }
+        let shown: Option<Shown<'_>> = match event {
+            Event::Message { message, .. } => read(&message.envelope).ok(),
+            _ => None,
+        };
+        let (token, app) = shown.map_or((None, None), |it| (it.token, it.app));
+        let named = app.and_then(|app| serde_json::from_str(app.get()).ok());
+        if let Some(Named { id }) = named {
+            self.outbox.is_of(&id);
         }
         if self.identity.is_some() {
             return self.identity.clone();
         }
-        let Event::Message { message, .. } = event else {
-            return None;
-        };
-        let shown: Shown<'_> = read(&message.envelope).ok()?;
         let tokens = &self.hub.tokens;
-        tokens.identify(Role::App, shown.token.as_deref()).ok()
+        tokens.identify(Role::App, token.as_deref()).ok()
     }
 
     /// It is an app now, of that bearer.

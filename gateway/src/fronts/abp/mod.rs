@@ -91,8 +91,10 @@ fn enter<E: Endpoint>(
     endpoint: impl FnOnce(Arc<Hub>, PeerId, Arc<Outbox>) -> E + Send + 'static,
 ) -> Response {
     let limits = hub.limits.clone();
+    let address = request.connection().address.0;
     request.accept(PROTOCOL, &limits, async move |socket| {
         let (peer, outbox, _connected) = hub.join(joined);
+        outbox.leads_to(address);
         tracing::debug!(peer = peer.0, side, "connected");
         let limits = hub.limits.clone();
         let endpoint = Arc::new(endpoint(hub, peer, outbox.clone()));

@@ -15,7 +15,7 @@ use crate::fronts::socket::bounds::LobbyPlace;
 use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::limits::REGISTRATION_BYTES;
-use crate::seldom::Seldom;
+use crate::refusals;
 use crate::tokens::Role;
 use crate::wire::{Failure, Header, Incoming, Outgoing, error_json, failed};
 
@@ -35,9 +35,10 @@ pub(super) fn refuse(
     refusal: Refusal,
     role: Role,
 ) -> Result<Response, Refusal> {
-    log(&refusal.error, role);
+    let (reason, address) = (&refusal.error.message, request.connection().address.0);
+    refusals::peer(role, reason, Some(address), request.app().as_deref());
     if !request.hides_status() {
-        return Err(refusal);
+        return Err(refusal.already_logged());
     }
     request.is_strange();
     let connection = request.connection().clone();
@@ -56,15 +57,6 @@ pub(super) fn refuse(
         };
         serve_socket(socket, &limits, Arc::new(peer), outbox).await;
     }))
-}
-
-/// Not each is logged: one may try as often as it likes.
-fn log(error: &Failure, role: Role) {
-    static REFUSED: Seldom = Seldom::new();
-    if REFUSED.is_due() {
-        let (reason, role) = (error.message.as_ref(), role.as_str());
-        tracing::warn!(reason, "an {role} is refused");
-    }
 }
 
 impl RefusedPeer {

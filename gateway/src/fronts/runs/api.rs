@@ -101,7 +101,6 @@ async fn cancel(
         hub.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
     }
     let confirmation = hub.cancel_at_home(&placed, reason, &viewer).await;
-    tracing::info!(run = %run.id, by = %viewer.name, cancelled = confirmation.cancelled(), "cancel");
     let mut answer = json!({ "runId": run.id.to_string(), "cancelled": confirmation.cancelled() });
     if let Some(reason) = confirmation.reason {
         answer["reason"] = reason.into();

@@ -1,5 +1,6 @@
 //! What waits to be written, by peer, and the sessions that can be resumed.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,14 @@ impl Queue {
                 session.evict();
                 true
             }
+        }
+    }
+
+    /// What the log is to say of the peer: its address, and which app it says it is.
+    pub fn peer(&self) -> (Option<SocketAddr>, Option<String>) {
+        match self {
+            Queue::Plain(outbox) => outbox.peer(),
+            Queue::Kept(session) => session.peer_for_log(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! One app's session, which outlives the connection it is on.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -142,6 +143,14 @@ impl Session {
                 grown.map_or(Pushed::Queued, Pushed::from)
             }
         }
+    }
+
+    /// See [`Queue::peer`](super::queues::Queue::peer).
+    pub(super) fn peer_for_log(&self) -> (Option<SocketAddr>, Option<String>) {
+        let outbound = self.outbound();
+        let outbox = outbound.outbox.as_ref();
+        let address = outbox.and_then(|outbox| outbox.peer().0);
+        (address, Some(self.app.to_string()))
     }
 
     /// Closes the connection, if the session is on one.

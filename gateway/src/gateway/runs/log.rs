@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::broker::runs::{Ended, News, Runs};
+use crate::broker::runs::{Dialect, Ended, News, RunId, Runs};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
 use crate::gateway::metrics::CancelResult;
@@ -38,7 +38,12 @@ impl Hub {
         }
         for event in news {
             match event {
-                News::Registered(_, dialect) => self.metrics.run_started(dialect),
+                News::Registered(run, dialect) => {
+                    self.metrics.run_started(dialect);
+                    if tracing::enabled!(tracing::Level::DEBUG) {
+                        self.log_start(run, dialect);
+                    }
+                }
                 News::CancelRequested(run) => tracing::info!(%run, "cancel requested"),
                 News::CancelRefused(run, dialect) => {
                     let result = CancelResult::Refused;
@@ -63,13 +68,30 @@ impl Hub {
             }
         }
     }
+
+    fn log_start(&self, run: RunId, dialect: Dialect) {
+        let known = self.state().broker.runs().shared(run);
+        let known = known.as_deref();
+        tracing::debug!(
+            %run,
+            dialect = dialect.as_str(),
+            call_id = known.map(|it| for_log(&it.call_id)),
+            owner = known.map(|it| &*it.owner.name),
+            agent = known.and_then(|it| it.agent.as_deref()).map(for_log),
+            app = known.and_then(|it| it.app.as_deref()).map(for_log),
+            capability = known.map(|it| for_log(&it.capability)),
+            "run started"
+        );
+    }
 }
 
 fn log_end(ended: &Ended) {
     tracing::info!(
         run = %ended.id,
         dialect = ended.dialect.as_str(),
+        call_id = for_log(&ended.call_id),
         owner = &*ended.owner,
+        agent = ended.agent.as_deref().map(for_log),
         app = ended.app.as_deref().map(for_log),
         capability = for_log(&ended.capability),
         outcome = ended.state.as_str(),

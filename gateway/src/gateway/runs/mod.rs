@@ -102,7 +102,7 @@ impl Hub {
         let outcome = outcome.ok().and_then(Result::ok);
         let outcome = outcome.unwrap_or_else(unconfirmed);
         let (cancelled, stop) = (outcome.cancelled(), outcome.stop.map(Stop::as_str));
-        tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel asked for");
+        tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel answered");
         outcome.into()
     }
 

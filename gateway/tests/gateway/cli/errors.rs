@@ -1,5 +1,7 @@
 //! What goes wrong before a call is made.
 
+use std::time::Duration;
+
 use caphost_gateway::{Config, Tokens};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -200,6 +202,37 @@ async fn an_app_or_a_gateway_that_leaves_does_not_leave_it_waiting() {
         (ended.status, &ended.document()["error"]["code"]),
         (Some(1), &json!("DISCONNECTED"))
     );
+    gateway.stopped().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gateway_that_drains_says_that_nothing_was_called() {
+    let mut gateway = Gateway::with(Config {
+        drain: Duration::from_secs(60),
+        ..config()
+    })
+    .await;
+    let mut app = gateway.app("demo").await;
+    let running = Running::start(caphost(&gateway, &["call", "a.b"]));
+    let call = called(&mut app).await;
+    gateway.stop();
+    while gateway.get("/readyz", "").await.status == 200 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let ended = finished(caphost(&gateway, &["call", "a.b", "--json"])).await;
+    assert_eq!(ended.status, Some(1));
+    assert_eq!(
+        ended.err.trim_end(),
+        "caphost call: the gateway is stopping and takes no new calls: nothing was called (CAPABILITY_UNAVAILABLE)"
+    );
+    let error = &ended.document()["error"];
+    assert_eq!(
+        (&error["code"], &error["retryable"]),
+        (&json!("CAPABILITY_UNAVAILABLE"), &json!(true))
+    );
+    returns(&mut app, &call, json!({ "success": true, "data": 1 })).await;
+    assert_eq!(running.ended().await.status, Some(0));
+    drop(app);
     gateway.stopped().await;
 }
 

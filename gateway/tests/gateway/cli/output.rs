@@ -46,7 +46,7 @@ async fn a_result_without_a_file_is_written_as_json() {
     let folder = Folder::new();
     let path = folder.path("x.json");
     let command = caphost(&gateway, &["call", "a.b", "--output", &path]);
-    let data = json!({ "downloadUrl": "blob:x", "mimeType": "application/zip" });
+    let data = json!({ "downloadUrl": "https://a.example/x", "mimeType": "application/zip" });
     let response = json!({ "success": true, "data": data });
     let ended = answered(&gateway, &mut app, command, response).await;
     assert_eq!(ended.status, Some(0), "{ended:?}");
@@ -54,9 +54,37 @@ async fn a_result_without_a_file_is_written_as_json() {
     assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), data);
     let size = written.len();
     let expected = format!(
-        "Wrote {path} ({size} bytes, application/json)\nIt is a reference: the file itself is at blob:x\n"
+        "Wrote {path} ({size} bytes, application/json)\nIt is a reference: the file itself is at https://a.example/x\n"
     );
     assert_eq!(ended.out, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_only_the_page_can_read_is_not_written() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let folder = Folder::new();
+    let path = folder.path("a.zip");
+    let data = json!({ "downloadUrl": "blob:http://a/1", "mimeType": "application/zip" });
+    for json_wanted in [false, true] {
+        let mut arguments = vec!["call", "a.b", "--output", &path];
+        arguments.extend(json_wanted.then_some("--json"));
+        let response = json!({ "success": true, "data": data });
+        let ended = answered(&gateway, &mut app, caphost(&gateway, &arguments), response).await;
+        let said = format!(
+            "caphost: nothing is written to {path}: the file is at blob:http://a/1, which only the page can read"
+        );
+        assert_eq!((ended.status, &*ended.err), (Some(1), &*said));
+        let printed = ended.document();
+        let printed = if json_wanted {
+            &printed["data"]
+        } else {
+            &printed
+        };
+        assert_eq!(*printed, data);
+        assert!(folder.names().is_empty());
+        receives(&mut app, "agent/closed").await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

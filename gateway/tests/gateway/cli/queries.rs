@@ -1,5 +1,9 @@
 //! `list`, `runs` and `cancel`.
 
+use std::time::Duration;
+
+use caphost_gateway::Limits;
+
 use super::*;
 use crate::instances::tab;
 
@@ -69,7 +73,7 @@ async fn a_run_is_cancelled_from_elsewhere() {
         run["runId"].as_str().unwrap(),
         "demo",
         "a.b",
-        "anyone (abp)",
+        "caphost (abp)",
         "running 25 %",
     ] {
         assert!(line.contains(said), "{said}: {ended:?}");
@@ -99,6 +103,14 @@ async fn a_run_is_cancelled_from_elsewhere() {
     assert_eq!(ended.status, Some(130), "{ended:?}");
     assert!(ended.err.contains("someone else"), "{ended:?}");
 
+    let listed = finished(caphost(&gateway, &["runs"])).await;
+    assert!(
+        listed
+            .out
+            .trim_end()
+            .ends_with(" (abandoned: not seen to stop): \"enough\""),
+        "{listed:?}"
+    );
     // The second answer is the first.
     let again = finished(caphost(&gateway, &["cancel", id, "--json"])).await;
     assert_eq!(
@@ -146,6 +158,32 @@ async fn a_run_that_is_not_cancelled_is_status_1() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_that_is_not_confirmed_in_time_may_still_take_effect() {
+    let gateway = Gateway::limited(Limits {
+        confirm_timeout: Duration::from_millis(150),
+        ..Limits::default()
+    })
+    .await;
+    let mut app = gateway.app("demo").await;
+    let running = Running::start(caphost(&gateway, &["call", "a.b", "--call-id", "held"]));
+    let call = called(&mut app).await;
+    let ended = finished(caphost(&gateway, &["cancel", "held"])).await;
+    assert_eq!(ended.status, Some(1));
+    assert!(
+        ended.out.starts_with("Not confirmed within ")
+            && ended.out.ends_with(
+                ": the app was asked, and may still cancel it. caphost runs shows what becomes of it\n"
+            ),
+        "{ended:?}"
+    );
+    let listed = finished(caphost(&gateway, &["runs"])).await;
+    assert!(listed.out.trim_end().ends_with("cancelling"), "{listed:?}");
+    receives(&mut app, "capabilities/cancel").await;
+    returns(&mut app, &call, json!({ "success": true })).await;
+    assert_eq!(running.ended().await.status, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_tab_is_listed_and_can_be_meant() {
     let gateway = Gateway::start().await;
     let none = finished(caphost(&gateway, &["apps"])).await;
@@ -153,6 +191,9 @@ async fn every_tab_is_listed_and_can_be_meant() {
         (none.status, &*none.out),
         (Some(0), "No app is connected.\n")
     );
+    let url = format!("http://{}", gateway.address);
+    let before = finished(at("http://127.0.0.1:1", &["--gateway", &url, "apps"])).await;
+    assert_eq!((before.status, before.out), (Some(0), none.out));
     let mut first = tab(&gateway, "/abp/app", json!("The first")).await;
     let _second = tab(&gateway, "/abp/app", json!("The second")).await;
     receives(&mut first, "app/superseded").await;

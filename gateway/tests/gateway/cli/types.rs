@@ -70,14 +70,23 @@ async fn what_has_no_types_says_why() {
             "http://127.0.0.1:1/abp.json",
             "cannot read http://127.0.0.1:1/abp.json",
         ),
-        ("no/such.json", "cannot read no/such.json"),
     ] {
         let ended = finished(caphost(&gateway, &["types", source])).await;
         assert_eq!((ended.status, &*ended.out), (Some(1), ""), "{source}");
         assert!(ended.err.contains(said), "{ended:?}");
     }
-    let ended = finished(caphost(&gateway, &["types", "--name", "a b"])).await;
-    assert_eq!(ended.status, Some(2), "{ended:?}");
+    for (arguments, said) in [
+        (&["types", "--name", "a b"][..], "expected a name"),
+        (
+            &["types", "no/such.json"],
+            "cannot read no/such.json: No such file",
+        ),
+        (&["types", "/"], "cannot read /: is a directory"),
+    ] {
+        let ended = finished(caphost(&gateway, arguments)).await;
+        assert_eq!((ended.status, &*ended.out), (Some(2), ""), "{ended:?}");
+        assert!(ended.err.contains(said), "{ended:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -104,11 +104,23 @@ async fn every_end_of_a_call_and_every_cancel_is_a_line_of_json_without_secrets(
             (&end["outcome"], &end["cancel"]),
             (&json!(outcome), &cancel)
         );
+        assert!(end["agent"].is_string(), "{end}");
         assert!(
             end["duration_ms"].is_u64() && end["run"].is_string(),
             "{end}"
         );
     }
+    assert_eq!(
+        [&ends[0]["call_id"], &ends[1]["call_id"]],
+        ["done", "undone"]
+    );
+    assert!(of("run started").is_empty(), "that is for debugging");
+    let stopped = of("stopped");
+    assert_eq!(stopped.len(), 1, "{text}");
+    for counted in ["completed", "failed", "cancelled", "unknown", "refused"] {
+        assert_eq!(stopped[0][counted], 0, "{text}");
+    }
+    assert_eq!(stopped[0]["closed_in_time"], true);
     let requests = of("cancel requested");
     assert_eq!(requests.len(), 1, "{text}");
     assert_eq!(requests[0]["run"], ends[1]["run"]);
@@ -159,16 +171,42 @@ async fn a_refused_token_is_a_warning_now_and_then() {
         let refused = Peer::open(url.into_client_request().unwrap()).await;
         assert!(refused.is_err());
     }
+    // Another reason is another line.
+    let mut app = peer(port, "/abp/app").await;
+    app.send(register("shop")).await;
+    assert_eq!(app.next().await["type"], "app/refused");
+    let http = http_within(Duration::from_secs(10));
+    for query in ["", "", "?token=hidden"] {
+        let url = format!("http://127.0.0.1:{port}/api/runs{query}");
+        assert_eq!(http.get(url).send().await.unwrap().status(), 401);
+    }
     let text = said(child).await;
     assert!(!text.contains("hidden"), "{text}");
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 2, "{text}");
-    for (line, role) in lines.iter().zip(["app", "agent"]) {
-        assert!(line.contains(&format!("an {role} is refused")), "{line}");
-        assert!(
-            line.contains("The gateway does not know this token"),
-            "{line}"
-        );
+    assert_eq!(lines.len(), 5, "{text}");
+    for (line, parts) in lines.iter().zip([
+        &[
+            "an app is refused",
+            "does not know this token",
+            "app=\"demo\"",
+        ][..],
+        &["an agent is refused", "does not know this token"],
+        &[
+            "an app is refused",
+            "No token was given",
+            "app=\"shop\"",
+            "suppressed=2",
+        ],
+        &[
+            "a request is refused",
+            "token=\"none\"",
+            "path=\"/api/runs\"",
+        ],
+        &["a request is refused", "token=\"wrong\"", "suppressed=1"],
+    ]) {
+        for part in parts.iter().chain(&["WARN", "address=127.0.0.1:"]) {
+            assert!(line.contains(part), "{part}: {line}");
+        }
     }
 }
 
@@ -278,12 +316,12 @@ async fn results_that_are_lost_all_the_time_are_a_few_lines_of_the_log() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_of_the_owner_of_an_app_is_logged_and_told_to_the_page_that_lost_it() {
-    let arguments = "serve --port 0 --token app=one --token app=two";
+    let arguments = "serve --port 0 --log caphost_gateway::gateway::noticed=info --token app=one --token app=two";
     let arguments: Vec<_> = arguments.split_whitespace().collect();
     let (child, ready) = serve(caphost(&arguments)).await;
     let port = port_of(&ready);
     let mut apps: Vec<Peer> = Vec::new();
-    // A second tab of one owner is no news.
+    // A second tab of one owner is nothing to warn of.
     for token in ["one", "one", "two"] {
         let mut app = peer(port, &format!("/abp/app?token={token}")).await;
         app.send(register("shop")).await;
@@ -299,14 +337,24 @@ async fn a_change_of_the_owner_of_an_app_is_logged_and_told_to_the_page_that_los
     }
     let text = said(child).await;
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 1, "{text}");
+    assert_eq!(lines.len(), 2, "{text}");
     for part in [
-        "WARN",
-        "another connection offers this app",
-        "shop",
-        "app-0",
-        "app-1",
+        "INFO",
+        "an app has another instance",
+        "before=\"shop#",
+        "now=\"shop#",
+        "owner=\"app-0\"",
     ] {
         assert!(lines[0].contains(part), "{part}: {text}");
+    }
+    for part in [
+        "WARN",
+        "somebody else offers this app now",
+        "before=\"shop#",
+        "now=\"shop#",
+        "was=\"app-0\"",
+        "by=\"app-1\"",
+    ] {
+        assert!(lines[1].contains(part), "{part}: {text}");
     }
 }

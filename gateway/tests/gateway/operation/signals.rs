@@ -18,8 +18,9 @@ fn signal(child: &Child) {
 }
 
 /// A gateway that drains for a minute, with a call in flight.
-async fn draining() -> (Child, u16, Peer, Peer) {
-    let (child, ready) = serve(caphost(&["serve", "--port", "0", "--drain", "1m"])).await;
+async fn draining(log: &str) -> (Child, u16, Peer, Peer) {
+    let arguments = ["serve", "--port", "0", "--drain", "1m", "--log", log];
+    let (child, ready) = serve(caphost(&arguments)).await;
     let port = port_of(&ready);
     let peer = async |path: &str| {
         let url = format!("ws://127.0.0.1:{port}{path}");
@@ -38,7 +39,7 @@ async fn draining() -> (Child, u16, Peer, Peer) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_signal_lets_calls_in_flight_end() {
-    let (mut child, port, mut app, mut agent) = draining().await;
+    let (mut child, port, mut app, mut agent) = draining("info").await;
     let called = app.next().await;
     signal(&child);
     // Sent twice at once it is still one: a terminal and npm both send it.
@@ -52,6 +53,8 @@ async fn a_signal_lets_calls_in_flight_end() {
         }
     };
     soon("the drain", stopping).await;
+    agent.send(call("2", "new")).await;
+    assert_eq!(code(&agent.next().await), "CAPABILITY_UNAVAILABLE");
     let done = json!({ "success": true });
     app.send(answer(&called, "capabilities/call-result", done))
         .await;
@@ -61,11 +64,16 @@ async fn a_signal_lets_calls_in_flight_end() {
     drop((app, agent));
     let status = soon("the end", child.wait()).await.unwrap();
     assert_eq!(status.code(), Some(0));
+    let mut said = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).await.unwrap();
+    let counts = "stopped completed=1 failed=0 cancelled=0 unknown=0 refused=1 closed_in_time=true";
+    assert!(said.contains(counts), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_signal_ends_it_at_once() {
-    let (mut child, _, mut app, _agent) = draining().await;
+    let (mut child, _, mut app, _agent) = draining("warn").await;
     app.next().await;
     let begun = Instant::now();
     signal(&child);

@@ -8,7 +8,7 @@ const LONGEST_REASON = 4096;
 
 /** Asks for a reason, sends the cancel, and shows its confirmation as it came. */
 export class CancelForm {
-  #reason = element('input', { type: 'text', maxlength: LONGEST_REASON, autocomplete: 'off', placeholder: 'For the log and the app; may stay empty' });
+  #reason = element('input', { type: 'text', maxlength: LONGEST_REASON, autocomplete: 'off', placeholder: 'For the app and the list of runs; may stay empty' });
   #send = element('button', { class: 'danger' }, 'Cancel the run');
   #leave = element('button', { type: 'button' }, 'Let it run');
   #form;
