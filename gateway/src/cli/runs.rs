@@ -100,11 +100,13 @@ fn row(run: &Value, now: f64) -> Vec<String> {
     if let Some(stop) = run["stop"].as_str() {
         state.push_str(seen(Stop::of_peer(Some(stop)), !run["ended"].is_null()));
     }
-    for field in ["error", "cancelReason"] {
-        if let Some(why) = run[field].as_str() {
-            state.push_str(&format!(": {}", one_line(why)));
-            break;
-        }
+    let lost = run["lost"].as_str().and_then(gone);
+    let why = |field: &str| run[field].as_str().map(one_line);
+    let why = lost
+        .map(str::to_string)
+        .or_else(|| why("error").or_else(|| why("cancelReason")));
+    if let Some(why) = why {
+        state.push_str(&format!(": {why}"));
     }
     let agent = run["agent"].as_str();
     let agent = agent.map_or(String::new(), |name| format!("{}, ", one_line(name)));
@@ -125,6 +127,16 @@ fn seen(stop: Stop, ended: bool) -> &'static str {
         (Stop::Abandoned, false) => ", not seen to stop",
         (Stop::Abandoned, true) => ", ended later",
         (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => "",
+    }
+}
+
+/// Who went away before it was known how a run ended.
+fn gone(lost: &str) -> Option<&'static str> {
+    match lost {
+        "agent" => Some("its agent left, and the app did not say how it ended"),
+        "app" => Some("the app went away"),
+        "gateway" => Some("the gateway stopped"),
+        _ => None,
     }
 }
 
