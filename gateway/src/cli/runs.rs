@@ -271,6 +271,27 @@ mod tests {
     }
 
     #[test]
+    fn a_run_whose_outcome_is_not_known_says_who_was_lost() {
+        for (lost, said) in [
+            (
+                json!("agent"),
+                "its agent left, and the app did not say how it ended",
+            ),
+            (json!("app"), "the app went away"),
+            (json!("gateway"), "the gateway stopped"),
+            // Of an older gateway, and of one that is newer.
+            (json!(null), "DISCONNECTED"),
+            (json!("moon"), "DISCONNECTED"),
+        ] {
+            let run = json!({
+                "state": "unknown", "registeredAt": 97_500, "endedAt": 98_000, "lost": lost,
+                "error": "DISCONNECTED", "cancelReason": "The caller has gone away",
+            });
+            assert_eq!(plain(run)[5], format!("unknown after 500 ms: {said}"));
+        }
+    }
+
+    #[test]
     fn a_list_that_may_not_be_whole_says_so() {
         let why = "Redis does not answer: there may be more on other workers";
         let answer = json!({ "now": 1, "omitted": 0, "incomplete": why });
