@@ -7,7 +7,7 @@ use super::call::cancel_failed;
 use super::page::Answer;
 use super::pending::{Asker, Entry, read_issued};
 use super::{Action, Broker, PeerId};
-use crate::broker::runs::{Ending, RunId};
+use crate::broker::runs::{Ending, Lost, RunId};
 use crate::wire::stops::Grade;
 use crate::wire::{
     Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed, failed,
@@ -149,18 +149,18 @@ impl Broker {
         let message = format!("The app's answer could not be relayed: {}", cause.message);
         let error = Error::new(Code::TRANSPORT_ERROR, message);
         let reason = "The app's confirmation could not be relayed";
-        self.fail(agent, entry, reason, &error);
+        self.fail(agent, entry, (reason, None), &error);
     }
 
-    /// Answers a pending request in the app's stead.
+    /// Answers a pending request in the app's stead, as somebody is lost, or for another reason.
     pub(super) fn fail(
         &mut self,
         agent: PeerId,
         entry: &Entry,
-        cancel_reason: &str,
+        (cancel_reason, lost): (&str, Option<Lost>),
         error: &Failure,
     ) {
-        self.run_lost(agent, entry, cancel_reason, error);
+        self.run_lost(agent, entry, (cancel_reason, lost), error);
         let id = match &entry.asker {
             Asker::Agent(id) => id.as_deref(),
             Asker::Page(key) => {
@@ -198,7 +198,7 @@ impl Broker {
         &mut self,
         agent: PeerId,
         entry: &Entry,
-        cancel_reason: &str,
+        (cancel_reason, lost): (&str, Option<Lost>),
         error: &Failure,
     ) {
         if let Some(run) = entry.revokes() {
@@ -206,12 +206,13 @@ impl Broker {
             return self.revoked(run, outcome);
         }
         if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
-            let ending = Ending::Unknown(error.code.as_str().to_string());
+            let unknown = || Ending::Unknown(error.code.as_str().to_string());
+            let ending = lost.map_or_else(unknown, Ending::Lost);
             self.run_over(agent, run, ending);
         }
     }
 
-    fn run_over(&mut self, agent: PeerId, run: RunId, ending: Ending) {
+    pub(super) fn run_over(&mut self, agent: PeerId, run: RunId, ending: Ending) {
         let place = self.runs.left(run);
         if let Some(agent) = self.agents.get_mut(&agent) {
             match place.map(|place| agent.calls.entry(place.call_id)) {
@@ -233,7 +234,7 @@ impl Broker {
     }
 }
 
-fn ending_of(said: &Said<'_>, grade: Grade) -> Ending {
+pub(super) fn ending_of(said: &Said<'_>, grade: Grade) -> Ending {
     match (said.success, said.cancelled) {
         (Some(true), _) => Ending::Completed,
         (_, true) => Ending::Cancelled(grade.stop, grade.by),

@@ -34,6 +34,8 @@ pub(super) struct App {
     pub manifest: Arc<OnceLock<Bytes>>,
     /// The agents bound to it, by their names on its wire, which are the broker's own.
     pub agents: FxHashMap<String, PeerId>,
+    /// Agents that have left it and that it is not told of yet, by their names on its wire.
+    pub leaving: FxHashMap<String, PeerId>,
     /// Calls of agents that have left it, which it may still work on.
     pub left_behind: LeftBehind,
     /// What its agents have it work on.
@@ -70,6 +72,7 @@ impl Broker {
             bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
+            leaving: FxHashMap::default(),
             left_behind: LeftBehind::default(),
             load: Load::default(),
             backlog: Backlog::Short,
@@ -109,6 +112,9 @@ impl Broker {
             let error = invalid_at("agent", "`agent` is missing");
             return self.refuse(peer, &envelope.subject(), &error);
         };
+        if let Some(left) = app.leaving.get(handle).copied() {
+            return self.leaving_told(left, envelope, &content);
+        }
         let Some(agent) = app.agents.get(handle).copied() else {
             let known = match &content {
                 Content::Ended(call_id, ended) => {

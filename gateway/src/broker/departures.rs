@@ -2,14 +2,17 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::FxHashMap;
+
 use super::amount::Amount;
 use super::apps::App;
 use super::load::Load;
 use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
+use crate::broker::runs::Lost;
 use crate::wire::{AGENT_CLOSED, Header, Outgoing, Request};
 use caphost::call::{Code, Error};
 
-const APP_GONE: &str = "The app disconnected before it confirmed";
+pub(super) const APP_GONE: &str = "The app disconnected before it confirmed";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
 /// The reason that the calls are given which a stopping gateway cancels.
 pub const STOPPING: &str = "The gateway is shutting down";
@@ -33,9 +36,19 @@ impl Broker {
             self.in_flight.give_back(owner, agent.pending.counts());
         }
         let bytes = agent.pending.bytes();
-        for entry in agent.pending.take_all() {
+        let mut asked = self.stays_for(&agent);
+        let stays = !asked.is_empty();
+        for (issued, entry) in agent.pending.take_issued() {
+            if asked.contains_key(&issued) {
+                continue;
+            }
+            // Whoever had a run cancelled is still told what came of it.
+            if let Some(run) = entry.revokes().filter(|_| stays) {
+                asked.insert(issued, (Request::Cancel, run));
+                continue;
+            }
             let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
-            self.run_lost(peer, &entry, AGENT_GONE, &error);
+            self.run_lost(peer, &entry, (AGENT_GONE, Some(Lost::Agent)), &error);
         }
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
@@ -46,6 +59,9 @@ impl Broker {
                 // It is gone, and what it has sent still waits.
                 Backlog::Long | Backlog::Full => app.load.leave(owner, bytes),
             }
+            if stays {
+                return self.stay(peer, agent, asked);
+            }
             match agent.profile.seat {
                 Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
                 _ => app.left_behind.keep(&agent.handle, agent.stopped),
@@ -55,7 +71,7 @@ impl Broker {
     }
 
     /// Tells an app that an agent is gone.
-    fn bid_farewell(&mut self, app: PeerId, handle: &str) {
+    pub(super) fn bid_farewell(&mut self, app: PeerId, handle: &str) {
         let header = Header {
             kind: AGENT_CLOSED,
             id: None,
@@ -81,6 +97,7 @@ impl Broker {
             return;
         };
         self.unregister(peer, &app);
+        self.all_leave(app.leaving, Lost::App);
         let mut agents: Vec<_> = app.agents.into_values().collect();
         agents.sort_unstable();
         for agent in agents {
@@ -96,8 +113,10 @@ impl Broker {
         };
         app.backlog = Backlog::Short;
         app.load = Load::default();
+        let leaving = std::mem::take(&mut app.leaving);
         let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
         agents.sort_unstable_by_key(|(_, agent)| *agent);
+        self.all_leave(leaving, Lost::App);
         for (handle, agent) in agents {
             self.bereave(agent);
             self.bid_farewell(peer, &handle);
@@ -109,6 +128,9 @@ impl Broker {
         let Some(app) = self.apps.get_mut(&app) else {
             return;
         };
+        if let Some(peer) = app.leaving.get(handle).copied() {
+            return self.leave(peer, Lost::App);
+        }
         let Some(peer) = app.agents.remove(handle) else {
             return;
         };
@@ -119,8 +141,18 @@ impl Broker {
         self.bereave(peer);
     }
 
+    /// Agents that have left are not waited for any more.
+    fn all_leave(&mut self, leaving: FxHashMap<String, PeerId>, lost: Lost) {
+        let mut leaving: Vec<_> = leaving.into_values().collect();
+        leaving.sort_unstable();
+        for peer in leaving {
+            self.leave(peer, lost);
+        }
+    }
+
     fn bereave(&mut self, agent: PeerId) {
-        self.dismiss(agent, APP_GONE, "The app disconnected");
+        let lost = (APP_GONE, Some(Lost::App));
+        self.dismiss(agent, lost, "The app disconnected");
         self.close(agent, CloseCode::APP_GONE, "The app disconnected");
     }
 
@@ -129,18 +161,19 @@ impl Broker {
         let mut agents: Vec<_> = self.agents.keys().copied().collect();
         agents.sort_unstable();
         for agent in agents {
-            self.dismiss(agent, STOPPING, STOPPING);
+            self.dismiss(agent, (STOPPING, Some(Lost::Gateway)), STOPPING);
             self.close(agent, CloseCode::GOING_AWAY, STOPPING);
         }
-        for (peer, app) in std::mem::take(&mut self.apps) {
+        for (peer, mut app) in std::mem::take(&mut self.apps) {
             self.unregister(peer, &app);
+            self.all_leave(std::mem::take(&mut app.leaving), Lost::Gateway);
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
     }
 
     /// Answers whatever an agent waits for, cancels first, and forgets it. Of calls and cancels the
     /// outcome is unknown; nothing else has one.
-    fn dismiss(&mut self, peer: PeerId, cancel_reason: &str, why: &'static str) {
+    fn dismiss(&mut self, peer: PeerId, cancel_reason: (&str, Option<Lost>), why: &'static str) {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };

@@ -18,6 +18,7 @@ mod in_flight;
 mod index;
 mod instance;
 mod instances;
+mod leaving;
 mod load;
 mod message;
 mod offering;
@@ -62,6 +63,7 @@ use crate::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
 use apps::App;
 use in_flight::InFlight;
+use leaving::Leaving;
 use offers::Directory;
 use questions::Asked;
 use registered::Registered;
@@ -87,10 +89,13 @@ pub struct Broker {
     agents: FxHashMap<PeerId, Agent>,
     /// Ordered by connection: of two with the same app id, the later one is the more recent.
     apps: BTreeMap<PeerId, App>,
+    /// Agents that have left, whose calls are waited for.
+    leaving: FxHashMap<PeerId, Leaving>,
     runs: Runs,
     directory: Directory,
     registered: Registered,
-    /// Sessions of the gateway's own by when they are due, as the bits of the time.
+    /// Sessions of the gateway's own, and agents that have left, by when they are due, as the bits of
+    /// the time.
     deadlines: BTreeSet<(u64, PeerId)>,
     remote_agents: usize,
     /// What the agents here wait for.
@@ -124,6 +129,7 @@ impl Broker {
             tokens,
             agents: FxHashMap::default(),
             apps: BTreeMap::new(),
+            leaving: FxHashMap::default(),
             counters: Counters::default(),
             waiting: Waiting::default(),
             issued: 0,

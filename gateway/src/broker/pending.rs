@@ -141,11 +141,28 @@ impl Pending {
         Some(entry)
     }
 
+    /// The calls of runs, in the order they were issued.
+    pub(super) fn calls(&self) -> Vec<(u64, RunId)> {
+        let is_call = |entry: &Entry| entry.request == Request::Call;
+        let entries = self.entries.iter().filter(|(_, entry)| is_call(entry));
+        let mut calls: Vec<_> = entries
+            .filter_map(|(issued, entry)| Some((*issued, entry.run?)))
+            .collect();
+        calls.sort_unstable_by_key(|(issued, _)| *issued);
+        calls
+    }
+
     /// Takes out all: those of cancels first, then in the order they were issued.
     pub(super) fn take_all(&mut self) -> Vec<Entry> {
+        let all = self.take_issued().into_iter();
+        all.map(|(_, entry)| entry).collect()
+    }
+
+    /// [`take_all`](Self::take_all), with the ids they were passed on with.
+    pub(super) fn take_issued(&mut self) -> Vec<(u64, Entry)> {
         let mut all: Vec<_> = std::mem::take(self).entries.into_iter().collect();
         all.sort_by_key(|(issued, entry)| (entry.request, *issued));
-        all.into_iter().map(|(_, entry)| entry).collect()
+        all
     }
 }
 

@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
-use super::call::{CancelOutcome, Reply, cancel_payload, not_cancelled, unconfirmed};
+use super::call::{CancelOutcome, Reply, cancel_failed, cancel_payload, not_cancelled};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
 use crate::wire::stops::Grade;
 use crate::wire::{Header, Json, Outgoing, Request, Said};
-use caphost::call::Stop;
+use caphost::call::{Code, Error, Stop};
 
 impl Broker {
     /// What a cancel of a run is answered with whose end is known.
@@ -26,6 +26,17 @@ impl Broker {
         }
     }
 
+    /// What a cancel of a run is answered with of which nobody will ever say how it ended.
+    fn outcome_unknown(&self, run: RunId) -> CancelOutcome {
+        let code = self.runs.get(run).and_then(|run| run.error.clone());
+        let code = code.map_or(Code::DISCONNECTED, Code::from);
+        let message = "Nobody was asked: the run had ended before, and its outcome is not known";
+        let mut error = Error::new(code, message);
+        // Another cancel is told the same.
+        error.retryable = false;
+        cancel_failed("The run has ended, and its outcome is not known", error)
+    }
+
     pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>) {
         let now = self.now.unix_ms;
         if let Some(outcome) = self.outcome_of_ended(run) {
@@ -33,7 +44,7 @@ impl Broker {
         }
         match self.runs.get(run).map(|run| run.state) {
             None => return self.revoked(run, not_cancelled("Operation not found")),
-            Some(RunState::Unknown) => return self.revoked(run, unconfirmed()),
+            Some(RunState::Unknown) => return self.revoked(run, self.outcome_unknown(run)),
             Some(_) => {}
         }
         self.runs.cancel_requested(run, reason.as_deref(), now);
@@ -47,6 +58,9 @@ impl Broker {
             return;
         }
         let place = place.clone();
+        if self.leaving.contains_key(&place.agent) {
+            return self.cancel_left(place.agent, run, reason.as_deref());
+        }
         let issued = self.issue();
         let Some(agent) = self.agents.get_mut(&place.agent) else {
             return;

@@ -61,6 +61,33 @@ impl Stopped {
         self.say(call_id, run, Stop::NeverStarted.into()).skipped = true;
     }
 
+    /// Takes out what was said of these runs.
+    pub fn take(&mut self, runs: impl Fn(RunId) -> bool) -> Stopped {
+        let (mut taken, mut left) = (Stopped::default(), Stopped::default());
+        for (call_id, told) in std::mem::take(&mut self.0).into_all() {
+            let to = if runs(told.run) {
+                &mut taken
+            } else {
+                &mut left
+            };
+            to.0.insert(call_id, told);
+        }
+        *self = left;
+        taken
+    }
+
+    /// What is to be said of a run that is said to be cancelled, with that grade.
+    pub fn told(&mut self, call_id: Arc<str>, run: RunId, grade: Grade) -> Grade {
+        self.say(call_id, run, grade).grade
+    }
+
+    /// The handler of an abandoned call has ended: its run, if that is news.
+    pub fn ends(&mut self, call_id: &str, ended: LateEnd) -> Option<RunId> {
+        let told = self.0.get_mut(call_id).filter(|told| told.may_end())?;
+        told.grade.ended = Some(ended);
+        Some(told.run)
+    }
+
     /// Whether the call with that callId never went to the app: one that the app does not know.
     pub fn has_skipped(&self, call_id: &str) -> bool {
         self.0.get(call_id).is_some_and(|told| told.skipped)
@@ -153,11 +180,7 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&agent) else {
             return;
         };
-        if let Some(told) = agent.stopped.0.get_mut(call_id)
-            && told.may_end()
-        {
-            told.grade.ended = Some(ended);
-            let run = told.run;
+        if let Some(run) = agent.stopped.ends(call_id, ended) {
             self.runs.ended_late(run, ended);
         }
     }

@@ -111,7 +111,10 @@ fn row(run: &Value, now: f64) -> Vec<String> {
         let ended = stops::read_ended(run["ended"].to_string().as_bytes());
         state.push_str(&seen(Stop::of_peer(Some(stop)), ended));
     }
-    if let Some(error) = run["error"].as_str() {
+    let lost = run["lost"].as_str().and_then(gone);
+    if let Some(lost) = lost {
+        state.push_str(&format!(": {lost}"));
+    } else if let Some(error) = run["error"].as_str() {
         state.push_str(&format!(": {}", one_line(error)));
     } else if let Some(reason) = run["cancelReason"].as_str() {
         state.push_str(&format!(": \"{}\"", shortened(&one_line(reason))));
@@ -157,6 +160,16 @@ fn shortened(reason: &str) -> String {
     }
 }
 
+/// Who went away before it was known how a run ended.
+fn gone(lost: &str) -> Option<&'static str> {
+    match lost {
+        "agent" => Some("its agent left, and the app did not say how it ended"),
+        "app" => Some("the app went away"),
+        "gateway" => Some("the gateway stopped"),
+        _ => None,
+    }
+}
+
 /// Milliseconds as a person says them.
 pub(super) fn age(milliseconds: f64) -> String {
     let seconds = (milliseconds / 1_000.0).max(0.0);
@@ -184,7 +197,7 @@ not, it may still go on.";
 #[derive(Args, Debug)]
 #[command(after_help = CANCEL_EXAMPLES)]
 pub(super) struct Cancel {
-    /// The run's id, as `caphost runs` lists it; or the caller's own id, if only one run has it.
+    /// The run's id, as `caphost runs` lists it; or the caller's own id, of the run in flight that has it, or else the last to end.
     #[arg(value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     id: String,
     /// The reason, for the app. The list of runs keeps it and shows it; the log does not have it.
@@ -253,7 +266,9 @@ fn said(answer: &Value, cancelled: bool, waited: Duration) -> String {
         };
         return format!("{said}: {run}{}", stops::clause(Grade { stop, by, ended }));
     }
-    if answer["error"]["code"] == Code::TIMEOUT.as_str() {
+    // What cannot be tried again was not asked of anybody: the run had ended before.
+    let error = &answer["error"];
+    if error["code"] == Code::TIMEOUT.as_str() && error["retryable"] != false {
         let within = age(waited.as_secs_f64() * 1_000.0);
         let said = style(format!("Not confirmed within {within}")).yellow();
         return format!(
@@ -295,6 +310,27 @@ mod tests {
             "running 47 %",
         ];
         assert_eq!(plain(run), expected);
+    }
+
+    #[test]
+    fn a_run_whose_outcome_is_not_known_says_who_was_lost() {
+        for (lost, said) in [
+            (
+                json!("agent"),
+                "its agent left, and the app did not say how it ended",
+            ),
+            (json!("app"), "the app went away"),
+            (json!("gateway"), "the gateway stopped"),
+            // Of an older gateway, and of one that is newer.
+            (json!(null), "DISCONNECTED"),
+            (json!("moon"), "DISCONNECTED"),
+        ] {
+            let run = json!({
+                "state": "unknown", "registeredAt": 97_500, "endedAt": 98_000, "lost": lost,
+                "error": "DISCONNECTED", "cancelReason": "The caller has gone away",
+            });
+            assert_eq!(plain(run)[5], format!("unknown after 500 ms: {said}"));
+        }
     }
 
     #[test]
@@ -354,7 +390,7 @@ mod tests {
             let said = said(&answer, false, Duration::from_millis(5_004));
             console::strip_ansi_codes(&said).into_owned()
         };
-        let late = json!({ "runId": "r", "reason": "No confirmation from the app", "error": { "code": "TIMEOUT" } });
+        let late = json!({ "runId": "r", "reason": "No confirmation from the app", "error": { "code": "TIMEOUT", "retryable": true } });
         assert_eq!(
             said(late),
             "Not confirmed within 5.0 s: r: the app was asked, and may still cancel it. caphost runs shows what becomes of it"

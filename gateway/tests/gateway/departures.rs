@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use caphost_gateway::Limits;
 use futures_util::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::*;
 
@@ -42,17 +42,102 @@ async fn an_agent_that_goes_is_reported_to_its_app() {
     agent.send(call("1", "c")).await;
     let calling = app.next().await;
     drop(agent);
+    let cancel = app.next().await;
+    assert_eq!(
+        (&cancel["type"], &cancel["agent"]),
+        (&json!("capabilities/cancel"), &calling["agent"])
+    );
+    assert_eq!(gateway.hub.readings().in_flight, 0);
+    let run = || async { gateway.get("/api/runs/c", "").await.json() };
+    assert_eq!(run().await["state"], "cancelling");
+    let stopped = |mut said: Value| {
+        said["cancelled"] = true.into();
+        said["metadata"] = json!({ "stop": "returned" });
+        said
+    };
+    let confirmed = stopped(json!({ "callId": "c" }));
+    app.send(answer(&cancel, "capabilities/cancel-result", confirmed))
+        .await;
+    let response = stopped(json!({ "success": false }));
+    app.send(answer(
+        &calling,
+        "capabilities/call-result",
+        response.clone(),
+    ))
+    .await;
     let closed = app.next().await;
     assert_eq!(
         (&closed["type"], &closed["agent"]),
         (&json!("agent/closed"), &calling["agent"])
     );
-    assert_eq!(gateway.hub.readings().in_flight, 0);
-    app.send(answer(&calling, "capabilities/call-result", json!({})))
+    let ended = run().await;
+    assert_eq!(
+        (&ended["state"], &ended["stop"], &ended["lost"]),
+        (&json!("cancelled"), &json!("returned"), &json!(null))
+    );
+    app.send(answer(&calling, "capabilities/call-result", response))
         .await;
     let mut next = gateway.agent().await;
     next.initialize(&mut app).await;
     assert_eq!(gateway.hub.counters().strays_dropped, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_says_nothing_of_an_agents_calls_is_told_of_its_end_all_the_same() {
+    let gateway = Gateway::limited(Limits {
+        confirm_timeout: Duration::from_millis(150),
+        ..Limits::default()
+    })
+    .await;
+    let (mut app, mut agent) = gateway.session().await;
+    agent.send(call("1", "c")).await;
+    app.next().await;
+    drop(agent);
+    assert_eq!(app.next().await["type"], "capabilities/cancel");
+    assert_eq!(app.next().await["type"], "agent/closed");
+    let run = gateway.get("/api/runs/c", "").await.json();
+    assert_eq!(
+        (&run["state"], &run["error"], &run["lost"]),
+        (&json!("unknown"), &json!("DISCONNECTED"), &json!("agent"))
+    );
+    // Nobody is asked again, and it does not take the confirm timeout to say so.
+    let told = gateway.post("/api/runs/c/cancel", "", "").await.json();
+    assert_eq!(told["cancelled"], false);
+    assert_eq!(
+        told["reason"],
+        "The run has ended, and its outcome is not known"
+    );
+    assert_eq!(
+        (&told["error"]["code"], &told["error"]["retryable"]),
+        (&json!("DISCONNECTED"), &json!(false))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ended_runs_do_not_make_the_cancel_of_an_id_ambiguous() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    for success in [true, false] {
+        let mut agent = gateway.agent().await;
+        agent.initialize(&mut app).await;
+        agent.send(call("1", "same")).await;
+        let calling = app.next().await;
+        let response = json!({ "success": success, "cancelled": !success });
+        app.send(answer(&calling, "capabilities/call-result", response))
+            .await;
+        agent.next().await;
+        drop(agent);
+        assert_eq!(app.next().await["type"], "agent/closed");
+        // Of two that ended within a millisecond either may be the last.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(gateway.get("/api/runs/same", "").await.status, 409);
+    let told = gateway.post("/api/runs/same/cancel", "", "").await;
+    assert_eq!(told.status, 200);
+    assert_eq!(told.json()["cancelled"], true, "the last one was");
+    let body = r#"{"requestId":"same"}"#;
+    let told = gateway.post("/cancellation/cancel", "", body).await;
+    assert_eq!(told.json()["status"], "cancelled");
 }
 
 /// A peer that has stopped answering pings, as its side of the socket is never read.

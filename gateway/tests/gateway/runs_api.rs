@@ -66,7 +66,7 @@ async fn a_run_is_shown_from_its_call_to_its_end() {
         "agent": "tester",
         "thread": null, "app": "demo", "capability": "a.b", "callId": "c", "state": "running",
         "registeredAt": at, "endedAt": null, "cancelRequestedAt": null, "cancelledAt": null,
-        "cancelReason": null, "progress": info, "error": null, "stop": null, "step": null,
+        "cancelReason": null, "progress": info, "error": null, "lost": null, "stop": null, "step": null,
         "took": null, "ended": null,
     });
     assert_eq!(running, expected);

@@ -12,7 +12,7 @@ use super::call::{CancelKey, Client, NewCall, Reply, Step, cancel_failed, discon
 use super::pending::PageKey;
 use super::requests::About;
 use super::{Action, Broker, PeerId};
-use crate::broker::runs::RunId;
+use crate::broker::runs::{Lost, RunId};
 use crate::remembered::Remembered;
 use crate::wire::{Json, Request};
 pub(super) use answers::Answer;
@@ -156,6 +156,7 @@ impl Broker {
             && Millis::from_bits(at) <= now
         {
             self.deadlines.pop_first();
+            self.leave(session, Lost::Agent);
             self.with_page(session, |broker, page| {
                 page.deadline = None;
                 page.state.handle_timeout(now);

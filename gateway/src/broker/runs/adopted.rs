@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ending, Run, RunId, RunState, Runs};
-use caphost::call::Code;
+use super::{Ending, Lost, Run, RunId, RunState, Runs};
 
 impl Runs {
     /// Enters the runs of a worker that is gone. A run that had ended keeps its end; the outcome of one in
@@ -27,6 +26,7 @@ impl Runs {
             if corrected {
                 known.state = run.state;
                 known.error = run.error;
+                known.lost = run.lost;
                 known.seen = run.seen;
                 known.ended = run.ended;
                 known.cancel_requested_at = run.cancel_requested_at;
@@ -36,8 +36,7 @@ impl Runs {
             return corrected.then_some(run.id);
         }
         if !run.state.is_over() {
-            let disconnected = Ending::Unknown(Code::DISCONNECTED.as_str().into());
-            run.finish(disconnected, now);
+            run.finish(Ending::Lost(Lost::Gateway), now);
         }
         let ended_at = run.ended_at.unwrap_or(run.registered_at).min(now);
         if ended_at < self.since(now) {

@@ -38,7 +38,7 @@ pub use lists::{Found, leave_out, newest};
 use namesakes::Namesakes;
 pub use news::{CancelNotice, Ended, News, NoticedRun};
 pub(super) use run::Place;
-pub use run::{Dialect, Ending, NewRun, Run, RunId, RunState};
+pub use run::{Dialect, Ending, Lost, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
 
 /// The ledger. Times are Unix milliseconds.
@@ -91,6 +91,7 @@ impl Runs {
             cancel_reason: None,
             progress: None,
             error: None,
+            lost: None,
             seen: None,
             by: None,
             ended: None,

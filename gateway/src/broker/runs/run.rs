@@ -13,7 +13,7 @@ use crate::broker::PeerId;
 use crate::tokens::Identity;
 use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
-use caphost::call::{LateEnd, Stop, StoppedBy};
+use caphost::call::{Code, LateEnd, Stop, StoppedBy};
 
 /// Names a run: a UUID of the gateway's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
@@ -138,6 +138,29 @@ impl RunState {
     }
 }
 
+/// Who went away before it was known how a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lost {
+    /// The agent whose call it was.
+    Agent,
+    /// The app that had it.
+    App,
+    /// The gateway, or its worker that the agent was on.
+    Gateway,
+}
+
+impl Lost {
+    /// Its name in lists.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Lost::Agent => "agent",
+            Lost::App => "app",
+            Lost::Gateway => "gateway",
+        }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
@@ -150,6 +173,8 @@ pub enum Ending {
     Cancelled(Stop, Option<StoppedBy>),
     /// Nobody knows: the error code tells why.
     Unknown(String),
+    /// Nobody knows, as somebody went away.
+    Lost(Lost),
 }
 
 /// One run. Times are Unix milliseconds.
@@ -191,6 +216,9 @@ pub struct Run {
     pub progress: Option<Box<RawValue>>,
     /// The code of the error it ended with.
     pub error: Option<String>,
+    /// Who went away, if its outcome is not known for that. Older workers write none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Lost>,
     /// How far its stop was seen: see [`Run::stop`]. Older workers write none.
     #[serde(
         default,
@@ -284,6 +312,11 @@ impl Run {
             Ending::Completed => (RunState::Completed, None),
             Ending::Failed(code) => (RunState::Failed, Some(kept::code(code))),
             Ending::Unknown(code) => (RunState::Unknown, Some(kept::code(code))),
+            Ending::Lost(lost) => {
+                self.lost = Some(lost);
+                let code = Code::DISCONNECTED.as_str().to_string();
+                (RunState::Unknown, Some(code))
+            }
             Ending::Cancelled(stop, by) => {
                 self.cancelled_at = Some(now);
                 (self.seen, self.by) = (Some(stop), by);

@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use caphost::call::Code;
+use crate::broker::runs::{Found, Lost, Run, RunState};
+use caphost::call::{Code, Stop};
 
 #[test]
 fn an_app_that_goes_settles_cancels_then_calls_then_closes() {
@@ -45,22 +46,160 @@ fn an_app_that_goes_settles_cancels_then_calls_then_closes() {
     );
 }
 
+/// The run with that callId.
+fn run(bench: &Bench, call_id: &str) -> Run {
+    let now = bench.now.unix_ms;
+    let found = bench.broker.runs().find(call_id, &Identity::anyone(), now);
+    match found {
+        Found::One(run) => Run::clone(&run),
+        other => panic!("{call_id}: {other:?}"),
+    }
+}
+
+fn late(bench: &mut Bench) -> Vec<Seen> {
+    let due = bench.broker.next_deadline().expect("a deadline");
+    let waits = bench.limits.confirm_timeout.as_millis() as f64;
+    assert_eq!(due, bench.now.monotonic_ms + waits);
+    bench.now.monotonic_ms = due;
+    bench.event(Event::Deadline)
+}
+
 #[test]
-fn an_agent_that_goes_is_reported_and_its_late_answers_dropped() {
+fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
     let mut bench = Bench::session();
     let calling = bench.relayed(2, call("1", "c"));
+    bench.relayed(2, call("2", "d"));
     let seen = bench.gone(2);
+    let [Seen::Message(1, cancel), Seen::Message(1, other)] = &seen[..] else {
+        panic!("{seen:?}")
+    };
+    let reason = "The caller has gone away";
+    assert_eq!(cancel["type"], "capabilities/cancel");
+    assert_eq!(cancel["agent"], calling["agent"]);
+    assert_eq!(
+        cancel["payload"],
+        json!({ "callId": "c", "reason": reason })
+    );
+    assert_eq!(other["payload"]["callId"], "d");
+    let left = run(&bench, "c");
+    assert_eq!(
+        (left.state, left.cancel_reason.as_deref()),
+        (RunState::Cancelling, Some(reason))
+    );
+    assert_eq!(bench.broker.in_flight(), 0, "nobody waits any more");
+    assert_eq!(bench.broker.peers(), (1, 1));
+    // One is cancelled as abandoned, and one had completed.
+    let confirmed =
+        json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "abandoned" } });
+    bench.send(1, answer(cancel, "capabilities/cancel-result", confirmed));
+    let ended = json!({ "success": false, "cancelled": true });
+    assert!(
+        bench
+            .send(1, answer(&calling, "capabilities/call-result", ended))
+            .is_empty()
+    );
+    let ended = run(&bench, "c");
+    assert_eq!(
+        (ended.state, ended.stop()),
+        (RunState::Cancelled, Some(Stop::Abandoned))
+    );
+    let no = json!({ "callId": "d", "cancelled": false, "reason": "Operation already completed" });
+    let seen = bench.send(1, answer(other, "capabilities/cancel-result", no));
+    assert!(matches!(&seen[..], [Seen::Revoked(..)]), "{seen:?}");
+    let mut done = answer(
+        &calling,
+        "capabilities/call-result",
+        json!({ "success": true }),
+    );
+    done["id"] = json!("g6");
+    let seen = bench.send(1, done.clone());
     assert_eq!(only(&seen, 1)["type"], "agent/closed");
     assert_eq!(only(&seen, 1)["agent"], calling["agent"]);
     assert_eq!(only(&seen, 1)["payload"], json!({}));
-    assert_eq!(bench.broker.in_flight(), 0);
-    assert!(
-        bench
-            .send(1, answer(&calling, "capabilities/call-result", json!({})))
-            .is_empty()
-    );
+    assert_eq!(run(&bench, "d").state, RunState::Completed);
+    assert_eq!(bench.broker.next_deadline(), None);
+    // Whatever comes later is of no interest, but how abandoned work ends.
+    assert!(bench.send(1, done).is_empty());
     assert_eq!(bench.broker.counters().strays_dropped, 1);
+    let over = json!({ "event": "notifications/call/ended", "data": { "callId": "c", "success": true, "after": 5 } });
+    bench.send(1, answer(&calling, "notification", over));
+    assert!(run(&bench, "c").ended.is_some());
     assert!(bench.gone(2).is_empty());
+}
+
+#[test]
+fn an_app_that_does_not_say_in_time_how_a_left_call_ended_leaves_it_unknown() {
+    let mut bench = Bench::session();
+    let calling = bench.relayed(2, call("1", "c"));
+    bench.gone(2);
+    let it = run(&bench, "c");
+    let revoke = Event::Revoke {
+        run: it.id,
+        reason: None,
+    };
+    assert!(bench.event(revoke).is_empty(), "it is asked already");
+    let seen = late(&mut bench);
+    let [Seen::Revoked(_, outcome), Seen::Message(1, closed)] = &seen[..] else {
+        panic!("{seen:?}")
+    };
+    assert!(!outcome.cancelled());
+    assert_eq!(closed["type"], "agent/closed");
+    assert_eq!(closed["agent"], calling["agent"]);
+    let it = run(&bench, "c");
+    assert_eq!(
+        (it.state, it.error.as_deref()),
+        (RunState::Unknown, Some("DISCONNECTED"))
+    );
+    assert_eq!(it.lost, Some(Lost::Agent));
+}
+
+#[test]
+fn who_was_lost_is_known_of_a_run() {
+    for (lost, event) in [
+        (Lost::App, Event::Gone { peer: PeerId(1) }),
+        (Lost::Gateway, Event::Shutdown),
+    ] {
+        for leaves in [false, true] {
+            let mut bench = Bench::session();
+            bench.relayed(2, call("1", "c"));
+            if leaves {
+                bench.gone(2);
+            }
+            let event = match &event {
+                Event::Gone { peer } => Event::Gone { peer: *peer },
+                _ => Event::Shutdown,
+            };
+            bench.event(event);
+            let it = run(&bench, "c");
+            assert_eq!((it.state, it.lost), (RunState::Unknown, Some(lost)));
+            assert_eq!(bench.broker.next_deadline(), None);
+        }
+    }
+}
+
+#[test]
+fn an_app_that_does_not_keep_up_is_only_told_that_an_agent_is_gone() {
+    let mut bench = Bench::session();
+    bench.relayed(2, call("1", "c"));
+    bench.event(Event::Backlog {
+        peer: PeerId(1),
+        backlog: Backlog::Long,
+    });
+    assert_eq!(only(&bench.gone(2), 1)["type"], "agent/closed");
+    let it = run(&bench, "c");
+    assert_eq!((it.state, it.lost), (RunState::Unknown, Some(Lost::Agent)));
+}
+
+#[test]
+fn agents_that_go_have_the_relay_wait_for_so_many_calls() {
+    let mut bench = Bench::session();
+    for number in 0..1_030 {
+        let id = number.to_string();
+        bench.relayed(2, call(&id, &id));
+    }
+    bench.gone(2);
+    let runs = bench.broker.runs();
+    assert_eq!(runs.in_flight().len(), 1_024);
 }
 
 #[test]

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
+use crate::broker::call::Reply;
 use crate::broker::runs::{EarlyCancel, Found, Run, RunState};
 use caphost::call::Stop;
 
@@ -182,29 +183,58 @@ fn a_refused_duplicate_leaves_the_run_of_the_first_as_it_was() {
 }
 
 #[test]
-fn whoever_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
-    for gone in [1, 2] {
-        let mut bench = Bench::session();
-        bench.relayed(2, call("1", "c"));
-        let it = run(&bench, "c");
-        revoke(&mut bench, &it);
-        let seen = bench.gone(gone);
-        let told = seen.iter().find_map(|seen| match seen {
-            Seen::Revoked(run, outcome) if *run == it.id => Some(outcome),
-            _ => None,
-        });
-        let told = told.expect("an outcome");
-        assert!(!told.cancelled() && told.error.is_some());
-        assert_eq!(run(&bench, "c").state, RunState::Unknown);
-        assert!(
-            !bench
-                .broker
-                .runs()
-                .visible(&Identity::anyone(), 0)
-                .is_empty()
-        );
-        assert!(bench.broker.runs().in_flight().is_empty());
-    }
+fn an_app_that_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
+    let mut bench = Bench::session();
+    bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    revoke(&mut bench, &it);
+    let seen = bench.gone(1);
+    let told = seen.iter().find_map(|seen| match seen {
+        Seen::Revoked(run, outcome) if *run == it.id => Some(outcome),
+        _ => None,
+    });
+    let told = told.expect("an outcome");
+    assert!(!told.cancelled() && told.error.is_some());
+    assert_eq!(run(&bench, "c").state, RunState::Unknown);
+    assert!(
+        !bench
+            .broker
+            .runs()
+            .visible(&Identity::anyone(), 0)
+            .is_empty()
+    );
+    assert!(bench.broker.runs().in_flight().is_empty());
+    // Nobody is there to be asked any more.
+    let seen = revoke(&mut bench, &it);
+    let [Seen::Revoked(_, told)] = &seen[..] else {
+        panic!("{seen:?}")
+    };
+    assert_eq!(
+        told.reason.as_deref(),
+        Some("The run has ended, and its outcome is not known")
+    );
+    let Some(Reply::Failed(error)) = &told.error else {
+        panic!("{told:?}")
+    };
+    assert_eq!(
+        (error.code.as_str(), error.retryable),
+        ("DISCONNECTED", false)
+    );
+    assert!(!told.cancelled());
+}
+
+#[test]
+fn an_operator_is_told_what_comes_of_a_cancel_whose_agent_has_left() {
+    let mut bench = Bench::session();
+    bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let sent = revoke(&mut bench, &it);
+    assert!(bench.gone(2).is_empty(), "it is asked already");
+    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
+    let seen = bench.send(1, cancel_result(only(&sent, 1), said));
+    assert_eq!(seen, [confirmed(&it, Stop::Dropped)]);
+    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
 }
 
 #[test]

@@ -259,7 +259,9 @@ fn an_app_has_the_relay_remember_so_many_calls_of_agents_that_have_left() {
         for id in 0..600 {
             cancelled(&mut bench, &format!("{round} {id}"), None, None);
         }
-        rounds.push(bench.relayed(2, call("x", &format!("other {round}"))));
+        let relayed = bench.relayed(2, call("x", &format!("other {round}")));
+        bench.send(1, answer(&relayed, CALL_RESULT, json!({ "success": true })));
+        rounds.push(relayed);
         bench.gone(2);
         bench.agent(2, None);
         let relayed = bench.relayed(2, request("initialize", "i", json!({})));

@@ -18,8 +18,7 @@ use crate::broker::runs::{ID_CHARS, REASON_CHARS};
 use crate::fronts::lists::{Listing, viewer};
 use crate::fronts::refusal::{Refusal, found};
 use crate::fronts::socket::PeerAddress;
-use crate::gateway::{Hub, Placed};
-use crate::tokens::Identity;
+use crate::gateway::Hub;
 use crate::wire::{mended_bytes, stopped_by, stops};
 use caphost::call::{Code, Error};
 
@@ -79,7 +78,7 @@ async fn one(
     uri: Uri,
 ) -> Result<Response, Refusal> {
     let viewer = viewer(&hub, &headers, &uri)?;
-    let placed = find(&hub, id, &viewer).await?;
+    let placed = found(hub.seek(&checked(id)?, &viewer).await)?;
     Ok(Json(RunJson::from(&*placed.run)).into_response())
 }
 
@@ -95,7 +94,8 @@ async fn cancel(
     let body = to_bytes(body, BODY_BYTES).await;
     let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
     let reason = reason(&body)?;
-    let placed = find(&hub, id, &viewer).await?;
+    let id = checked(id)?;
+    let placed = found(hub.seek_to_cancel(&id, &viewer).await)?;
     let run = &placed.run;
     if !run.state.is_over() {
         hub.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
@@ -135,8 +135,8 @@ pub(super) fn reason(body: &[u8]) -> Result<Option<String>, Refusal> {
     }
 }
 
-/// The run that an id means: a run id, or a dialect's own that only one run has.
-async fn find(hub: &Hub, id: Named, viewer: &Identity) -> Result<Box<Placed>, Refusal> {
+/// An id that a run may have.
+fn checked(id: Named) -> Result<String, Refusal> {
     // What is not UTF-8 is no id.
     let Ok(Path(id)) = id else {
         return Err(Refusal::no_run());
@@ -145,5 +145,5 @@ async fn find(hub: &Hub, id: Named, viewer: &Identity) -> Result<Box<Placed>, Re
         let message = format!("An id has at most {ID_CHARS} characters");
         return Err(Refusal::invalid_at("id", message));
     }
-    found(hub.seek(&id, viewer).await)
+    Ok(id)
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
-use crate::broker::runs::Run;
+use crate::broker::runs::{Lost, Run};
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Listed;
 use crate::tokens::Identity;
@@ -45,6 +45,7 @@ pub(super) struct RunJson<'a> {
     cancel_reason: Option<&'a str>,
     progress: Option<&'a RawValue>,
     error: Option<&'a str>,
+    lost: Option<&'static str>,
     stop: Option<&'static str>,
     step: Option<&'static str>,
     took: Option<Value>,
@@ -73,6 +74,7 @@ impl<'a> From<&'a Run> for RunJson<'a> {
             cancel_reason: run.cancel_reason.as_deref(),
             progress: run.progress.as_deref(),
             error: run.error.as_deref(),
+            lost: run.lost.map(Lost::as_str),
             stop: run.stop().map(Stop::as_str),
             step: run.by.map(|by| by.step.as_str()),
             took: run.by.map(|by| stopped_by::number(by.took)),

@@ -46,7 +46,7 @@ fn a_run_has_every_field() {
                 "thread": null, "app": "demo", "capability": "a.b", "callId": id, "state": "completed",
                 "registeredAt": 1_000, "endedAt": 1_005, "cancelRequestedAt": null,
                 "cancelledAt": null, "cancelReason": null,
-                "progress": { "progress": 1, "total": 2 }, "stop": null, "step": null, "took": null, "ended": null, "error": null,
+                "progress": { "progress": 1, "total": 2 }, "stop": null, "step": null, "took": null, "ended": null, "error": null, "lost": null,
             }],
             "omitted": 2,
             "viewer": { "name": "anyone", "role": "admin" },

@@ -47,7 +47,14 @@ impl Hub {
         Sought::among(request_id, here, there.runs, there.unsure)
     }
 
-    /// [`Hub::seek`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
+    /// [`Hub::seek`], for a cancel: of several that have all ended it is the last to end.
+    pub async fn seek_to_cancel(&self, request_id: &str, viewer: &Identity) -> Sought {
+        let there = self.ask_for(request_id, viewer).await;
+        let here = self.matches(request_id, viewer);
+        Sought::to_cancel(request_id, here, there.runs, there.unsure)
+    }
+
+    /// [`Hub::seek_to_cancel`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
     pub async fn seek_or_cancel_early(
         &self,
         request_id: &str,
@@ -60,7 +67,7 @@ impl Hub {
         if let (Some(kept), Some(workers)) = (kept, self.workers()) {
             workers.tell_all(Notice::CancelEarly(kept));
         }
-        Sought::among(request_id, here, there.runs, there.unsure)
+        Sought::to_cancel(request_id, here, there.runs, there.unsure)
     }
 
     /// Cancels a run where it is: see [`Hub::cancel`].

@@ -97,6 +97,28 @@ impl Sought {
     }
 }
 
+impl Sought {
+    /// What somebody means who wants it cancelled: of several that have all ended the last to end, as
+    /// nothing can be cancelled by mistake.
+    pub(crate) fn to_cancel(
+        request_id: &str,
+        mut here: Vec<Arc<Run>>,
+        mut there: Vec<(WorkerId, Arc<Run>)>,
+        unsure: Option<Unsure>,
+    ) -> Sought {
+        let all = there.iter().map(|(_, run)| run).chain(&here);
+        let own = |run: &&Arc<Run>| request_id.parse::<RunId>() == Ok(run.id);
+        let mut all = all.peekable();
+        if all.peek().is_some() && all.clone().all(|run| run.state.is_over() && !own(&run)) {
+            let last = all.max_by_key(|run| (run.ended_at, run.registered_at));
+            let last = last.map(|run| run.id);
+            here.retain(|run| Some(run.id) == last);
+            there.retain(|(_, run)| Some(run.id) == last);
+        }
+        Sought::among(request_id, here, there, unsure)
+    }
+}
+
 /// Each run once: as its own worker knows it, rather than one that has adopted it.
 pub(crate) fn merged(here: Vec<Arc<Run>>, there: Vec<(WorkerId, Arc<Run>)>) -> Vec<Placed> {
     let here = here.into_iter().map(|run| Placed {
@@ -131,6 +153,10 @@ mod tests {
     use crate::tokens::Identity;
 
     fn run(dialect_id: &str, ended: bool) -> Arc<Run> {
+        run_until(dialect_id, ended.then_some(2))
+    }
+
+    fn run_until(dialect_id: &str, ended: Option<u64>) -> Arc<Run> {
         let (mut runs, id) = (Runs::default(), RunId::random());
         runs.register(
             NewRun {
@@ -146,8 +172,8 @@ mod tests {
             },
             1,
         );
-        if ended {
-            runs.end(id, Ending::Completed, 2);
+        if let Some(at) = ended {
+            runs.end(id, Ending::Completed, at);
         }
         runs.shared(id).unwrap()
     }
@@ -192,6 +218,27 @@ mod tests {
             None,
         );
         assert!(one(found).run.id.to_string() == id);
+    }
+
+    #[test]
+    fn a_cancel_by_an_id_of_several_runs_means_the_one_in_flight_or_the_last_to_end() {
+        let [old, new, flying] = [Some(2), Some(3), None].map(|at| run_until("1", at));
+        let there = vec![(WorkerId::random(), new.clone())];
+        let meant = |here: &[&Arc<Run>]| {
+            let here = here.iter().map(|run| Arc::clone(run)).collect();
+            Sought::to_cancel("1", here, there.clone(), None)
+        };
+        assert_eq!(one(meant(&[&old])).run.id, new.id);
+        assert!(!one(meant(&[&old])).is_here());
+        assert_eq!(one(meant(&[&old, &flying])).run.id, flying.id);
+        let another = run("1", false);
+        let several = meant(&[&old, &flying, &another]);
+        assert!(matches!(several, Sought::Several(runs) if runs.len() == 2));
+        let read = Sought::among("1", vec![old], there.clone(), None);
+        assert!(
+            matches!(read, Sought::Several(_)),
+            "only a cancel may guess"
+        );
     }
 
     #[test]

@@ -148,9 +148,21 @@ async fn a_run_that_is_not_cancelled_is_status_1() {
         format!("Not cancelled: {id}: Operation already completed\n")
     );
 
+    // Of those that have ended the last is meant.
+    let last = finished(caphost(&gateway, &["cancel", "same"])).await;
+    assert_eq!((last.status, &last.out), (Some(1), &ended.out));
+    let mut agents = Vec::new();
+    for _ in 0..2 {
+        let mut agent = gateway.agent().await;
+        agent.initialize(&mut app).await;
+        agent.send(call("1", "same")).await;
+        app.next().await;
+        agents.push(agent);
+    }
+    let run = gateway.get("/api/runs", "").await.json()["runs"][0]["runId"].clone();
     let ended = finished(caphost(&gateway, &["cancel", "same"])).await;
     assert_eq!((ended.status, &*ended.out), (Some(1), ""));
-    assert!(ended.err.contains(id), "{ended:?}");
+    assert!(ended.err.contains(run.as_str().unwrap()), "{ended:?}");
 
     let ended = finished(caphost(&gateway, &["cancel", "no/such run", "--json"])).await;
     assert_eq!(ended.status, Some(1));

@@ -260,3 +260,27 @@ async fn the_late_end_of_an_agent_that_has_left_reaches_the_worker_it_was_on() {
         assert_eq!(known(worker, "c").await["ended"], late);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_calls_of_an_agent_that_leaves_are_cancelled_on_the_worker_of_their_app() {
+    let redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    let mut app = one.app("demo").await;
+    let mut agent = agent_on(&two, &mut app).await;
+    let running = called(&mut agent, &mut app, "c").await;
+    drop(agent);
+    confirm(&mut app, &running).await;
+    assert_eq!(app.next().await["type"], "agent/closed");
+    // Its home knows before the app is told.
+    for worker in [&two, &one] {
+        assert_eq!(known(worker, "c").await["state"], "cancelled");
+    }
+    // It may still end.
+    app.send(ended(&running, &json!("c"), true, 200.0)).await;
+    soon("the end", async {
+        while known(&two, "c").await["ended"].is_null() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}

@@ -114,7 +114,7 @@ export class RunCard {
 
   #fillFacts() {
     if (!this.#details.open) return;
-    const { agent, app, callId, cancelledAt, cancelReason, cancelRequestedAt, dialect, dialectId, ended, endedAt, error, owner, registeredAt, runId, stop, thread } = this.#run;
+    const { agent, app, callId, cancelledAt, cancelReason, cancelRequestedAt, dialect, dialectId, ended, endedAt, error, lost, owner, registeredAt, runId, stop, thread } = this.#run;
     const time = (/** @type {number | null} */ at) => (at === null ? null : timeOf(at));
     /** @type {[string, string | null][]} */
     const facts = [
@@ -135,6 +135,7 @@ export class RunCard {
       ['Stopped by', stepText(this.#run)],
       ['Work ended', ended && `${duration(ended.after)} later, ${ended.success ? 'complete' : 'with an error'}`],
       ['Error', error],
+      ['Went away', lost],
     ];
     const shown = facts.filter(([, value]) => value !== null);
     const version = shown.join('\n');

@@ -1,4 +1,4 @@
-/** @import { ProgressInfo, Run, State, Step, Stop } from './types.js' */
+/** @import { Lost, ProgressInfo, Run, State, Step, Stop } from './types.js' */
 import { duration, roughly } from './format.js';
 
 /** In the order of a run's life. @type {Record<State, string>} */
@@ -67,12 +67,20 @@ export function cancelText(run) {
     return `Cancelled ${duration(confirmed - asked)} after it was asked for${quoted}`;
   }
   if (asked === null) return '';
+  if (state === 'unknown') return `Asked to cancel, and not confirmed${quoted}`;
   return isOver(run) ? `Asked to cancel, and not cancelled${quoted}` : `Asked to cancel, not confirmed so far${quoted}`;
 }
 
+/** @type {Record<Lost, string>} */
+const LOST = {
+  agent: 'Its agent left; the app was told to cancel it. How this ended is not known.',
+  app: 'The app went away before it answered: how this ended is not known.',
+  gateway: 'The gateway stopped before the app answered: how this ended is not known.',
+};
+
 /** @type {Record<string, string>} */
 const UNKNOWN_WHY = {
-  DISCONNECTED: 'The app went away before it answered: how this ended is not known.',
+  DISCONNECTED: 'A connection was lost before the app answered: how this ended is not known.',
   TIMEOUT: 'The app did not answer in time: how this ended is not known.',
   TRANSPORT_ERROR: "The app's answer could not be passed on: how this ended is not known.",
 };
@@ -105,6 +113,7 @@ export function stopText(run) {
 /** What went wrong. @param {Run} run */
 export function errorText(run) {
   if (run.state === 'failed') return run.error ? `Failed with ${run.error}` : 'Failed';
+  if (run.state === 'unknown' && run.lost) return LOST[run.lost] ?? UNKNOWN_WHY.DISCONNECTED;
   if (run.state === 'unknown') return UNKNOWN_WHY[run.error ?? ''] ?? 'How this ended is not known.';
   return '';
 }

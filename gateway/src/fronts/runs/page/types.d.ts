@@ -8,6 +8,9 @@ export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'ab
 /** What has stopped a call in a worker. */
 export type Step = 'signal' | 'flag' | 'terminate';
 
+/** Who went away before it was known how a run ended. */
+export type Lost = 'agent' | 'app' | 'gateway';
+
 /** How work that was abandoned has ended, `after` milliseconds later. */
 export interface Ended {
   success: boolean;
@@ -35,6 +38,8 @@ export interface Run {
   cancelReason: string | null;
   progress: ProgressInfo | null;
   error: string | null;
+  /** Of one whose outcome is not known for that. */
+  lost: Lost | null;
   /** Of a cancelled one. */
   stop: Stop | null;
   /** Of one in a worker, and in how many milliseconds. */
