@@ -397,6 +397,8 @@ mod tests {
         );
         let over = json!({ "runId": "r", "reason": "Operation already completed" });
         assert_eq!(said(over), "Not cancelled: r: Operation already completed");
+        let unknown = json!({ "runId": "r", "reason": "Its outcome is not known", "error": { "code": "TIMEOUT", "retryable": false } });
+        assert_eq!(said(unknown), "Not cancelled: r: Its outcome is not known");
     }
 
     #[test]
