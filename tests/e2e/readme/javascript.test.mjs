@@ -133,7 +133,12 @@ test('the configuration of MCP clients names a program that there is', () => {
   assert.deepEqual([command, ...args], ['caphost', 'mcp']);
 });
 
+test('the file that names a browser to wasm-pack is JSON that ChromeDriver takes', () => {
+  const { binary } = JSON.parse(blocks.get('webdriver.json') ?? '')['goog:chromeOptions'];
+  assert.match(binary, /^\//);
+});
+
 test('no block of the README is left out by these tests', () => {
-  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'schemas-map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs'];
+  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'schemas-map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs', 'webdriver.json'];
   assert.deepEqual([...blocks.keys()].sort(), tested.sort());
 });
