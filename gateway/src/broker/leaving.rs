@@ -33,7 +33,7 @@ pub(super) struct Leaving {
 }
 
 impl Leaving {
-    fn calls(&self) -> usize {
+    pub(super) fn calls(&self) -> usize {
         let asked = self.asked.values();
         asked.filter(|(it, _)| *it == Request::Call).count()
     }
@@ -59,8 +59,10 @@ impl Broker {
         let leaving = app.leaving.values().filter_map(|it| self.leaving.get(it));
         let room = WAITED_FOR.saturating_sub(leaving.map(Leaving::calls).sum());
         let is_open = |run: &RunId| self.runs.get(*run).is_some_and(|it| !it.state.is_over());
-        let calls = calls.into_iter().filter(|(_, run)| is_open(run)).take(room);
-        calls.map(|(id, run)| (id, (Request::Call, run))).collect()
+        let calls = calls.into_iter().filter(|(_, run)| is_open(run));
+        let calls: FxHashMap<_, _> = calls.map(|(id, run)| (id, (Request::Call, run))).collect();
+        // Where there is no room for all of them, the app is told at once, which cancels all.
+        if calls.len() > room { nothing } else { calls }
     }
 
     /// Tells the app of an agent that has left to cancel its calls, and waits.

@@ -240,6 +240,11 @@ impl Broker {
         pending.sum()
     }
 
+    /// Calls that agents have left behind, and whose ends are still waited for.
+    pub fn calls_left(&self) -> usize {
+        self.leaving.values().map(Leaving::calls).sum()
+    }
+
     /// The name of the owner of a peer, if that is known.
     pub fn owner_of(&self, peer: PeerId) -> Option<&Arc<str>> {
         let agent = self.agents.get(&peer).map(|agent| &agent.profile.owner);

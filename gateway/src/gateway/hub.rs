@@ -229,6 +229,12 @@ impl Hub {
         self.state().broker.requests_in_flight()
     }
 
+    /// Whether nothing is waited for: no answer, and no end of a call that its agent has left behind.
+    pub fn is_idle(&self) -> bool {
+        let broker = &self.state().broker;
+        broker.requests_in_flight() == 0 && broker.calls_left() == 0
+    }
+
     /// See [`Broker::peers`].
     pub fn peers(&self) -> (usize, usize) {
         self.state().broker.peers()

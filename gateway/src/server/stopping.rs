@@ -59,9 +59,9 @@ pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output
     );
 }
 
-/// Waits until every request is answered.
+/// Waits until every request is answered, and known how the calls of agents that have left have ended.
 async fn idle(hub: &Hub) {
-    while hub.requests_in_flight() > 0 {
+    while !hub.is_idle() {
         sleep(IDLE_POLL).await;
     }
 }

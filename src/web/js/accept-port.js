@@ -115,3 +115,19 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
   if (initialize) hear(initialize);
   return release;
 }
+
+/**
+ * What a closed host does about a port over which it still answers that it is closed: Node need not
+ * go on for that. It holds nothing. A worker of Node's is for others to end, and so is a port that has
+ * been let go of.
+ *
+ * @param {any} port that was just accepted
+ */
+export function idles(port) {
+  const [known, mine] = [port, taken.get(port) ?? port].map((it) => new WeakRef(it));
+  return () => {
+    const left = known?.deref();
+    const release = left?.start && taken.get(left);
+    if (release && release === mine?.deref()) left.unref?.();
+  };
+}

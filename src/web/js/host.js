@@ -3,7 +3,7 @@
  */
 import { acceptMessages } from './accept-messages.js';
 import { acceptMessenger } from './accept-messenger.js';
-import { acceptPort } from './accept-port.js';
+import { acceptPort, idles } from './accept-port.js';
 import { Connection } from './connection.js';
 import { describe, problemWithCapability, problemWithWorker } from './descriptor.js';
 import { cancelResponse } from './envelope.js';
@@ -156,14 +156,12 @@ export class Host {
   acceptPort(port, options = {}) {
     this.#ensureOpen();
     const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
-    // Whoever comes over it later is told that the host is closed. Node does not stay for that; a
-    // worker of Node's is for others to end.
-    const known = new WeakRef(port);
-    this.#closers.add(() => {
-      const left = known.deref();
-      if (left?.start) left.unref?.();
-    });
-    return release;
+    const idle = idles(port);
+    this.#closers.add(idle);
+    return () => {
+      this.#closers.delete(idle);
+      release();
+    };
   }
 
   /**

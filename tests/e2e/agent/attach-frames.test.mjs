@@ -123,6 +123,22 @@ for (const { name, launch } of automationClients) {
       assert.equal((await top.agent.cancel('same')).metadata?.stop, 'returned');
     });
 
+    test('the main frame is the page', async (t) => {
+      const { page } = await framed(t, '/top', servers.first.url('/empty'));
+      /** @param {any} target */
+      const heard = async (target) => {
+        const agent = await attach(target, { onElicitation: () => 'yes' });
+        const told = await new Promise((resolve) => {
+          void agent.call('hold', {}, { onProgress: (info) => info.stage && resolve(info.stage) });
+        });
+        await assert.rejects(attach(page.mainFrame()), { code: 'ALREADY_INITIALIZED' });
+        assert.equal(codeOf(await agent.call('nothing')), 'UNKNOWN_CAPABILITY');
+        await agent.shutdown();
+        return told;
+      };
+      assert.deepEqual([await heard(page.mainFrame()), await heard(page)], ['yes', 'yes']);
+    });
+
     test("a call that holds the frame's thread is ended", { timeout: 20_000 }, async (t) => {
       const { frame } = await framed(t, '/empty', servers.first.url('/inner'));
       const agent = await attach(frame);
@@ -140,7 +156,8 @@ for (const { name, launch } of automationClients) {
         code: 'TIMEOUT',
         message: `No app answered within 1500 ms: the page has no window.abp, but its frame ${frame.url()} has: attach to that frame`,
       });
-      const { page: alone, frame: empty } = await framed(t, '/empty', servers.first.url('/empty'));
+      // An address of its own: it is found by that, and the main frame is the page.
+      const { page: alone, frame: empty } = await framed(t, '/empty', servers.second.url('/empty'));
       const message = (/** @type {string} */ what) => `No app answered within 1500 ms: the ${what} has no window.abp; its app must call host.expose()`;
       await Promise.all([
         assert.rejects(attach(alone, late), { code: 'TIMEOUT', message: message('page') }),

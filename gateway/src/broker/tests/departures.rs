@@ -87,6 +87,7 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
         (RunState::Cancelling, Some(reason))
     );
     assert_eq!(bench.broker.in_flight(), 0, "nobody waits any more");
+    assert_eq!(bench.broker.calls_left(), 2, "but a gateway that stops");
     assert_eq!(bench.broker.peers(), (1, 1));
     // One is cancelled as abandoned, and one had completed.
     let confirmed =
@@ -192,14 +193,19 @@ fn an_app_that_does_not_keep_up_is_only_told_that_an_agent_is_gone() {
 
 #[test]
 fn agents_that_go_have_the_relay_wait_for_so_many_calls() {
-    let mut bench = Bench::session();
-    for number in 0..1_030 {
-        let id = number.to_string();
-        bench.relayed(2, call(&id, &id));
+    for (calls, waited_for) in [(1_024, 1_024), (1_025, 0)] {
+        let mut bench = Bench::session();
+        for number in 0..calls {
+            let id = number.to_string();
+            bench.relayed(2, call(&id, &id));
+        }
+        let seen = bench.gone(2);
+        assert_eq!(bench.broker.calls_left(), waited_for);
+        assert_eq!(bench.broker.runs().in_flight().len(), waited_for);
+        // Past that the app is told at once, and cancels all of them.
+        let closed = |it: &Seen| matches!(it, Seen::Message(1, it) if it["type"] == "agent/closed");
+        assert_eq!(seen.iter().any(closed), waited_for == 0);
     }
-    bench.gone(2);
-    let runs = bench.broker.runs();
-    assert_eq!(runs.in_flight().len(), 1_024);
 }
 
 #[test]

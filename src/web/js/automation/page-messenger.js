@@ -21,6 +21,7 @@ import { ToolsMessenger } from './tools-messenger.js';
  * @property {(event: any, listener: (...args: any[]) => void) => any} off
  * @property {() => boolean} [isClosed]
  * @property {() => Frame[]} [frames]
+ * @property {() => Frame} [mainFrame]
  * @property {() => any} [browser]
  * @property {() => any} [context]
  *
@@ -85,9 +86,10 @@ export class PageMessenger {
     if (typeof frame?.evaluate !== 'function' || typeof frame.evaluateHandle !== 'function') {
       throw abpError('INVALID_PARAMS', 'attach(page): page must be a page or a frame of Puppeteer or Playwright');
     }
-    this.#frame = frame;
     const page = (this.#page = 'page' in frame && typeof frame.page === 'function' ? frame.page() : /** @type {Page} */ (frame));
-    this.#listen(page, 'framedetached', (it) => it === frame && this.#gone());
+    // The main frame is the page.
+    this.#frame = frame === page.mainFrame?.() ? page : frame;
+    this.#listen(page, 'framedetached', (it) => it === this.#frame && this.#gone());
     this.#listen(page, 'close', this.#gone);
     // A crash: Playwright's name for it, and Puppeteer's.
     this.#listen(page, 'crash', this.#gone);
@@ -140,7 +142,7 @@ export class PageMessenger {
         // The tools of all frames are the page's.
         if (found === 'tools' && this.#isPage && (await this.#useTools(envelope))) return;
         if (found !== 'app') {
-          void this.#explain();
+          this.#explain().catch(() => {}); // a frame may go meanwhile
           continue;
         }
         this.hint = '';
@@ -178,12 +180,16 @@ export class PageMessenger {
     return this.#frame === this.#page;
   }
 
-  /** There is no app, or not yet. */
+  /** There is no app, or not yet. What was said before holds until it is known better. */
   async #explain() {
-    this.hint = `: the ${this.#isPage ? 'page' : 'frame'} has no window.abp; its app must call host.expose()`;
+    let hint = `: the ${this.#isPage ? 'page' : 'frame'} has no window.abp; its app must call host.expose()`;
+    this.hint ||= hint;
     for (const frame of (this.#isPage && this.#page.frames?.()) || []) {
-      if (await frame.evaluate(hasApp).catch(() => false)) this.hint = `: the page has no window.abp, but its frame ${frame.url()} has: attach to that frame`;
+      // Puppeteer throws at once for a frame that is gone.
+      const has = async () => frame.evaluate(hasApp);
+      if (await has().catch(() => false)) hint = `: the page has no window.abp, but its frame ${frame.url()} has: attach to that frame`;
     }
+    this.hint = hint;
   }
 
   /**

@@ -36,6 +36,8 @@ use crate::wire::mended;
 pub use link::Endpoint;
 use link::{Link, Membership, Request, Session, answers, disconnected, failure, messages};
 
+/// How long what follows `initialize` waits for its answer.
+const GREETING: Duration = Duration::from_secs(30);
 /// How long telling the gateway that the client is gone may take.
 const LEAVE: Duration = Duration::from_secs(2);
 /// Time between the progress of a request and its answer. Clients read what comes together at once, and
@@ -66,7 +68,7 @@ pub async fn carry(
         in_flight: Mutex::default(),
         posts,
         initialized: Notify::new(),
-        greeting: watch::Sender::new(false),
+        greeting: watch::Sender::new(0),
     };
     let ended = tokio::select! {
         ended = bridge.read(FramedRead::with_capacity(input, codec, CHUNK_BYTES)) => ended,
@@ -92,8 +94,8 @@ struct Bridge<W> {
     posts: UnboundedSender<String>,
     /// The client has said `notifications/initialized`.
     initialized: Notify,
-    /// Whether `initialize` is in flight. What follows it waits: it needs the session.
-    greeting: watch::Sender<bool>,
+    /// How many `initialize` are in flight. What follows them waits: it needs the session.
+    greeting: watch::Sender<usize>,
 }
 
 /// A request in flight.
@@ -195,13 +197,13 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
         let alone = request.version.is_some();
         let begins = !alone && request.method == "initialize";
         if begins {
-            self.greeting.send_replace(true);
+            self.greeting.send_modify(|greeting| *greeting += 1);
         }
         in_flight.insert(request.id.clone(), Exchange { alone, cancel });
         let request = async move {
             if begins {
                 let said = self.exchange(text, &request, &mut cancels).await;
-                self.greeting.send_replace(false);
+                self.greeting.send_modify(|greeting| *greeting -= 1);
                 return said;
             }
             if !alone {
@@ -315,11 +317,11 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
         lock(&self.in_flight).remove(id);
     }
 
-    /// No `initialize` is in flight.
+    /// No `initialize` is in flight, or its answer is not waited for any longer.
     async fn greeted(&self) {
         let mut greeting = self.greeting.subscribe();
         // The sender is ours: it is never gone.
-        let _ = greeting.wait_for(|greeting| !greeting).await;
+        let _ = timeout(GREETING, greeting.wait_for(|greeting| *greeting == 0)).await;
     }
 
     /// Sends what is no request, each after what came before it.
