@@ -156,12 +156,9 @@ export class Host {
   acceptPort(port, options = {}) {
     this.#ensureOpen();
     const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
-    const idle = idles(port);
-    this.#closers.add(idle);
-    return () => {
-      this.#closers.delete(idle);
-      release();
-    };
+    // No function made here may lead to `release`: it leads to the port, which may become garbage.
+    this.#closers.add(idles(port));
+    return release;
   }
 
   /**
