@@ -80,8 +80,7 @@ async function storm(t, { prefix, calls, victims, strike }) {
   assert.ok(count('completed') > calls / 20, 'many have completed');
   assert.ok(count('cancelled') > calls / 20, 'many were cancelled');
   assert.ok(count('unknown') <= victims.length * callers.length * width, 'no more than a blow could hit');
-  // Of few calls it may happen to none: most of what an operator asks for falls into a blow.
-  if (calls >= total) assert.ok(byOperators > 0, 'operators have cancelled across workers');
+  assert.ok(byOperators > 0, 'operators have cancelled across workers');
 
   // Within one worker a call does not wait for Redis: what was there in its last moment is not written down.
   const across = outcomes.filter(({ caller }) => caller < callers.length - 1);
