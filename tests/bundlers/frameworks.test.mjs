@@ -6,7 +6,7 @@ import { before, test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
 import { root } from '../../scripts/paths.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
-import { here, useWorkplace } from './workplace.mjs';
+import { copyExample, here, openWatched, useWorkplace } from './workplace.mjs';
 
 /** Those of the lock file beside this. @param {string} name @returns {Promise<any>} */
 const tool = (name) => import(name);
@@ -17,19 +17,12 @@ const examples = { react: 'src/Notes.jsx', vue: 'src/NoteList.vue' };
 const place = useWorkplace();
 
 before(() => {
-  const isSource = (/** @type {string} */ path) => !path.includes('node_modules') && !path.endsWith('dist');
-  for (const name of Object.keys(examples)) cpSync(join(root, 'examples', name), join(place.work, name), { recursive: true, filter: isSource });
+  for (const name of Object.keys(examples)) copyExample(place, name);
 });
 
 /** @param {import('node:test').TestContext} t @param {string} url */
 async function opened(t, url) {
-  const page = await place.browser.newPage();
-  t.after(() => page.close());
-  /** @type {string[]} */
-  const complaints = [];
-  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(url);
+  const { page, complaints } = await openWatched(place, t, url);
   /** @param {string} id @param {RegExp} text */
   const shows = (id, text) => page.waitForFunction((selector, source) => new RegExp(source).test(document.querySelector(selector)?.textContent ?? ''), {}, `#${id}`, text.source);
   /** How often the handler of `notes.count` ran. */

@@ -1,19 +1,17 @@
 /** The example in TypeScript: its types, its tests in Node, and its pages in Vite, in development and built. */
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
 import { root } from '../../scripts/paths.mjs';
-import { here, useWorkplace } from './workplace.mjs';
+import { copyExample, here, openWatched, useWorkplace } from './workplace.mjs';
 
-const example = join(root, 'examples', 'typescript');
 const place = useWorkplace();
 let folder = '';
 
 before(() => {
-  folder = join(place.work, 'typescript');
-  cpSync(example, folder, { recursive: true, filter: (path) => !path.includes('node_modules') && !path.endsWith('dist') });
+  folder = copyExample(place, 'typescript');
 });
 
 /** @param {string} tool @param {string[]} args */
@@ -34,13 +32,7 @@ test('its tests pass in Node', { timeout: 120_000 }, async () => {
 
 /** @param {import('node:test').TestContext} t @param {string} url */
 async function works(t, url) {
-  const page = await place.browser.newPage();
-  t.after(() => page.close());
-  /** @type {string[]} */
-  const complaints = [];
-  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(url);
+  const { page, complaints } = await openWatched(place, t, url);
   const shows = (/** @type {RegExp} */ text) => page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#said')?.textContent ?? ''), { polling: 50 }, text.source);
   await shows(/^3 words, the longest is three$/);
   await page.click('#start');

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { packageDir } from '../../scripts/paths.mjs';
+import { packageDir, root } from '../../scripts/paths.mjs';
 import { launchPuppeteer } from '../e2e/support/browsers.mjs';
 
 /** Has the bundlers and frameworks in its `node_modules`. */
@@ -27,4 +27,35 @@ export function useWorkplace() {
     if (place.work) rmSync(place.work, { recursive: true, force: true });
   });
   return place;
+}
+
+/**
+ * Copies the sources of an example, as a user has them.
+ *
+ * @param {Workplace} place
+ * @param {string} name
+ * @returns {string} the folder
+ */
+export function copyExample(place, name) {
+  const folder = join(place.work, name);
+  cpSync(join(root, 'examples', name), folder, { recursive: true, filter: (path) => !path.includes('node_modules') && !path.endsWith('dist') });
+  return folder;
+}
+
+/**
+ * A page, and what it complains of in its console.
+ *
+ * @param {Workplace} place
+ * @param {import('node:test').TestContext} t
+ * @param {string} url
+ */
+export async function openWatched(place, t, url) {
+  const page = await place.browser.newPage();
+  t.after(() => page.close());
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(url);
+  return { page, complaints };
 }

@@ -159,8 +159,8 @@ pub fn main() -> ExitCode {
 fn connection_last(given: Vec<OsString>) -> Vec<OsString> {
     let is_option = |it: &OsString, names: &[&str]| names.iter().any(|name| *it == **name);
     let has_value = |it: &OsString| {
-        let (name, _) = it.to_str()?.split_once('=')?;
-        Some(CONNECTION.contains(&name))
+        let pair = it.to_str().and_then(|it| it.split_once('='));
+        pair.is_some_and(|(name, _)| CONNECTION.contains(&name))
     };
     let (mut before, mut moved) = (Vec::new(), Vec::new());
     let mut rest = given.into_iter();
@@ -169,7 +169,7 @@ fn connection_last(given: Vec<OsString>) -> Vec<OsString> {
         if is_option(&argument, &CONNECTION) {
             moved.push(argument);
             moved.extend(rest.next());
-        } else if has_value(&argument) == Some(true) {
+        } else if has_value(&argument) {
             moved.push(argument);
         } else if is_option(&argument, &["--log", "--log-format"]) {
             before.push(argument);

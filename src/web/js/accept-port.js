@@ -122,12 +122,12 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
  * been let go of.
  *
  * @param {any} port that was just accepted
+ * @param {() => void} release what lets go of it
  */
-export function idles(port) {
-  const [known, mine] = [port, taken.get(port) ?? port].map((it) => new WeakRef(it));
+export function idles(port, release) {
+  const [known, mine] = [new WeakRef(port), new WeakRef(release)];
   return () => {
-    const left = known?.deref();
-    const release = left?.start && taken.get(left);
-    if (release && release === mine?.deref()) left.unref?.();
+    const left = known.deref();
+    if (left?.start && taken.get(left) === mine.deref()) left.unref?.();
   };
 }

@@ -157,7 +157,7 @@ export class Host {
     this.#ensureOpen();
     const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
     // No function made here may lead to `release`: it leads to the port, which may become garbage.
-    this.#closers.add(idles(port));
+    this.#closers.add(idles(port, release));
     return release;
   }
 
