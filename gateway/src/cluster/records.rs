@@ -136,7 +136,8 @@ impl State {
 
 impl Member {
     /// Begins to write runs down. Whatever Redis has of this worker, under this id or another, may be
-    /// out of date.
+    /// out of date. What it has under this id stays until it is written over, or taken out: a worker
+    /// that dies before that leaves older runs rather than none.
     pub(super) async fn begin_records(
         &self,
         me: WorkerId,
@@ -146,8 +147,13 @@ impl Member {
         self.write_all_again();
         let former = self.records.former(me);
         let node = &self.node;
+        let written: Vec<String> = connection.hkeys(node.runs(me)).await?;
+        let written = written.iter().filter_map(|id| id.parse().ok());
+        self.records.changed(written.collect());
+        if former.is_empty() {
+            return Ok(());
+        }
         let mut forget = pipe();
-        forget.unlink(node.runs(me)).ignore();
         for id in &former {
             forget.unlink(&[node.runs(*id), node.lease(*id)]).ignore();
             forget.srem(node.workers(), id.to_string()).ignore();
