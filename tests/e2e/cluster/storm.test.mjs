@@ -100,6 +100,8 @@ test(`${total} calls and their cancels, while workers and Redis are killed in tu
     if (victim === 'redis') {
       await redis.kill();
       await redis.restart();
+      // What began while it was away is with its worker alone: one that dies before it is back takes that along.
+      for (const worker of workers) while ((await ask(worker, '/readyz')).json.redis !== 'connected') await pause(20);
       return;
     }
     await victim.end();

@@ -30,7 +30,8 @@ import { freePort } from '../../../scripts/test/test-server.mjs';
 export async function startRedis({ durable = false } = {}) {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'caphost-redis-'));
-  const keeping = durable ? ['--appendonly', 'yes'] : ['--appendonly', 'no'];
+  // By default Redis may put off writing for as long as a sync lasts, and a kill loses that.
+  const keeping = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...keeping];
   let server = await begin(args);
   const command = async (/** @type {string[]} */ ...words) => {
