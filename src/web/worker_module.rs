@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use js_sys::Object;
+use wasm_bindgen::JsCast as _;
 use wasm_bindgen::prelude::*;
 
 use super::object::{object, put};
@@ -68,7 +70,13 @@ impl WorkerModule {
         self.with("finish", run.into_js_value())
     }
 
-    fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
+    fn with(mut self, key: &str, value: impl Into<JsValue>) -> Self {
+        // A clone of this has its own.
+        let (own, given) = (
+            Object::<JsValue>::new(),
+            Object::unchecked_from_js(self.options),
+        );
+        self.options = Object::assign(&own, &given).into();
         put(&self.options, key, value);
         self
     }

@@ -85,7 +85,7 @@ everywhere('the page makes nothing of what a stopped call has returned, and what
   const host = await lab.newHost();
   const source = 'export default ({ ms }, context) => new Promise((resolve) => (ms ? setTimeout(resolve, ms, {}) : context.signal.addEventListener("abort", () => resolve({}))));';
   const module = `data:text/javascript,${encodeURIComponent(source)}`;
-  const options = { warm: false, pool: 1, settleGrace: 1000 };
+  const options = { warm: false, pool: 1, settleGrace: 20_000 };
   let made = 0;
   let begin = () => {};
   let began = Promise.resolve();
@@ -97,7 +97,7 @@ everywhere('the page makes nothing of what a stopped call has returned, and what
   };
   host.registerWorker('sync', undefined, module, { ...options, finish: () => (made += 1) });
   let released = waits();
-  host.registerWorker('async', undefined, module, { ...options, settleGrace: 100, finish: async () => {
+  host.registerWorker('async', undefined, module, { ...options, settleGrace: 500, finish: async () => {
     begin();
     await released;
     return { finished: true };
@@ -192,6 +192,7 @@ everywhere('a classic script has its handler on its global object', async (lab) 
 everywhere('a cancelled call that waits for its worker never starts, and other calls go on', async (lab) => {
   const host = await lab.newHost();
   host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 3, settleGrace: 300 });
+  host.registerWorker('patient', undefined, '/workers/parts.js', { warm: false, settleGrace: 20_000 });
   const agent = await lab.connect(host);
   const call = (/** @type {any} */ params, /** @type {any} */ options = {}) => agent.call('part', params, options);
   const started = lab.running(host, 'early');
@@ -200,8 +201,8 @@ everywhere('a cancelled call that waits for its worker never starts, and other c
   const never = await agent.cancel('early');
   const other = call({ part: 'wait', ms: 600 });
   const spins = call({ part: 'spin' }, { callId: 'spin' });
-  const holds = call({ part: 'hold' }, { callId: 'hold' });
-  await call({ part: 'echo' }).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  const holds = agent.call('patient', { part: 'hold' }, { callId: 'hold' });
+  await Promise.all([call({ part: 'echo' }), agent.call('patient', { part: 'echo' })]).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
   const [ended, returned] = await Promise.all([agent.cancel('spin'), agent.cancel('hold')]);
   return { early: await early, never, ended: ended.metadata.stop, returned: returned.metadata, other: (await other).data, spins: (await spins).cancelled, holds: (await holds).metadata };
 }, ({ early, never, ended, returned, other, spins, holds }) => {

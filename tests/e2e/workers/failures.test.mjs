@@ -71,7 +71,7 @@ test('Chromium: what a handler in a worker throws is written to the console once
         while (!cancelled());
         throw new Error('stopped');
       }`;
-      host.registerWorker('stopped', undefined, `data:text/javascript,${encodeURIComponent(stopped)}`);
+      host.registerWorker('stopped', undefined, `data:text/javascript,${encodeURIComponent(stopped)}`, { settleGrace: 20_000 });
       const call = abp.call('stopped', {}, { callId: 'stopped' });
       await lab.running(host, 'stopped');
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -174,7 +174,8 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (!seen) return;
     const { stop, step, took } = seen.cancel.metadata;
     assert.deepEqual([stop, step, seen.next], ['abandoned', 'terminate', 1]);
-    assert.ok(took >= 50 && took < 1000, `${took}`);
+    // It is not waited for.
+    assert.ok(took >= 50 && took < 2500, `${took}`);
     assert.deepEqual(seen.call.metadata, seen.cancel.metadata);
   });
 

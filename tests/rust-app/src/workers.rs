@@ -9,6 +9,7 @@ use js_sys::{Atomics, Date, Int32Array};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::hint::black_box;
+use std::time::Duration;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
@@ -230,6 +231,7 @@ pub fn serve() {
     worker::serve_sync("worker.host", host);
     product::serve();
     worker::serve_sync("worker.run", run);
+    worker::serve_sync("worker.heeds", run);
     worker::serve("worker.pace", pace);
     worker::serve("worker.ask", ask);
     sum::serve();
@@ -240,14 +242,13 @@ pub fn register(host: &Host) -> Result<(), Error> {
     let module = WorkerModule::new("/rust-app-build/caphost_test_app.js")
         .script("/caphost/worker.js")
         .warm(false);
-    for name in [
-        "worker.run",
-        "worker.pace",
-        "worker.ask",
-        "worker.host",
-        "worker.missing",
-    ] {
+    for name in ["worker.run", "worker.ask", "worker.host", "worker.missing"] {
         host.register_worker(Capability::new(name), &module)?;
+    }
+    // These stop by themselves, on a busy machine too.
+    let patient = module.clone().settle_grace(Duration::from_secs(20));
+    for name in ["worker.pace", "worker.heeds"] {
+        host.register_worker(Capability::new(name), &patient)?;
     }
     host.register_worker(product::capability(), &module)?;
     host.register_worker(sum::capability(), &module)?;
