@@ -67,14 +67,15 @@ test('Chromium: what a handler in a worker throws is written to the console once
       host.registerWorker('breaks', undefined, `data:text/javascript,${handler}`);
       const abp = await lab.inPage(host);
       // What has seen that it is to stop has not failed. No message has told it so.
-      const stopped = `export default (_params, { cancelled }) => {
+      const stopped = `export default (_params, { cancelled, progress }) => {
+        progress({ progress: 1 });
         while (!cancelled());
         throw new Error('stopped');
       }`;
       host.registerWorker('stopped', undefined, `data:text/javascript,${encodeURIComponent(stopped)}`, { settleGrace: 20_000 });
+      const began = lab.event(host, (/** @type {any} */ it) => it.type === 'progress');
       const call = abp.call('stopped', {}, { callId: 'stopped' });
-      await lab.running(host, 'stopped');
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await began;
       const { metadata } = await abp.cancel('stopped');
       const answers = [await abp.call('breaks', { code: 'NO_PAPER' }), await abp.call('breaks', {}, { callId: 'mine' })];
       return [(await call).cancelled, metadata.stop, ...answers.map(({ error }) => error.message)];
