@@ -4,7 +4,7 @@ import globals from 'globals';
 const nodeFiles = ['examples/**/*.mjs', 'docs/.vitepress/*.mjs', 'scripts/**/*.mjs', 'tests/**/*.mjs', 'npm/*.node.js', '*.mjs'];
 
 export default [
-  { ignores: ['pkg/**', 'pkg.fresh/**', 'target/**', 'www/dist/**', 'www/dist.fresh/**', 'docs/public/api/**', 'docs/public/caphost/**', 'examples/*/pkg/**', 'examples/*/target/**', 'node_modules/**'] },
+  { ignores: ['pkg/**', 'pkg.fresh/**', 'target/**', 'www/dist/**', 'www/dist.fresh/**', 'docs/public/api/**', 'docs/public/caphost/**', 'examples/*/pkg/**', 'examples/*/target/**', 'src/web/bundled/**', 'node_modules/**'] },
   js.configs.recommended,
   {
     files: ['**/*.js', '**/*.mjs'],

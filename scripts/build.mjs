@@ -3,6 +3,7 @@
 // `npm start` and the tests run.
 
 import { pathToFileURL } from 'node:url';
+import { bundleForCrate } from './build/crate-glue.mjs';
 import { buildDemo } from './build/demo.mjs';
 import { buildGateway } from './build/gateway.mjs';
 import { buildPackage } from './build/package.mjs';
@@ -29,6 +30,7 @@ export async function build(wanted = ['package', 'demo', 'gateway']) {
 async function buildForThePage(wanted) {
   if (!wanted.includes('package') && !wanted.includes('demo')) return;
   const { wasmBindgen } = await setUpWasm();
+  await bundleForCrate();
   if (wanted.includes('package')) {
     await buildPackage(wasmBindgen);
     console.error(sizeReport(lastMeasure() ?? []));

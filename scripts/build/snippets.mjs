@@ -8,6 +8,7 @@ const crates = { caphost: root, 'caphost-demo': join(root, 'www') };
 /**
  * wasm-bindgen copies the JavaScript modules that Rust names beside its glue. This sends an import
  * of a copy to the module itself, so that importing it directly as well gives no second instance.
+ * The crate has bundles of its modules, see `crate-glue.mjs`.
  *
  * @type {import('esbuild').Plugin}
  */
@@ -17,7 +18,7 @@ export const oneCopyOfSnippets = {
     build.onResolve({ filter: /[\\/]snippets[\\/]/ }, ({ path }) => {
       const [, crate = '', rest = ''] = /[\\/]snippets[\\/](.+)-[0-9a-f]{8,}[\\/](.+)$/.exec(path) ?? [];
       const home = crates[crate];
-      const original = home && join(home, rest);
+      const original = home && join(home, rest.replace(/^src[\\/]web[\\/]bundled[\\/]page\.js$/, 'src/web/js/rust.js'));
       // Inline snippets exist nowhere else.
       return original && existsSync(original) ? { path: original } : undefined;
     });

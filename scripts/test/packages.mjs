@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkCrateGlue } from '../build/crate-glue.mjs';
 import { unlessDone } from '../build/stamp.mjs';
 import { must } from '../command.mjs';
 import { root, targetDir } from '../paths.mjs';
@@ -15,6 +16,7 @@ const minute = 60_000;
 
 /** Throws unless each crate's package holds its own files and no others, and builds from these alone. */
 export async function checkPackages() {
+  await checkCrateGlue();
   for (const name of Object.keys(crates)) {
     const listed = await must('cargo', ['package', '--list', '--locked', '--allow-dirty', '--quiet', '--package', name], { quiet: true });
     const files = listed.trim().split('\n').map((path) => path.replaceAll('\\', '/'));

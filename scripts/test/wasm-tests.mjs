@@ -4,7 +4,6 @@ import { chromiumFlags } from '../browser/flags.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
 import { countRustTests, settle } from './counts.mjs';
-import { freePort, keepServing } from './test-server.mjs';
 
 /**
  * Runs the `wasm_bindgen_test`s of the crate, and those of the documentation's app, in a headless
@@ -16,8 +15,6 @@ import { freePort, keepServing } from './test-server.mjs';
  * @param {number} options.timeoutMs
  */
 export async function runWasmTests({ tools, filters, timeoutMs }) {
-  const port = await freePort();
-  const stop = keepServing(port);
   const { code, output } = await run('cargo', [
     'test', '--locked', '--package', 'caphost', '--package', 'caphost-example-rust', '--lib', '--tests', '--target', 'wasm32-unknown-unknown', ...filters,
   ], {
@@ -29,9 +26,8 @@ export async function runWasmTests({ tools, filters, timeoutMs }) {
       WASM_BINDGEN_TEST_ONLY_WEB: '1',
       WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities(tools.chromium),
       WASM_BINDGEN_TEST_TIMEOUT: '120',
-      WASM_BINDGEN_TEST_ADDRESS: `127.0.0.1:${port}`,
     },
-  }).finally(stop);
+  });
   return settle(code, countRustTests(output));
 }
 

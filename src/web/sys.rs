@@ -7,7 +7,7 @@ use std::string::String;
 
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(module = "/src/web/js/shell.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// What JavaScript holds of a host.
     pub(super) type Shell;
@@ -77,7 +77,7 @@ extern "C" {
     pub(super) fn schedule(this: &Shell, key: u32);
 }
 
-#[wasm_bindgen(module = "/src/web/js/running.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// The JavaScript handlers that run.
     pub(super) type Running;
@@ -100,7 +100,7 @@ extern "C" {
     pub(super) fn leave(this: &Running);
 }
 
-#[wasm_bindgen(module = "/src/web/js/asks.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// What handlers and the app itself wait for.
     pub(super) type Asks;
@@ -109,7 +109,7 @@ extern "C" {
     pub(super) fn settle(this: &Asks, key: u32, response: &JsValue);
 }
 
-#[wasm_bindgen(module = "/src/web/js/capabilities.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// What is told of the capabilities that are registered and unregistered in Rust.
     pub(super) type Capabilities;
@@ -130,7 +130,7 @@ extern "C" {
     pub(super) fn params(this: &Given) -> JsValue;
 }
 
-#[wasm_bindgen(module = "/src/web/js/timeline.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// For whoever watches a host. `call` is `{ callId, sessionId }` and, of a step of its life,
     /// `{ capability, parentCallId? }`.
@@ -159,7 +159,7 @@ extern "C" {
     pub(super) fn session(this: &Timeline, session: &str, open: bool, name: &str, version: &str);
 }
 
-#[wasm_bindgen(module = "/src/web/js/host.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// The host as JavaScript sees it: the object `createHost` returns.
     #[wasm_bindgen(js_name = Host)]
@@ -220,7 +220,7 @@ extern "C" {
     pub(super) fn close(this: &JsHost);
 }
 
-#[wasm_bindgen(module = "/src/web/js/envelope.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// An `ABPError`. `retry_after` may be NaN, for none, and `details` undefined.
     #[wasm_bindgen(js_name = errorOf)]
@@ -249,20 +249,20 @@ extern "C" {
     ) -> JsValue;
 }
 
-#[wasm_bindgen(module = "/src/web/js/read.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// What somebody threw, as [`super::object::error`] takes it apart.
     #[wasm_bindgen(js_name = failureOf)]
     pub(super) fn failure_of(thrown: &JsValue) -> JsValue;
 }
 
-#[wasm_bindgen(module = "/src/web/js/errors.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// An error to throw, of an `ABPError`.
     pub(super) fn thrown(error: &JsValue) -> JsValue;
 }
 
-#[wasm_bindgen(module = "/src/web/js/platform.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// Milliseconds that never go back.
     pub(super) fn now() -> f64;
@@ -272,7 +272,7 @@ extern "C" {
     pub(super) fn push_text(array: &JsValue, element: &str);
 }
 
-#[wasm_bindgen(module = "/src/web/js/descriptor.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// What is wrong with an app's description of itself, if anything.
     #[wasm_bindgen(js_name = problemWithApp)]
@@ -284,7 +284,7 @@ extern "C" {
     pub(super) fn describe(name: &str, options: &JsValue) -> JsValue;
 }
 
-#[wasm_bindgen(module = "/src/web/js/platform.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// Fires an `AbortController` with the reason a caller gave, if any.
     #[wasm_bindgen(js_name = abortWith)]
@@ -294,7 +294,7 @@ extern "C" {
     pub(super) fn in_next_task(callback: &JsValue);
 }
 
-#[wasm_bindgen(module = "/src/web/js/inspect.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// What is wrong with a value that is to be sent, if anything.
     pub(super) fn inspect(value: &JsValue, depth: f64, size: f64) -> Option<String>;

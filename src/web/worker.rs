@@ -66,7 +66,7 @@ use super::{Error, data, params, perform, promise};
 use crate::call::{CallId, Code};
 use crate::capability::Task;
 
-#[wasm_bindgen(module = "/src/web/js/workers/serve.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     #[wasm_bindgen(js_name = inWorker)]
     fn in_worker() -> bool;

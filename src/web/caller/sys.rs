@@ -3,7 +3,7 @@
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(module = "/src/web/js/in-rust.js")]
+#[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
     /// `class` is [`crate::web::AgentHandle`] in JavaScript. A promise of a [`JsAgent`].
     #[wasm_bindgen(js_name = connectFromRust)]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { freePort } from '../../../scripts/test/test-server.mjs';
+import { freePort } from '../support/free-port.mjs';
 import { startGateway } from '../support/gateway.mjs';
 import { inLab, useLab } from '../support/lab.mjs';
 

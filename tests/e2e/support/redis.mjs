@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { freePort } from '../../../scripts/test/test-server.mjs';
+import { freePort } from './free-port.mjs';
 
 /**
  * @typedef {object} Redis

@@ -1,0 +1,405 @@
+// Made of ../js by `npm run build`, and to be changed there.
+
+// src/web/js/gateway/delivery.js
+var MESSAGES = 64;
+var CHARACTERS = 1 << 20;
+var Delivery = class {
+  /** What was sent and is not known to have arrived, in order. @type {string[]} */
+  kept = [];
+  /** How many messages have arrived. */
+  received = 0;
+  #most;
+  #size = 0;
+  #acknowledged = 0;
+  #told = 0;
+  #untold = 0;
+  /** @param {number} most characters that are kept, or one message */
+  constructor(most) {
+    this.#most = most;
+  }
+  /**
+   * Keeps a message.
+   *
+   * @param {string} text
+   * @returns {boolean} whether there was room for it
+   */
+  keep(text) {
+    if (this.#size > 0 && this.#size + text.length > this.#most) return false;
+    this.#size += text.length;
+    this.kept.push(text);
+    return true;
+  }
+  /**
+   * @param {unknown} received how many of all messages the other side says it has
+   * @returns {boolean} whether that can be
+   */
+  acknowledge(received) {
+    const more = Number(received) - this.#acknowledged;
+    if (!Number.isInteger(more) || more < 0 || more > this.kept.length) return false;
+    for (const text of this.kept.splice(0, more)) this.#size -= text.length;
+    this.#acknowledged += more;
+    return true;
+  }
+  /**
+   * A message has arrived.
+   *
+   * @param {number} size in characters
+   * @returns {boolean} whether the other side is to be told now, rather than a little later
+   */
+  note(size) {
+    this.received += 1;
+    this.#untold += size;
+    return this.received - this.#told >= MESSAGES || this.#untold >= CHARACTERS;
+  }
+  /** How many messages have arrived, to tell the other side. */
+  tell() {
+    this.#untold = 0;
+    return this.#told = this.received;
+  }
+};
+
+// src/web/js/gateway/left.js
+function inTab(work) {
+  try {
+    return work(sessionStorage) ?? void 0;
+  } catch {
+    return void 0;
+  }
+}
+var PREFIX = "caphost.left ";
+var leave = (key, token) => void inTab((storage) => storage.setItem(PREFIX + key, token));
+var takeLeft = (key) => inTab((storage) => {
+  const token = storage.getItem(PREFIX + key);
+  storage.removeItem(PREFIX + key);
+  return token;
+});
+
+// src/web/js/gateway/offer.js
+var Offer = class {
+  #capabilities;
+  /** By name; undefined if it is not known what the gateway has. @type {Map<string, any> | undefined} */
+  #told;
+  /** Whether the gateway takes differences. */
+  differences = false;
+  /** @param {Capabilities} capabilities */
+  constructor(capabilities) {
+    this.#capabilities = capabilities;
+  }
+  /** All of it, which the gateway is told now. */
+  all() {
+    this.#told = new Map(this.#capabilities.documents().map((document) => [document.name, document]));
+    return this.#entries([...this.#told.values()]);
+  }
+  /** What the gateway is told of what has changed since; undefined if that is nothing. */
+  update() {
+    const before = this.#told;
+    if (!before) return { capabilities: this.all() };
+    const now = this.#capabilities.documents();
+    const added = now.filter((document) => document !== before.get(document.name));
+    const left = new Map(now.map((document) => [document.name, document]));
+    const removed = [...before].filter(([name, document]) => document !== left.get(name)).map(([name]) => name);
+    if (added.length + removed.length === 0) return void 0;
+    if (!this.differences) return { capabilities: this.all() };
+    this.#told = left;
+    return { ...removed.length && { removed }, ...added.length && { added: this.#entries(added) } };
+  }
+  /** The gateway has refused an update, and has something else than it was told. */
+  refused() {
+    this.#told = void 0;
+  }
+  /** @param {any[]} documents */
+  #entries(documents) {
+    return documents.map((document) => this.#capabilities.entry(document));
+  }
+};
+
+// src/web/js/gateway/link.js
+var AT_ONCE = 100;
+var FIRST_PAUSE = 250;
+var LONGEST_PAUSE = 1e4;
+var TRIES = 5;
+var IDLE = 1e3;
+var MOST_KEPT = 1 << 26;
+var MOST_LEFT = 1e3;
+var UPDATE = "update";
+var BROKEN = 1006;
+var GatewayLink = class {
+  /** @type {Map<string, Connection>} */
+  #agents = /* @__PURE__ */ new Map();
+  /** @type {any} */
+  #socket;
+  /** Whether messages come and go over it. */
+  #live = false;
+  /** What outlives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
+  #session;
+  /** The token of a session that was given up, of which the gateway may not know. @type {string | undefined} */
+  #replaces;
+  /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
+  #timers = {};
+  #attempts = 0;
+  /** Whether a socket has ever opened, or it was told that none does; and whether this one has. */
+  #found = false;
+  #open = false;
+  #offer;
+  #forgetChanges;
+  #closed = false;
+  /**
+   * @param {import('../shell.js').Shell} shell
+   * @param {string} url
+   * @param {{ token?: string, WebSocket?: any }} options
+   * @param {any} socket the first one, opened already
+   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string }} tools
+   */
+  constructor(shell, url, options, socket, tools) {
+    this.shell = shell;
+    this.url = url;
+    this.options = options;
+    this.tools = tools;
+    this.#offer = new Offer(shell.capabilities);
+    this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
+    this.#use(socket);
+    globalThis.addEventListener?.("pagehide", this.#leave);
+    globalThis.addEventListener?.("pageshow", this.#return);
+  }
+  /** The capabilities have changed. */
+  #update() {
+    if (!this.#live && !this.#session) return;
+    const payload = this.#offer.update();
+    if (payload) this.#send({ type: "app/update", id: UPDATE, payload });
+  }
+  close = () => {
+    this.#closed = true;
+    globalThis.removeEventListener?.("pagehide", this.#leave);
+    globalThis.removeEventListener?.("pageshow", this.#return);
+    this.#forgetChanges();
+    this.#end();
+  };
+  #end() {
+    this.#stopRetrying();
+    this.#socket?.close(1e3);
+    this.#live = false;
+    this.#forget();
+  }
+  /** The page is left: nobody is to wait for it, neither while it is kept to come back to nor while the next one loads. */
+  #leave = () => {
+    if (this.#session) leave(this.#key, this.#session.token);
+    this.#end();
+    this.#socket = void 0;
+    this.#state("disconnected");
+  };
+  /** @param {{ persisted: boolean }} event the page is shown, and was perhaps left before */
+  #return = ({ persisted }) => {
+    if (!persisted || this.#closed) return;
+    this.#attempts = 0;
+    this.#retryNow();
+  };
+  /** What the sessions of this app with this gateway go by in this tab. */
+  get #key() {
+    return `${this.shell.app.id} ${this.url}`;
+  }
+  /** @param {any} socket */
+  #use(socket) {
+    this.#socket = socket;
+    this.#open = false;
+    socket.onopen = () => this.#opened();
+    socket.onmessage = ({ data }) => {
+      if (socket === this.#socket && typeof data === "string") this.#heard(data);
+    };
+    socket.onclose = ({ code }) => this.#lost(socket, code);
+    socket.onerror = () => {
+      if (!this.#live) this.#lost(socket, BROKEN);
+    };
+    if (socket.readyState === 1) this.#opened();
+    else if (socket.readyState === 3) this.#lost(socket, BROKEN);
+  }
+  #opened() {
+    this.#found = this.#open = true;
+    if (!this.#session) return this.#register();
+    const { token, delivery } = this.#session;
+    this.#post("app/resume", { resume: token, received: delivery.tell(), token: this.options.token });
+  }
+  #register() {
+    const payload = { app: this.shell.app, capabilities: this.#offer.all(), token: this.options.token };
+    this.#replaces ??= takeLeft(this.#key);
+    const title = globalThis.document?.title;
+    this.#post("app/register", { ...payload, title, resume: true, replaces: this.#replaces });
+  }
+  /**
+   * @param {any} socket
+   * @param {number} [code]
+   */
+  #lost(socket, code) {
+    if (socket !== this.#socket) return;
+    const over = !this.#session || this.#live && code !== BROKEN;
+    this.#socket = void 0;
+    this.#live = false;
+    this.#stop("told");
+    if (over) this.#forget();
+    else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
+    if (!this.#found && !this.#closed) this.#warn();
+    const error = { code: "DISCONNECTED", message: `The connection to ${this.url} failed`, retryable: true };
+    this.#state("disconnected", this.#open || this.#closed ? void 0 : { error });
+    if (!this.#closed) this.#retryLater();
+  }
+  /** The browser tells nobody but the developer why, and who looks at the page sees nothing. */
+  #warn() {
+    this.#found = true;
+    const origin = globalThis.location?.origin;
+    console.warn(`caphost: ${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : "?"}`);
+  }
+  #retryLater() {
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempts - 1)) * (0.75 + Math.random() / 2);
+    const delay = this.#attempts > 0 ? pause : AT_ONCE * Math.random();
+    this.#attempts += 1;
+    this.#timers.retry = setTimeout(this.#retryNow, this.#session ? Math.min(delay, this.#session.grace / TRIES) : delay);
+    globalThis.addEventListener?.("online", this.#retryNow);
+  }
+  #retryNow = () => {
+    this.#stopRetrying();
+    this.#state("connecting");
+    this.#use(new (this.options.WebSocket ?? globalThis.WebSocket)(this.url));
+  };
+  #stopRetrying() {
+    this.#stop("retry");
+    globalThis.removeEventListener?.("online", this.#retryNow);
+  }
+  /** The session cannot be resumed any more: its agents have been told, or will be with the next registration. */
+  #giveUp = () => {
+    this.#replaces = this.#session?.token;
+    this.#forget();
+    const socket = this.#socket;
+    if (socket?.readyState !== 1) return;
+    socket.close(1e3);
+    this.#lost(socket);
+  };
+  /** The session is over, and the work for its agents. */
+  #forget() {
+    this.#stop("grace");
+    this.#stop("told");
+    this.#session = void 0;
+    for (const connection of this.#agents.values()) connection.close();
+    this.#agents = /* @__PURE__ */ new Map();
+  }
+  /** @param {string} data */
+  #heard(data) {
+    const envelope = this.tools.fromText(data);
+    if (envelope && this.#takes(envelope)) return;
+    if (this.#live) this.#count(data.length);
+    if (envelope) this.#receive(envelope);
+  }
+  /** @param {any} envelope @returns {boolean} whether it is about the connection itself, and not counted */
+  #takes({ type, payload }) {
+    if (type === "app/registered") {
+      const resume = payload?.resume;
+      this.#session = resume && { ...resume, delivery: new Delivery(MOST_KEPT) };
+      this.#replaces = void 0;
+      this.#offer.differences = payload?.updates === "differences";
+      this.#begin();
+      this.#update();
+    } else if (type === "app/resumed") {
+      if (!this.#session?.delivery.acknowledge(payload?.received)) this.#giveUp();
+      else this.#begin(this.#session.delivery.kept);
+    } else if (type === "app/lost") {
+      this.#forget();
+      this.#register();
+    } else if (type === "app/refused") {
+      this.#closed = payload?.error?.retryable !== true;
+      console.warn(`caphost: ${this.url} refuses this app: ${payload?.error?.message}`);
+      this.#forget();
+      this.#state("refused", payload?.error && { error: payload.error });
+    } else if (type === "app/ack") {
+      this.#session?.delivery.acknowledge(payload?.received);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  /** @param {string[]} [lacking] what the gateway has not received of a session that goes on */
+  #begin(lacking) {
+    this.#stop("grace");
+    this.#attempts = 0;
+    this.#live = true;
+    for (const text of lacking ?? []) this.#socket.send(text);
+    this.#state("connected", lacking && { resumed: true });
+  }
+  /** @param {number} size */
+  #count(size) {
+    const delivery = this.#session?.delivery;
+    if (delivery?.note(size)) this.#acknowledge();
+    else if (delivery) this.#timers.told ??= setTimeout(this.#acknowledge, IDLE);
+  }
+  #acknowledge = () => {
+    this.#stop("told");
+    if (this.#live && this.#session) this.#post("app/ack", { received: this.#session.delivery.tell() });
+  };
+  /** @param {any} envelope */
+  #receive({ agent, ...envelope }) {
+    if (envelope.type === "app/superseded") {
+      this.#state("superseded");
+    } else if (typeof agent !== "string" || envelope.type === "error") {
+      if (envelope.id === UPDATE) this.#offer.refused();
+      console.warn("caphost: the gateway says", envelope);
+    } else if (envelope.type === "agent/closed") {
+      this.#left(this.#agents.get(agent));
+      this.#agents.delete(agent);
+    } else {
+      this.#agent(agent).receive(envelope);
+    }
+  }
+  /** The gateway is still told how the work that an agent has left behind ends. @param {Connection} [connection] */
+  #left(connection) {
+    if (!connection) return;
+    const { left } = this.shell;
+    connection.close();
+    left.set(connection.number, connection);
+    for (const [oldest] of left) if (left.size > MOST_LEFT) left.delete(oldest);
+  }
+  /** @param {string} agent */
+  #agent(agent) {
+    const agents = this.#agents;
+    let connection = agents.get(agent);
+    if (!connection) {
+      const send = (envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
+      connection = new this.tools.Connection(this.shell, send);
+      agents.set(agent, connection);
+    }
+    return connection;
+  }
+  /** @param {any} envelope */
+  #send(envelope) {
+    if (!this.#live && !this.#session) return;
+    const { payload, ...head } = envelope;
+    const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
+    const kept = this.#session?.delivery.keep(text);
+    if (this.#live) {
+      if (kept === false) [this.#replaces, this.#session] = [this.#session?.token, void 0];
+      if (this.#socket.readyState === 1) this.#socket.send(text);
+    } else if (!kept) {
+      this.#giveUp();
+    }
+  }
+  /**
+   * Sends a message that is not counted.
+   *
+   * @param {string} type
+   * @param {any} payload
+   */
+  #post(type, payload) {
+    if (this.#socket?.readyState === 1) this.#socket.send(this.tools.toText({ type, id: type.slice(4), timestamp: Date.now(), payload }));
+  }
+  /** @param {'retry' | 'grace' | 'told'} timer */
+  #stop(timer) {
+    clearTimeout(this.#timers[timer]);
+    delete this.#timers[timer];
+  }
+  /**
+   * @param {string} state
+   * @param {object} [more]
+   */
+  #state(state, more) {
+    this.shell.timeline.emit({ type: "gateway", state, url: this.url, ...more });
+  }
+};
+export {
+  GatewayLink
+};

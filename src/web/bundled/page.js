@@ -1,0 +1,3572 @@
+// Made of ../js by `npm run build`, and to be changed there.
+
+// src/web/js/inspect.js
+var Unfit = class {
+  /** @param {string} why */
+  constructor(why) {
+    this.why = why;
+  }
+};
+function inspect(value, depth2, size) {
+  values = 0;
+  binary = 0;
+  asked = 0;
+  try {
+    const left = weigh(value, depth2 + 1, size);
+    memory = size - left + VALUE * values + binary;
+    if (left >= 0) return void 0;
+    return `is larger than ${size} characters`;
+  } catch (error) {
+    if (!(error instanceof Unfit)) return "cannot be read";
+    return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
+  } finally {
+    known.clear();
+    buffers.clear();
+  }
+}
+var memory = 0;
+var VALUE = 24;
+var values = 0;
+var binary = 0;
+var buffers = /* @__PURE__ */ new Set();
+function hold(owner, bytes) {
+  if (bytes > 0 && !buffers.has(owner)) {
+    buffers.add(owner);
+    binary += bytes;
+  }
+}
+var MANY = 2048;
+var LARGE = { values: 32, characters: 1024 };
+var known = /* @__PURE__ */ new Map();
+var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
+function weigh(value, levels, left) {
+  values += 1;
+  switch (typeof value) {
+    case "string":
+      return left - value.length - 2;
+    case "object":
+      return value === null ? left - 1 : weighObject(value, levels, left - 1);
+    case "function":
+    case "symbol":
+      throw new Unfit(`holds a ${typeof value}`);
+    case "bigint":
+      return left - digitsOf(value, left);
+    default:
+      return left - 1;
+  }
+}
+function weighObject(object, levels, left) {
+  if (levels === 0) throw TOO_DEEP;
+  if (values <= MANY) return weighInside(object, levels, left);
+  const before = known.get(object);
+  if (before !== void 0 && before.levels <= levels) return left - before.weight;
+  const at = values;
+  const rest = weighInside(object, levels, left);
+  const isLarge = values - at >= LARGE.values || left - rest >= LARGE.characters;
+  if (rest >= 0 && isLarge) known.set(object, { levels, weight: left - rest });
+  return rest;
+}
+function weighInside(object, levels, left) {
+  if (Array.isArray(object)) return weighArray(object, levels - 1, left);
+  if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
+  if (!ArrayBuffer.isView(object)) return weighOther(object, levels - 1, left);
+  hold(object.buffer, object.buffer.byteLength);
+  return left;
+}
+function weighProperties(object, keys, levels, left) {
+  for (let at = 0; at < keys.length && left >= 0; at += 1) {
+    const key = (
+      /** @type {string} */
+      keys[at]
+    );
+    left = weigh(object[key], levels, left - key.length - 3);
+  }
+  return left;
+}
+function weighArray(array2, levels, left) {
+  const { length } = array2;
+  if (length <= left && isWhole(array2)) {
+    for (let at = 0; at < length && left >= 0; at += 1) left = weigh(array2[at], levels, left);
+    return left;
+  }
+  return length <= left ? weighProperties(array2, Object.keys(array2), levels, left - length) : -1;
+}
+function weighOther(object, levels, left) {
+  const kind = Object.prototype.toString.call(object).slice(8, -1);
+  if (kind === "Map") {
+    Map.prototype.forEach.call(object, (value, key) => {
+      if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
+    });
+  } else if (kind === "Set") {
+    Set.prototype.forEach.call(object, (value) => {
+      if (left >= 0) left = weigh(value, levels, left);
+    });
+  } else if (kind === "Error" || kind === "DOMException") return weighProperties(object, OF_ERRORS, levels, left);
+  else if (kind === "RegExp") return weigh(object.source, levels, left);
+  else if (kind === "String" || kind === "BigInt") return weigh(object.valueOf(), levels, left);
+  else if (kind.endsWith("Buffer")) hold(object, object.byteLength);
+  else if (kind.startsWith("Image")) hold(object, 4 * object.width * object.height);
+  else if (kind === "Object") return weighProperties(object, Object.keys(object), levels, left);
+  return left;
+}
+var OF_ERRORS = ["name", "message", "stack", "cause", "errors"];
+var SHORT = 1024;
+var LONG = 2 ** 19;
+var asked = 0;
+function isWhole(array2) {
+  const { length } = array2;
+  if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array2;
+  const keys = Object.keys(array2);
+  return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
+}
+function digitsOf(number, left) {
+  let bits = 64;
+  while (bits <= 4 * left && BigInt.asIntN(bits, number) !== number) bits *= 2;
+  return bits / 4;
+}
+function isPlain(item) {
+  const prototype = Object.getPrototypeOf(item);
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+var LEVELS = 8;
+var MEMBERS = 200;
+var isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
+function pass(value, levels, left) {
+  if (typeof value !== "object" || value === null) return typeof value === "function" || typeof value === "symbol" ? -1 : left;
+  if (levels === 0) return -1;
+  if (Array.isArray(value)) {
+    left -= value.length;
+    for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
+    return left;
+  }
+  if (!isPlain(value)) return -1;
+  for (const key in value) {
+    left = pass(value[key], levels - 1, left - 1);
+    if (left < 0) break;
+  }
+  return left;
+}
+
+// src/web/js/read.js
+function isObject(value) {
+  try {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+function get(value, key) {
+  try {
+    return isObject(value) ? value[key] : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function getA(type, value, key) {
+  const found = get(value, key);
+  return typeof found === type ? found : void 0;
+}
+var MAX_NAME = 256;
+var isId = (value) => typeof value === "string" || typeof value === "number";
+function originOf(text2) {
+  try {
+    const { origin } = new URL(text2);
+    return origin === "null" || /[*%]/.test(origin) ? void 0 : origin;
+  } catch {
+    return void 0;
+  }
+}
+var isAmount = (value) => typeof value === "number" && value >= 0;
+var MILLISECONDS = "it is a number of milliseconds, not negative";
+var MAX_TEXT = 65536;
+function failureOf(error) {
+  const code = getA("string", error, "code");
+  const message = getA("string", error, "message") ?? (typeof error === "string" ? error : "The capability failed");
+  const details = get(error, "details");
+  return {
+    code: code && code.length <= 128 ? code : "OPERATION_FAILED",
+    message: message.slice(0, MAX_TEXT),
+    retryable: getA("boolean", error, "retryable"),
+    retryAfter: getA("number", error, "retryAfter"),
+    details: inspect(details, 32, MAX_TEXT) === void 0 ? details : void 0
+  };
+}
+var told = /* @__PURE__ */ new Set();
+function warnOfUnknown(where, options, known3) {
+  for (const name of Object.keys(options ?? {})) {
+    const what = `${where}: unknown option "${name}"`;
+    if (known3.includes(name) || told.has(what)) continue;
+    told.add(what);
+    console.warn(`caphost: ${what}. Known are ${known3.join(", ")}`);
+  }
+}
+
+// src/web/js/schema/examine.js
+var TYPES = ["null", "boolean", "object", "array", "number", "string", "integer"];
+var ONE = ["additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else"];
+var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems"];
+var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+function examine(schema, at = "#", seen2 = /* @__PURE__ */ new Set()) {
+  if (typeof schema === "boolean" || seen2.has(schema)) return;
+  seen2.add(schema);
+  const expect = (right, rule) => {
+    if (!right) throw new Error(`${at}: ${rule}`);
+  };
+  const given = (keyword, fits, rule) => expect(schema[keyword] === void 0 || fits(schema[keyword]), `${keyword} must be ${rule}`);
+  expect(isObject(schema), "a schema must be an object, true or false");
+  expect(!schema["~standard"], "this is no JSON Schema; of zod, give z.toJSONSchema(…)");
+  const odd = [schema.type ?? []].flat().find((it) => !TYPES.includes(it));
+  expect(odd === void 0, `there is no type ${JSON.stringify(odd)}`);
+  given("required", (it) => Array.isArray(it) && it.every((name) => typeof name === "string"), "a list of names");
+  given("enum", Array.isArray, "a list");
+  given("pattern", isPattern, "a regular expression");
+  const visit = (inner, name) => examine(inner, `${at}/${name}`, seen2);
+  for (const keyword of ONE) if (schema[keyword] !== void 0) visit(schema[keyword], keyword);
+  for (const it of [schema.items ?? []].flat()) visit(it, "items");
+  for (const keyword of SEVERAL) {
+    given(keyword, Array.isArray, "a list of schemas");
+    schema[keyword]?.forEach((it, n) => visit(it, `${keyword}/${n}`));
+  }
+  for (const keyword of NAMED) {
+    given(keyword, isObject, "an object of schemas");
+    for (const [name, it] of Object.entries(schema[keyword] ?? {})) {
+      expect(keyword !== "patternProperties" || isPattern(name), `not a regular expression: ${name}`);
+      visit(it, `${keyword}/${name}`);
+    }
+  }
+}
+function isPattern(text2) {
+  try {
+    return typeof text2 === "string" && new RegExp(text2, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+// src/web/js/codes.js
+var RETRYABLE = [
+  "NOT_INITIALIZED",
+  "SESSION_EXPIRED",
+  "SESSION_INVALID",
+  "CAPABILITY_UNAVAILABLE",
+  "PERMISSION_REQUIRED",
+  "TIMEOUT",
+  "RATE_LIMITED",
+  "TRANSPORT_ERROR",
+  "DISCONNECTED"
+];
+var OPEN = [
+  "TIMEOUT",
+  "TRANSPORT_ERROR",
+  "DISCONNECTED"
+];
+
+// src/web/js/errors.js
+var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
+var invalid = (message) => problem("INVALID_PARAMS", message);
+var failure = (code, message) => ({ success: false, error: problem(code, message) });
+var Refusal = class {
+  /** @param {AbpError} error what is said of it */
+  constructor(error) {
+    this.error = error;
+  }
+};
+var CapHostError = class _CapHostError extends Error {
+  /** Kept where names are made short: Node prints it. */
+  static name = "CapHostError";
+  name = _CapHostError.name;
+  /** @type {any} a string */
+  code;
+  /** @type {any} a boolean */
+  retryable;
+  /** @param {AbpError} error */
+  constructor(error) {
+    super(error.message);
+    Object.assign(this, error);
+  }
+};
+var thrown = (error) => new CapHostError(error);
+var abpError = (code, message) => thrown(problem(code, message));
+function text(error) {
+  try {
+    return String(error?.message ?? error);
+  } catch {
+    return "it cannot be read";
+  }
+}
+function report(callback, ...args) {
+  try {
+    callback?.(...args);
+  } catch (error) {
+    (globalThis.reportError ?? console.error)(error);
+  }
+}
+var BAD_CALL_ID = /* @__PURE__ */ Object.assign(
+  /* @__PURE__ */ invalid("Bad callId: it is a string of 1 to 128 printable characters"),
+  { details: { path: "callId" } }
+);
+
+// src/web/js/validators.js
+var loading;
+var compile;
+function load() {
+  loading ??= import("./compile.js").then(
+    (module) => {
+      ({ compile } = module);
+    },
+    (error) => {
+      loading = void 0;
+      throw error;
+    }
+  );
+  return loading;
+}
+var Validators = class {
+  /** @type {Map<string, Entry>} */
+  #byName = /* @__PURE__ */ new Map();
+  /** @param {(key: number, verdict: Verdict | null) => void} report */
+  constructor(report2) {
+    this.report = report2;
+  }
+  /**
+   * @param {string} name
+   * @param {any} schema that makes sense
+   */
+  set(name, schema) {
+    const entry = { name, schema };
+    if (JSON.stringify(schema) === '{"type":"object"}') this.#byName.delete(name);
+    else this.#byName.set(name, entry);
+    if (this.#byName.has(name)) this.#compile(entry).catch(() => {
+    });
+  }
+  /**
+   * What can be known of references before a schema is registered: nothing while the validator is
+   * not there.
+   *
+   * @param {{ name: string, inputSchema: any }} document
+   * @returns {string | undefined}
+   */
+  problemWith({ name, inputSchema }) {
+    try {
+      compile?.(inputSchema, examine);
+    } catch (error) {
+      return senseless(name, error);
+    }
+    return void 0;
+  }
+  /** @param {string} name */
+  delete(name) {
+    this.#byName.delete(name);
+  }
+  /**
+   * Reports the verdict: at once, or when it is known.
+   *
+   * @param {number} key
+   * @param {string} name
+   * @param {unknown} params
+   */
+  check(key, name, params) {
+    const entry = this.#byName.get(name);
+    if (!entry) return this.report(key, null);
+    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check2) => run(check2, params), notLoaded);
+    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
+  }
+  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
+  async #compile(entry) {
+    if (!compile) await load();
+    return entry.check ??= checkOf(entry);
+  }
+};
+function notLoaded(error) {
+  console.error("caphost:", error);
+  return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
+}
+function checkOf({ name, schema }) {
+  try {
+    const { check: check2, warnings } = (
+      /** @type {NonNullable<typeof compile>} */
+      compile(schema, examine)
+    );
+    for (const warning of warnings) console.warn(`caphost: ${name}: inputSchema: ${warning}`);
+    return check2;
+  } catch (error) {
+    const broken = problem("OPERATION_FAILED", senseless(name, error));
+    console.error("caphost:", broken.message);
+    return () => broken;
+  }
+}
+var senseless = (name, error) => `${name}: inputSchema is invalid: ${text(error)}`;
+function run(check2, params) {
+  try {
+    const verdict = check2(params);
+    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+var unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);
+
+// src/web/js/descriptor.js
+function problemWithApp(app) {
+  const bad2 = ["id", "name", "version"].find((field) => !isName(app?.[field]));
+  return bad2 && `app.${bad2} must be a string of 1 to 256 characters`;
+}
+function problemWithCapability(name, options) {
+  if (!isName(name)) return "register: name must have 1 to 256 characters";
+  if (!isObject(options)) return `${name}: options must be an object`;
+  warnOfUnknown("register", options, OF_CAPABILITIES);
+  const { concurrency } = options;
+  if (concurrency !== void 0 && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
+    return `${name}: concurrency must be a whole number from 1`;
+  }
+  if (!isGrace(options.settleGrace)) return `${name}: ${GRACE}`;
+  const { inputSchema, outputSchema } = options;
+  if (outputSchema !== void 0 && typeof outputSchema !== "boolean" && !isObject(outputSchema)) return `${name}: outputSchema must be a JSON Schema`;
+  try {
+    if (inputSchema !== void 0) examine(inputSchema);
+  } catch (error) {
+    return senseless(String(name), error);
+  }
+  const { type = "object" } = Object(inputSchema);
+  return [type].flat().includes("object") ? void 0 : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;
+}
+function problemWithWorker(name, { pool, warm, type, finish }) {
+  if (!(Number.isInteger(pool) && pool >= 1 && pool <= 64)) return `${name}: pool must be a whole number from 1 to 64`;
+  if (typeof warm !== "boolean") return `${name}: warm must be true or false`;
+  if (!["module", "classic", "wasm"].includes(type)) return `${name}: type must be module, classic or wasm`;
+  return finish !== void 0 && typeof finish !== "function" && `${name}: finish must be a function`;
+}
+var EXTRAS = ["experimental", "deprecated", "deprecationMessage", "alternatives"];
+var OF_CAPABILITIES = [...EXTRAS, "description", "inputSchema", "outputSchema", "available", "requirements", "features", "concurrency", "settleGrace", "replace"];
+var GRACE = "settleGrace must be a number of milliseconds, finite and not negative";
+var isGrace = (grace) => grace === void 0 || isAmount(grace) && grace < Infinity;
+var isName = (value) => typeof value === "string" && value !== "" && value.length <= MAX_NAME;
+function describe(name, options) {
+  const { description = "", inputSchema = { type: "object" }, outputSchema = {}, requirements = [], features = {} } = options;
+  const available = options.available !== false;
+  const document2 = { name, description, inputSchema, outputSchema, available, requirements, features };
+  for (const key of EXTRAS) {
+    if (options[key] !== void 0) document2[key] = options[key];
+  }
+  return frozen(document2);
+}
+function frozen(value) {
+  const text2 = JSON.stringify(value, (key, inner) => {
+    if (typeof inner === "function" || typeof inner === "symbol") throw new TypeError(`"${key}" is a ${typeof inner}`);
+    return inner;
+  });
+  return JSON.parse(text2, (_, inner) => Object.freeze(inner));
+}
+
+// src/web/js/envelope.js
+var STATES = ["completed", "failed", "cancelled"];
+var stateName = (state) => STATES[state];
+var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
+var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
+var CALL_ENDED = "notifications/call/ended";
+var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
+var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
+var lateEnd = (success, after) => ({ success, after: rounded(after) });
+var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
+var errorOf = (code, message, retryable, retryAfter, details) => ({
+  code,
+  message,
+  retryable,
+  ...details !== void 0 && { details },
+  ...retryAfter >= 0 && { retryAfter }
+});
+function response(state, value, duration) {
+  const name = stateName(state);
+  if (name === "cancelled") return cancelled(value);
+  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
+  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
+  return ended;
+}
+var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
+var cancelConfirmation = (callId, stop, ended) => ({
+  callId,
+  cancelled: true,
+  metadata: { ...metadataOf(stop), ...ended && { ended } }
+});
+var cancelResponse = (callId, reason, error) => ({
+  callId,
+  cancelled: false,
+  ...reason && { reason },
+  ...error && { error }
+});
+var summaries = (documents) => documents.map((document2) => {
+  const summary = {};
+  for (const field of ["name", "available", "experimental", "deprecated"]) {
+    if (document2[field] !== void 0) summary[field] = document2[field];
+  }
+  return summary;
+});
+function progressInfo(operationId, info) {
+  const { percentage, progress, total } = info;
+  const known3 = [progress, total].every((it) => typeof it === "number") && total > 0;
+  return {
+    ...info,
+    operationId,
+    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, progress / total * 100)) }
+  };
+}
+function refusal(type, callId, error) {
+  if (typeof callId === "string") callId = callId.slice(0, 128);
+  else if (typeof callId !== "number") callId = null;
+  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
+  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
+  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
+}
+
+// src/web/js/json.js
+var toText = (envelope) => JSON.stringify(envelope, (_, value) => encode(value));
+var asJson = (envelope) => JSON.parse(toText(envelope));
+function fromText(text2) {
+  try {
+    return JSON.parse(text2);
+  } catch {
+    return void 0;
+  }
+}
+var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
+function encode(value) {
+  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (!bytes && typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  if (!bytes) return value;
+  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
+}
+function toBase64(bytes) {
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += 32768) {
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
+  }
+  return btoa(pieces.join(""));
+}
+
+// src/web/js/guard.js
+var trap;
+var depth = 0;
+var guards = /* @__PURE__ */ new Set();
+var guard = (work) => (...args) => {
+  if (trap !== void 0) return void 0;
+  depth += 1;
+  try {
+    return work(...args);
+  } catch (error) {
+    lose(error);
+    return void 0;
+  } finally {
+    depth -= 1;
+    if (depth === awaited) standStill();
+  }
+};
+var guardDepth = () => depth;
+var awaited = -1;
+var AWAITED = 500;
+function awaitEnd(at) {
+  awaited = at;
+}
+function standStill() {
+  for (const end2 = performance.now() + AWAITED; awaited >= 0 && performance.now() < end2; ) ;
+  awaited = -1;
+}
+function unwound() {
+  depth = 0;
+}
+var known2 = /* @__PURE__ */ new WeakMap();
+function guarded(handle) {
+  let functions = known2.get(handle);
+  if (functions) return functions;
+  functions = {};
+  for (const name of Object.getOwnPropertyNames(handle)) {
+    if (typeof handle[name] === "function") functions[name] = guard((...args) => handle[name](...args));
+  }
+  known2.set(handle, functions);
+  return functions;
+}
+function lose(error) {
+  if (trap !== void 0) return;
+  trap = error ?? new Error("The wasm instance is lost");
+  console.error("caphost: the wasm instance is lost, its calls are settled with INTERNAL_ERROR:", error);
+  for (const guard2 of guards) report(guard2.deref()?.onTrap);
+}
+function oneWay(target, names) {
+  for (const name of names) {
+    const method = target[name];
+    target[name] = function(...args) {
+      const result = method.apply(this, args);
+      if (trap !== void 0 && depth > 0) throw trap;
+      return result;
+    };
+  }
+}
+var Guard = class {
+  /** @param {() => void} onTrap called once, when the instance is lost */
+  constructor(onTrap) {
+    this.onTrap = onTrap;
+    for (const guard2 of guards) if (!guard2.deref()) guards.delete(guard2);
+    guards.add(new WeakRef(this));
+  }
+  /** Why the instance is lost, if it is. */
+  get trap() {
+    return trap;
+  }
+};
+
+// src/web/js/platform.js
+var clock = performance;
+var asyncDispose = Symbol.asyncDispose ?? /* @__PURE__ */ Symbol.for("Symbol.asyncDispose");
+var now = () => clock.now();
+var settled = Promise.resolve();
+var soon = (callback) => void settled.then(callback);
+var DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+var drawn = new Uint8Array(4096);
+var used = drawn.length;
+function newId() {
+  if (used === drawn.length) {
+    crypto.getRandomValues(drawn);
+    used = 0;
+  }
+  used += 16;
+  return uuidOf(drawn, used - 16);
+}
+function uuidOf(bytes, from = 0) {
+  const two = (place) => DIGITS[bytes[from + place] ?? 0];
+  const version = DIGITS[(bytes[from + 6] ?? 0) & 15 | 64];
+  const variant = DIGITS[(bytes[from + 8] ?? 0) & 63 | 128];
+  return `${two(0)}${two(1)}${two(2)}${two(3)}-${two(4)}${two(5)}-${version}${two(7)}-${variant}${two(9)}-${two(10)}${two(11)}${two(12)}${two(13)}${two(14)}${two(15)}`;
+}
+var array = () => [];
+var push = (array2, element) => void array2.push(element);
+function abortWith(controller, reason) {
+  controller.abort(new DOMException(reason ?? "The call was cancelled", "AbortError"));
+}
+var tasks = [];
+var channel;
+function inNextTask(callback) {
+  if (!channel) {
+    channel = new MessageChannel();
+    channel.port1.onmessage = guard(() => tasks.shift()?.());
+  }
+  tasks.push(callback);
+  channel.port2.postMessage(0);
+}
+
+// src/web/js/signal.js
+function underSignal(signal, abort, call) {
+  if (signal == null) return call();
+  if (typeof signal.addEventListener !== "function") {
+    return Promise.resolve(failure("INVALID_PARAMS", "signal must be an AbortSignal"));
+  }
+  if (signal.aborted) return call({ reason: reasonText(signal.reason) });
+  const onAbort = () => abort(reasonText(signal.reason));
+  signal.addEventListener("abort", onAbort);
+  return call().then((response2) => {
+    report(() => signal.removeEventListener("abort", onAbort));
+    return response2;
+  });
+}
+var MAX_REASON = 4096;
+var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
+function reasonText(reason) {
+  try {
+    if (reason instanceof DOMException && reason.name === "AbortError") return void 0;
+    return reasonOf(reason instanceof Error ? String(reason.message) : reason);
+  } catch {
+    return void 0;
+  }
+}
+
+// src/web/js/from-agent.js
+var TEXT = "it is a string";
+var FLAG = "it is a boolean";
+function readEnvelope(envelope) {
+  if (!isObject(envelope)) throw new Refusal(invalid("A message is an object {type, id, timestamp, payload}"));
+  const { type, id, payload } = envelope;
+  if (typeof type !== "string") throw bad("type", "a message has a type, which is a string");
+  if (id !== void 0 && !isId(id)) throw bad("id", "an id is a string or a number");
+  if (type !== "shutdown" && TYPES2.has(type) && !isObject(payload)) throw bad("payload", "the payload is an object");
+  return { type, id, payload };
+}
+var TYPES2 = /* @__PURE__ */ new Set(["initialize", "shutdown", "capabilities/call", "capabilities/cancel", "capabilities/list", "elicitation/response"]);
+var unknownType = (type) => new Refusal(problem("NOT_IMPLEMENTED", `There is no message type "${clipped(type)}"`));
+function readInitialize(payload) {
+  const { agent, protocolVersion, features = {}, requestedCapabilities = [] } = payload;
+  if (!isObject(agent)) throw bad("agent", "the agent is {name, version}");
+  const { name, version } = agent;
+  if (typeof name !== "string") throw bad("agent.name", TEXT);
+  if (typeof version !== "string") throw bad("agent.version", TEXT);
+  if (typeof protocolVersion !== "string") throw bad("protocolVersion", TEXT);
+  if (!isObject(features)) throw bad("features", "it is an object of booleans");
+  const { notifications = true, progress = true, elicitation = false } = features;
+  for (const [feature, on] of Object.entries({ notifications, progress, elicitation })) {
+    if (typeof on !== "boolean") throw bad(`features.${feature}`, FLAG);
+  }
+  if (!Array.isArray(requestedCapabilities)) throw bad("requestedCapabilities", "it is an array of names");
+  if (protocolVersion !== "0.1") {
+    throw new Refusal(problem("NOT_SUPPORTED", `Protocol version "${clipped(protocolVersion)}" is not supported; this host speaks "0.1"`));
+  }
+  return { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_NAME), notifications, progress, elicitation };
+}
+function readCall(payload) {
+  const { capability, options = NONE, params = {}, callId: beside } = payload;
+  if (typeof capability !== "string") throw bad("capability", "it is the name of one");
+  if (!isObject(options)) throw bad("options", "it is an object");
+  const { timeout = Infinity, progressToken: token, callId = beside, transfer } = options;
+  if (!isAmount(timeout)) throw bad("options.timeout", MILLISECONDS);
+  if (token !== void 0 && !isId(token)) throw bad("options.progressToken", TEXT);
+  if (!isObject(params)) throw bad("params", "parameters are an object");
+  if (capability.length > MAX_NAME) throw new Refusal(problem("UNKNOWN_CAPABILITY", `There is no capability "${clipped(capability)}…"`));
+  return { callId: callId === void 0 ? newId() : callIdOf(callId), capability, params, timeout, token, transfer: transfer === true, by: 0 };
+}
+var NONE = Object.freeze({});
+function readCancel(payload) {
+  const { callId, reason } = payload;
+  return { callId: callIdOf(callId), reason: reasonOf(reason) };
+}
+function questionOf(id) {
+  const number = Number(/^elicitation-(\d{1,10})$/.exec(String(id))?.[1]);
+  return number < 2 ** 32 ? number : 0;
+}
+function callIdOf(callId) {
+  if (typeof callId !== "string" || callId.length > MAX_NAME) throw new Refusal(BAD_CALL_ID);
+  return callId;
+}
+var bad = (path, rule) => new Refusal({ ...invalid(`Bad ${path}: ${rule}`), details: { path } });
+var clipped = (text2) => text2.slice(0, 64);
+
+// src/web/js/transfer.js
+var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
+var MOVED = ["ReadableStream", "WritableStream", "TransformStream", "MessagePort"];
+var existing = (names) => names.map((name) => (
+  /** @type {any} */
+  globalThis[name]
+)).filter((type) => typeof type === "function");
+var movable = existing(MOVABLE);
+var moved = existing(MOVED);
+function transferables(payload, wanted) {
+  if (isSimple(payload)) return [];
+  const found = /* @__PURE__ */ new Set();
+  const seen2 = /* @__PURE__ */ new Set();
+  const stack = [payload];
+  while (stack.length > 0) {
+    const item = stack.pop();
+    if (typeof item !== "object" || item === null || seen2.has(item)) continue;
+    seen2.add(item);
+    if (moved.some((type) => item instanceof type)) found.add(item);
+    else if (wanted && movable.some((type) => item instanceof type)) found.add(item);
+    else if (ArrayBuffer.isView(item)) {
+      if (wanted && item.buffer instanceof ArrayBuffer) found.add(item.buffer);
+    } else {
+      const inner = Array.isArray(item) || isPlain(item) ? Object.values(item) : membersOf(item);
+      for (const it of inner) if (typeof it === "object") stack.push(it);
+    }
+  }
+  return [...found];
+}
+function membersOf(item) {
+  if (item instanceof Map) return [...item.keys(), ...item.values()];
+  return item instanceof Set ? item : [];
+}
+
+// src/web/js/snapshot.js
+var LEVELS2 = 8;
+var MEMBERS2 = 100;
+function snapshot(params, transfer) {
+  if (transfer?.length) return structuredClone({ params, transfer }, { transfer });
+  return { params: small(params) ?? structuredClone(params) };
+}
+var copied = (params) => small(params) ?? structuredClone(params, { transfer: transferables(params, false) });
+function small(params) {
+  if (isPlain(params) && Object.values(params).every(isPrimitive)) return { ...params };
+  const given = { members: MEMBERS2, met: [] };
+  const copy = isPlain(params) ? copyOf(params, LEVELS2, given) : void 0;
+  return given.members >= 0 ? copy : void 0;
+}
+var isPrimitive = (value) => value === null || typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol";
+function copyOf(object, levels, given) {
+  const isArray = Array.isArray(object);
+  if (levels === 0 || isArray && object.length > given.members || given.met.includes(object)) return giveUp(given);
+  given.met.push(object);
+  const keys = Object.keys(object);
+  given.members -= keys.length;
+  if (isArray && keys.length !== object.length) return giveUp(given);
+  const copy = isArray ? [] : { ...object };
+  for (let at = 0; at < keys.length && given.members >= 0; at += 1) {
+    const key = (
+      /** @type {string} */
+      keys[at]
+    );
+    const value = isArray ? object[at] : copy[key];
+    const inner = typeof value === "object" && value !== null ? copyInner(value, levels - 1, given) : value;
+    if (typeof inner === "function" || typeof inner === "symbol") return giveUp(given);
+    if (isArray) copy.push(inner);
+    else if (inner !== value) copy[key] = inner;
+  }
+  return copy;
+}
+var copyInner = (value, levels, given) => Array.isArray(value) || isPlain(value) ? copyOf(value, levels, given) : giveUp(given);
+function giveUp(given) {
+  given.members = -1;
+}
+
+// src/web/js/receive.js
+var NO_SESSION = problem("NOT_INITIALIZED", "There is no session: call initialize first");
+function receive(connection, envelope, aborted) {
+  try {
+    const message = readEnvelope(envelope);
+    take(connection, envelope, message, aborted);
+  } catch (error) {
+    const why = error instanceof Refusal ? error.error : invalid(`The message cannot be read: ${text(error)}`);
+    refuse(connection, envelope, why);
+  }
+}
+function take(connection, envelope, { type, id, payload }, aborted) {
+  const { shell, number } = connection;
+  const { rust } = shell;
+  switch (type) {
+    case "capabilities/call": {
+      const call = readCall(payload);
+      check(connection, envelope);
+      if (connection.local) call.params = copyOf2(call.params);
+      call.by = number;
+      connection.expect(id, type, call.callId, call.transfer);
+      const unfit = aborted ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token, memory);
+      if (unfit) throw new Refusal(BAD_CALL_ID);
+      break;
+    }
+    case "capabilities/cancel": {
+      const { callId, reason } = readCancel(payload);
+      check(connection, envelope);
+      connection.expect(id, type, callId);
+      if (rust.cancel(shell.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
+      break;
+    }
+    case "initialize": {
+      const params = readInitialize(payload);
+      check(connection, envelope);
+      connection.expect(id, type);
+      rust.initialize(shell.number, number, id, params);
+      break;
+    }
+    case "shutdown":
+      check(connection, envelope);
+      connection.expect(id, type);
+      rust.shutdown(shell.number, number, id, reasonOf(get(payload, "reason")));
+      break;
+    case "capabilities/list": {
+      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
+      shell.post(number, "capabilities/list-result", id, { capabilities: shell.capabilities.documents() });
+      break;
+    }
+    case "elicitation/response":
+      check(connection, envelope);
+      answer(connection, questionOf(id), payload);
+      break;
+    default:
+      throw unknownType(type);
+  }
+}
+function answer({ shell, number }, question, payload) {
+  if (get(payload, "success") === true) return shell.rust.answered(shell.number, number, question, get(payload, "data"));
+  const cancelled2 = get(payload, "cancelled") === true && { code: "CANCELLED" };
+  const error = cancelled2 || (get(payload, "error") ?? { message: "The agent did not answer the question" });
+  return shell.rust.unanswered(shell.number, number, question, failureOf(error));
+}
+function check({ shell }, envelope) {
+  const unfit = inspect(envelope, shell.depth, shell.size);
+  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
+}
+function copyOf2(params) {
+  try {
+    return copied(params);
+  } catch (error) {
+    throw new Refusal(invalid(`The call cannot be made: ${text(error)}`));
+  }
+}
+function refuse(connection, envelope, error) {
+  const { shell, number } = connection;
+  const type = get(envelope, "type");
+  const needsSession = type === "capabilities/call" || type === "capabilities/cancel";
+  const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
+  const [id, callId] = [get(envelope, "id"), get(get(envelope, "payload"), "callId")];
+  const [kind, payload] = refusal(type, callId, first);
+  shell.post(number, kind, isId(id) ? id : null, payload);
+}
+
+// src/web/js/connection.js
+var LOST = problem("INTERNAL_ERROR", "The host has failed and cannot go on");
+var CLOSED = problem("NOT_INITIALIZED", "The host is closed");
+var UNREADABLE = "A message of the agent could not be read";
+var KIT = { toText, inspect, newId, problem };
+var REQUESTS = ["initialize", "shutdown", "capabilities/call", "capabilities/cancel"];
+var Connection = class {
+  /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
+  #pending = /* @__PURE__ */ new Map();
+  #open;
+  /** @type {unknown} */
+  #opener;
+  /** Its agent is in the page itself. */
+  local = false;
+  /** The two ends have agreed on short messages. */
+  short = false;
+  /** Called when its session was shut down. @type {(() => void) | undefined} */
+  onover;
+  /** Called when its agent is gone without a word. @type {(() => void) | undefined} */
+  onlost;
+  /** What its agent has announced of how it shows that it lives. @type {any} */
+  life;
+  /** Takes what it speaks, once that is known. @type {((message: any) => void) | undefined} */
+  #take;
+  /**
+   * @param {import('./shell.js').Shell} shell
+   * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
+   *   that cannot carry
+   */
+  constructor(shell, send) {
+    this.shell = shell;
+    this.send = send;
+    this.number = shell.rust.connect(shell.number) ?? 0;
+    this.#open = this.number > 0;
+    if (this.#open) shell.connections.set(this.number, this);
+  }
+  /** @param {any} message an agent's, in the dialect of its first */
+  hear(message) {
+    this.#take ??= isJsonRpc(message) ? jsonRpc(this, message) : typeof message?.type === "string" ? this.receive : void 0;
+    (this.#take ?? this.receive).call(this, message);
+  }
+  /**
+   * @param {any} envelope an agent's message of ABP, whatever it is
+   * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
+   */
+  receive(envelope, aborted) {
+    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, LOST);
+    if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
+    if (envelope?.type === "initialize") {
+      this.life = get(get(envelope, "payload"), "life");
+      if (isUuid(envelope.id) && envelope.id === this.#opener) return void 0;
+      this.#opener = envelope.id;
+    }
+    return receive(this, envelope, aborted);
+  }
+  /**
+   * A request is handed to Rust, which answers it unless the instance is lost.
+   *
+   * @param {string | number | undefined} id
+   * @param {string} type
+   * @param {string} [callId]
+   * @param {boolean} [transfer] whether the data of the answer is moved rather than copied
+   */
+  expect(id, type, callId, transfer = false) {
+    if (id !== void 0) this.#pending.set(id, { type, callId, transfer });
+  }
+  /** @param {Envelope} envelope the host's message */
+  deliver(envelope) {
+    try {
+      this.send(envelope);
+    } catch (error) {
+      this.#sendInstead(envelope, text(error));
+    }
+    if (envelope.id !== void 0) this.#pending.delete(envelope.id);
+    if (envelope.type === "error" && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
+  }
+  /** A message could not be read, of which the agent has said what it would be. @param {Envelope} envelope */
+  lost({ type, id }) {
+    const lost = failure("TRANSPORT_ERROR", UNREADABLE);
+    if (type === "elicitation/response") this.answer(id, lost);
+    else this.#trySend({ type: "capabilities/call-result", id, timestamp: Date.now(), payload: lost });
+  }
+  /**
+   * The answer to a question.
+   *
+   * @param {unknown} id
+   * @param {unknown} payload
+   */
+  answer(id, payload) {
+    this.receive({ type: "elicitation/response", id, timestamp: Date.now(), payload });
+  }
+  /**
+   * Whoever waits for an envelope that cannot be sent is told so.
+   *
+   * @param {Envelope} envelope
+   * @param {string} why
+   */
+  #sendInstead(envelope, why) {
+    const { type, id } = envelope;
+    const data = type === "capabilities/call-result";
+    const failed = failure("OPERATION_FAILED", `${data ? "The capability returned data that" : `The ${type}`} cannot be sent: ${why}`);
+    if (type === "elicitation/request") this.answer(id, failed);
+    else if (id === void 0) console.warn("caphost:", failed.error.message);
+    else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
+  }
+  /** Whether its agent waits for something. */
+  get busy() {
+    return this.#pending.size > 0;
+  }
+  /** Its session was shut down. One that speaks JSON-RPC may begin another at once. */
+  over() {
+    if (this.#take === this.receive) this.onover?.();
+  }
+  /** The host ends the session: what is in flight is cancelled and answered. @param {string} reason */
+  giveUp(reason) {
+    this.onover = void 0;
+    this.receive({ type: "shutdown", payload: { reason } });
+  }
+  /** The host goes away: a transport itself cannot say so everywhere. */
+  leave() {
+    this.shell.rust.giveUp(this.shell.number, this.number);
+    this.#trySend({ type: "notification", timestamp: Date.now(), payload: { event: "notifications/host/closed" } });
+  }
+  /** @param {Envelope} envelope */
+  #trySend(envelope) {
+    try {
+      this.send(envelope);
+    } catch {
+    }
+  }
+  /**
+   * Whether the caller asked for the data in this answer to be moved rather than copied.
+   *
+   * @param {Envelope} envelope
+   */
+  wantsTransfer(envelope) {
+    return this.#pending.get(envelope.id)?.transfer ?? false;
+  }
+  /** Answers everything that a lost instance will not answer any more. */
+  answerLost() {
+    const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
+    this.#pending.clear();
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, LOST);
+  }
+  /**
+   * @param {any} envelope
+   * @param {typeof LOST} error
+   */
+  #answerAtOnce(envelope, error) {
+    const { type, id, payload } = envelope ?? {};
+    if (isId(id) && REQUESTS.includes(type)) this.#refuse(type, id, get(payload, "callId"), error);
+  }
+  /**
+   * @param {string} type
+   * @param {unknown} id
+   * @param {unknown} callId
+   * @param {typeof LOST} error
+   */
+  #refuse(type, id, callId, error) {
+    const [kind, payload] = type === "shutdown" ? [`${type}-result`, { error }] : refusal(type, callId, error);
+    this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
+  }
+  /** The transport is gone. */
+  close() {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#pending.clear();
+    this.shell.rust.disconnect(this.shell.number, this.number);
+    this.shell.connections.delete(this.number);
+  }
+};
+var isJsonRpc = (message) => typeof message === "string" ? message.includes('"jsonrpc"') : get(Array.isArray(message) ? message[0] : message, "jsonrpc") === "2.0" || get(message, "direction") === "client-to-server";
+function jsonRpc(connection, first) {
+  const taking = import("./peer.js").then(({ serve: serve2 }) => serve2(connection, first, KIT));
+  return (message) => void taking.then(
+    (take2) => take2(message),
+    ({ message: why }) => connection.send(
+      /** @type {any} */
+      { jsonrpc: "2.0", id: get(message, "id") ?? null, error: { code: -32603, message: why } }
+    )
+  );
+}
+var isUuid = (id) => typeof id === "string" && /^[0-9a-f-]{36}$/i.test(id);
+var isQuestion = (id) => typeof id === "string" && id.startsWith("elicitation-");
+var rank = (type) => type === "capabilities/cancel" ? 0 : 1;
+
+// src/web/js/short.js
+var SHORT2 = 2;
+var CALL = 1;
+var RESULT = 2;
+var NEXT = 3;
+var PROGRESS = 1;
+var TRANSFER = 2;
+var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT2 } });
+var takesShort = (payload) => payload?.short === SHORT2;
+var foretold = ({ type, id, payload }) => isSimple(payload) ? void 0 : [NEXT, type, id];
+function nextOf(message) {
+  if (!Array.isArray(message) || message[0] !== NEXT || message.length !== 3) return void 0;
+  return { type: message[1], id: message[2], timestamp: 0, payload: {} };
+}
+function shortCall(envelope) {
+  if (envelope.type !== "capabilities/call") return envelope;
+  const { capability, params, options } = envelope.payload;
+  const id = Number(envelope.id);
+  const { callId, timeout, progressToken, transfer } = options;
+  const flags = (progressToken === void 0 ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
+  if (flags) return [CALL, id, capability, params, callId, timeout, flags];
+  return timeout === void 0 ? [CALL, id, capability, params, callId] : [CALL, id, capability, params, callId, timeout];
+}
+function longCall(message) {
+  if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
+  const [, id, capability, params, callId, timeout, given] = message;
+  const flags = typeof given === "number" ? given : 0;
+  const progressToken = flags & PROGRESS ? callId : void 0;
+  const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
+  return { type: "capabilities/call", id, timestamp: 0, payload: { capability, params, options } };
+}
+function shortResult(envelope) {
+  const { type, id, payload } = envelope;
+  return type === "capabilities/call-result" && payload.success ? [RESULT, id, payload.data, payload.metadata.duration] : envelope;
+}
+function longResult(message) {
+  if (!Array.isArray(message) || message[0] !== RESULT || message.length !== 4) return message;
+  const [, id, data, duration] = message;
+  return { type: "capabilities/call-result", id, timestamp: 0, payload: { success: true, data, metadata: { duration } } };
+}
+
+// src/web/js/port.js
+function portMessenger(port, ours = false, short = false) {
+  const extension = isExtension(port, "connectPort");
+  const post = (envelope, transfer) => {
+    const message = envelope.type === "initialize" ? announcing(envelope) : short ? shortCall(envelope) : envelope;
+    const before = short && foretold(envelope);
+    if (before) port.postMessage(before);
+    if (transfer && transfer.length > 0) port.postMessage(message, transfer);
+    else port.postMessage(message);
+  };
+  const messenger = {
+    // A MessagePort keeps what comes before it is listened to; a worker does not.
+    forgetful: !extension && !port.start,
+    onmessage: void 0,
+    onclose: void 0,
+    post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
+    close() {
+      stop();
+      messenger.onmessage = messenger.onclose = void 0;
+      if (ours) port.close();
+    }
+  };
+  const receive2 = (message) => {
+    if (message?.type === "initialize-result") short = takesShort(message.payload);
+    next = short ? nextOf(message) : void 0;
+    if (!next) messenger.onmessage?.(short ? longResult(message) : message);
+  };
+  const gone = () => messenger.onclose?.();
+  let next;
+  const lost = () => {
+    if (!next) return gone();
+    const payload = failure("TRANSPORT_ERROR", "The message of the app could not be read");
+    const { type, id } = next;
+    next = void 0;
+    if (type === "elicitation/request") return post({ type: "elicitation/response", id, timestamp: 0, payload });
+    return messenger.onmessage?.({ type, id, timestamp: 0, payload });
+  };
+  const stop = listenTo(port, receive2, lost, gone);
+  return messenger;
+}
+function isExtension(port, where) {
+  const extension = typeof port?.onMessage?.addListener === "function";
+  if (typeof port?.postMessage !== "function" || !(extension || port.addEventListener || port.on)) {
+    throw abpError("INVALID_PARAMS", `${where}(port): port must be a MessagePort, a Worker or an extension port`);
+  }
+  return extension;
+}
+function listenTo(port, hear, lost, gone) {
+  const stops = [];
+  const on = (target, [add = "", remove = ""], ...what) => {
+    target?.[add](...what);
+    stops.push(() => target?.[remove](...what));
+  };
+  if (port.onMessage) {
+    on(port.onMessage, ["addListener", "removeListener"], hear);
+    on(port.onDisconnect, ["addListener", "removeListener"], gone);
+  } else {
+    const { addEventListener: addEventListener2 } = port;
+    const how = addEventListener2 ? ["addEventListener", "removeEventListener"] : ["on", "off"];
+    on(port, how, "message", addEventListener2 ? ({ data }) => hear(data) : hear);
+    on(port, how, "messageerror", lost);
+    on(port, how, addEventListener2 ? "close" : "exit", gone);
+    port.start?.();
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+// src/web/js/accept-port.js
+var SERVED = "has a host already: close it first, or pass { replace: true }";
+var taken = /* @__PURE__ */ new WeakMap();
+function acceptPort(shell, port, hold2, { replace, initialize } = {}) {
+  const extension = isExtension(port, "acceptPort");
+  if (taken.has(port) && !replace) {
+    throw abpError("INVALID_PARAMS", `This port ${SERVED}`);
+  }
+  taken.get(port)?.();
+  let connection;
+  let short = false;
+  const connect2 = () => {
+    const made = new Connection(shell, (envelope) => {
+      if (extension) return port.postMessage(asJson(envelope));
+      const before = made.short && foretold(envelope);
+      if (before) port.postMessage(before);
+      const moved2 = transferables(envelope.payload, made.wantsTransfer(envelope));
+      const message = made.short ? shortResult(envelope) : envelope;
+      return moved2.length > 0 ? port.postMessage(message, moved2) : port.postMessage(message);
+    });
+    if (!made.number) return made;
+    made.onover = initialize ? close : part;
+    made.onlost = onHide;
+    hold2(close, true);
+    globalThis.addEventListener?.("pagehide", onHide);
+    return made;
+  };
+  const part = () => {
+    globalThis.removeEventListener?.("pagehide", onHide);
+    hold2(close, extension);
+    connection?.close();
+    connection = void 0;
+  };
+  const release = () => {
+    if (taken.get(port) === release) taken.delete(port);
+    stop();
+    connection?.leave();
+    part();
+    hold2(close, false);
+  };
+  const close = () => {
+    release();
+    if (extension) port.disconnect?.();
+    else if (port instanceof MessagePort) port.close();
+  };
+  const gone = () => {
+    part();
+    close();
+  };
+  const onHide = () => {
+    if (initialize) return close();
+    connection?.leave();
+    return part();
+  };
+  const onLost = () => {
+    if (next && connection) return connection.lost(next);
+    connection?.giveUp(UNREADABLE);
+    onHide();
+  };
+  const hear = (message) => {
+    connection ??= connect2();
+    if (!extension && message?.type === "initialize" && takesShort(message.payload)) short = connection.short = true;
+    connection.hear(message);
+  };
+  let next;
+  const onMessage = (data) => {
+    next = short ? nextOf(data) : void 0;
+    if (!next) hear(short ? longCall(data) : data);
+  };
+  taken.set(port, release);
+  if (extension) hold2(close, true);
+  const stop = listenTo(port, onMessage, onLost, gone);
+  if (initialize) hear(initialize);
+  return release;
+}
+function idles(port, release) {
+  const [known3, mine] = [new WeakRef(port), new WeakRef(release)];
+  return () => {
+    const left = known3.deref();
+    if (left?.start && taken.get(left) === mine.deref()) left.unref?.();
+  };
+}
+
+// src/web/js/accept-messages.js
+var LOOK_EVERY = 500;
+var MAX_CHANNELS = 64;
+var MAX_PORTS = 1024;
+var MAX_TOLD = 32;
+var stopServing;
+function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace }, stopped) {
+  const allowedOrigins = originsOf(given);
+  if (stopServing && !replace) {
+    throw abpError("INVALID_PARAMS", `This window ${SERVED}`);
+  }
+  stopServing?.();
+  const told2 = /* @__PURE__ */ new Set();
+  const peers = /* @__PURE__ */ new Map();
+  let looking;
+  const onMessage = (event) => {
+    const { source: source2, origin, data, ports } = event;
+    const known3 = peers.get(source2);
+    if (known3 && known3.origin !== origin) forget(source2);
+    if (!source2 || !(isForUs(data) || isJsonRpc(data))) return;
+    if (!allowedOrigins.includes(origin)) return tell(origin, `it is not in allowedOrigins: ${allowedOrigins}`);
+    if (origin === "null" && !(data.type === "initialize" && ports[0])) return tell(origin, "it needs a MessagePort");
+    const peer = known3?.origin === origin ? known3 : greet(source2, origin);
+    if (data.type === "initialize" && ports[0]) {
+      const isNew = !peer.ports.has(data.id) && peer.ports.size < MAX_PORTS;
+      if (isNew && (data.id === void 0 || isId(data.id) && String(data.id).length <= MAX_NAME)) adopt(ports[0], data, peer);
+      return;
+    }
+    if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
+    const connection = peer.connections.get(data.channel) ?? connect2(source2, origin);
+    peer.connections.set(data.channel, connection);
+    connection.hear(data);
+  };
+  const tell = (origin, why) => {
+    if (told2.has(origin) || told2.size >= MAX_TOLD) return;
+    told2.add(origin);
+    console.warn(`caphost: ignored a message from ${origin}: ${why}`);
+  };
+  const connect2 = (source2, origin) => {
+    const connection = new Connection(shell, (envelope) => {
+      const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
+      source2.postMessage(envelope, { targetOrigin: origin, transfer });
+    });
+    return connection;
+  };
+  const greet = (source2, origin) => {
+    const peer = { origin, connections: /* @__PURE__ */ new Map(), ports: /* @__PURE__ */ new Map() };
+    peers.set(source2, peer);
+    looking ??= setInterval(look, LOOK_EVERY);
+    return peer;
+  };
+  const adopt = (port, initialize, peer) => {
+    const { id } = initialize;
+    const hold2 = (close, held) => void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
+    acceptPort(shell, port, hold2, { initialize });
+  };
+  const forget = (source2) => {
+    const peer = peers.get(source2);
+    peers.delete(source2);
+    for (const connection of peer?.connections.values() ?? []) connection.close();
+    for (const close of peer?.ports.values() ?? []) close();
+  };
+  const look = () => {
+    for (const source2 of peers.keys()) if (source2.closed) forget(source2);
+    if (peers.size === 0) {
+      clearInterval(looking);
+      looking = void 0;
+    }
+  };
+  const onLost = ({ source: source2, origin }) => {
+    const peer = peers.get(source2);
+    if (peer?.origin !== origin) return;
+    for (const connection of peer.connections.values()) {
+      connection.giveUp(UNREADABLE);
+      connection.leave();
+      connection.close();
+    }
+    peer.connections.clear();
+  };
+  const onHide = () => {
+    for (const { connections } of peers.values()) {
+      for (const connection of connections.values()) connection.leave();
+    }
+    for (const source2 of [...peers.keys()]) forget(source2);
+  };
+  const announce = (target, origin, channel2) => {
+    if (origin === void 0 || origin === "null" || !allowedOrigins.includes(origin)) return;
+    target.postMessage({ channel: channel2, type: "mcp", direction: "server-to-client", payload: "mcp-server-ready" }, origin);
+  };
+  addEventListener("message", onMessage);
+  addEventListener("messageerror", onLost);
+  addEventListener("pagehide", onHide);
+  announce(globalThis, location.origin, "mcp-default");
+  announce(parent, location.ancestorOrigins?.[0], "mcp-iframe");
+  const stop = () => {
+    if (stopServing === stop) stopServing = void 0;
+    removeEventListener("message", onMessage);
+    removeEventListener("messageerror", onLost);
+    removeEventListener("pagehide", onHide);
+    onHide();
+    clearInterval(looking);
+    stopped();
+  };
+  stopServing = stop;
+  return stop;
+}
+function originsOf(given) {
+  const refuse2 = (it) => {
+    throw abpError("INVALID_PARAMS", `allowedOrigins must be an array such as ['https://app.example']: ${it} is no origin`);
+  };
+  return Array.isArray(given) ? given.map((it) => it === "null" ? it : typeof it === "string" && originOf(it) || refuse2(it)) : refuse2(given);
+}
+var ownOrigin = () => [globalThis.location.origin].filter((origin) => origin !== "null");
+function isForUs(data) {
+  if (typeof data !== "object" || data === null || typeof data.type !== "string") return false;
+  return TYPES2.has(data.type) || data.id !== void 0 && "timestamp" in data && "payload" in data && !isFromApp(data.type);
+}
+function isFromApp(type) {
+  return type.endsWith("-result") || ["notification", "progress", "elicitation/request", "error"].includes(type);
+}
+
+// src/web/js/accept-messenger.js
+function acceptMessenger(shell, messenger, hold2) {
+  let connection;
+  const connect2 = () => {
+    const made = new Connection(shell, (envelope) => messenger.post(
+      /** @type {any} */
+      envelope,
+      transferables(envelope.payload, made.wantsTransfer(envelope))
+    ));
+    made.onover = part;
+    return made;
+  };
+  const part = () => {
+    connection?.close();
+    connection = void 0;
+  };
+  const release = () => {
+    messenger.onmessage = messenger.onclose = void 0;
+    part();
+    hold2(close, false);
+  };
+  const close = () => {
+    connection?.leave();
+    release();
+    messenger.close();
+  };
+  messenger.onmessage = (message) => {
+    connection ??= connect2();
+    connection.hear(message);
+  };
+  messenger.onclose = release;
+  hold2(close, true);
+  return close;
+}
+
+// src/web/js/requests.js
+var Requests = class {
+  /** @type {Map<unknown, (payload: any) => void>} */
+  #waiting = /* @__PURE__ */ new Map();
+  #next = 0;
+  /**
+   * @param {import('./shell.js').Shell} shell
+   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes what answers nothing
+   */
+  constructor(shell, unasked) {
+    this.connection = new Connection(shell, (envelope) => {
+      const resolve = this.#waiting.get(envelope.id);
+      if (!resolve) return unasked(envelope);
+      this.#waiting.delete(envelope.id);
+      return resolve(envelope.payload);
+    });
+    this.connection.local = true;
+  }
+  /**
+   * @param {string} type
+   * @param {unknown} payload
+   * @param {() => void} [answered] called when the answer is there
+   * @param {import('./signal.js').Aborted} [aborted] of a call
+   * @returns {Promise<any>} the payload of the answer
+   */
+  request(type, payload, answered, aborted) {
+    return new Promise((resolve) => {
+      const id = this.#next += 1;
+      const settle = (answer2) => {
+        answered?.();
+        resolve(answer2);
+      };
+      this.#waiting.set(id, answered ? settle : resolve);
+      this.connection.receive({ type, id, payload }, aborted);
+    });
+  }
+};
+
+// src/web/js/running.js
+var mark;
+var callsWithThread = (shell, by) => mark?.shell === shell && !mark.ended && mark.given.by === by ? [mark.given.callId, ...mark.given.within ?? []] : [];
+var heldFor = () => mark ? performance.now() - (mark.seen ??= performance.now()) : 0;
+function endMarked() {
+  if (!mark) return false;
+  const inside = guardDepth() > mark.depth;
+  awaitEnd(inside ? mark.depth : -1);
+  for (let it = inside ? void 0 : mark; it; it = it.outer) it.ended = true;
+  return !inside;
+}
+var hasThread = () => mark !== void 0;
+function settleTerminated() {
+  if (!mark) return;
+  unwound();
+  for (let ended = (
+    /** @type {typeof mark | undefined} */
+    mark
+  ); ended; ended = ended.outer) {
+    mark = void 0;
+    ended.shell.terminated(ended.key);
+  }
+}
+var Running = class {
+  /** By the keys of their calls. @type {Map<number, Context>} */
+  #contexts = /* @__PURE__ */ new Map();
+  #shell;
+  /** @param {Shell} shell */
+  constructor(shell) {
+    this.#shell = shell;
+  }
+  get size() {
+    return this.#contexts.size;
+  }
+  /**
+   * @param {number} key
+   * @param {(params: any, context: Context) => unknown} handler
+   * @param {Given} given
+   */
+  start(key, handler, given) {
+    const context = new Context(this.#shell, key, given);
+    this.#contexts.set(key, context);
+    const outer = mark;
+    this.enter(key, given);
+    let result;
+    let thenable = false;
+    let thrown2;
+    try {
+      result = handler(given.params, context);
+      thenable = isThenable(result);
+    } catch (error) {
+      thrown2 = { error };
+    }
+    mark = outer;
+    if (thrown2) this.#fail(key, context, thrown2.error);
+    else if (thenable) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
+    else this.#settle(key, context, result);
+  }
+  /**
+   * The handler of a call has the thread from now on.
+   *
+   * @param {number} key
+   * @param {Given} given
+   */
+  enter(key, given) {
+    mark = { shell: this.#shell, key, given, outer: mark, depth: guardDepth() };
+  }
+  /** The handler that had it last has it no more. */
+  leave() {
+    mark = mark?.outer;
+  }
+  /** What a call was made with, whose JavaScript handler runs. @param {number} key */
+  given(key) {
+    const context = this.#contexts.get(key);
+    return context && Context.givenTo(context);
+  }
+  /**
+   * @param {number} key
+   * @param {Context} context
+   * @param {unknown} error
+   */
+  #fail(key, context, error) {
+    const { rust, number } = this.#shell;
+    if (context.stopped) return rust.rejected(number, key);
+    if (getA("string", error, "code") === void 0 && !context.ender) {
+      const { capability = "a handler", callId } = Context.givenTo(context);
+      console.error(`caphost: ${capability} (call ${callId}) has failed:`, error);
+    }
+    return this.#shell.fail(key, false, error);
+  }
+  /**
+   * @param {number} key
+   * @param {Context} context
+   * @param {unknown} data
+   */
+  #settle(key, context, data) {
+    const { rust, number, depth: depth2, size } = this.#shell;
+    const unfit = inspect(data, depth2, size);
+    if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
+    else rust.settle(number, key, data, context.told);
+  }
+  /**
+   * A handler is told to stop.
+   *
+   * @param {number} key
+   * @param {string} [reason]
+   */
+  stop(key, reason) {
+    const context = this.#contexts.get(key);
+    if (!context?.ender) this.#contexts.delete(key);
+    context?.stop(reason);
+  }
+  /** What runs a handler is to be ended. @param {number} key */
+  terminate(key) {
+    this.#contexts.get(key)?.ender?.terminate();
+  }
+  /** @param {number} key of a call that is over */
+  forget(key) {
+    this.#contexts.delete(key);
+  }
+  /** @param {string} reason why all are told to stop */
+  stopAll(reason) {
+    for (const context of this.#contexts.values()) {
+      context.stop(reason);
+      context.ender?.terminate();
+    }
+    this.#contexts.clear();
+  }
+};
+var Context = class {
+  /** @type {AbortController | undefined} */
+  #controller;
+  /** @type {{ reason?: string } | undefined} */
+  #stopped;
+  #shell;
+  /** What ends the handler, if it runs in a worker. @type {Ender | undefined} */
+  ender;
+  #given;
+  /** No member: it is no business of the handler's. @param {Context} context */
+  static givenTo(context) {
+    return context.#given;
+  }
+  /**
+   * @param {Shell} shell
+   * @param {number} key
+   * @param {Given} given
+   */
+  constructor(shell, key, given) {
+    this.#shell = shell;
+    this.key = key;
+    this.#given = given;
+    this.callId = given.callId;
+  }
+  /** Whether the handler has taken its signal, and so knows of a cancel. */
+  get told() {
+    return this.#controller !== void 0;
+  }
+  /** Whether the call was cancelled. */
+  get stopped() {
+    return this.#stopped !== void 0;
+  }
+  /** Fires when the call is cancelled. Made when it is first asked for: most handlers never do. */
+  get signal() {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped) abortWith(this.#controller, this.#stopped.reason);
+    }
+    return this.#controller.signal;
+  }
+  // Functions rather than methods, so that a handler can take them out of the context. Made when
+  // they are asked for: most handlers never do.
+  /** Takes a ProgressInfo without its operationId. */
+  get progress() {
+    return (info) => {
+      if (typeof info !== "object" || info === null) throw new TypeError("Progress is an object");
+      const copy = { ...info };
+      this.#shell.rust.progress(this.#shell.number, this.key, copy);
+    };
+  }
+  /** Calls another capability as a child of this call; gives the promise of an ABPResponse. */
+  get call() {
+    return (capability, params = {}, options) => {
+      const { signal, ...rest } = options ?? {};
+      return this.#shell.asks.call(this.key, { capability, params, options: rest }, signal);
+    };
+  }
+  /** Asks the agent; gives the promise of an ABPResponse. */
+  get elicit() {
+    return (request) => this.#shell.asks.agent(request, this.#shell.rust.elicit, this.key);
+  }
+  /**
+   * The call was cancelled.
+   *
+   * @param {string} [reason]
+   */
+  stop(reason) {
+    this.#stopped = { reason };
+    if (this.#controller) abortWith(this.#controller, reason);
+    this.ender?.stop(reason);
+  }
+};
+var isThenable = (value) => typeof value?.then === "function";
+
+// src/web/js/in-page.js
+function exposeAbp(shell, target) {
+  const requests = new Requests(shell, (envelope) => void callBack(target, envelope, connection));
+  const { connection } = requests;
+  const request = (...args) => requests.request(...args);
+  const abp = {
+    // For automation: whether the code of a call has the thread, or had it when its job was ended; and whose it is.
+    [/* @__PURE__ */ Symbol.for("caphost.thread")]: {
+      get calls() {
+        return callsWithThread(shell, connection.number);
+      },
+      get held() {
+        return hasThread();
+      },
+      get heldFor() {
+        return heldFor();
+      },
+      end: endMarked,
+      /** In a task of its own there is nothing else on the stack; what waits for it is not lost with any other. */
+      settled: () => new Promise((resolve) => setTimeout(() => {
+        settleTerminated();
+        resolve(void 0);
+      }))
+    },
+    protocolVersion: "0.1",
+    app: shell.app,
+    get sessionId() {
+      return shell.rust.sessionId(shell.number, connection.number) ?? null;
+    },
+    get initialized() {
+      return this.sessionId !== null;
+    },
+    async initialize(params) {
+      const result = await request("initialize", params);
+      if (result.error) throw thrown(result.error);
+      return result;
+    },
+    async shutdown(params) {
+      await request("shutdown", params);
+    },
+    /** @param {string} capability @param {object} [params] @param {any} [options] */
+    call(capability, params, options) {
+      const signal = get(options, "signal");
+      if (signal == null) return request("capabilities/call", { capability, params, options });
+      let rest;
+      try {
+        rest = { ...options, signal: void 0 };
+      } catch (error) {
+        return Promise.resolve(failure("INVALID_PARAMS", `The options cannot be read: ${text(error)}`));
+      }
+      rest.callId ??= newId();
+      let open2 = true;
+      return underSignal(
+        signal,
+        (reason) => void (open2 && abp.cancel(rest.callId, reason)),
+        (aborted) => request("capabilities/call", { capability, params, options: rest }, () => open2 = false, aborted)
+      );
+    },
+    /** @param {string | { callId: string, reason?: string }} call @param {string} [reason] */
+    cancel(call, reason) {
+      const given = typeof call === "object" ? call : { callId: call, reason };
+      return request("capabilities/cancel", { callId: get(given, "callId"), reason: reasonText(get(given, "reason")) });
+    },
+    async listCapabilities() {
+      return shell.capabilities.documents();
+    },
+    async describeCapability(name) {
+      return shell.capabilities.find(name) ?? null;
+    },
+    async supports(name) {
+      const found = shell.capabilities.find(name);
+      if (!found) return { supported: false, available: false, reason: `There is no capability "${String(name).slice(0, 64)}"` };
+      const { available, requirements, features, alternatives } = found;
+      return { supported: true, available, requirements, features, ...alternatives && { alternatives } };
+    },
+    notify(event, data) {
+      shell.rust.notify(shell.number, String(event), data);
+    },
+    notifyProgress(info) {
+      const operation = get(info, "operationId");
+      const copy = { ...info };
+      if (operation !== void 0) shell.rust.notifyProgress(shell.number, operation, copy);
+    },
+    elicit(request2) {
+      return shell.asks.agent(request2, shell.rust.ask, connection.number);
+    }
+  };
+  Object.freeze(abp);
+  Object.defineProperty(target, "abp", { value: abp, configurable: true, enumerable: true, writable: false });
+  const link = linkManifest(shell, target.document);
+  return () => {
+    if (target.abp === abp) delete target.abp;
+    link?.remove();
+    connection.close();
+  };
+}
+async function callBack(target, { type, id, payload }, connection) {
+  await void 0;
+  try {
+    if (type === "progress") await target.__abp_progress?.(payload);
+    else if (type === "notification") {
+      const changed = payload.event === CAPABILITIES_CHANGED && target.__abp_capabilities_changed;
+      if (changed) await changed(payload.data);
+      else await target.__abp_notification?.(payload);
+    } else if (type === "elicitation/request") {
+      const ask = target.__abp_elicitation;
+      const answer2 = ask ? await ask({ ...payload, id }) : failure("NOT_SUPPORTED", "No __abp_elicitation is exposed");
+      connection.answer(id, typeof answer2?.success === "boolean" ? answer2 : { success: true, data: answer2 });
+    }
+  } catch (error) {
+    if (type === "elicitation/request") connection.answer(id, failure("OPERATION_FAILED", text(error)));
+  }
+}
+function linkManifest(shell, document2) {
+  if (!document2?.head || document2.querySelector('link[rel="abp-manifest"]')) return void 0;
+  const link = document2.createElement("link");
+  link.rel = "abp-manifest";
+  const update = () => {
+    link.href = `data:application/json,${encodeURIComponent(JSON.stringify(shell.capabilities.manifest()))}`;
+  };
+  update();
+  document2.head.append(link);
+  const stop = shell.capabilities.onChanged(update);
+  return {
+    remove() {
+      stop();
+      link.remove();
+    }
+  };
+}
+
+// src/web/js/messenger.js
+function problemWithMessenger(messenger) {
+  const lacks = ["post", "close"].find((name) => typeof messenger?.[name] !== "function");
+  return lacks && `A messenger has the functions post and close, and this has no ${lacks}`;
+}
+
+// src/web/js/socket.js
+var OPENING = 0;
+var OPEN2 = 1;
+function socketMessenger(socket) {
+  const waiting = [];
+  let opened = false;
+  const messenger = {
+    onmessage: void 0,
+    onclose: void 0,
+    post(envelope) {
+      const text2 = toText(envelope);
+      if (socket.readyState === OPEN2) socket.send(text2);
+      else if (socket.readyState === OPENING) waiting.push(text2);
+    },
+    close() {
+      messenger.onmessage = messenger.onclose = void 0;
+      socket.close();
+    }
+  };
+  const end2 = (how) => messenger.onclose?.(abpError("DISCONNECTED", `The connection to ${shown(socket.url)} ${how}`));
+  socket.addEventListener("open", () => {
+    opened = true;
+    for (const text2 of waiting.splice(0)) socket.send(text2);
+  });
+  socket.addEventListener("message", ({ data }) => {
+    const envelope = typeof data === "string" ? fromText(data) : void 0;
+    if (envelope !== void 0) messenger.onmessage?.(envelope);
+  });
+  socket.addEventListener("close", ({ code, reason = "" }) => {
+    const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
+    end2(`${how} (${code}${reason && ": "}${reason})`);
+  });
+  socket.addEventListener("error", () => {
+    if (!opened) end2("failed");
+  });
+  return messenger;
+}
+var source = () => globalThis.WebSocket;
+function defaultSocket() {
+  const Socket = source();
+  if (!Socket) throw abpError("NOT_SUPPORTED", "There is no WebSocket here: install `ws`, or pass the option `WebSocket`");
+  return Socket;
+}
+var shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, "$1…");
+function openSocket(url, token, Socket) {
+  try {
+    return new Socket(String(url), token === void 0 ? [] : ["abp", `caphost.token.${token}`]);
+  } catch (error) {
+    throw abpError("INVALID_PARAMS", `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+// src/web/js/standard-schema.js
+var DIALECT = "draft-2020-12";
+var MOST_ISSUES = 16;
+function standardOf(schema) {
+  const standard = (typeof schema === "function" || isObject(schema)) && /** @type {any} */
+  schema["~standard"];
+  return standard && standard.version === 1 && typeof standard.validate === "function" ? standard : void 0;
+}
+function withJsonSchemas(name, options) {
+  const input = standardOf(options?.inputSchema);
+  const output = standardOf(options?.outputSchema);
+  if (!input && !output) return { options };
+  const plain = { ...options };
+  if (input) plain.inputSchema = jsonSchemaOf(input, "input", `${name}: inputSchema`);
+  if (output) plain.outputSchema = jsonSchemaOf(output, "output", `${name}: outputSchema`);
+  return input ? { options: plain, standard: input } : { options: plain };
+}
+function jsonSchemaOf({ jsonSchema }, side, where) {
+  let why = "its library gives no JSON Schema";
+  try {
+    const schema = jsonSchema?.[side]({ target: DIALECT });
+    if (schema) return JSON.parse(JSON.stringify(schema));
+  } catch (error) {
+    why = text(error);
+  }
+  console.warn(`caphost: ${where}: agents are not told what it says, because ${why}`);
+  return side === "input" ? { type: "object" } : {};
+}
+var SchemaChecks = class extends Validators {
+  /** @type {Map<string, Standard>} */
+  #standards = /* @__PURE__ */ new Map();
+  /** @param {string} name @param {any} schema @param {Standard} [standard] instead of it */
+  set(name, schema, standard) {
+    this.delete(name);
+    if (standard) this.#standards.set(name, standard);
+    else super.set(name, schema);
+  }
+  /** @param {string} name */
+  delete(name) {
+    this.#standards.delete(name);
+    super.delete(name);
+  }
+  /**
+   * @param {number} key
+   * @param {string} name
+   * @param {unknown} params
+   * @param {{ params: any }} [given] what the handler gets them from
+   */
+  check(key, name, params, given) {
+    const standard = this.#standards.get(name);
+    if (!standard || !given) return super.check(key, name, params);
+    const take2 = ({ issues, value }) => {
+      if (!issues) given.params = value;
+      this.report(key, issues ? verdictOf(issues) : null);
+    };
+    const fail = (error) => this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+    try {
+      const result = standard.validate(params);
+      if (result instanceof Promise) return void result.then(take2).catch(fail);
+      return take2(result);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+};
+function verdictOf(issues) {
+  const errors = issues.slice(0, MOST_ISSUES).map(({ message, path: path2 = [] }) => ({ path: pathOf(path2), message }));
+  const path = errors[0]?.path ?? "";
+  const said = errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
+  const noun = errors.length > 1 || path === "" ? "parameters" : "parameter";
+  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said}`), details: { path, errors } };
+}
+var pathOf = (path) => Array.from(path, (it) => String(typeof it === "object" ? it.key : it)).join(".");
+
+// src/web/js/host.js
+var Host = class {
+  /** @type {Set<() => void>} */
+  #closers = /* @__PURE__ */ new Set();
+  /** @type {import('./workers/workers.js').Workers | undefined} */
+  #workers;
+  /** @param {Shell} shell */
+  constructor(shell) {
+    this.shell = shell;
+  }
+  /**
+   * @param {string} name
+   * @param {any} description
+   * @param {(params: any, context: Context) => unknown} handler
+   * @returns {() => boolean} takes it away again; false when it is gone already
+   */
+  register(name, description, handler) {
+    refuseIf(typeof handler !== "function" && `${text(name)}: handler must be a function`);
+    return this.#register(name, description ?? {}, handler);
+  }
+  /**
+   * @param {string} name
+   * @param {any} description
+   * @param {string | URL} module has the handler
+   * @param {any} [options]
+   * @returns {() => boolean} takes it away again; false when it is gone already
+   */
+  registerWorker(name, description, module, options) {
+    const worker = options ?? {};
+    refuseIf(!isObject(worker) && `${text(name)}: the options of its workers must be an object`);
+    warnOfUnknown("registerWorker", worker, ["settleGrace", "pool", "warm", "type", "script", "finish"]);
+    const { settleGrace, pool = 2, warm = true, type = "module", script, finish } = worker;
+    refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
+    if (script) urlOf(script);
+    const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
+    const loading2 = () => import("./workers.js").then(({ Workers }) => this.#workers ??= new Workers(this.shell, KIT2));
+    const run2 = (params, context) => {
+      if (this.#workers) return this.#workers.run(spec, params, context);
+      const { rust, number } = this.shell;
+      context.ender = { stop: () => void rust.stopped(number, context.key, 0), terminate: () => {
+      } };
+      return loading2().then((it) => it.run(spec, params, context));
+    };
+    const given = description ?? {};
+    const unregister = this.#register(name, isObject(given) ? { ...given, concurrency: given.concurrency ?? pool, settleGrace: given.settleGrace ?? settleGrace } : given, run2, spec);
+    if (warm) void loading2().then((it) => it.warm(spec), () => {
+    });
+    return unregister;
+  }
+  /**
+   * @param {string} name
+   * @param {any} description
+   * @param {(params: any, context: Context) => unknown} handler
+   * @param {import('./workers/workers.js').Spec} [spec] of what runs the handler, where it can be ended
+   */
+  #register(name, description, handler, spec) {
+    this.#ensureOpen();
+    const { shell } = this;
+    const { options, standard } = withJsonSchemas(name, description);
+    refuseIf(problemWithCapability(name, options));
+    let document2;
+    try {
+      document2 = describe(name, options);
+    } catch (error) {
+      refuseIf(`${name}: the description is not valid JSON: ${text(error)}`);
+    }
+    refuseIf(standard ? void 0 : shell.capabilities.validators.problemWith(document2));
+    if (options.replace) this.unregister(name);
+    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document2, handler);
+    refuseIf(!added && (added === void 0 ? "The host has failed" : `"${name}" is registered already`));
+    if (spec) spec.document = document2;
+    shell.capabilities.added(document2, standard);
+    return () => shell.capabilities.find(name) === document2 && this.unregister(name);
+  }
+  /** @param {string} name */
+  unregister(name) {
+    const { shell } = this;
+    const removed = Boolean(shell.rust.unregister(shell.number, String(name)));
+    if (removed) shell.capabilities.removed(String(name));
+    return removed;
+  }
+  /**
+   * Puts `abp` on the window, or on another object.
+   *
+   * @param {any} target
+   * @param {{ webmcp?: boolean }} [options] `webmcp`: the capabilities are tools of the browser, too
+   */
+  expose(target = globalThis, { webmcp } = {}) {
+    this.#ensureOpen();
+    this.#closers.add(exposeAbp(this.shell, target));
+    if (webmcp) this.#exposeTools(target.document?.modelContext ?? target.navigator?.modelContext);
+  }
+  /** @param {any} browser its `modelContext`, if it has one */
+  #exposeTools(browser) {
+    if (!browser) return;
+    const exposed = import("./expose-tools.js").then(({ exposeTools }) => {
+      if (this.shell.closed) return void 0;
+      return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {
+      }), underSignal, newId, toText });
+    });
+    this.#closers.add(() => void exposed.then((close) => close?.()));
+  }
+  /**
+   * @param {{ allowedOrigins?: string[], replace?: boolean }} [options]
+   * @returns {() => void} stops it
+   */
+  acceptMessages(options = {}) {
+    this.#ensureOpen();
+    if (!globalThis.location) throw abpError("NOT_SUPPORTED", "acceptMessages works in a page. Elsewhere use acceptPort, accept or connectGateway");
+    warnOfUnknown("acceptMessages", options, ["allowedOrigins", "replace"]);
+    const stop = acceptMessages(this.shell, options, () => void this.#closers.delete(stop));
+    this.#closers.add(stop);
+    return stop;
+  }
+  /**
+   * @param {any} port a MessagePort, a Worker, the inside of a worker, or an extension's port
+   * @param {{ replace?: boolean }} [options]
+   * @returns {() => void} lets go of it
+   */
+  acceptPort(port, options = {}) {
+    this.#ensureOpen();
+    const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? "add" : "delete"](close), { replace: options.replace });
+    this.#closers.add(idles(port, release));
+    return release;
+  }
+  /**
+   * @param {any} messenger a transport of the app's own
+   * @returns {() => void} ends its session, and closes it
+   */
+  accept(messenger) {
+    this.#ensureOpen();
+    refuseIf(problemWithMessenger(messenger));
+    return acceptMessenger(this.shell, messenger, (close, held) => void this.#closers[held ? "add" : "delete"](close));
+  }
+  /**
+   * @param {string} url
+   * @param {{ token?: string, WebSocket?: any }} [options]
+   */
+  connectGateway(url, options = {}) {
+    this.#ensureOpen();
+    const to = String(url);
+    const Socket = options.WebSocket ?? defaultSocket();
+    let socket;
+    try {
+      socket = new Socket(to);
+    } catch (error) {
+      throw thrown(invalid(`Cannot connect to ${to}: ${text(error)}`));
+    }
+    this.shell.timeline.emit({ type: "gateway", state: "connecting", url: to });
+    let close = () => socket.close(1e3);
+    this.#closers.add(() => close());
+    import("./link.js").then(
+      ({ GatewayLink }) => {
+        if (this.shell.closed) return;
+        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, toText }));
+      },
+      (error) => {
+        socket.close(1e3);
+        this.shell.timeline.emit({ type: "gateway", state: "refused", url: to, error: problem("TRANSPORT_ERROR", `It could not be loaded: ${text(error)}`) });
+      }
+    );
+  }
+  /** The manifest of what is registered. */
+  manifest() {
+    return this.shell.capabilities.manifest();
+  }
+  /** @returns {any[]} the Capability objects of what is registered */
+  documents() {
+    return this.shell.capabilities.documents();
+  }
+  /**
+   * Sends every agent that takes notifications one of the app's.
+   *
+   * @param {string} event
+   * @param {unknown} [data]
+   */
+  notify(event, data) {
+    this.shell.rust.notify(this.shell.number, String(event), data);
+  }
+  /**
+   * The app cancels a call of one of its agents.
+   *
+   * @param {string} sessionId
+   * @param {string} callId
+   * @param {string} [reason]
+   */
+  async cancelCall(sessionId, callId, reason) {
+    return this.shell.asks.cancel(String(sessionId), callId, typeof reason === "string" ? reason : void 0);
+  }
+  /**
+   * The same for whoever does not name the session, or who says on whose behalf it is.
+   *
+   * @param {string} callId
+   * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
+   */
+  async cancel(callId, { by = "app", reason = `Stopped by the ${by}`, sessionId } = {}) {
+    const { connections, rust, number } = this.shell;
+    const sessions = sessionId ? [sessionId] : [...connections.keys()].map((it) => rust.sessionId(number, it)).filter(Boolean);
+    let answer2 = cancelResponse(callId, NOT_FOUND);
+    for (const session of sessions) if (answer2.reason === NOT_FOUND) answer2 = await this.cancelCall(session, callId, reason);
+    return answer2;
+  }
+  /**
+   * @param {(event: any) => void} listener called with every step of every call
+   * @returns {() => void} stops it
+   */
+  observe(listener) {
+    const { rust, number, timeline } = this.shell;
+    timeline.add(listener);
+    rust.watch(number, true);
+    return () => {
+      timeline.delete(listener);
+      if (!timeline.watched) rust.watch(number, false);
+    };
+  }
+  /** What is held and what was counted. */
+  stats() {
+    const { rust, number, running } = this.shell;
+    return { ...rust.stats(number), contexts: running.size };
+  }
+  /** Ends every session: what is in flight is cancelled and answered. */
+  close() {
+    const { shell } = this;
+    if (shell.closed) return;
+    shell.closed = true;
+    for (const connection of shell.connections.values()) connection.giveUp("The host was closed");
+    shell.rust.giveUp(shell.number, 0);
+    for (const close of [...this.#closers]) close();
+    this.#closers.clear();
+    this.#workers?.close();
+    shell.disarm();
+    shell.rust.release(shell.number);
+  }
+  async [asyncDispose]() {
+    this.close();
+  }
+  #ensureOpen() {
+    refuseIf(this.shell.closed && "The host is closed");
+  }
+};
+var KIT2 = { abpError, newId, text, transferables };
+var NOT_FOUND = "Operation not found";
+var PROOF = 2500;
+function urlOf(url) {
+  try {
+    if (typeof url === "string" || isObject(url)) return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
+  } catch {
+  }
+  throw thrown(invalid(`${text(url)} is not a valid URL`));
+}
+function refuseIf(unfit) {
+  if (unfit) throw thrown(invalid(unfit));
+}
+
+// src/web/js/life/signs.js
+var ASKED = "notifications/life/asked";
+var ANSWER = "life/answer";
+var LOCK = "notifications/life/lock";
+var PREFIX = "caphost.life.";
+function holdLock(id) {
+  const name = PREFIX + id;
+  return new Promise((resolve) => {
+    const held = () => new Promise((release) => resolve({ name, release: () => release() }));
+    const none = () => resolve(void 0);
+    const { locks } = globalThis.navigator ?? {};
+    if (locks) locks.request(name, held).catch(none);
+    else none();
+  });
+}
+function watchLock(name, gone, found) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const watch = async () => {
+    const { locks } = navigator;
+    const { held } = await locks.query();
+    if (!held?.some((it) => it.name === name)) return;
+    found?.();
+    await locks.request(
+      /** @type {string} */
+      name,
+      { mode: "shared", signal },
+      () => signal.aborted || gone()
+    );
+  };
+  if (typeof name === "string" && name.startsWith(PREFIX)) watch().catch(() => {
+  });
+  return () => stop.abort();
+}
+
+// src/web/js/life/of-agent.js
+var NOTHING = {};
+async function lifeOfAgent(id) {
+  const held = await holdLock(id);
+  const life = held ? { lock: held.name, worker: !globalThis.document } : {};
+  return (make) => {
+    const ends = [() => held?.release()];
+    const end2 = () => ends.splice(0).forEach((it) => it());
+    let inner;
+    try {
+      inner = make();
+    } catch (error) {
+      end2();
+      throw error;
+    }
+    const { close } = inner;
+    ends.push(() => close.call(inner));
+    const messenger = {
+      forgetful: inner.forgetful,
+      hint: inner.hint,
+      onmessage: void 0,
+      onclose: void 0,
+      post: (envelope, transfer) => inner.post(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
+      close: end2
+    };
+    const gone = () => messenger.onclose?.();
+    inner.onmessage = (envelope) => {
+      const { event, data } = envelope?.type === "notification" ? envelope.payload ?? {} : NOTHING;
+      if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
+      else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
+      messenger.onmessage?.(envelope);
+    };
+    inner.onclose = (error) => messenger.onclose?.(error);
+    inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
+    return messenger;
+  };
+}
+
+// src/web/js/from-app.js
+var NO_SESSION2 = ["NOT_INITIALIZED", "SESSION_EXPIRED", "SESSION_INVALID"];
+function receiveFromApp(rust, agent, shell, envelope) {
+  const payload = get(envelope, "payload");
+  switch (get(envelope, "type")) {
+    case "capabilities/call-result":
+      return callResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
+    case "capabilities/cancel-result":
+      return cancelResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
+    case "error":
+      return rust.refused(agent, shell, keyOf(get(envelope, "id")), responseOf(payload));
+    case "shutdown-result":
+      return rust.shutDown(agent, shell);
+    case "progress": {
+      const operation = get(payload, "operationId");
+      const named2 = typeof operation === "string" || typeof operation === "number";
+      return named2 ? rust.progress(agent, shell, String(operation).slice(0, MAX_NAME + 1), payload) : rust.heard(agent, shell);
+    }
+    case "notification": {
+      const data = get(payload, "data");
+      const callId = getA("string", data, "callId");
+      const { success, after } = readEnd(data);
+      if (get(payload, "event") !== CALL_ENDED || callId === void 0 || !(after >= 0)) return rust.heard(agent, shell);
+      return rust.ended(agent, shell, callId.slice(0, MAX_NAME + 1), success, after);
+    }
+    default:
+      return rust.heard(agent, shell);
+  }
+}
+function callResult(rust, agent, shell, key, payload) {
+  const response2 = responseOf(payload);
+  const cancelled2 = get(payload, "cancelled") === true;
+  if (response2?.success) return rust.called(agent, shell, key, cancelled2 ? { ...payload, cancelled: false } : response2);
+  if (cancelled2) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response2, stop));
+  const undecided = response2 !== void 0 && OPEN.includes(get(get(payload, "error"), "code"));
+  return undecided ? rust.undecided(agent, shell, key, response2) : rust.called(agent, shell, key, response2);
+}
+function cancelResult(rust, agent, shell, key, payload) {
+  if (get(payload, "cancelled") === true) {
+    const { success, after } = readEnd(get(get(payload, "metadata"), "ended"));
+    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, stop, success, after));
+  }
+  const error = get(payload, "error");
+  const lost = NO_SESSION2.includes(get(error, "code"));
+  const reason = reasonOf(get(payload, "reason"));
+  return rust.refusedCancel(agent, shell, key, reason, isObject(error) ? error : void 0, lost);
+}
+var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
+var readEnd = (end2) => ({ success: get(end2, "success") === true, after: getA("number", end2, "after") ?? NaN });
+function keyOf(id) {
+  if (typeof id !== "number" && !(typeof id === "string" && /^\d{1,10}$/.test(id))) return 0;
+  const key = Number(id);
+  return Number.isInteger(key) && key > 0 && key < 2 ** 32 ? key : 0;
+}
+function seen(shell, payload, settle) {
+  const metadata = get(payload, "metadata");
+  const [stop, step] = ["stop", "step"].map((name) => getA("string", metadata, name)?.slice(0, 32));
+  const took = getA("number", metadata, "took");
+  if (step !== void 0 && took !== void 0) shell.by = { stop, step, took };
+  settle(stop);
+  shell.by = void 0;
+}
+
+// src/web/js/invoke.js
+var Caller = class {
+  /**
+   * @param {string} _capability
+   * @param {object} [_params]
+   * @param {CallOptions} [_options]
+   * @returns {Promise<any>} an ABPResponse
+   */
+  call(_capability, _params, _options) {
+    return Promise.reject(new TypeError("An agent defines how it calls"));
+  }
+  /**
+   * Calls a capability, and gives its data. Rejects with a CapHostError, or with an AbortError if
+   * the call was cancelled.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>}
+   */
+  async invoke(capability, params, options) {
+    const callId = options?.callId ?? newId();
+    const response2 = await this.call(capability, params, { ...options, callId });
+    if (response2.success) return response2.data;
+    if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
+    throw new CapHostError(response2.error);
+  }
+  /**
+   * Starts a call whose progress is wanted.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   */
+  start(capability, params, options) {
+    return new RunningCall(this, capability, params, options);
+  }
+  async [asyncDispose]() {
+    await /** @type {any} */
+    this.shutdown();
+  }
+};
+var RunningCall = class {
+  /** What was told last, and not been read. @type {any} */
+  #latest;
+  #ended = false;
+  /** Of who waits for something new. @type {Set<() => void>} */
+  #waiting = /* @__PURE__ */ new Set();
+  #agent;
+  /**
+   * @param {any} agent
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   */
+  constructor(agent, capability, params, options) {
+    this.#agent = agent;
+    this.callId = options?.callId ?? newId();
+    const onProgress = (info) => {
+      this.#latest = info;
+      this.#wake();
+      options?.onProgress?.(info);
+    };
+    this.result = agent.invoke(capability, params, { ...options, callId: this.callId, onProgress });
+    const end2 = () => {
+      this.#ended = true;
+      this.#wake();
+    };
+    this.result.then(end2, end2);
+  }
+  #wake() {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+  /** @param {unknown} [reason] @returns {Promise<any>} a CancelResponse */
+  cancel(reason) {
+    return this.#agent.cancel(this.callId, reason);
+  }
+  /** Gives the newest progress until the call has ended, and throws what the result rejects with. */
+  async *[Symbol.asyncIterator]() {
+    let seen2;
+    while (true) {
+      const latest = this.#latest;
+      if (latest !== void 0 && latest !== seen2) {
+        seen2 = latest;
+        yield latest;
+      } else if (this.#ended) {
+        await this.result;
+        return;
+      } else await new Promise((resolve) => this.#waiting.add(() => resolve()));
+    }
+  }
+};
+function abortError(callId, stop, signal) {
+  const reason = signal?.aborted ? signal.reason : void 0;
+  const error = new DOMException("The call was cancelled", "AbortError");
+  return Object.assign(error, { callId, stop, reason });
+}
+
+// src/web/js/listing.js
+var LIST = "capabilities/list";
+var UNSAID = { description: "", inputSchema: { type: "object" }, outputSchema: {}, available: true, requirements: [], features: {} };
+var Listing = class {
+  /** @type {Map<string, { resolve: (list: any) => void, reject: (error: Error) => void }>} */
+  #waiting = /* @__PURE__ */ new Map();
+  #asked = 0;
+  #closed = false;
+  #messenger;
+  #grace;
+  /**
+   * @param {Messenger} messenger
+   * @param {number} grace milliseconds the app has to answer
+   */
+  constructor(messenger, grace) {
+    this.#messenger = messenger;
+    this.#grace = grace;
+  }
+  /**
+   * @param {any[]} known what the session says of each capability
+   * @returns {Promise<any[]>} the Capability objects of the app
+   */
+  async ask(known3) {
+    if (this.#closed) throw GONE();
+    const list = await this.#request();
+    if (!Array.isArray(list) || !list.every((it) => typeof it?.name === "string")) throw abpError("TRANSPORT_ERROR", NO_LIST);
+    return list.map((it) => ({ ...UNSAID, ...known3.find(({ name }) => name === it.name), ...it }));
+  }
+  /** @returns {Promise<any>} */
+  #request() {
+    this.#asked += 1;
+    const id = `list-${this.#asked}`;
+    return new Promise((resolve, reject) => {
+      const late = () => this.#settle(id, ({ reject: reject2 }) => reject2(abpError("TIMEOUT", `The app has not listed its capabilities within ${this.#grace} ms`)));
+      const timer = this.#grace < 2147483647 ? setTimeout(late, this.#grace) : void 0;
+      const end2 = (settle) => (value) => {
+        clearTimeout(timer);
+        settle(value);
+      };
+      this.#waiting.set(id, { resolve: end2(resolve), reject: end2(reject) });
+      this.#messenger.post({ type: LIST, id, timestamp: Date.now(), payload: {} });
+    });
+  }
+  /** @param {string} id @param {(waiting: { resolve: (list: any) => void, reject: (error: Error) => void }) => void} how */
+  #settle(id, how) {
+    const waiting = this.#waiting.get(id);
+    if (this.#waiting.delete(id) && waiting) how(waiting);
+  }
+  /** @param {any} envelope that may be an answer */
+  take(envelope) {
+    const { id, type, payload } = envelope ?? {};
+    if (!this.#waiting.has(id)) return;
+    const { code } = payload?.error ?? {};
+    this.#settle(id, ({ resolve, reject }) => {
+      if (type === `${LIST}-result` && code === void 0) resolve(payload?.capabilities);
+      else if (typeof code === "string") reject(Object.assign(abpError(code, String(payload.error.message)), payload.error));
+      else reject(abpError("TRANSPORT_ERROR", NO_LIST));
+    });
+  }
+  /** The session is over. */
+  close() {
+    this.#closed = true;
+    for (const id of [...this.#waiting.keys()]) this.#settle(id, ({ reject }) => reject(GONE()));
+  }
+};
+var NO_LIST = "The app has answered with something that is no list of capabilities";
+var GONE = () => abpError("DISCONNECTED", "The session is over");
+
+// src/web/js/questions.js
+var Questions = class {
+  /** @type {Map<unknown, AbortController>} */
+  #open = /* @__PURE__ */ new Map();
+  /**
+   * @param {import('./messenger.js').Messenger} messenger
+   * @param {((request: any, context: { signal: AbortSignal }) => any) | undefined} answer
+   */
+  constructor(messenger, answer2) {
+    this.messenger = messenger;
+    this.answer = answer2;
+  }
+  /**
+   * @param {any} id
+   * @param {any} request
+   */
+  async ask(id, request) {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    const payload = await this.#answerTo(request, controller.signal);
+    if (!this.#open.delete(id)) return;
+    const envelope = { type: "elicitation/response", id, timestamp: Date.now(), payload };
+    try {
+      this.messenger.post(envelope);
+    } catch (error) {
+      this.messenger.post({ ...envelope, payload: failure("OPERATION_FAILED", `The answer cannot be sent: ${error}`) });
+    }
+  }
+  /**
+   * @param {any} request
+   * @param {AbortSignal} signal fires when the answer is not wanted any more
+   * @returns {Promise<any>} an ABPResponse
+   */
+  async #answerTo(request, signal) {
+    if (!this.answer) return failure("NOT_SUPPORTED", "The agent answers no questions");
+    try {
+      const answer2 = await this.answer(request, { signal });
+      return typeof answer2?.success === "boolean" ? answer2 : { success: true, data: answer2 };
+    } catch (error) {
+      return failure(typeof error?.code === "string" ? error.code : "OPERATION_FAILED", text(error));
+    }
+  }
+  /** @param {unknown} id */
+  withdraw(id) {
+    this.#open.get(id)?.abort();
+    this.#open.delete(id);
+  }
+  close() {
+    for (const id of [...this.#open.keys()]) this.withdraw(id);
+  }
+};
+
+// src/web/js/timer.js
+var Timer = class {
+  /** @type {any} */
+  #timer;
+  /** When it fires, in the time of `performance.now()`. */
+  #due = Infinity;
+  #work;
+  /** @param {() => void} work which arms it again */
+  constructor(work) {
+    this.#work = work;
+  }
+  /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
+  arm(at) {
+    if (at < this.#due) {
+      clearTimeout(this.#timer);
+      this.#due = at;
+      const milliseconds = Math.min(Math.max(0, Math.ceil(at - now())), 2147483647);
+      this.#timer = setTimeout(this.#fire, milliseconds);
+    } else if (at === Infinity) {
+      this.#timer?.unref?.();
+    } else this.#timer?.ref?.();
+  }
+  stop() {
+    clearTimeout(this.#timer);
+    this.#timer = void 0;
+    this.#due = Infinity;
+  }
+  #fire = () => {
+    this.#timer = void 0;
+    this.#due = Infinity;
+    this.#work();
+  };
+};
+
+// src/web/js/agent.js
+var SIGN_OF_LIFE = 2e3;
+var KNOWN = ["signal", "timeout", "callId", "onProgress", "transfer", "progressToken"];
+var unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
+var LOST2 = problem("INTERNAL_ERROR", "The agent has failed and cannot go on");
+var Agent = class extends Caller {
+  #rust;
+  #number;
+  #guard = new Guard(() => this.#lost());
+  /** @type {Map<number, Pending>} */
+  #pending = /* @__PURE__ */ new Map();
+  #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
+  /** Calls have been made that are sent with the next microtask. */
+  #flushing = false;
+  #messenger;
+  #options;
+  #questions;
+  #listing;
+  /** @type {(how: string) => void} */
+  #close = () => {
+  };
+  /** What Rust calls. None of these throws. */
+  #shell = {
+    /** What the message that is being read says of a stop, beside how far it was seen. @type {object | undefined} */
+    by: void 0,
+    /** @param {number} key */
+    sendCall: (key) => {
+      const pending = this.#pending.get(key);
+      if (!pending) return;
+      const { payload, transfer } = pending;
+      pending.payload = pending.transfer = void 0;
+      this.#post(key, "capabilities/call", payload, transfer);
+    },
+    /** @param {number} key @param {string} callId @param {string} [reason] */
+    sendCancel: (key, callId, reason) => this.#post(key, "capabilities/cancel", { callId, ...reason !== void 0 && { reason } }),
+    /** @param {number} key @param {string} [reason] */
+    sendShutdown: (key, reason) => this.#post(key, "shutdown", { ...reason !== void 0 && { reason } }),
+    /** @param {number} key @param {any} response */
+    settle: (key, response2) => {
+      const pending = this.#pending.get(key);
+      this.#pending.delete(key);
+      report(pending?.release);
+      pending?.resolve(response2);
+    },
+    /** @param {number} key @param {object} error */
+    fail: (key, error) => this.#shell.settle(key, { success: false, error }),
+    /** @param {number} key @param {string} stop how far it was seen */
+    stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
+    /** @param {number} key @param {string} stop @param {object} [ended] */
+    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
+    /** @param {number} key @param {string} [reason] @param {object} [error] */
+    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, error)),
+    /** @param {number} key @param {any} info */
+    progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
+    /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
+    arm: (at) => this.#timer.arm(at),
+    /** @param {boolean} disconnected rather than shut down */
+    ended: (disconnected) => this.#end(disconnected ? "disconnected" : "shutdown")
+  };
+  /**
+   * @param {any} handle the functions of the wasm half
+   * @param {import('./messenger.js').Messenger} messenger over which the session was opened
+   * @param {any} session the payload of the initialize-result
+   * @param {import('./open.js').OpenOptions} options
+   */
+  constructor(handle, messenger, session, options) {
+    super();
+    this.#rust = guarded(handle);
+    const { grace = 5e3, liveness = Infinity } = options;
+    this.#number = this.#rust.open(grace, liveness, session.life !== void 0);
+    oneWay(this.#shell, ["sendCall", "sendCancel", "sendShutdown", "progress", "ended"]);
+    unreachable.register(this, [this.#rust, this.#number]);
+    this.#messenger = messenger;
+    this.#options = options;
+    this.#questions = new Questions(messenger, options.onElicitation);
+    this.#listing = new Listing(messenger, grace);
+    this.sessionId = session.sessionId;
+    this.app = session.app;
+    this.features = session.features;
+    this.capabilities = named(session.capabilities);
+    this.closed = new Promise((resolve) => {
+      this.#close = resolve;
+    });
+    messenger.onmessage = (envelope) => this.#receive(envelope);
+    messenger.onclose = this.#disconnected;
+    globalThis.addEventListener?.("pagehide", this.#leave);
+    messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
+    if (this.#guard.trap !== void 0) this.#lost();
+  }
+  /**
+   * Calls a capability. Never rejects.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>} an ABPResponse
+   */
+  call(capability, params = {}, options = {}) {
+    return new Promise((resolve) => {
+      try {
+        this.#call(resolve, capability, params, options ?? {});
+      } catch (error) {
+        resolve(failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
+      }
+    });
+  }
+  /**
+   * @param {(response: any) => void} resolve
+   * @param {string} capability
+   * @param {object} params
+   * @param {CallOptions} options
+   */
+  #call(resolve, capability, params, options) {
+    warnOfUnknown("call", options, KNOWN);
+    const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
+    const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
+    if (unfit) return resolve(failure("INVALID_PARAMS", unfit));
+    const aborted = signal?.aborted === true;
+    const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : void 0);
+    const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
+    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST2 });
+    const asked2 = { callId };
+    if (timeout !== Infinity) asked2.timeout = timeout;
+    if (onProgress) asked2.progressToken = callId;
+    if (transfer) asked2.transfer = true;
+    const payload = { capability, params: sent.params, options: asked2 };
+    const pending = { resolve, payload, transfer: sent.transfer, onProgress, release: void 0 };
+    if (signal && !aborted) {
+      const abort = () => this.#rust.abort(this.#number, this.#shell, key, reasonText(signal.reason));
+      signal.addEventListener("abort", abort, { once: true });
+      pending.release = () => signal.removeEventListener("abort", abort);
+    }
+    this.#pending.set(key, pending);
+    if (this.#flushing) return void 0;
+    this.#flushing = true;
+    return soon(this.#flush);
+  }
+  #flush = () => {
+    this.#flushing = false;
+    this.#rust.flush(this.#number, this.#shell);
+  };
+  /**
+   * Cancels a call, whoever made it on this session. Never rejects.
+   *
+   * @param {string} callId
+   * @param {unknown} [reason] for logs and the handler: a string, or an Error
+   * @returns {Promise<any>} a CancelResponse
+   */
+  cancel(callId, reason) {
+    return new Promise((resolve) => {
+      const key = typeof callId === "string" ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
+      if (!key) return resolve(refusal2(callId, key === 0 ? BAD_CALL_ID : LOST2));
+      this.#pending.set(key, { resolve, callId });
+      return this.#rust.drive(this.#number, this.#shell);
+    });
+  }
+  /** @returns {Promise<any[]>} the Capability objects of what the app offers */
+  listCapabilities() {
+    return this.#listing.ask(this.capabilities);
+  }
+  /** @param {string} name @returns {Promise<any>} its Capability object; null where there is none */
+  async describeCapability(name) {
+    return (await this.listCapabilities()).find((it) => it.name === name) ?? null;
+  }
+  /**
+   * Ends the session: the app cancels what is in flight and answers it.
+   *
+   * @param {{ reason?: string }} [params]
+   * @returns {Promise<void>} when nothing is pending any more
+   */
+  async shutdown(params) {
+    this.#rust.shutdown(this.#number, this.#shell, reasonText(params?.reason));
+    await this.closed;
+  }
+  /**
+   * @param {number} key
+   * @param {string} type
+   * @param {any} payload
+   * @param {Transferable[]} [transfer]
+   */
+  #post(key, type, payload, transfer) {
+    try {
+      this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+    } catch (error) {
+      this.#rust.unsendable(this.#number, this.#shell, key, `The message cannot be sent: ${text(error)}`);
+    }
+  }
+  /** @param {any} envelope */
+  #receive(envelope) {
+    receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
+    this.#listing.take(envelope);
+    if (envelope?.type === "elicitation/request") this.#questions.ask(envelope.id, envelope.payload);
+    else if (envelope?.type === "notification") this.#notified(getA("string", envelope.payload, "event"), envelope.payload?.data);
+  }
+  /** @param {string | undefined} event @param {any} data */
+  #notified(event, data) {
+    if (event === void 0) return void 0;
+    if (event === "notifications/host/closed") return this.#disconnected();
+    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
+    if (event === CAPABILITIES_CHANGED) {
+      const come = [...listOf(data?.added), ...listOf(data?.changed)];
+      const gone = /* @__PURE__ */ new Set([...come, ...listOf(data?.removed)]);
+      const kept = this.capabilities.filter(({ name }) => !gone.has(name));
+      this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
+    }
+    return report(this.#options.onNotification, event, data);
+  }
+  #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
+  /** The page goes, and nothing else would tell the app: a port just falls silent. */
+  #leave = () => void this.shutdown({ reason: "The agent has left" });
+  /** @param {string} how */
+  #end(how) {
+    this.#timer.stop();
+    globalThis.removeEventListener?.("pagehide", this.#leave);
+    this.sessionId = null;
+    this.#questions.close();
+    this.#listing.close();
+    report(() => this.#messenger.close());
+    this.#close(how);
+  }
+  /** The wasm instance is lost. */
+  #lost() {
+    const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== void 0) - Number(a.callId !== void 0));
+    this.#pending.clear();
+    for (const { callId, release, resolve } of pending) {
+      report(release);
+      resolve(callId === void 0 ? { success: false, error: LOST2 } : refusal2(callId, LOST2));
+    }
+    if (this.sessionId !== null) this.#end("failed");
+  }
+};
+var MAX_LISTED = 65536;
+var listOf = (list) => Array.isArray(list) && list.length <= MAX_LISTED ? list : [];
+var named = (list) => listOf(list).filter((it) => typeof it?.name === "string");
+var refusal2 = (callId, error) => cancelResponse(callId, error.message, error);
+function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
+  if (typeof capability !== "string") return "capability must be a string";
+  if (typeof params !== "object" || params === null || Array.isArray(params)) return "params must be an object";
+  if (callId !== void 0 && typeof callId !== "string") return "callId must be a string";
+  if (timeout !== void 0 && !isAmount(timeout)) return "timeout must be a number of milliseconds, not negative";
+  if (signal !== void 0 && typeof signal?.addEventListener !== "function") return "signal must be an AbortSignal";
+  if (onProgress !== void 0 && typeof onProgress !== "function") return "onProgress must be a function";
+  if (transfer !== void 0 && transfer !== true && !Array.isArray(transfer)) return "transfer must be an array";
+  return void 0;
+}
+
+// src/web/js/open.js
+var DOUBT = 500;
+var TIMES = (
+  /** @type {const} */
+  ["connectTimeout", "grace", "liveness"]
+);
+var KNOWN2 = [...TIMES, "agent", "requestedCapabilities", "onNotification", "onElicitation", "origin", "token", "WebSocket", "transport", "terminate"];
+function problemWithOptions(options) {
+  warnOfUnknown("connect", options, KNOWN2);
+  const bad2 = TIMES.find((name) => options[name] !== void 0 && !isAmount(options[name]));
+  return bad2 && `${bad2} must be a number of milliseconds, not negative`;
+}
+function open(AgentHandle, messenger, options) {
+  const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, onElicitation } = options;
+  const { connectTimeout = 1e4 } = options;
+  const id = newId();
+  const features = { notifications: true, progress: true, elicitation: onElicitation !== void 0 };
+  const payload = { agent, protocolVersion: "0.1", features, ...requestedCapabilities && { requestedCapabilities } };
+  return new Promise((resolve, reject) => {
+    let again;
+    let asked2 = 0;
+    const ask = (pause) => {
+      asked2 += 1;
+      messenger.post({ type: "initialize", id, timestamp: Date.now(), payload });
+      if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1e3)), pause);
+    };
+    const fail = (error) => {
+      clearTimeout(timer);
+      clearTimeout(again);
+      messenger.close();
+      reject(error);
+    };
+    const timer = setTimeout(() => {
+      try {
+        messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason: "Not answered in time" } });
+      } catch {
+      }
+      fail(abpError("TIMEOUT", `No app answered within ${connectTimeout} ms${messenger.hint ?? ""}`));
+    }, connectTimeout);
+    messenger.onmessage = (envelope) => {
+      if (envelope?.id !== id) return;
+      clearTimeout(again);
+      const { error, sessionId } = envelope.payload ?? {};
+      if (error) {
+        const refuse2 = () => fail(Object.assign(abpError(String(error.code), String(error.message)), error));
+        if (asked2 > 1 && error.code === "ALREADY_INITIALIZED") again = setTimeout(refuse2, DOUBT);
+        else refuse2();
+      } else if (envelope.type !== "initialize-result" || typeof sessionId !== "string") {
+        fail(abpError("TRANSPORT_ERROR", "The app did not answer with an initialize-result"));
+      } else {
+        clearTimeout(timer);
+        resolve(new Agent(AgentHandle, messenger, envelope.payload, options));
+      }
+    };
+    messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
+    try {
+      ask(25);
+    } catch (error) {
+      fail(abpError("INVALID_PARAMS", `initialize cannot be sent: ${error}`));
+    }
+  });
+}
+
+// src/web/js/window.js
+var LOOK_EVERY2 = 300;
+function windowMessenger(win, given) {
+  const origin = given ?? location.origin;
+  const named2 = origin === "*" ? "*" : originOf(origin);
+  if (named2 === void 0) throw abpError("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
+  let target = named2;
+  let expected = named2;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const offered = [];
+  let port;
+  let opening;
+  let plain = false;
+  let looking;
+  const messenger = {
+    // A window that is still loading hears nothing.
+    forgetful: true,
+    hint: ` at ${named2}: ${given ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
+    onmessage: void 0,
+    onclose: void 0,
+    onsuspect: void 0,
+    post(envelope, transfer = []) {
+      if (port) port.post(envelope, transfer);
+      else if (envelope.type === "initialize") offer(envelope);
+      else win.postMessage(envelope, { targetOrigin: target, transfer });
+    },
+    close() {
+      messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;
+      stop.abort();
+      retract();
+      clearInterval(looking);
+      port?.close();
+    }
+  };
+  const gone = () => messenger.onclose?.();
+  const offer = (initialize) => {
+    opening = initialize.id;
+    looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY2);
+    const { port1, port2 } = new MessageChannel();
+    offered.push(port1);
+    port1.onmessage = ({ data }) => adopt(port1, data);
+    win.postMessage(announcing(initialize), { targetOrigin: target, transfer: [port2] });
+  };
+  const retract = (kept) => {
+    for (const other of offered.splice(0)) if (other !== kept) other.close();
+  };
+  const adopt = (answered, envelope) => {
+    if (port || plain) return;
+    answered.onmessage = null;
+    retract(answered);
+    port = portMessenger(answered, true, takesShort(envelope?.payload));
+    port.onmessage = (next) => messenger.onmessage?.(next);
+    port.onclose = gone;
+    watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
+    messenger.onmessage?.(envelope);
+  };
+  addEventListener("message", ({ source: source2, origin: from, data }) => {
+    if (port || source2 !== win || expected !== "*" && from !== expected) return;
+    if (!plain) {
+      if (opening === void 0 || data?.id !== opening || !isAnswer(data)) return;
+      if (from === "null") return;
+      plain = true;
+      retract();
+      expected = target = from;
+      watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
+    }
+    messenger.onmessage?.(data);
+  }, { signal });
+  addEventListener("messageerror", ({ source: source2 }) => plain && source2 === win && gone(), { signal });
+  return messenger;
+}
+var isAnswer = ({ type }) => type === "initialize-result" || type === "error";
+function watchFrame(win, signal, gone, suspect) {
+  const frame = [...document.querySelectorAll("iframe")].find((it) => it.contentWindow === win);
+  const known3 = frame?.contentDocument;
+  let loaded = known3?.readyState === "complete";
+  frame?.addEventListener("load", () => {
+    if (loaded || known3 && frame.contentDocument !== known3) return gone();
+    loaded = true;
+    return frame.contentDocument && frame.contentDocument === known3 ? void 0 : suspect();
+  }, { signal });
+}
+
+// src/web/js/connect.js
+var LIVENESS = 3e4;
+async function connect(load2, messenger, options = {}) {
+  const unfit = problemWithOptions(options);
+  if (unfit) throw abpError("INVALID_PARAMS", unfit);
+  const { AgentHandle } = await load2();
+  const made = typeof messenger === "function" ? await messenger() : messenger;
+  const odd = problemWithMessenger(made);
+  if (odd) throw abpError("INVALID_PARAMS", odd);
+  return open(AgentHandle, made, options);
+}
+async function connectNearby(load2, messenger, options) {
+  const shown2 = async () => (await lifeOfAgent(newId()))(messenger);
+  return connect(load2, shown2, { liveness: LIVENESS, ...options });
+}
+async function connectWindow(load2, win, options = {}) {
+  if (!globalThis.document) throw abpError("NOT_SUPPORTED", "connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect");
+  if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
+  return connectNearby(load2, () => windowMessenger(win, options.origin), options);
+}
+async function connectPort(load2, port, options = {}) {
+  return connectNearby(load2, () => portMessenger(port), options);
+}
+async function connectWebSocket(load2, url, options = {}) {
+  const { token, transport } = options;
+  const Socket = transport ? void 0 : options.WebSocket ?? defaultSocket();
+  return connect(load2, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
+}
+
+// src/web/js/in-rust.js
+var WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
+async function connectFromRust(AgentHandle, way, to, options) {
+  return WAYS[way]?.(async () => ({ AgentHandle }), to, options);
+}
+async function connectHere(load2, host, options) {
+  const ours = end(() => theirs);
+  const theirs = end(() => ours);
+  host.accept(theirs);
+  return connect(load2, ours, options);
+}
+function end(other) {
+  return {
+    onmessage: void 0,
+    onclose: void 0,
+    post: (envelope) => other().onmessage?.(envelope),
+    close: () => other().onclose?.()
+  };
+}
+
+// src/web/js/asks.js
+var DEPTH = 128;
+var SIZE = 1 << 24;
+var Asks = class {
+  /** @type {Map<number, (response: any) => void>} */
+  #waiting = /* @__PURE__ */ new Map();
+  #shell;
+  /** @param {Shell} shell */
+  constructor(shell) {
+    this.#shell = shell;
+  }
+  /**
+   * A handler calls another capability.
+   *
+   * @param {number} parent
+   * @param {{ capability: string, params: object, options: { callId?: string } }} payload
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<any>} an ABPResponse
+   */
+  call(parent2, payload, signal) {
+    const { rust, number } = this.#shell;
+    let child = 0;
+    return underSignal(
+      signal,
+      (reason) => rust.cancelKey(number, child, reason),
+      (aborted) => {
+        let refused;
+        try {
+          const call = readCall(payload);
+          const unfit = inspect(call.params, DEPTH, SIZE);
+          if (!unfit) {
+            call.params = copied(call.params);
+            const from = this.#shell.running.given(parent2);
+            call.by = from?.by ?? 0;
+            if (from) call.within = [from.callId, ...from.within ?? []];
+            return this.#answer(() => {
+              child = aborted ? rust.callFromAborted(number, parent2, call.callId, call.capability, call, aborted.reason) : rust.callFrom(number, parent2, call.callId, call.capability, call, call.timeout, call.token);
+              return child;
+            });
+          }
+          refused = failure("INVALID_PARAMS", `The call cannot be made: what it is given ${unfit}`);
+        } catch (error) {
+          refused = error instanceof Refusal ? { success: false, error: error.error } : failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`);
+        }
+        return Promise.resolve(refused);
+      }
+    );
+  }
+  /**
+   * A handler, or the app, asks an agent.
+   *
+   * @param {any} request
+   * @param {(host: number, of: number, request: any, timeout: number) => number | undefined} method
+   * @param {number} of whom: the call or the connection
+   * @returns {Promise<any>} an ABPResponse
+   */
+  async agent(request, method, of) {
+    const timeout = get(request, "timeout") ?? Infinity;
+    let unfit = isObject(request) ? void 0 : "is no object";
+    if (!isAmount(timeout)) unfit ??= `has a bad timeout: ${MILLISECONDS}`;
+    unfit ??= inspect(request, DEPTH, SIZE);
+    if (unfit) return failure("INVALID_PARAMS", `The request ${unfit}`);
+    return this.#answer(() => method(this.#shell.number, of, request, timeout));
+  }
+  /**
+   * The app cancels a call of one of its agents.
+   *
+   * @param {string} session
+   * @param {string} callId
+   * @param {string} [reason]
+   * @returns {Promise<any>} a CancelResponse
+   */
+  cancel(session, callId, reason) {
+    const { rust, number } = this.#shell;
+    return new Promise((resolve) => {
+      const key = rust.cancelCall(number, session, typeof callId === "string" ? callId.slice(0, MAX_NAME) : "", reason);
+      if (!key) return resolve(cancelResponse(callId, void 0, this.#noSuchSession(key)));
+      this.#waiting.set(key, (response2) => resolve({ ...response2, callId }));
+      return rust.drive(number);
+    });
+  }
+  /** @param {number | undefined} key undefined when the instance is lost */
+  #noSuchSession(key) {
+    if (key === void 0) return problem("INTERNAL_ERROR", "The host has failed");
+    return this.#shell.closed ? problem("NOT_INITIALIZED", "The host is closed") : problem("SESSION_INVALID", "There is no such session");
+  }
+  /**
+   * @param {() => number | undefined} ask gives the key: 0 when the callId cannot be one, or the
+   *   host is closed
+   * @returns {Promise<any>}
+   */
+  #answer(ask) {
+    return new Promise((resolve) => {
+      const key = ask();
+      if (!key) {
+        const lost = problem("INTERNAL_ERROR", "The host has failed or is closed");
+        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost });
+      }
+      this.#waiting.set(key, resolve);
+      return this.#shell.rust.drive(this.#shell.number);
+    });
+  }
+  /**
+   * @param {number} key
+   * @param {any} response
+   */
+  settle(key, response2) {
+    const resolve = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    resolve?.(response2);
+  }
+  /** The wasm instance is lost. */
+  fail() {
+    for (const resolve of this.#waiting.values()) resolve(failure("INTERNAL_ERROR", "The host has failed"));
+    this.#waiting.clear();
+  }
+};
+
+// src/web/js/capabilities.js
+var Capabilities = class {
+  /** @type {Set<() => void>} */
+  #listeners = /* @__PURE__ */ new Set();
+  /** Whether they have changed in this turn. */
+  #untold = false;
+  #shell;
+  /** @param {Shell} shell */
+  constructor(shell) {
+    this.#shell = shell;
+    this.validators = new SchemaChecks((key, verdict) => {
+      if (verdict) shell.fail(key, true, verdict);
+      else shell.rust.checked(shell.number, key);
+    });
+  }
+  /** @returns {any[]} the Capability objects of what is registered, by name */
+  documents() {
+    return this.#shell.rust.documents(this.#shell.number) ?? [];
+  }
+  /** @param {unknown} name @returns {any} its Capability object, if there is one */
+  find(name) {
+    return this.documents().find((it) => it.name === name);
+  }
+  /** The manifest of what is registered. */
+  manifest() {
+    return { abp: "0.1", app: this.#shell.app, capabilities: this.documents().map(this.entry) };
+  }
+  /** @param {any} document @returns {any} what the manifest says of it */
+  entry({ name, description, inputSchema, outputSchema }) {
+    return { name, description, inputSchema, outputSchema };
+  }
+  /**
+   * @param {any} document the Capability object of one registered from JavaScript or from Rust
+   * @param {import('./standard-schema.js').Standard} [standard] what checks its parameters instead of the schema in there
+   */
+  added({ name, inputSchema }, standard) {
+    this.validators.set(name, inputSchema, standard);
+    this.#changed();
+  }
+  /** @param {string} name */
+  removed(name) {
+    this.validators.delete(name);
+    this.#changed();
+  }
+  /** Who follows them is told when the turn is over, once, as an app may register thousands. */
+  #changed() {
+    if (this.#untold) return;
+    this.#untold = true;
+    queueMicrotask(() => {
+      this.#untold = false;
+      if (this.#shell.closed) return;
+      this.#shell.timeline.emit({ type: "capabilities" });
+      for (const listener of this.#listeners) listener();
+    });
+  }
+  /**
+   * @param {() => void} listener called once for each turn in which the set of capabilities has changed
+   * @returns {() => void} stops it
+   */
+  onChanged(listener) {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+};
+
+// src/web/js/life/of-agents.js
+var LifeOfAgents = class {
+  /** @type {Map<Connection, Watched>} */
+  #watched = /* @__PURE__ */ new Map();
+  #shell;
+  #half;
+  #held;
+  /** @type {any} */
+  #looking;
+  /**
+   * @param {Shell} shell whose `liveness` is how long an agent may be gone before that is noticed
+   * @param {string} id that nobody else has
+   */
+  constructor(shell, id) {
+    this.#shell = shell;
+    this.#half = shell.liveness / 2;
+    this.#held = globalThis.document ? void 0 : holdLock(id);
+  }
+  /**
+   * @param {Connection} connection of an agent that has announced it
+   * @param {any} life what it has announced: the name of the lock it holds, and whether it is a worker
+   */
+  async watch(connection, { lock, worker }) {
+    const { number, hear, close } = connection;
+    const isOpen = () => this.#shell.connections.get(number) === connection;
+    if (!isOpen()) return;
+    const watched = { heard: true, asked: 0, unanswered: 0 };
+    this.#watched.set(connection, watched);
+    const unasked = () => worker === true && this.#watched.delete(connection);
+    const stop = watchLock(lock, () => connection.onlost?.(), unasked);
+    connection.hear = (message) => {
+      watched.heard = true;
+      if (message?.type !== ANSWER) hear.call(connection, message);
+    };
+    connection.close = () => {
+      stop();
+      this.#watched.delete(connection);
+      if (this.#watched.size === 0) this.#looking = clearInterval(this.#looking);
+      close.call(connection);
+    };
+    if (this.#half < Infinity) this.#looking ??= setInterval(this.#look, Math.min(this.#half, 2147483647));
+    this.#looking?.unref?.();
+    const held = await this.#held;
+    if (held && isOpen()) this.#shell.tell(number, LOCK, { lock: held.name });
+  }
+  #look = () => {
+    const now2 = performance.now();
+    for (const [connection, watched] of this.#watched) {
+      if (watched.heard || !connection.busy) watched.unanswered = 0;
+      else watched.unanswered += now2 - watched.asked > 1.5 * this.#half ? 1 : 2;
+      if (watched.unanswered >= 2) {
+        connection.onlost?.();
+      } else if (connection.busy) {
+        watched.heard = false;
+        watched.asked = now2;
+        this.#shell.tell(connection.number, ASKED, void 0);
+      }
+    }
+  };
+};
+
+// src/web/js/timeline.js
+var Timeline = class {
+  /** @type {Set<(event: any) => void>} */
+  #observers = /* @__PURE__ */ new Set();
+  /** Whether anybody watches. */
+  get watched() {
+    return this.#observers.size > 0;
+  }
+  /** @param {(event: any) => void} observer */
+  add(observer) {
+    this.#observers.add(observer);
+  }
+  /** @param {(event: any) => void} observer */
+  delete(observer) {
+    this.#observers.delete(observer);
+  }
+  /** @param {object} event */
+  emit(event) {
+    const timed = { ...event, time: Date.now() };
+    for (const observer of this.#observers) report(observer, timed);
+  }
+  // What Rust calls.
+  /**
+   * A call has been accepted, and waits for its turn.
+   *
+   * @param {object} call
+   * @param {{ params: any }} given what it was made with
+   */
+  queued(call, { params }) {
+    this.emit({ type: "call", ...call, params, state: "queued" });
+  }
+  /** @param {object} call whose handler runs now */
+  running(call) {
+    this.emit({ type: "call", ...call, state: "running" });
+  }
+  /**
+   * @param {object} call
+   * @param {number} state in which it has ended
+   * @param {unknown} value its data, its error, or how far its stop was seen
+   * @param {number} duration in milliseconds; NaN for a call that was refused
+   * @param {string} [reason] why it was stopped
+   */
+  over(call, state, value, duration, reason) {
+    const ended = { type: "call", ...call, response: response(state, value, duration), state: stateName(state) };
+    this.emit(reason === void 0 ? ended : { ...ended, reason });
+  }
+  /** @param {{ callId: string }} call @param {object} info of its handler's */
+  progress(call, info) {
+    this.emit({ type: "progress", ...call, info: progressInfo(call.callId, info) });
+  }
+  /** @param {object} call @param {object} answer to a cancel @param {string} [reason] */
+  cancel(call, answer2, reason) {
+    this.emit({ type: "cancel", ...call, response: answer2, ...reason !== void 0 && { reason } });
+  }
+  /** @param {object} call that was abandoned @param {object} end of its handler */
+  ended(call, end2) {
+    this.emit({ type: "ended", ...call, ...end2 });
+  }
+  /** @param {string} sessionId @param {boolean} open @param {string} name @param {string} version of its agent */
+  session(sessionId, open2, name, version) {
+    this.emit({ type: "session", state: open2 ? "open" : "closed", sessionId, agent: { name, version } });
+  }
+};
+
+// src/web/js/shell.js
+var ANSWERED = 250;
+var Shell = class {
+  /** @type {Map<number, Connection>} */
+  connections = /* @__PURE__ */ new Map();
+  /** Of agents that have left a gateway. @type {Map<number, Connection>} */
+  left = /* @__PURE__ */ new Map();
+  capabilities = new Capabilities(this);
+  running = new Running(this);
+  asks = new Asks(this);
+  timeline = new Timeline();
+  closed = false;
+  /** Nothing is started now. */
+  later = false;
+  /** Milliseconds in which an agent that is gone is noticed, while its calls are in flight. */
+  liveness = 3e4;
+  /** Milliseconds that a handler is given to end once it was told to stop. */
+  settleGrace = 50;
+  /** Whether a JSON-RPC agent that has not declared that it takes cancels is sent them all the same. */
+  cancelUndeclared = false;
+  /** @type {LifeOfAgents | undefined} */
+  #life;
+  #timer = new Timer(() => {
+    settleTerminated();
+    this.rust.tick(this.number);
+  });
+  #runReady = () => void this.rust.runReady(this.number);
+  /**
+   * @param {any} handle the functions of the wasm half
+   * @param {number} number what this host is to them
+   * @param {{ id: string, name: string, version: string, description?: string }} app
+   * @param {number} depth levels of nesting a message may have
+   * @param {number} size characters it may have
+   */
+  constructor(handle, number, app, depth2, size) {
+    this.handle = handle;
+    this.rust = guarded(handle);
+    this.number = number;
+    this.app = Object.freeze({ ...app });
+    this.depth = depth2;
+    this.size = size;
+    this.guard = new Guard(() => this.#lost());
+  }
+  wake() {
+    if (!this.later) soon(this.#runReady);
+  }
+  /**
+   * The job in which a handler ran was ended from outside, and with it what waited to run after it.
+   * What would start now starts in a task of its own: it may hold the thread as well, and the answers
+   * are to be gone by then.
+   *
+   * @param {number} key
+   */
+  terminated(key) {
+    this.later = true;
+    this.rust.terminated(this.number, key);
+    this.later = false;
+    setTimeout(this.#runReady, ANSWERED);
+  }
+  /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
+  arm(at) {
+    this.#timer.arm(at);
+  }
+  /** No deadline counts any more. */
+  disarm() {
+    this.#timer.stop();
+  }
+  /**
+   * @param {number} key
+   * @param {string} name
+   * @param {Given} given
+   */
+  check(key, name, given) {
+    this.capabilities.validators.check(key, name, given.params, given);
+  }
+  /**
+   * The parameters of a call do not fit, or its handler has failed.
+   *
+   * @param {number} key
+   * @param {boolean} checking its parameters
+   * @param {unknown} error
+   */
+  fail(key, checking, error) {
+    this.rust.fail(this.number, key, checking, failureOf(error));
+  }
+  /**
+   * A call is over.
+   *
+   * @param {number} key
+   * @param {number} to the connection of the agent that made it; 0 for a handler
+   * @param {unknown} id
+   * @param {number} state
+   * @param {unknown} value
+   * @param {number} duration
+   */
+  respond(key, to, id, state, value, duration) {
+    this.running.forget(key);
+    const payload = response(state, value, duration);
+    if (to) this.post(to, "capabilities/call-result", id, payload);
+    else this.asks.settle(key, payload);
+  }
+  /**
+   * @param {number} to
+   * @param {string} type
+   * @param {unknown} id
+   * @param {object} payload
+   */
+  post(to, type, id, payload) {
+    const timestamp = Date.now();
+    (this.connections.get(to) ?? this.left.get(to))?.deliver(id === void 0 ? { type, timestamp, payload } : { type, id, timestamp, payload });
+  }
+  /**
+   * @param {number} to
+   * @param {unknown} id
+   * @param {string} sessionId
+   * @param {any[]} documents
+   * @param {{ notifications: boolean, progress: boolean, elicitation: boolean }} features
+   */
+  initialized(to, id, sessionId, documents, features) {
+    const connection = this.connections.get(to);
+    const life = connection?.onlost && connection.life;
+    this.post(to, "initialize-result", id, {
+      sessionId,
+      protocolVersion: "0.1",
+      app: this.app,
+      capabilities: summaries(documents),
+      features: { ...features, dynamicCapabilities: true },
+      ...life && { life: {} },
+      ...connection?.short && { short: SHORT2 }
+    });
+    if (life) {
+      this.#life ??= new LifeOfAgents(this, newId());
+      void this.#life.watch(connection, life);
+    }
+  }
+  /**
+   * @param {number} to
+   * @param {string} type
+   * @param {unknown} id
+   * @param {object} [error]
+   */
+  done(to, type, id, error) {
+    const over = type === "shutdown-result";
+    if (!over || id !== void 0) this.post(to, type, id, error ? { error } : {});
+    if (over && !error) this.connections.get(to)?.over();
+  }
+  /**
+   * @param {number} to
+   * @param {unknown} id
+   * @param {object} payload
+   */
+  cancelled(to, id, payload) {
+    this.post(to, "capabilities/cancel-result", id, payload);
+  }
+  /**
+   * @param {number} to
+   * @param {string} callId
+   * @param {unknown} token the agent's, if it gave one
+   * @param {object} info
+   */
+  tellProgress(to, callId, token, info) {
+    this.post(to, "progress", void 0, progressInfo(token ?? callId, info));
+  }
+  /**
+   * @param {number} to
+   * @param {number} key
+   * @param {object} request
+   */
+  question(to, key, request) {
+    this.post(to, "elicitation/request", `elicitation-${key}`, request);
+  }
+  /**
+   * @param {number} to
+   * @param {number} key
+   */
+  withdraw(to, key) {
+    this.tell(to, ELICITATION_WITHDRAWN, { id: `elicitation-${key}` });
+  }
+  /**
+   * @param {number} to
+   * @param {string} event
+   * @param {unknown} data
+   */
+  tell(to, event, data) {
+    this.post(to, "notification", void 0, { event, ...data !== void 0 && { data } });
+  }
+  /**
+   * @param {number} to
+   * @param {string[]} added
+   * @param {string[]} removed
+   * @param {string[]} changed
+   */
+  tellChange(to, added, removed, changed) {
+    this.tell(to, CAPABILITIES_CHANGED, { added, removed, changed });
+  }
+  /** @param {number} key a Rust capability whose future is to be polled */
+  schedule(key) {
+    soon(() => this.rust.poll(this.number, key));
+  }
+  /** The wasm instance is lost. */
+  #lost() {
+    this.disarm();
+    this.running.stopAll("The host has failed");
+    this.asks.fail();
+    for (const connection of this.connections.values()) connection.answerLost();
+  }
+};
+var others = ["constructor", "arm", "disarm", "fail", "post", "terminated", "emit", "add", "delete", "watched"];
+for (const { prototype } of [Shell, Timeline]) {
+  oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));
+}
+oneWay(Running.prototype, ["start", "stop"]);
+
+// src/web/js/workers/serve.js
+var served = (
+  /** @type {any} */
+  globalThis[/* @__PURE__ */ Symbol.for("caphost.served")]
+);
+var inWorker = () => served !== void 0;
+var serve = (name, start, poll, stop) => void served?.set(name, { start, poll, stop });
+export {
+  Host,
+  Shell,
+  abortWith,
+  array,
+  callEnded,
+  cancelConfirmation,
+  cancelResponse,
+  connectFromRust,
+  describe,
+  errorOf,
+  failureOf,
+  inNextTask,
+  inWorker,
+  inspect,
+  lateEnd,
+  now,
+  problemWithApp,
+  problemWithCapability,
+  push,
+  serve,
+  thrown
+};

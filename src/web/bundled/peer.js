@@ -1,0 +1,797 @@
+// Made of ../js by `npm run build`, and to be changed there.
+
+// src/web/js/json-rpc/framing.js
+var CHECK = "mcp-check-ready";
+var READY = "mcp-server-ready";
+var STOPPED = "mcp-server-stopped";
+var isWrapped = (message) => message?.type === "mcp" && message.direction === "client-to-server";
+function framing(first, post, toText) {
+  const wrapped = isWrapped(first);
+  const asText2 = typeof first === "string";
+  const wrap = (payload) => post({ channel: first.channel, type: "mcp", direction: "server-to-client", payload });
+  return {
+    /** @param {any} message */
+    send(message) {
+      if (wrapped) wrap(JSON.parse(toText(message)));
+      else post(asText2 ? toText(message) : message);
+    },
+    /**
+     * @param {any} raw
+     * @returns {{ message?: any, unreadable?: string }} neither, if it is answered or nothing is to be
+     */
+    unwrap(raw) {
+      const message = isWrapped(raw) ? raw.payload : raw;
+      if (wrapped && message === CHECK) {
+        wrap(READY);
+        return {};
+      }
+      if (typeof message !== "string") return { message };
+      try {
+        return { message: JSON.parse(message) };
+      } catch (error) {
+        return { unreadable: `The message is not valid JSON: ${/** @type {Error} */
+        error.message}` };
+      }
+    },
+    /** The host is going away. */
+    stop() {
+      if (wrapped) wrap(STOPPED);
+    }
+  };
+}
+
+// src/web/js/json-rpc/policy.js
+var DIALECTS = [
+  { dialect: "ACP draft", method: "$/cancelRequest", id: "id", reason: false, answered: true, settles: "on the answer" },
+  { dialect: "ACP v1", method: "$/cancel_request", id: "requestId", reason: false, answered: true, settles: "on the answer" },
+  { dialect: "LSP 3.17", method: "$/cancelRequest", id: "id", reason: false, answered: true, settles: "on the answer" },
+  { dialect: "MCP 2025-11-25", method: "notifications/cancelled", id: "requestId", reason: true, answered: false, settles: "at once" },
+  { dialect: "MCP 2026-07-28", method: "notifications/cancelled", id: "requestId", reason: true, answered: false, settles: "at once" }
+];
+var MAX_REASON = 1024;
+function readCancel(method, params) {
+  const way = DIALECTS.find((it) => it.method === method);
+  if (!way || keyOf(params?.[way.id]) === void 0) return void 0;
+  const reason = way.reason && typeof params.reason === "string" ? params.reason.slice(0, MAX_REASON) : void 0;
+  return { id: params[way.id], reason, answered: way.answered };
+}
+function writeCancel(dialect, id, reason) {
+  const way = (
+    /** @type {Way} */
+    DIALECTS.find((it) => it.dialect === dialect)
+  );
+  return { method: way.method, params: { [way.id]: id, ...way.reason && { reason } } };
+}
+function keyOf(id) {
+  if (id === null || typeof id === "string" || typeof id === "number" && Number.isFinite(id)) return `${typeof id} ${id}`;
+  return void 0;
+}
+
+// src/web/js/json-rpc/message.js
+var PARSE_ERROR = -32700;
+var INVALID_REQUEST = -32600;
+var METHOD_NOT_FOUND = -32601;
+var INVALID_PARAMS = -32602;
+var INTERNAL_ERROR = -32603;
+var FAILED = -32e3;
+var CANCELLED = -32800;
+var FAULTS = {
+  object: "A message is an object",
+  version: 'A message has jsonrpc: "2.0"',
+  method: "A request has a method, which is a string",
+  id: "An id is a string, a number or null",
+  params: "Parameters are an object or an array",
+  batch: "Batches are not supported: send each by itself"
+};
+var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+function read(message) {
+  if (!isObject(message)) return { kind: "invalid", id: null, fault: Array.isArray(message) ? "batch" : "object" };
+  const { jsonrpc, id, method, params, result, error } = message;
+  const readable = keyOf(id) !== void 0;
+  const invalid = (fault) => (
+    /** @type {const} */
+    { kind: "invalid", id: readable ? id : null, fault }
+  );
+  if (method === void 0) {
+    if (error !== void 0) return { kind: "response", id, error };
+    if (result !== void 0) return { kind: "response", id, result };
+  }
+  if (jsonrpc !== "2.0") return invalid("version");
+  if (typeof method !== "string") return invalid("method");
+  if (id !== void 0 && !readable) return invalid("id");
+  if (params != null && typeof params !== "object") return invalid("params");
+  const given = params ?? void 0;
+  return id === void 0 ? { kind: "notification", method, params: given } : { kind: "request", id, method, params: given };
+}
+var CODES = {
+  INVALID_PARAMS,
+  MISSING_PARAM: INVALID_PARAMS,
+  INVALID_TYPE: INVALID_PARAMS,
+  UNKNOWN_CAPABILITY: INVALID_PARAMS,
+  INTERNAL_ERROR,
+  CANCELLED
+};
+var codeFor = (abp) => Object.hasOwn(CODES, abp) ? (
+  /** @type {number} */
+  CODES[abp]
+) : FAILED;
+var IN_DATA = ["code", "retryable", "details", "retryAfter", "alternatives"];
+function rpcError(error, code = codeFor(error.code)) {
+  const kept = IN_DATA.filter((field) => error[field] !== void 0);
+  return { code, message: error.message, data: Object.fromEntries(kept.map((field) => [field, error[field]])) };
+}
+function cancelledError(id, capability, seen) {
+  const requestId = typeof id === "string" ? id : JSON.stringify(id);
+  const data = { code: "CANCELLED", retryable: false, requestId, partial: false, ...seen };
+  return { code: CANCELLED, message: `Tool execution cancelled: ${capability}`, data };
+}
+function answerCall(id, capability, payload, failed2, done2) {
+  if (payload.cancelled) return { error: cancelledError(id, capability, payload.metadata) };
+  return payload.error ? failed2(payload.error) : { result: done2(payload.data, payload.metadata) };
+}
+
+// src/web/js/json-rpc/content.js
+function extract(data, first, callId) {
+  const blocks = [];
+  const visit = (value) => {
+    if (isObject(value)) take(value, first, callId, blocks);
+    if (typeof value === "object" && value !== null) Object.values(value).forEach(visit);
+  };
+  visit(data);
+  return blocks;
+}
+var kindNames = (mime) => split(mime) ?? [];
+function take(members, first, callId, blocks) {
+  const { mimeType, encoding, filename } = members;
+  if (typeof mimeType !== "string" || encoding !== void 0 && encoding !== "base64") return;
+  const names = [...encoding === void 0 ? [] : ["content"], ...kindNames(mimeType)];
+  const name = names.find((it) => Object.hasOwn(members, it) && typeof members[it] === "string");
+  const base64 = name && canonical(members[name]);
+  if (!name || !base64) return;
+  const index = first + blocks.length;
+  const kind = split(mimeType)?.[0];
+  const direct = kind === "image" || kind === "audio";
+  const uri = () => `caphost://${callId}/${index}/${encodeURIComponent(typeof filename === "string" ? filename : name)}`;
+  blocks.push(direct ? { type: kind, data: base64, mimeType } : { type: "resource", resource: { uri: uri(), mimeType, blob: base64 } });
+  members[name] = `#/content/${index}/${direct ? "data" : "resource/blob"}`;
+}
+var split = (mime) => /^\s*([\w!#$&^.+-]+)\/([\w!#$&^.+-]+)\s*(?:;|$)/.exec(mime)?.slice(1);
+function canonical(text) {
+  const clean = text.replace(/[ \t\n\f\r]+/g, "");
+  const [, digits = ""] = /^([A-Za-z0-9+/]+)={0,2}$/.exec(clean) ?? [];
+  return digits && digits.length % 4 !== 1 ? digits.padEnd(Math.ceil(digits.length / 4) * 4, "=") : void 0;
+}
+
+// src/web/js/json-rpc/result.js
+var asText = (text) => ({ type: "text", text });
+function done(data = null, metadata, promised, callId) {
+  const holder = { data };
+  const files = extract(holder, 1, callId);
+  const text = data === null ? [] : [asText(typeof data === "string" ? data : JSON.stringify(data))];
+  const content = [...text, ...files];
+  if (isObject(data) || !promised) {
+    return {
+      content,
+      ...isObject(data) && { structuredContent: data },
+      isError: false,
+      _meta: { "caphost/callId": callId, ...metadata && { "caphost/metadata": metadata } }
+    };
+  }
+  const message = "The app's answer is not the object its outputSchema promises";
+  const broken = failed({ code: "INTERNAL_ERROR", message, retryable: false });
+  return { ...broken, content: [...broken.content, ...content] };
+}
+var failed = (error) => ({
+  content: [asText(`${error.code}: ${error.message}`)],
+  isError: true,
+  _meta: { "caphost/error": error }
+});
+var inMeta = (members) => Object.fromEntries(Object.entries(members).map(([name, value]) => [`caphost/${name}`, value]));
+function progressReader(token) {
+  if (typeof token !== "string" && typeof token !== "number") return void 0;
+  let last = -Infinity;
+  return (info) => {
+    const own = typeof info?.progress === "number";
+    const progress = own ? info.progress : info?.percentage;
+    if (typeof progress !== "number" || progress <= last) return void 0;
+    last = progress;
+    const total = own ? info.total : 100;
+    const message = [info.status, info.stage].find((it) => typeof it === "string");
+    return {
+      method: "notifications/progress",
+      params: { progressToken: token, progress, ...typeof total === "number" && { total }, ...message !== void 0 && { message } }
+    };
+  };
+}
+
+// src/web/js/json-rpc/tools.js
+var PAGE_SIZE = 100;
+var MAX_NAME = 128;
+function tool({ name, description, inputSchema: input, outputSchema: output }) {
+  const promised = outputSchema(output);
+  return { name, ...description !== void 0 && { description }, inputSchema: inputSchema(input), ...promised && { outputSchema: promised } };
+}
+function findTool(documents, wanted) {
+  const exact = documents.find(({ name }) => name === wanted);
+  const [only, other] = exact ? [exact] : documents.filter(({ name }) => name.replace(/[^\w-]/gu, "_") === wanted);
+  if (other) return `Ambiguous tool: ${wanted} is ${only.name} or ${other.name}`;
+  const characters = [...wanted];
+  return only ?? `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join("")}…` : wanted}`;
+}
+function page(documents, cursor, size = PAGE_SIZE) {
+  const start = cursor === void 0 ? 0 : documents.findIndex(({ name }) => cursorOf(name) === cursor) + 1;
+  if (cursor !== void 0 && start === 0) return void 0;
+  const found = documents.slice(start, start + size);
+  const more = start + size < documents.length;
+  return { documents: found, nextCursor: more ? cursorOf(found[found.length - 1].name) : void 0 };
+}
+function cursorOf(name) {
+  const bytes = String.fromCharCode(...new TextEncoder().encode(name));
+  return btoa(bytes).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+}
+var MAX_DEPTH = 64;
+function inputSchema(schema) {
+  const types = isObject(schema) ? [schema.type ?? "object"].flat() : [];
+  return tidy({ ...types.includes("object") ? schema : {}, type: "object" });
+}
+function outputSchema(schema) {
+  if (!isObject(schema) || schema.type !== "object") return void 0;
+  return tidy(pointAtBinaries(structuredClone(schema), 0));
+}
+function tidy({ properties, required, ...rest }) {
+  const tidied = isObject(properties) ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) ? it : it === false ? { not: {} } : {}])) : void 0;
+  const names = Array.isArray(required) && required.every((it) => typeof it === "string");
+  return { ...rest, ...tidied && { properties: tidied }, ...names && { required } };
+}
+var MAPS = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+var LISTS = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
+var SINGLE = ["items", "additionalProperties", "if", "then", "else", "contains"];
+function pointAtBinaries(schema, depth) {
+  if (depth > MAX_DEPTH || !isObject(schema)) return schema;
+  const { properties } = schema;
+  if (isObject(properties)) {
+    for (const name of binaryMembers(properties)) {
+      const { description } = properties[name];
+      const what = typeof description === "string" ? `${description}. ` : "";
+      properties[name] = { type: "string", description: `${what}Here a JSON Pointer to where in this result its base64 is` };
+    }
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    const inner = isObject(value) ? MAPS.includes(keyword) ? Object.values(value) : SINGLE.includes(keyword) ? [value] : [] : Array.isArray(value) && LISTS.includes(keyword) ? value : [];
+    for (const it of inner) pointAtBinaries(it, depth + 1);
+  }
+  return schema;
+}
+function binaryMembers(properties) {
+  const { mimeType } = properties;
+  if (mimeType === void 0) return [];
+  const listed = [...Array.isArray(mimeType?.enum) ? mimeType.enum : [], mimeType?.const].filter((it) => typeof it === "string");
+  const names = /* @__PURE__ */ new Set([..."encoding" in properties ? ["content"] : [], ...listed.flatMap(kindNames)]);
+  return [...names].filter((name) => Object.hasOwn(properties, name) && properties[name] != null);
+}
+
+// src/web/js/json-rpc/mcp.js
+var LEGACY = "2025-11-25";
+var MODERN = "2026-07-28";
+var UNSUPPORTED_VERSION = -32022;
+var VERSION = "io.modelcontextprotocol/protocolVersion";
+var CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
+var SERVER_INFO = "io.modelcontextprotocol/serverInfo";
+var SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
+var CHANGED = "notifications/tools/list_changed";
+var LOG = "notifications/message";
+var CAPABILITIES = { logging: {}, tools: { listChanged: true } };
+var NOT_CACHED = { ttlMs: 0, cacheScope: "private" };
+var METHODS = ["ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen"];
+var isMcp = (method, params) => METHODS.includes(method) || params?._meta?.[VERSION] !== void 0 || method === "initialize" && typeof params?.protocolVersion === "string";
+var Mcp = class {
+  #initialized = false;
+  /** Requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
+  #listening = /* @__PURE__ */ new Set();
+  /** @param {import('./peer.js').Peer} peer */
+  constructor(peer) {
+    this.peer = peer;
+  }
+  /** @param {{ id: any, method: string, params: any }} request */
+  request({ id, method, params = {} }) {
+    const { peer } = this;
+    const fit = typeof id === "string" || Number.isInteger(id);
+    if (!fit) return peer.refuse(null, "INVALID_PARAMS", "`id` must be a string or an integer", INVALID_REQUEST);
+    const version = params._meta?.[VERSION];
+    const modern = version !== void 0;
+    if (modern && typeof version !== "string") return this.#badParams(id, method);
+    if (modern && version !== MODERN) {
+      const requested = version.slice(0, 64);
+      const data = { supported: [LEGACY, MODERN], requested };
+      return peer.fail(id, { code: UNSUPPORTED_VERSION, message: `Unsupported protocol version: ${requested}`, data });
+    }
+    const succeed = (result, more = {}) => peer.succeed(id, modern ? { resultType: "complete", ...more, ...result } : result);
+    if (isMcp(method, params) && !isObject(params)) return this.#badParams(id, method);
+    if (method === "initialize") return this.#initialize(id, params);
+    if (method === "ping") return succeed({});
+    if (method === "logging/setLevel" && !modern) return succeed({});
+    if (method === "server/discover" && modern) return succeed(this.#discovery(), NOT_CACHED);
+    if (method === "tools/list") return this.#list(id, params, (result) => succeed(result, NOT_CACHED));
+    if (method === "tools/call") return this.#call(id, params, modern);
+    if (method === "subscriptions/listen" && modern) return this.#listen(id, params);
+    return peer.refuseMethod(id, method);
+  }
+  /** @param {any} id @param {string} method */
+  #badParams(id, method) {
+    this.peer.fail(id, { code: INVALID_PARAMS, message: `The parameters are not those of ${method}` });
+  }
+  /** Who the app is. */
+  #introduction() {
+    const { id: name, name: title, version, description } = this.peer.shell.app;
+    return { info: { name, title, version }, more: description === void 0 ? {} : { instructions: description } };
+  }
+  /** Always answered with a version of ours; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
+  #initialize(id, params) {
+    const { peer } = this;
+    if (typeof params.protocolVersion !== "string") return this.#badParams(id, "initialize");
+    if (this.#initialized || peer.idle) peer.startAnew();
+    this.#initialized = true;
+    const { info, more } = this.#introduction();
+    const result = { protocolVersion: LEGACY, capabilities: CAPABILITIES, serverInfo: info, ...more };
+    const { number } = peer.begin(id, { answer: ({ error }) => error ? { error: rpcError(error) } : { result } });
+    const elicitation = params.capabilities?.elicitation;
+    return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), number);
+  }
+  #discovery() {
+    const { info, more } = this.#introduction();
+    return { supportedVersions: [LEGACY, MODERN], capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
+  }
+  /** @param {any} id @param {any} params @param {(result: object) => void} succeed */
+  #list(id, { cursor }, succeed) {
+    const found = page(this.peer.shell.capabilities.documents(), cursor);
+    if (!found) return this.peer.fail(id, { code: INVALID_PARAMS, message: "Invalid cursor" });
+    const { documents, nextCursor } = found;
+    return succeed({ tools: documents.map(tool), ...nextCursor !== void 0 && { nextCursor } });
+  }
+  /** @param {any} id @param {any} params @param {boolean} modern */
+  #call(id, params, modern) {
+    const { peer } = this;
+    const { name, arguments: given = {}, _meta } = params;
+    if (typeof name !== "string" || !isObject(given)) return this.#badParams(id, "tools/call");
+    const found = findTool(peer.shell.capabilities.documents(), name);
+    if (typeof found === "string") return peer.fail(id, { code: INVALID_PARAMS, message: found });
+    const { outputSchema: outputSchema2 } = tool(found);
+    const callId = peer.kit.newId();
+    const wrap = (result) => modern ? { resultType: "complete", ...result } : result;
+    const answer = (payload) => {
+      const { error, result } = answerCall(id, found.name, payload, (error2) => ({ result: wrap(failed(error2)) }), (data, metadata) => {
+        const plain = data === void 0 ? void 0 : JSON.parse(peer.kit.toText(data));
+        return wrap(done(plain, metadata, outputSchema2 !== void 0, callId));
+      });
+      if (!error) return { result };
+      const { requestId, partial } = error.data;
+      return { error: { ...error, data: { requestId, partial, ...payload.metadata, _meta: inMeta(payload.metadata) } } };
+    };
+    const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken) });
+    peer.open(_meta?.[CLIENT_INFO], false);
+    return peer.call(entry, given);
+  }
+  /** @param {any} id @param {any} params */
+  #listen(id, { notifications, _meta }) {
+    if (!isObject(notifications)) return this.#badParams(id, "subscriptions/listen");
+    const about = { [SUBSCRIPTION]: id };
+    const entry = this.peer.begin(id, {
+      answer: () => ({ result: { resultType: "complete", _meta: about } }),
+      stop: () => {
+        this.#listening.delete(entry);
+        this.peer.end(entry);
+      }
+    });
+    const wanted = notifications.toolsListChanged === true;
+    if (wanted) this.#listening.add(entry);
+    this.peer.open(_meta?.[CLIENT_INFO], false);
+    return this.peer.notify("notifications/subscriptions/acknowledged", {
+      _meta: about,
+      notifications: wanted ? { toolsListChanged: true } : {}
+    });
+  }
+  /** The way to cancel a question. */
+  cancels() {
+    return "MCP 2025-11-25";
+  }
+  /** @param {any} request of the app's: what MCP needs of it, and a schema of nothing if it has none */
+  question({ message, title, requestedSchema, schema }) {
+    return {
+      method: "elicitation/create",
+      params: {
+        message: String(message ?? title ?? "The app asks"),
+        requestedSchema: requestedSchema ?? schema ?? { type: "object", properties: {} }
+      }
+    };
+  }
+  /** @param {any} result of a question */
+  readAnswer(result) {
+    if (result?.action === "accept") return { success: true, data: result.content ?? {} };
+    if (result?.action === "cancel") return { success: false, cancelled: true, metadata: { stop: "abandoned" } };
+    return { success: false, error: this.peer.kit.problem("PERMISSION_DENIED", "The user has declined") };
+  }
+  /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
+  ended(requestId, data) {
+    this.peer.notify(LOG, { level: "notice", logger: "caphost", data: { event: "notifications/call/ended", requestId, ...data } });
+  }
+  /** The set of tools has. */
+  changed() {
+    if (this.#initialized) this.peer.notify(CHANGED);
+    for (const { id } of this.#listening) this.peer.notify(CHANGED, { _meta: { [SUBSCRIPTION]: id } });
+  }
+};
+
+// src/web/js/json-rpc/own.js
+var ACP_VERSION = 1;
+var CAPABILITIES2 = { cancellation: { request: true } };
+var METHODS2 = ["initialize", "_capabilities/list", "_capabilities/call", "shutdown"];
+var Own = class {
+  #greeted = false;
+  #acp = false;
+  /** Whether the peer has declared that it takes cancels. */
+  #cancellable = false;
+  /** @param {string} method */
+  static has = (method) => METHODS2.includes(method);
+  /** @param {import('./peer.js').Peer} peer */
+  constructor(peer) {
+    this.peer = peer;
+  }
+  /** @param {{ id: any, method: string, params: any }} request */
+  request({ id, method, params }) {
+    const { peer } = this;
+    if (method === "initialize") this.#initialize(id, params);
+    else if (method === "_capabilities/list") peer.succeed(id, { capabilities: peer.shell.capabilities.documents() });
+    else if (method === "_capabilities/call") this.#call(id, params);
+    else if (method === "shutdown") peer.shutDown(peer.begin(id, { answer: ({ error }) => error ? { error: rpcError(error) } : { result: null } }));
+    else peer.refuseMethod(id, method);
+  }
+  /**
+   * ACP's parameters have a number as `protocolVersion` and `clientCapabilities`, LSP's have
+   * `capabilities`. Nothing of it is required.
+   *
+   * @param {any} id
+   * @param {any} params
+   */
+  #initialize(id, params = {}) {
+    const { peer } = this;
+    if (!isObject(params)) return peer.refuse(id, "INVALID_PARAMS", "The parameters are an object");
+    if (this.#greeted) return peer.refuse(id, "ALREADY_INITIALIZED", "initialize was answered before", INVALID_REQUEST);
+    if (peer.idle) peer.startAnew();
+    this.#acp = typeof params.protocolVersion === "number";
+    const { cancellation, elicitation } = { ...params.capabilities, ...params.clientCapabilities };
+    this.#cancellable = peer.shell.cancelUndeclared ? cancellation?.request !== false : cancellation?.request === true;
+    const { id: name, version, name: title } = peer.shell.app;
+    const info = { name, title, version };
+    const result = this.#acp ? { protocolVersion: ACP_VERSION, agentCapabilities: CAPABILITIES2, agentInfo: info, authMethods: [] } : { capabilities: CAPABILITIES2, serverInfo: info };
+    this.#greeted = true;
+    const answer = ({ error }) => {
+      this.#greeted = !error;
+      return error ? { error: rpcError(error) } : { result };
+    };
+    const { number } = peer.begin(id, { answer });
+    return peer.open(params.clientInfo, Boolean(elicitation), number);
+  }
+  /**
+   * @param {any} id
+   * @param {any} params
+   */
+  #call(id, params) {
+    const { peer } = this;
+    if (!isObject(params)) return peer.refuse(id, "INVALID_PARAMS", "The parameters are an object {capability, params?, options?}");
+    const { capability, params: given, options } = params;
+    const { callId = params.callId === void 0 ? peer.kit.newId() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
+    const answer = (payload) => answerCall(id, capability, payload, (error) => ({ error: rpcError(error) }), (data = null, metadata) => ({ data, ...metadata && { metadata } }));
+    const canBeToken = ["undefined", "string", "number"].includes(typeof token);
+    const progress = (info) => token === void 0 ? void 0 : { method: "$/progress", params: { token, value: { ...info, operationId: token } } };
+    const entry = peer.begin(id, { capability, callId, answer, progress });
+    return peer.call(entry, given, isObject(options) ? { ...rest, ...!canBeToken && { progressToken: token } } : options);
+  }
+  /** The way to cancel a question; none for a peer that is not to be sent one. The draft forbids it unless the peer has declared it. */
+  cancels() {
+    return this.#cancellable ? this.#acp ? "ACP v1" : "LSP 3.17" : void 0;
+  }
+  /** @param {any} request of the app's */
+  question(request) {
+    return { method: "_elicitation/request", params: request };
+  }
+  /** @param {any} result of a question */
+  readAnswer(result) {
+    return { success: true, data: result?.data };
+  }
+  /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
+  ended(requestId, data) {
+    this.peer.notify("_capabilities/ended", { requestId, ...data });
+  }
+  /** There is no notification of it. */
+  changed() {
+  }
+};
+
+// src/web/js/json-rpc/peer.js
+function serve(connection, first, kit) {
+  const peer = new Peer(connection, framing(first, connection.send, kit.toText), kit);
+  connection.send = (envelope) => peer.tell(envelope);
+  return (raw) => peer.take(raw);
+}
+var MAX_IN_FLIGHT = 16384;
+var OURS = ["elicitation/create", "_elicitation/request"];
+var Peer = class {
+  /** @type {Map<string, Entry>} by the keys of their ids */
+  #inFlight = /* @__PURE__ */ new Map();
+  /** @type {Map<unknown, Entry>} */
+  #byNumber = /* @__PURE__ */ new Map();
+  /** @type {Map<unknown, Entry>} */
+  #byCallId = /* @__PURE__ */ new Map();
+  /** The ids of requests whose calls were abandoned, by their callIds. @type {Map<unknown, any>} */
+  #abandoned = /* @__PURE__ */ new Map();
+  /** Questions of the app's that are not answered. @type {Set<unknown>} */
+  #questions = /* @__PURE__ */ new Set();
+  #next = 0;
+  /** What the agent speaks, once that is known. @type {Mcp | Own | undefined} */
+  #dialect;
+  /** Whether the host knows the agent. */
+  #session = false;
+  /** Why it does not want to. @type {any} */
+  #refused;
+  #shutDown = false;
+  /**
+   * @param {import('../connection.js').Connection} connection
+   * @param {ReturnType<typeof framing>} frames
+   * @param {Kit} kit
+   */
+  constructor(connection, frames, kit) {
+    this.connection = connection;
+    this.shell = connection.shell;
+    this.frames = frames;
+    this.kit = kit;
+  }
+  // What the agent says.
+  /** @param {unknown} raw */
+  take(raw) {
+    const { size } = this.shell;
+    const text = typeof raw === "string" ? raw : (
+      /** @type {any} */
+      raw?.payload
+    );
+    if (typeof text === "string" && text.length > size) return this.#refuseMessage(null, `The message is larger than ${size} characters`);
+    const { message, unreadable } = this.frames.unwrap(raw);
+    if (unreadable) return this.refuse(null, "INVALID_PARAMS", unreadable, PARSE_ERROR);
+    if (message === void 0) return void 0;
+    const it = read(message);
+    const unfit = this.kit.inspect(message, this.shell.depth, this.shell.size);
+    if (unfit) return it.kind === "request" || it.kind === "invalid" ? this.#refuseMessage(it.id, `The message ${unfit}`) : void 0;
+    if (it.kind === "request") return this.#request(it);
+    if (it.kind === "notification") return this.#notified(it);
+    if (it.kind === "response") return this.#answered(it);
+    return this.#refuseMessage(it.id, FAULTS[it.fault]);
+  }
+  /** @param {{ id: any, method: string, params: any }} request */
+  #request(request) {
+    const { id, method, params } = request;
+    if (OURS.includes(method) && isQuestion(id)) return void 0;
+    if (this.#inFlight.has(
+      /** @type {string} */
+      keyOf(id)
+    )) return this.#refuseMessage(id, "A request with this id is in flight");
+    if (this.#shutDown) return this.#refuseMessage(id, "The session is shut down");
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) {
+      const error = this.kit.problem("RATE_LIMITED", `${MAX_IN_FLIGHT} requests are in flight, and no more are accepted`);
+      return this.fail(id, rpcError({ ...error, details: { limit: "inFlight", max: MAX_IN_FLIGHT } }));
+    }
+    this.#dialect ??= isMcp(method, params) ? new Mcp(this) : Own.has(method) ? new Own(this) : void 0;
+    if (this.#dialect) return this.#dialect.request(request);
+    return this.refuseMethod(id, method);
+  }
+  /** @param {{ method: string, params: any }} notification */
+  #notified({ method, params }) {
+    if (method === "exit") return this.shutDown();
+    const cancel = readCancel(method, params);
+    const entry = cancel && this.#inFlight.get(
+      /** @type {string} */
+      keyOf(cancel.id)
+    );
+    if (entry?.stop) return entry.stop();
+    if (!entry?.callId) return void 0;
+    entry.answered = cancel?.answered ?? true;
+    return this.ask("capabilities/cancel", { callId: entry.callId, reason: cancel?.reason });
+  }
+  /** @param {{ id: any, result?: any, error?: any }} response */
+  #answered({ id, result, error }) {
+    if (!this.#questions.delete(id)) return;
+    this.connection.answer(id, error === void 0 ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
+  }
+  // What the dialects do.
+  /** @param {any} id @param {string} message */
+  #refuseMessage(id, message) {
+    this.refuse(id, "INVALID_PARAMS", message, INVALID_REQUEST);
+  }
+  /** @param {any} id @param {string} method that there is not */
+  refuseMethod(id, method) {
+    this.refuse(id, "NOT_IMPLEMENTED", `There is no method ${JSON.stringify(method.slice(0, 64))}`, METHOD_NOT_FOUND);
+  }
+  /** @param {any} id @param {string} code of ABP @param {string} message @param {number} [rpcCode] */
+  refuse(id, code, message, rpcCode = codeFor(code)) {
+    this.fail(id, rpcError(this.kit.problem(code, message), rpcCode));
+  }
+  /** @param {any} id @param {import('./message.js').RpcError} error */
+  fail(id, error) {
+    this.frames.send({ jsonrpc: "2.0", id, error });
+  }
+  /** @param {any} id @param {any} result */
+  succeed(id, result) {
+    this.frames.send({ jsonrpc: "2.0", id, result });
+  }
+  /** @param {string} method @param {any} [params] */
+  notify(method, params) {
+    this.frames.send({ jsonrpc: "2.0", method, ...params && { params } });
+  }
+  /**
+   * A request waits for the host.
+   *
+   * @param {any} id
+   * @param {Omit<Entry, 'id' | 'number' | 'answered' | 'capability'> & { capability?: string }} more
+   * @returns {Entry}
+   */
+  begin(id, more) {
+    const entry = { capability: "", ...more, id, answered: true, number: this.#next += 1 };
+    this.#inFlight.set(
+      /** @type {string} */
+      keyOf(id),
+      entry
+    );
+    this.#byNumber.set(entry.number, entry);
+    if (entry.callId !== void 0 && !this.#byCallId.has(entry.callId)) this.#byCallId.set(entry.callId, entry);
+    return entry;
+  }
+  /** @param {Entry} entry */
+  end(entry) {
+    this.#inFlight.delete(
+      /** @type {string} */
+      keyOf(entry.id)
+    );
+    this.#byNumber.delete(entry.number);
+    if (this.#byCallId.get(entry.callId) === entry) this.#byCallId.delete(entry.callId);
+  }
+  /**
+   * Says a message of ABP to the host.
+   *
+   * @param {string} type
+   * @param {any} payload
+   * @param {unknown} [number] of the request that waits for the answer
+   */
+  ask(type, payload, number = `unheard-${this.#next += 1}`) {
+    this.connection.receive({ type, id: number, timestamp: Date.now(), payload });
+  }
+  /**
+   * Has the host know the agent.
+   *
+   * @param {{ name?: unknown, version?: unknown } | undefined} info
+   * @param {boolean} elicitation whether it answers questions
+   * @param {number} [number] of the request that waits for it
+   */
+  open(info, elicitation, number) {
+    if (this.#session) {
+      const entry = this.#byNumber.get(number);
+      if (entry) this.#settle(entry, {});
+      return;
+    }
+    this.#session = true;
+    this.#refused = void 0;
+    const text = (it, other) => typeof it === "string" && it ? it.slice(0, 128) : other;
+    this.ask("initialize", {
+      agent: { name: text(info?.name, "JSON-RPC peer"), version: text(info?.version, "unknown") },
+      protocolVersion: "0.1",
+      features: { notifications: true, progress: true, elicitation }
+    }, number ?? "open");
+  }
+  /**
+   * Calls a capability.
+   *
+   * @param {Entry} entry
+   * @param {unknown} params
+   * @param {any} [options]
+   */
+  call({ number, callId, capability }, params, options) {
+    this.open(void 0, false);
+    this.ask("capabilities/call", { capability, params, options, callId }, number);
+  }
+  /** Whether nothing is in flight. */
+  get idle() {
+    return this.#inFlight.size === 0;
+  }
+  /** Forgets the agent there was: nobody waits for what it has asked. */
+  startAnew() {
+    for (const entry of this.#inFlight.values()) {
+      entry.answered = false;
+      entry.stop?.();
+    }
+    if (this.#session) this.ask("shutdown", { reason: "The client has begun anew" });
+    this.#session = false;
+  }
+  /** Nothing more may be asked. @param {Entry} [entry] the request that waits for it */
+  shutDown(entry) {
+    this.#shutDown = true;
+    if (this.#session) this.ask("shutdown", { reason: "The session is shut down" }, entry?.number);
+    else if (entry) this.#settle(entry, {});
+    this.#session = false;
+  }
+  // What the host says.
+  /** @param {import('../connection.js').Envelope} envelope */
+  tell({ type, id, payload }) {
+    const entry = this.#byNumber.get(id);
+    if (type === "initialize-result" && payload.error) {
+      this.#session = false;
+      this.#refused = payload.error;
+    }
+    if (entry) this.#settle(entry, payload);
+    else if (type === "progress") this.#progress(payload);
+    else if (type === "elicitation/request") this.#question(id, payload);
+    else if (type === "notification") this.#hear(payload.event, payload.data);
+  }
+  /**
+   * @param {Entry} entry
+   * @param {any} payload
+   */
+  #settle(entry, payload) {
+    const error = payload.error?.code === "NOT_INITIALIZED" && this.#refused;
+    if (payload.metadata?.stop === "abandoned") this.#abandon(entry);
+    if (entry.answered) this.frames.send({ jsonrpc: "2.0", id: entry.id, ...entry.answer(error ? { ...payload, error } : payload) });
+    this.end(entry);
+  }
+  /** Its end is still to be told. @param {Entry} entry */
+  #abandon({ callId, id }) {
+    this.#abandoned.set(callId, id);
+    const [oldest] = this.#abandoned.keys();
+    if (this.#abandoned.size > MAX_IN_FLIGHT) this.#abandoned.delete(oldest);
+  }
+  /** @param {any} data */
+  #ended(data) {
+    const id = this.#abandoned.get(data.callId);
+    if (this.#abandoned.delete(data.callId)) this.#dialect?.ended(id, data);
+  }
+  /** @param {any} info a ProgressInfo */
+  #progress(info) {
+    const entry = this.#byCallId.get(info.operationId);
+    const said = entry?.answered ? entry.progress?.(info) : void 0;
+    if (said) this.notify(said.method, said.params);
+  }
+  /** @param {unknown} id @param {any} request */
+  #question(id, request) {
+    this.#questions.add(id);
+    const { method, params } = (
+      /** @type {Mcp | Own} */
+      this.#dialect.question(request)
+    );
+    this.frames.send({ jsonrpc: "2.0", id, method, params });
+  }
+  /** @param {string} event @param {any} data */
+  #hear(event, data) {
+    if (event === "notifications/elicitation/withdrawn") {
+      const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
+      if (!way) return;
+      const { method, params } = writeCancel(way, data.id, "The question needs no answer any more");
+      this.notify(method, params);
+    } else if (event === "notifications/call/ended") this.#ended(data);
+    else if (event === "notifications/capabilities/list_changed") this.#dialect?.changed();
+    else if (event === "notifications/host/closed") this.#hostGone();
+  }
+  /** Nobody answers any more. */
+  #hostGone() {
+    for (const entry of [...this.#byNumber.values()]) {
+      this.#settle(entry, { error: this.kit.problem("DISCONNECTED", "The host is going away") });
+    }
+    this.frames.stop();
+  }
+  /** An answer that is none: the agent has cancelled the question, or cannot answer it. @param {any} error */
+  #readRefusal(error) {
+    if (error?.code === CANCELLED) return { success: false, cancelled: true, metadata: { stop: "abandoned" } };
+    const code = error?.data?.code ?? (error?.code === METHOD_NOT_FOUND ? "NOT_SUPPORTED" : "OPERATION_FAILED");
+    const message = typeof error?.message === "string" ? error.message : "The agent did not answer the question";
+    return { success: false, error: this.kit.problem(code, message) };
+  }
+};
+var isQuestion = (id) => typeof id === "string" && /^elicitation-\d+$/.test(id);
+export {
+  Peer,
+  serve
+};

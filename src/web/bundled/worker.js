@@ -1,0 +1,376 @@
+// Made of ../js by `npm run build`, and to be changed there.
+"use strict";
+(() => {
+  // src/web/js/codes.js
+  var RETRYABLE = [
+    "NOT_INITIALIZED",
+    "SESSION_EXPIRED",
+    "SESSION_INVALID",
+    "CAPABILITY_UNAVAILABLE",
+    "PERMISSION_REQUIRED",
+    "TIMEOUT",
+    "RATE_LIMITED",
+    "TRANSPORT_ERROR",
+    "DISCONNECTED"
+  ];
+
+  // src/web/js/errors.js
+  var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
+  var failure = (code, message) => ({ success: false, error: problem(code, message) });
+  function text(error) {
+    try {
+      return String(error?.message ?? error);
+    } catch {
+      return "it cannot be read";
+    }
+  }
+  function report(callback, ...args) {
+    try {
+      callback?.(...args);
+    } catch (error) {
+      (globalThis.reportError ?? console.error)(error);
+    }
+  }
+
+  // src/web/js/signal.js
+  function underSignal(signal, abort, call) {
+    if (signal == null) return call();
+    if (typeof signal.addEventListener !== "function") {
+      return Promise.resolve(failure("INVALID_PARAMS", "signal must be an AbortSignal"));
+    }
+    if (signal.aborted) return call({ reason: reasonText(signal.reason) });
+    const onAbort = () => abort(reasonText(signal.reason));
+    signal.addEventListener("abort", onAbort);
+    return call().then((response) => {
+      report(() => signal.removeEventListener("abort", onAbort));
+      return response;
+    });
+  }
+  var MAX_REASON = 4096;
+  var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
+  function reasonText(reason) {
+    try {
+      if (reason instanceof DOMException && reason.name === "AbortError") return void 0;
+      return reasonOf(reason instanceof Error ? String(reason.message) : reason);
+    } catch {
+      return void 0;
+    }
+  }
+
+  // src/web/js/inspect.js
+  var LONG = 2 ** 19;
+  function isPlain(item) {
+    const prototype = Object.getPrototypeOf(item);
+    return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+  }
+  var LEVELS = 8;
+  var MEMBERS = 200;
+  var isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
+  function pass(value, levels, left) {
+    if (typeof value !== "object" || value === null) return typeof value === "function" || typeof value === "symbol" ? -1 : left;
+    if (levels === 0) return -1;
+    if (Array.isArray(value)) {
+      left -= value.length;
+      for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
+      return left;
+    }
+    if (!isPlain(value)) return -1;
+    for (const key in value) {
+      left = pass(value[key], levels - 1, left - 1);
+      if (left < 0) break;
+    }
+    return left;
+  }
+
+  // src/web/js/transfer.js
+  var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
+  var MOVED = ["ReadableStream", "WritableStream", "TransformStream", "MessagePort"];
+  var existing = (names) => names.map((name) => (
+    /** @type {any} */
+    globalThis[name]
+  )).filter((type) => typeof type === "function");
+  var movable = existing(MOVABLE);
+  var moved = existing(MOVED);
+  function transferables(payload, wanted) {
+    if (isSimple(payload)) return [];
+    const found = /* @__PURE__ */ new Set();
+    const seen = /* @__PURE__ */ new Set();
+    const stack = [payload];
+    while (stack.length > 0) {
+      const item = stack.pop();
+      if (typeof item !== "object" || item === null || seen.has(item)) continue;
+      seen.add(item);
+      if (moved.some((type) => item instanceof type)) found.add(item);
+      else if (wanted && movable.some((type) => item instanceof type)) found.add(item);
+      else if (ArrayBuffer.isView(item)) {
+        if (wanted && item.buffer instanceof ArrayBuffer) found.add(item.buffer);
+      } else {
+        const inner = Array.isArray(item) || isPlain(item) ? Object.values(item) : membersOf(item);
+        for (const it of inner) if (typeof it === "object") stack.push(it);
+      }
+    }
+    return [...found];
+  }
+  function membersOf(item) {
+    if (item instanceof Map) return [...item.keys(), ...item.values()];
+    return item instanceof Set ? item : [];
+  }
+
+  // src/web/js/workers/worker.js
+  var FRAME = 16;
+  var SIGNAL = 0;
+  var FLAG = 1;
+  var scope = globalThis;
+  var served = scope[/* @__PURE__ */ Symbol.for("caphost.served")] ??= /* @__PURE__ */ new Map();
+  var flag;
+  var current;
+  var asked = 0;
+  var asks = /* @__PURE__ */ new Map();
+  var { close, Worker: Native } = scope;
+  var post = scope.postMessage.bind(scope);
+  var token;
+  var say = (message, transfer = []) => post([token, ...message], transfer);
+  scope.close = () => {
+    say(["closed"]);
+    close.call(scope);
+  };
+  var doubt = () => say(["unproven"]);
+  if (Native) {
+    scope.Worker = class Worker extends Native {
+      /** @param {any[]} given */
+      constructor(...given) {
+        doubt();
+        super(...given);
+      }
+    };
+  }
+  var Call = class {
+    /** @type {AbortController | undefined} */
+    #controller;
+    /** What has reached the handler. @type {number | undefined} */
+    #step;
+    /** The stop has come by a message. @type {{ reason?: string } | undefined} */
+    #stopped;
+    /** @type {Set<any> | undefined} */
+    #moved;
+    /** What was told last, and not yet said. @type {object | undefined} */
+    #progress;
+    #saidAt = -FRAME;
+    #over = false;
+    /** @param {number} serial @param {string} callId @param {Served} [served] */
+    constructor(serial, callId, served2) {
+      this.serial = serial;
+      this.callId = callId;
+      this.served = served2;
+    }
+    get signal() {
+      if (!this.#controller) {
+        this.#controller = new AbortController();
+        this.#abort();
+      }
+      return this.#controller.signal;
+    }
+    /** Whether the handler was told to stop, or has seen that it is to. */
+    get told() {
+      return this.#stopped !== void 0 || this.#step !== void 0;
+    }
+    /** Whoever looks knows by it. */
+    cancelled() {
+      if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= FLAG;
+      else if (this.#stopped) this.#step ??= SIGNAL;
+      return this.#step !== void 0;
+    }
+    /** @param {object} info */
+    progress(info) {
+      if (typeof info !== "object" || info === null) throw new TypeError("Progress is an object");
+      const waits = this.#progress !== void 0;
+      this.#progress = { ...info };
+      if (performance.now() - this.#saidAt >= FRAME) this.#tell();
+      else if (!waits) setTimeout(() => this.#tell(), FRAME);
+    }
+    #tell() {
+      const info = this.#progress;
+      this.#progress = void 0;
+      if (info === void 0 || this.#over) return;
+      this.#saidAt = performance.now();
+      try {
+        say(["progress", this.serial, info]);
+      } catch (error) {
+        console.warn("caphost: progress that cannot be sent is dropped:", error);
+      }
+    }
+    /** Is moved with the data. @param {Iterable<any>} objects */
+    transfer(objects) {
+      this.#moved = /* @__PURE__ */ new Set([...this.#moved ?? [], ...objects]);
+    }
+    /** @param {string} capability @param {object} [params] @param {any} [options] */
+    call(capability, params = {}, options = {}) {
+      const { signal, timeout, callId, progressToken } = options ?? {};
+      let number = 0;
+      return underSignal(
+        signal,
+        (reason) => say(["abort", this.serial, number, reason]),
+        (aborted) => {
+          const answer = this.ask("call", capability, params, { timeout, callId, progressToken }, aborted);
+          number = asked;
+          return answer;
+        }
+      );
+    }
+    /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
+    async ask(what, ...payload) {
+      if (this.#over) return { success: false, cancelled: true, metadata: { stop: "never-started" } };
+      const number = asked += 1;
+      try {
+        say([what, this.serial, number, ...payload], transferables(payload, false));
+      } catch (error) {
+        return failure("INVALID_PARAMS", `It cannot be sent: ${text(error)}`);
+      }
+      return new Promise((resolve) => void asks.set(number, resolve));
+    }
+    /** The message has come. @param {string} [reason] */
+    stop(reason) {
+      this.#stopped = { reason };
+      this.#abort();
+      this.guard(this.served?.stop);
+    }
+    #abort() {
+      if (!this.#controller || !this.#stopped) return;
+      this.#step ??= SIGNAL;
+      this.#controller.abort(new DOMException(this.#stopped.reason ?? "The call was cancelled", "AbortError"));
+    }
+    /** The future of a handler in Rust was dropped because of the stop. */
+    dropped() {
+      this.#step ??= SIGNAL;
+      this.end("dropped");
+    }
+    /** The future of a handler in Rust can go on. */
+    schedule() {
+      void Promise.resolve().then(() => current === this && this.guard(this.served?.poll));
+    }
+    /** After a trap the module is in an unknown state: the worker runs no more calls. @param {(() => void) | undefined} work into wasm */
+    guard(work) {
+      try {
+        work?.();
+      } catch (error) {
+        this.end("lost", { code: "INTERNAL_ERROR", message: `The capability has failed: ${text(error)}` });
+      }
+    }
+    /**
+     * @param {'done' | 'failed' | 'dropped' | 'lost'} how
+     * @param {any} [value]
+     * @param {boolean} [fresh] nobody else has what is in it
+     */
+    end(how, value, fresh = false) {
+      if (this.#over) return;
+      this.#tell();
+      try {
+        const found = transferables(value, fresh);
+        say([how, this.serial, value, this.#step], this.#moved ? [.../* @__PURE__ */ new Set([...found, ...this.#moved])] : found);
+      } catch (error) {
+        const [code, message] = how === "done" ? ["", `The capability returned data that cannot be sent: ${text(error)}`] : [value.code, value.message];
+        say(["failed", this.serial, { code: typeof code === "string" && code || "OPERATION_FAILED", message }, this.#step]);
+      }
+      this.#over = true;
+      current = void 0;
+    }
+  };
+  var Context = class {
+    #call;
+    /** @param {Call} call */
+    constructor(call) {
+      this.#call = call;
+      this.cancelled = () => call.cancelled();
+    }
+    get callId() {
+      return this.#call.callId;
+    }
+    get signal() {
+      return this.#call.signal;
+    }
+    /** @type {WorkerContext['progress']} */
+    get progress() {
+      return (info) => this.#call.progress(info);
+    }
+    /** @type {WorkerContext['call']} */
+    get call() {
+      return (...given) => this.#call.call(...given);
+    }
+    /** @type {WorkerContext['elicit']} */
+    get elicit() {
+      return (request) => this.#call.ask("elicit", request);
+    }
+    /** @type {WorkerContext['transfer']} */
+    get transfer() {
+      return (...objects) => this.#call.transfer(objects);
+    }
+  };
+  async function run(handler, name, params, call) {
+    try {
+      call.end("done", await handler(params, new Context(call)));
+    } catch (error) {
+      const failed = failureOf(error);
+      if (typeof failed.code !== "string" && !call.told) console.error(`caphost: ${name} (call ${call.callId}) has failed:`, error);
+      call.end("failed", failed);
+    }
+  }
+  function failureOf(error) {
+    const message = text(error);
+    try {
+      const { code, retryable, retryAfter, details } = Object(error);
+      return { code, message, retryable, retryAfter, details };
+    } catch {
+      return { message };
+    }
+  }
+  var hold = (name) => new Promise((resolve) => {
+    const none = () => resolve(false);
+    const held = () => new Promise(() => resolve(true));
+    if (navigator.locks) navigator.locks.request(name, held).catch(doubt).then(none);
+    else none();
+  });
+  async function load(url, type) {
+    if (type === "classic") scope.importScripts(url);
+    const main = type !== "classic" && (await import(url)).default || scope.handler;
+    if (typeof main !== "function") throw new TypeError(type === "classic" ? "it sets no function `handler`" : "its default export is not a function. If a bundler has dropped that, set the global `handler`");
+    if (type !== "wasm") return main;
+    await main();
+    return void 0;
+  }
+  var hear = async ([lock, shared, secret]) => {
+    flag = shared;
+    token = secret;
+    hear = ([url, type]) => begin(url, type);
+    say(["locked", await hold(lock)]);
+  };
+  scope.addEventListener("message", (event) => {
+    if (!event.isTrusted) return;
+    event.stopImmediatePropagation();
+    hear(event.data);
+  }, true);
+  scope.addEventListener("messageerror", () => say(["unread", current?.serial, [...asks.keys()]]), true);
+  async function begin(url, type) {
+    try {
+      const handler = await load(url, type);
+      hear = ([what, number, ...rest]) => heed(what, number, rest, handler);
+      say(["ready"]);
+    } catch (error) {
+      const short = url.replace(/^(data:.{35}).+/, "$1…").slice(0, 200);
+      const hint = /^data:(?!\w+\/javascript)/.test(url) ? ". A bundler has inlined a TypeScript file: import it with ?worker&url" : "";
+      say(["unusable", `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`]);
+    }
+  }
+  function heed(what, number, said, handler) {
+    if (what === "answer") {
+      asks.get(number)?.(said[0]);
+      asks.delete(number);
+    } else if (what === "run") {
+      const [name, callId, params] = said;
+      const own = handler ? void 0 : served.get(name);
+      const call = current = new Call(number, callId, own);
+      if (handler) void run(handler, name, params, call);
+      else if (own) call.guard(() => own.start(params, call));
+      else call.end("failed", { code: "CAPABILITY_UNAVAILABLE", message: `The module serves no "${name}": call worker::serve or worker::serve_sync with that name in its start function` });
+    } else if (current?.serial === number) current.stop(said[0]);
+  }
+})();

@@ -1,0 +1,13 @@
+/**
+ * All that Rust calls, and what that imports. The crate ships it as one file.
+ */
+export { describe, problemWithApp, problemWithCapability } from './descriptor.js';
+export { callEnded, cancelConfirmation, cancelResponse, errorOf, lateEnd } from './envelope.js';
+export { thrown } from './errors.js';
+export { Host } from './host.js';
+export { connectFromRust } from './in-rust.js';
+export { inspect } from './inspect.js';
+export { abortWith, array, inNextTask, now, push } from './platform.js';
+export { failureOf } from './read.js';
+export { Shell } from './shell.js';
+export { inWorker, serve } from './workers/serve.js';
