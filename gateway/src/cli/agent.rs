@@ -12,7 +12,7 @@ use crate::gateway::{AbpError, Confirmation, Outcome};
 use crate::limits::Limits;
 use crate::wire::abp::{self, FromApp};
 use crate::wire::stops::Grade;
-use crate::wire::{Subject, mended};
+use crate::wire::{Json, Subject, mended};
 use caphost::agent::{Action, AgentOptions, AgentState, Outgoing};
 use caphost::call::{CallId, Code, Millis, StoppedBy};
 
@@ -234,7 +234,7 @@ impl Agent {
                     self.outgoing.push_back(envelope.to_string());
                 }
                 Action::Settle(_, settled) => {
-                    let mut outcome = Outcome::read(abp::settled(settled));
+                    let mut outcome = Outcome::read(&Json::from(&abp::settled(settled)));
                     if let Outcome::Cancelled { by, .. } = &mut outcome {
                         *by = self.stopped_by;
                     }
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(agent.next_event(), None);
         answer_call(&mut agent, &id, &json!({ "success": true, "data": 1 }));
         let done = Outcome::Done {
-            data: Some(json!(1)),
+            data: Some(Json::from(&json!(1))),
             metadata: None,
         };
         assert_eq!(agent.next_event(), Some(Event::Ended(done)));

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::broker::{CancelOutcome, Reply};
 use crate::wire::stops::{self, Grade};
+use crate::wire::{Json, members};
 use caphost::call::{Code, Error, Stop, StoppedBy};
 
 /// An `ABPError`.
@@ -65,8 +66,8 @@ impl From<&crate::wire::Failure> for AbpError {
 pub enum Outcome {
     /// With what it was to return.
     Done {
-        /// What the handler returned.
-        data: Option<Value>,
+        /// What the handler returned, if that is not null: in one line.
+        data: Option<Json>,
         /// `{duration, cached?}`, if the app says.
         metadata: Option<Value>,
     },
@@ -96,19 +97,38 @@ pub enum Step {
 
 impl Outcome {
     /// Reads an `ABPResponse`.
-    pub fn read(mut response: Value) -> Self {
-        if response["success"] == true {
-            let mut take = |key: &str| response.get_mut(key).map(Value::take);
-            let data = take("data");
-            return Outcome::Done {
-                data,
-                metadata: take("metadata"),
-            };
+    pub fn read(response: &Json) -> Self {
+        Outcome::parse(response).unwrap_or_else(|error| {
+            let message = format!("The answer cannot be read: {error}");
+            Outcome::Failed(AbpError::new(Code::TRANSPORT_ERROR, message))
+        })
+    }
+
+    /// The data is left as the text it is: it may be large, and most callers only pass it on.
+    fn parse(response: &Json) -> serde_json::Result<Self> {
+        let (mut is_success, mut data, mut metadata) = (false, None, None);
+        members(response.as_str().as_bytes(), |key, value| match key {
+            "success" => is_success = value == b"true",
+            "data" => data = str::from_utf8(value).ok(),
+            "metadata" => metadata = Some(value),
+            _ => {}
+        });
+        if is_success {
+            let data = data.filter(|it| *it != "null");
+            let data = data.map(|it| response.part(it).in_one_line());
+            let metadata = metadata.map(serde_json::from_slice);
+            return Ok(Outcome::Done {
+                data: data.transpose()?,
+                metadata: metadata.transpose()?,
+            });
         }
+        let mut response = response.value()?;
         if response["cancelled"] == true {
-            return Outcome::cancelled(stops::of(&response));
+            return Ok(Outcome::cancelled(stops::of(&response)));
         }
-        Outcome::Failed(AbpError::read(response["error"].take()))
+        let error = response.get_mut("error").map(Value::take);
+        let error = AbpError::read(error.unwrap_or_default());
+        Ok(Outcome::Failed(error))
     }
 
     /// A cancelled call of which no more is known than its grade.
@@ -151,6 +171,62 @@ impl From<CancelOutcome> for Confirmation {
             ended,
             reason,
             error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(response: &str) -> Outcome {
+        Outcome::read(&Json::from(response.to_string()))
+    }
+
+    fn done(data: Option<&str>, metadata: Option<Value>) -> Outcome {
+        let data = data.map(|it| Json::from(it.to_string()));
+        Outcome::Done { data, metadata }
+    }
+
+    #[test]
+    fn data_is_passed_on_as_it_is_written() {
+        let response = r#"{ "data": {"b": 1.0, "a": [1e3]}, "success": true }"#;
+        assert_eq!(
+            read(response),
+            done(Some(r#"{"b": 1.0, "a": [1e3]}"#), None)
+        );
+        let response = r#"{"success":true,"data":"a","metadata":{"duration":3}}"#;
+        let metadata = json!({ "duration": 3 });
+        assert_eq!(read(response), done(Some(r#""a""#), Some(metadata)));
+    }
+
+    #[test]
+    fn data_of_several_lines_becomes_one_line() {
+        let response = "{\"success\":true,\"data\":{\r\n\"a\":\n\"b\\n\"}}";
+        assert_eq!(read(response), done(Some(r#"{"a":"b\n"}"#), None));
+    }
+
+    #[test]
+    fn no_data_and_null_are_the_same() {
+        assert_eq!(read(r#"{"success":true}"#), done(None, None));
+        assert_eq!(read(r#"{"success":true,"data":null}"#), done(None, None));
+    }
+
+    #[test]
+    fn of_two_members_with_one_name_the_last_counts() {
+        let response = r#"{"success":false,"data":1,"success":true,"data":2}"#;
+        assert_eq!(read(response), done(Some("2"), None));
+    }
+
+    #[test]
+    fn an_answer_of_no_sense_is_a_failure() {
+        for response in [r#"{"success":1,"data":2}"#, "[]", "{}"] {
+            let Outcome::Failed(error) = read(response) else {
+                panic!("{response}");
+            };
+            assert_eq!(error.code, "OPERATION_FAILED", "{response}");
         }
     }
 }

@@ -15,6 +15,7 @@
 
 use base64::engine::general_purpose::STANDARD;
 use base64::{DecodeError, Engine};
+use memchr::memmem;
 use serde_json::{Map, Value};
 
 /// One file in a result. Its content stays in the result, where [`Binary::path`] leads.
@@ -41,6 +42,13 @@ pub enum Encoding {
     Base64,
     /// As the text it is.
     Utf8,
+}
+
+/// Whether JSON may have a file in it, as far as a quick look tells: without a member `mimeType` or
+/// `encoding`, written out or escaped, it has none.
+pub fn is_possible_in(json: &str) -> bool {
+    let has = |part: &str| memmem::find(json.as_bytes(), part.as_bytes()).is_some();
+    has(r#""mimeType""#) || has(r#""encoding""#) || has(r"\u")
 }
 
 impl Binary {

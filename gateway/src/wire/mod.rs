@@ -15,6 +15,10 @@ pub mod stops;
 use std::fmt::{self, Display, Write};
 
 use bytes::Bytes;
+use memchr::memchr2;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use caphost::call::Error;
@@ -60,9 +64,29 @@ impl Json {
         &self.0
     }
 
+    /// A part of it.
+    pub(crate) fn part(&self, text: &str) -> Self {
+        Json::keep(text, Some(&self.0))
+    }
+
+    /// The same in one line, as what is read line by line needs it.
+    pub(crate) fn in_one_line(self) -> serde_json::Result<Self> {
+        match memchr2(b'\n', b'\r', &self.0) {
+            Some(_) => Ok(Json::from(&self.value()?)),
+            None => Ok(self),
+        }
+    }
+
     /// What it says.
     pub fn value(&self) -> serde_json::Result<Value> {
         serde_json::from_slice(&self.0)
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_slice(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 

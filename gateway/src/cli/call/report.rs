@@ -57,9 +57,9 @@ impl Report {
                 if let Some(metadata) = metadata {
                     document["metadata"] = metadata;
                 }
-                return self
-                    .deliver(data.unwrap_or_default(), document, signals)
-                    .await;
+                let data = data.and_then(|data| data.value().ok());
+                let data = data.unwrap_or_default();
+                return self.deliver(data, document, signals).await;
             }
             End::Settled(Outcome::Cancelled { stop, by, .. }, confirmation) => {
                 document["cancelled"] = true.into();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -178,7 +179,7 @@ impl Calling {
             }
         );
         let answer = self.answer(outcome);
-        peer.in_flight.end(id, || peer.send(&answer));
+        peer.in_flight.end(id, || peer.send_text(answer));
         if !abandoned {
             return;
         }
@@ -192,20 +193,19 @@ impl Calling {
         }
     }
 
-    fn answer(&self, outcome: Outcome) -> Value {
+    fn answer(&self, outcome: Outcome) -> String {
+        #[derive(Serialize)]
+        struct Done {
+            data: Option<Json>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            metadata: Option<Value>,
+        }
         let id = self.id.value();
         match outcome {
-            Outcome::Done { data, metadata } => {
-                let mut result = Map::new();
-                result.insert("data".into(), data.unwrap_or_default());
-                if let Some(metadata) = metadata {
-                    result.insert("metadata".into(), metadata);
-                }
-                message::success(id, result.into())
-            }
-            Outcome::Failed(error) => failed(&self.id, &error),
+            Outcome::Done { data, metadata } => message::success_text(id, &Done { data, metadata }),
+            Outcome::Failed(error) => failed(&self.id, &error).to_string(),
             Outcome::Cancelled { stop, by, .. } => {
-                message::cancelled(&self.id, &self.capability, stop, by)
+                message::cancelled(&self.id, &self.capability, stop, by).to_string()
             }
         }
     }

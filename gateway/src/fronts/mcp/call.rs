@@ -7,7 +7,7 @@ use axum::response::Response;
 use super::calling::Tool;
 use super::listening::whole;
 use super::request::Request;
-use super::result::{answer, complete};
+use super::result::{ToolResult, answer};
 use super::session::{Caller, NotTaken, Session};
 use super::underway::{Member, Underway};
 use crate::fronts::shared_sessions::InUse;
@@ -58,7 +58,7 @@ pub async fn alone(
 ) -> Response {
     let tool = match Tool::find(hub, caller, caller.app.as_deref(), &request) {
         Ok(tool) => tool,
-        Err(ended) => return whole(Some(&answer(&request.id, ended.map(complete)))),
+        Err(ended) => return whole(Some(&answer(&request.id, ended.map(ToolResult::complete)))),
     };
     let (id, in_use) = (request.id, in_use());
     let mut calling = tool.call(&id, None, |new| in_use.call(new));

@@ -2,13 +2,13 @@
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use super::call;
 use super::listening::{Silent, Subscription, events, whole};
 use super::request::{Head, Request, SESSION, WITH_SESSIONS};
-use super::result::{Ended, answer, complete};
+use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable, no_session};
 use super::session::{Caller, NotTaken, Session};
 use super::tools;
@@ -57,7 +57,7 @@ impl Mcp {
             Err(NotTaken::InFlight) => {
                 let what = "A request with this id is in flight";
                 let error = RpcError::new(code::INVALID_REQUEST, what);
-                Ok(whole(Some(&answer(&id, Err(error)))))
+                Ok(whole(Some(&error.answer(id.value()).to_string())))
             }
         }
     }
@@ -88,7 +88,7 @@ impl Mcp {
     }
 
     /// Answers a request of a session that is no call.
-    fn ask_in_session(&self, session: &Session, request: &Request<'_>) -> Ended {
+    fn ask_in_session(&self, session: &Session, request: &Request<'_>) -> Result<Value, RpcError> {
         match &*request.method {
             "ping" => Ok(json!({})),
             "tools/list" => {

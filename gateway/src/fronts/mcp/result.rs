@@ -1,81 +1,159 @@
 //! How a call ended, as MCP says it.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::content::extract;
 use crate::broker::runs::RunId;
 use crate::gateway::AbpError;
-use crate::wire::json_rpc::{Id, RpcError, code, success};
-use crate::wire::stopped_by;
+use crate::wire::binary::is_possible_in;
+use crate::wire::json_rpc::{Id, RpcError, code, success_text};
+use crate::wire::{Json, stopped_by};
 use caphost::call::{Code, Stop, StoppedBy};
 
 /// How a call ends, for MCP.
-pub type Ended = Result<Value, RpcError>;
+pub type Ended = Result<ToolResult, RpcError>;
+
+/// The result of a call.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    content: Vec<Block>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Json>,
+    is_error: bool,
+    #[serde(rename = "_meta")]
+    meta: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+}
+
+/// A block of content. What an app has returned is written as it came, or as the text of that.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum Block {
+    String {
+        r#type: Text,
+        text: Json,
+    },
+    Json {
+        r#type: Text,
+        #[serde(serialize_with = "as_text")]
+        text: Json,
+    },
+    Ours(Value),
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Text {
+    Text,
+}
+
+fn as_text<S: Serializer>(json: &Json, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(json.as_str())
+}
+
+impl Block {
+    /// A string as itself, and all else as JSON.
+    fn of(data: Json) -> Self {
+        let (r#type, text) = (Text::Text, data);
+        match text.as_str().starts_with('"') {
+            true => Block::String { r#type, text },
+            false => Block::Json { r#type, text },
+        }
+    }
+}
+
+impl ToolResult {
+    /// As it is since there are no sessions.
+    pub fn complete(self) -> Self {
+        ToolResult {
+            result_type: Some(COMPLETE),
+            ..self
+        }
+    }
+}
 
 /// Keys of `_meta`.
 const RUN: &str = "caphost/run";
 const METADATA: &str = "caphost/metadata";
 const ERROR: &str = "caphost/error";
 const STOP: &str = "caphost/stop";
+/// The `resultType` of what is not continued.
+const COMPLETE: &str = "complete";
 /// What the names of what is ours begin with.
 const OURS: &str = "caphost/";
 
 /// A result as it is since there are no sessions.
 pub fn complete(mut result: Value) -> Value {
-    result["resultType"] = "complete".into();
+    result["resultType"] = COMPLETE.into();
     result
 }
 
 /// The answer to a request, as text.
-pub fn answer(id: &Id, ended: Ended) -> String {
-    let answer = match ended {
-        Ok(result) => success(id.value(), result),
-        Err(error) => error.answer(id.value()),
-    };
-    answer.to_string()
+pub fn answer<R: Serialize>(id: &Id, ended: Result<R, RpcError>) -> String {
+    match ended {
+        Ok(result) => success_text(id.value(), &result),
+        Err(error) => error.answer(id.value()).to_string(),
+    }
 }
 
 /// The result of a call that succeeded. If the tool has `promised` an output schema, clients insist
 /// on structured content.
 pub fn done(
-    data: Option<Value>,
+    data: Option<Json>,
     metadata: Option<Value>,
     promised: impl FnOnce() -> bool,
     run: RunId,
-) -> Value {
-    let mut data = data.unwrap_or(Value::Null);
-    let files = extract(&mut data, 1, run);
-    let said = match &data {
-        Value::Null => None,
-        Value::String(said) => Some(text(said.clone())),
-        other => Some(text(other.to_string())),
+) -> ToolResult {
+    let (data, files) = match data {
+        Some(data) => without_files(data, run),
+        None => (None, Vec::new()),
     };
-    let content = said.into_iter().chain(files);
-    let mut result = json!({ "isError": false });
-    if data.is_object() {
-        result["structuredContent"] = data;
-    } else if promised() {
+    let structured_content = data.clone().filter(|it| it.as_str().starts_with('{'));
+    let said = data.map(Block::of);
+    let content = said.into_iter().chain(files.into_iter().map(Block::Ours));
+    if structured_content.is_none() && promised() {
         let error = AbpError::new(
             Code::INTERNAL_ERROR,
             "The app's answer is not the object its outputSchema promises",
         );
         let mut result = failed(&error, Some(run));
-        let said = result["content"].as_array_mut();
-        said.into_iter().for_each(|it| it.extend(content.clone()));
+        result.content.extend(content);
         return result;
     }
-    result["content"] = content.collect();
-    result["_meta"] = meta(Some(run), metadata.map(|it| (METADATA, it)));
-    result
+    ToolResult {
+        content: content.collect(),
+        structured_content,
+        meta: meta(Some(run), metadata.map(|it| (METADATA, it))),
+        ..ToolResult::default()
+    }
+}
+
+/// The data without the bytes of its files, and their blocks. Only what may have files in it is read.
+fn without_files(data: Json, run: RunId) -> (Option<Json>, Vec<Value>) {
+    let may_have_files = is_possible_in(data.as_str());
+    let value = may_have_files.then(|| data.value().ok()).flatten();
+    let Some(mut value) = value else {
+        return (Some(data), Vec::new());
+    };
+    let files = extract(&mut value, 1, run);
+    match files.is_empty() {
+        true => (Some(data), files),
+        false => (Some(Json::from(&value)), files),
+    }
 }
 
 /// The result of a call that failed: what went wrong is for the model to read.
-pub fn failed(error: &AbpError, run: Option<RunId>) -> Value {
-    json!({
-        "content": [text(format!("{}: {}", error.code, error.message))],
-        "isError": true,
-        "_meta": meta(run, Some((ERROR, error.body.clone()))),
-    })
+pub fn failed(error: &AbpError, run: Option<RunId>) -> ToolResult {
+    let said = format!("{}: {}", error.code, error.message);
+    ToolResult {
+        content: vec![Block::Ours(json!({ "type": "text", "text": said }))],
+        is_error: true,
+        meta: meta(run, Some((ERROR, error.body.clone()))),
+        ..ToolResult::default()
+    }
 }
 
 /// The error of a call that something other than its caller has cancelled: the cancellation API's,
@@ -89,13 +167,6 @@ pub fn cancelled(tool: &str, id: &Id, stop: Stop, by: Option<StoppedBy>) -> RpcE
     data["_meta"] = meta;
     let what = format!("Tool execution cancelled: {tool}");
     RpcError::new(code::CANCELLED, what).with_data(data)
-}
-
-/// A block of text. `json!` would copy it, and it may be large.
-fn text(text: String) -> Value {
-    let mut block = json!({ "type": "text" });
-    block["text"] = text.into();
-    block
 }
 
 fn meta(run: Option<RunId>, more: Option<(&str, Value)>) -> Value {
@@ -112,9 +183,14 @@ mod tests {
         "6a0e9d0c-6c0b-4a0e-9b9e-0b8f4d2a1c3e".parse().unwrap()
     }
 
+    fn value(result: &ToolResult) -> Value {
+        serde_json::to_value(result).unwrap()
+    }
+
     fn ended(data: Value, promised: bool) -> Value {
         let metadata = json!({ "duration": 3 });
-        done(Some(data), Some(metadata), || promised, run())
+        let data = Some(Json::from(&data));
+        value(&done(data, Some(metadata), || promised, run()))
     }
 
     #[test]
@@ -137,7 +213,7 @@ mod tests {
         assert_eq!(ended(json!("hi"), false)["content"][0]["text"], "hi");
         assert_eq!(ended(json!([1, 2]), false)["content"][0]["text"], "[1,2]");
         assert_eq!(ended(json!(0), false)["content"][0]["text"], "0");
-        let nothing = done(None, None, || false, run());
+        let nothing = value(&done(None, None, || false, run()));
         assert_eq!(nothing["content"], json!([]));
         assert!(nothing.get("structuredContent").is_none());
     }
@@ -154,6 +230,26 @@ mod tests {
         assert_eq!(got.pointer(target), Some(&json!("JVBERi0=")));
         let whole = ended(json!([{ "image": "AAAA", "mimeType": "image/png" }]), false);
         assert_eq!(whole["content"][1]["type"], "image");
+    }
+
+    #[test]
+    fn data_without_files_is_written_as_it_came() {
+        let written = r#"{"b":1.0,"a":"\u0001\"","mimeTypes":[1e3]}"#;
+        let result = done(Some(written.to_string().into()), None, || true, run());
+        let answer = answer(&Id::read(&json!(1)).unwrap(), Ok(result));
+        assert!(answer.contains(&format!(r#""structuredContent":{written}"#)));
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["result"]["content"][0]["text"], written);
+        let said = r#""a \"b\" \u0001""#;
+        let result = done(Some(said.to_string().into()), None, || false, run());
+        assert_eq!(value(&result)["content"][0]["text"], "a \"b\" \u{1}");
+    }
+
+    #[test]
+    fn a_file_is_found_however_its_members_are_escaped() {
+        let written = r#"{"mime\u0054ype":"image/png","png":"AAAA"}"#;
+        let result = done(Some(written.to_string().into()), None, || true, run());
+        assert_eq!(value(&result)["content"][1]["type"], "image");
     }
 
     #[test]
@@ -174,7 +270,7 @@ mod tests {
         let error = AbpError::read(json!({
             "code": "RATE_LIMITED", "message": "Slow down", "retryable": true, "retryAfter": 5,
         }));
-        let got = failed(&error, Some(run()));
+        let got = value(&failed(&error, Some(run())));
         assert_eq!(got["isError"], true);
         assert_eq!(
             got["content"],

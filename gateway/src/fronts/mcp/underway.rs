@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::calling::{Calling, Said};
 use super::listening::{Source, events, whole};
-use super::result::{answer, complete};
+use super::result::{ToolResult, answer};
 use super::session::Session;
 use crate::fronts::kept::keep;
 use crate::fronts::shares::Share;
@@ -102,7 +102,7 @@ impl Source for Underway {
             session, number, ..
         }) = &self.member
         else {
-            return Some(answer(&self.id, ended.map(complete)));
+            return Some(answer(&self.id, ended.map(ToolResult::complete)));
         };
         // The id may be used again as soon as the client has read this.
         session.over(&self.id, *number);

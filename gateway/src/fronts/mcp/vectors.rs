@@ -9,6 +9,7 @@ use super::{content, result, schema, tools};
 use crate::broker::runs::RunId;
 use crate::broker::{CapabilityInfo, Offer};
 use crate::gateway::AbpError;
+use crate::wire::Json;
 
 fn vectors() -> Value {
     let text = include_str!("../../../../tests/conformance/jsonrpc/mcp.json");
@@ -51,13 +52,15 @@ fn comparable(mut result: Value, pattern: &Value) -> (Value, Value) {
 fn results() {
     for vector in each(&vectors()["results"]) {
         let promised = vector["promised"].as_bool().unwrap();
-        let data = Some(vector["data"].clone());
-        let got = result::done(data, None, || promised, run());
+        let data = Some(&vector["data"]).filter(|it| !it.is_null());
+        let got = result::done(data.map(Json::from), None, || promised, run());
+        let got = serde_json::to_value(got).unwrap();
         let (got, expected) = comparable(got, &vector["gives"]);
         assert_eq!(got, expected, "{vector}");
     }
     for vector in each(&vectors()["failures"]) {
         let got = result::failed(&AbpError::read(vector["error"].clone()), None);
+        let got = serde_json::to_value(got).unwrap();
         let (got, expected) = comparable(got, &vector["gives"]);
         assert_eq!(got, expected);
     }

@@ -11,8 +11,7 @@ use super::steps::{Steps, steps};
 use crate::broker::runs::RunId;
 use crate::broker::{self, Ended, Event};
 use crate::gateway::{AbpError, Confirmation, Hub, Outcome, Step};
-use crate::wire::Json;
-use caphost::call::{CallId, Code, LateEnd, Stop};
+use caphost::call::{CallId, LateEnd, Stop};
 
 /// A call being made. Dropped before its end it is cancelled: nobody waits for it any more.
 #[derive(Debug)]
@@ -150,7 +149,7 @@ impl Call {
 
     fn ended(&mut self, ended: Ended) -> Outcome {
         let outcome = match ended {
-            Ended::Response(response) => read(&response),
+            Ended::Response(response) => Outcome::read(&response),
             Ended::Failed(error) => Outcome::Failed(AbpError::from(&error)),
             Ended::Cancelled { stop, by, reason } => Outcome::Cancelled {
                 reason,
@@ -178,16 +177,6 @@ impl Drop for Call {
         }
         if self.end != End::Told {
             self.canceller.page.hub.unheard(self.id);
-        }
-    }
-}
-
-fn read(response: &Json) -> Outcome {
-    match response.value() {
-        Ok(response) => Outcome::read(response),
-        Err(error) => {
-            let message = format!("The answer cannot be read: {error}");
-            Outcome::Failed(AbpError::new(Code::TRANSPORT_ERROR, message))
         }
     }
 }

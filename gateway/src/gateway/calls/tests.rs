@@ -13,6 +13,7 @@ use crate::gateway::Hub;
 use crate::gateway::OutboxStep;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
+use crate::wire::Json;
 use caphost::call::Stop;
 
 /// An id that nobody meets by chance.
@@ -158,7 +159,7 @@ async fn a_call_reaches_the_app_and_its_answer_comes_back() {
     let Step::Ended(Outcome::Done { data, .. }) = call.next().await else {
         panic!("not done")
     };
-    assert_eq!(data, Some(json!({ "ok": 1 })));
+    assert_eq!(data, Some(Json::from(&json!({ "ok": 1 }))));
     assert_eq!(state(&hub, "7"), RunState::Completed);
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::cancel::CANCELLED;
@@ -15,6 +16,26 @@ const IN_DATA: [&str; 5] = ["code", "retryable", "details", "retryAfter", "alter
 /// The answer to a request that succeeded.
 pub fn success(id: &Value, result: Value) -> Value {
     with(json!({ "jsonrpc": "2.0", "id": id }), "result", result)
+}
+
+/// The same as text, of a result that need not be read first.
+pub fn success_text(id: &Value, result: &impl Serialize) -> String {
+    #[derive(Serialize)]
+    struct Success<'a, R> {
+        jsonrpc: &'static str,
+        id: &'a Value,
+        result: R,
+    }
+    let jsonrpc = "2.0";
+    let text = serde_json::to_string(&Success {
+        jsonrpc,
+        id,
+        result,
+    });
+    text.unwrap_or_else(|error| {
+        let error = RpcError::new(code::INTERNAL_ERROR, error.to_string());
+        error.answer(id).to_string()
+    })
 }
 
 /// A message with one member more. `json!` would copy it, and it may be large.

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX};
 use crate::gateway::calls::{AbpError, Outcome};
-use crate::wire::binary::{Binary, Encoding, canonical};
+use crate::wire::Json;
+use crate::wire::binary::{Binary, Encoding, canonical, is_possible_in};
 use crate::wire::stops;
 use caphost::call::Stop;
 
@@ -22,15 +23,24 @@ impl Body {
     /// An outcome as text, or as parts if it is a file.
     pub(super) fn of(outcome: Outcome) -> Self {
         match outcome {
-            Outcome::Done { data, .. } => Body::of_data(data.unwrap_or_default()),
+            Outcome::Done { data, .. } => Body::of_data(data),
             Outcome::Failed(error) => Body::of_error(&error),
             Outcome::Cancelled { reason, stop, .. } => Body::cancelled(reason.as_deref(), stop),
         }
     }
 
     /// A string as it is, a file as parts, all else as JSON.
-    fn of_data(data: Value) -> Self {
-        match of_file(data) {
+    fn of_data(data: Option<Json>) -> Self {
+        let Some(data) = data else {
+            return Body::Text("null".into());
+        };
+        let text = data.as_str();
+        let is_as_written = !text.starts_with('"') && !is_possible_in(text);
+        let value = (!is_as_written).then(|| data.value().ok()).flatten();
+        let Some(value) = value else {
+            return Body::Text(text.into());
+        };
+        match of_file(value) {
             Ok(parts) => Body::Content(parts.into()),
             Err(Value::String(text)) => Body::Text(text),
             Err(other) => Body::Text(other.to_string()),
@@ -124,7 +134,7 @@ mod tests {
 
     fn done(data: Value) -> Body {
         Body::of(Outcome::Done {
-            data: Some(data),
+            data: Some(Json::from(&data)),
             metadata: None,
         })
     }
