@@ -22,5 +22,7 @@ mod schemas;
 mod signals;
 #[path = "web/watching.rs"]
 mod watching;
+#[path = "web/workers.rs"]
+mod workers;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

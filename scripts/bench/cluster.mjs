@@ -1,11 +1,12 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createHost } from 'caphost';
 import { WebSocket } from 'ws';
 import { launchPuppeteer } from '../../tests/e2e/support/browsers.mjs';
 import { startRedis } from '../../tests/e2e/support/redis.mjs';
 import { serveFiles } from '../../tests/e2e/support/static-server.mjs';
 import { agentOf, startWorkers } from '../../tests/e2e/support/workers.mjs';
+import { gatewayRelease } from '../paths.mjs';
 import { setUpPage } from './transports-page.mjs';
 import { perCall } from './rounds.mjs';
 import { perCancel } from './transports.mjs';
@@ -15,6 +16,8 @@ const params = { value: 1 };
 const counted = 2000;
 /** Of them in flight at once, when more than one is. */
 const together = 64;
+/** Of them the memory is measured. */
+const connections = 300;
 
 /**
  * Calls from one worker to an app on another, beside calls to an app on the same.
@@ -24,7 +27,7 @@ const together = 64;
 export async function cluster() {
   const server = await serveFiles({ pages: { '/bench': '<!doctype html><title>Benchmark</title><link rel="icon" href="data:,">' } });
   const redis = await startRedis();
-  const [here, elsewhere] = await startWorkers(redis, 2, ['--allow-origin', server.origin]);
+  const [here, elsewhere] = await startWorkers(redis, 2, ['--allow-origin', server.origin, '--max-apps-per-token', `${2 * connections}`], gatewayRelease);
   if (!here || !elsewhere) throw new Error('two workers were to start');
   const launched = await launchPuppeteer();
   const page = await launched.newPage();
@@ -54,8 +57,8 @@ export async function cluster() {
         await cost(redis, 'on two workers, one call after the other', far, 1),
         await cost(redis, `on two workers, ${together} in flight`, far, together),
       ];
-      const agents = await memory(here, `${here.wsUrl}/abp`);
-      const apps = await memory(here, `${here.wsUrl}/abp/app`);
+      const agents = await memory(here, () => connectAgent(here));
+      const apps = await memory(elsewhere, (at) => connectApp(elsewhere, at));
       const idle = await idleCost(redis);
       return [
         ...lines,
@@ -111,21 +114,32 @@ async function idleCost(redis) {
  * Bytes of resident memory that a connection takes.
  *
  * @param {import('../../tests/e2e/support/workers.mjs').Worker} worker
- * @param {string} url
+ * @param {(at: number) => Promise<() => unknown>} connect gives what ends it
  */
-async function memory(worker, url, count = 500) {
+async function memory(worker, connect) {
   const before = resident(worker.pid);
-  const sockets = await Promise.all(Array.from({ length: count }, async () => {
-    const socket = new WebSocket(url, { perMessageDeflate: false });
-    await once(socket, 'open');
-    return socket;
-  }));
+  const ends = [];
+  for (let at = 0; at < connections; at += 1) ends.push(await connect(at));
   const after = resident(worker.pid);
-  await Promise.all(sockets.map((socket) => {
-    socket.terminate();
-    return once(socket, 'close');
-  }));
-  return (after - before) / count;
+  for (const end of ends) await end();
+  return (after - before) / connections;
+}
+
+/** @param {import('../../tests/e2e/support/workers.mjs').Worker} worker */
+async function connectAgent(worker) {
+  const agent = await agentOf(worker, 'bench');
+  return () => agent.shutdown();
+}
+
+/** @param {import('../../tests/e2e/support/workers.mjs').Worker} worker @param {number} at */
+async function connectApp(worker, at) {
+  const host = await createHost({ app: { id: `idle-${at}`, name: 'Idle', version: '1' } });
+  const connected = new Promise((resolve) => {
+    host.observe((event) => event.type === 'gateway' && event.state === 'connected' && resolve(undefined));
+  });
+  host.connectGateway(`${worker.wsUrl}/abp/app`, { WebSocket });
+  await connected;
+  return () => host.close();
 }
 
 /** Bytes, where the system tells. @param {number} pid */

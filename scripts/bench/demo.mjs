@@ -1,6 +1,7 @@
 /* global OffscreenCanvas, requestAnimationFrame */
 import { launchPuppeteer } from '../../tests/e2e/support/browsers.mjs';
 import { startGateway } from '../../tests/e2e/support/gateway.mjs';
+import { gatewayRelease } from '../paths.mjs';
 import { drawLarge, largeJobs } from '../../tests/e2e/support/large-jobs.mjs';
 
 /** Small work, to see what a call costs beside it. @type {Record<string, object>} */
@@ -17,7 +18,7 @@ const smallJobs = {
  * @returns {Promise<{ rows: import('./rounds.mjs').Row[], close: () => Promise<void> }>}
  */
 export async function demoCapabilities() {
-  const gateway = await startGateway();
+  const gateway = await startGateway({ binary: gatewayRelease });
   const launched = await launchPuppeteer();
   const page = await launched.newPage();
   await page.goto(`${gateway.url}/`);

@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { launchPuppeteer } from '../../tests/e2e/support/browsers.mjs';
 import { startGateway } from '../../tests/e2e/support/gateway.mjs';
 import { serveFiles } from '../../tests/e2e/support/static-server.mjs';
+import { gatewayRelease } from '../paths.mjs';
 import { echoSocket, setUpPage } from './transports-page.mjs';
 import { perCall } from './rounds.mjs';
 
@@ -17,7 +18,7 @@ const params = { value: 1 };
  */
 export async function transports() {
   const server = await serveFiles({ pages: { '/bench': '<!doctype html><title>Benchmark</title><link rel="icon" href="data:,">' } });
-  const gateway = await startGateway({ args: ['--allow-origin', server.origin] });
+  const gateway = await startGateway({ binary: gatewayRelease, args: ['--allow-origin', server.origin] });
   const launched = await launchPuppeteer();
   const page = await launched.newPage();
   await page.goto(server.url('/bench'));

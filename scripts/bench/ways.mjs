@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { build } from '../build.mjs';
 import { always, lastMeasure } from '../build/size.mjs';
 import { root } from '../paths.mjs';
 import { checkpoints } from './checkpoint.mjs';
@@ -23,6 +24,7 @@ export async function benchmarkWays(rounds, write) {
   const results = [];
   let version = '';
   let costs = '';
+  await build();
   for (const open of [transports, cluster, checkpoints, demoCapabilities]) {
     const part = await open();
     try {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { root } from '../paths.mjs';
-import { filesUnder, unlessDone } from './stamp.mjs';
+import { filesUnder } from './stamp.mjs';
 
 const sources = join(root, 'src', 'web', 'js');
 const folder = join(root, 'src', 'web', 'bundled');
@@ -37,18 +37,15 @@ async function made() {
 /** @param {string} name */
 const written = (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined);
 
-/** Makes the JavaScript of the crate anew where its sources have changed. */
+/** Makes the JavaScript of the crate anew where it is not what its sources make. */
 export async function bundleForCrate() {
-  const inputs = [sources, join(root, 'package-lock.json'), join(root, 'scripts', 'build', 'crate-glue.mjs')];
-  await unlessDone({ name: 'crate-glue', inputs, outputs: [join(folder, 'page.js')] }, async () => {
-    const files = await made();
-    mkdirSync(folder, { recursive: true });
-    for (const path of filesUnder(folder).filter((it) => !files.has(basename(it)))) rmSync(path);
-    for (const [name, text] of files) {
-      // Cargo goes by the times of files.
-      if (text !== written(name)) writeFileSync(join(folder, name), text);
-    }
-  });
+  const files = await made();
+  mkdirSync(folder, { recursive: true });
+  for (const path of filesUnder(folder).filter((it) => !files.has(basename(it)))) rmSync(path);
+  for (const [name, text] of files) {
+    // Cargo goes by the times of files.
+    if (text !== written(name)) writeFileSync(join(folder, name), text);
+  }
 }
 
 /** @returns {Promise<string[]>} the names of the files that the crate ships */

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleForCrate } from '../build/crate-glue.mjs';
 import { chromiumFlags } from '../browser/flags.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
@@ -15,6 +16,7 @@ import { countRustTests, settle } from './counts.mjs';
  * @param {number} options.timeoutMs
  */
 export async function runWasmTests({ tools, filters, timeoutMs }) {
+  await bundleForCrate();
   const { code, output } = await run('cargo', [
     'test', '--locked', '--package', 'caphost', '--package', 'caphost-example-rust', '--lib', '--tests', '--target', 'wasm32-unknown-unknown', ...filters,
   ], {

@@ -66,7 +66,7 @@ impl From<&crate::wire::Failure> for AbpError {
 pub enum Outcome {
     /// With what it was to return.
     Done {
-        /// What the handler returned, if that is not null: in one line.
+        /// What the handler returned, as JSON without line breaks. None for null.
         data: Option<Json>,
         /// `{duration, cached?}`, if the app says.
         metadata: Option<Value>,
@@ -118,7 +118,7 @@ impl Outcome {
             let data = data.map(|it| response.part(it).in_one_line());
             let metadata = metadata.map(serde_json::from_slice);
             return Ok(Outcome::Done {
-                data: data.transpose()?,
+                data,
                 metadata: metadata.transpose()?,
             });
         }

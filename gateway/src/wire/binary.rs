@@ -44,8 +44,7 @@ pub enum Encoding {
     Utf8,
 }
 
-/// Whether JSON may have a file in it, as far as a quick look tells: without a member `mimeType` or
-/// `encoding`, written out or escaped, it has none.
+/// Whether JSON may hold a file: it has a member `mimeType` or `encoding`, or a `\u` that may hide one.
 pub fn is_possible_in(json: &str) -> bool {
     let has = |part: &str| memmem::find(json.as_bytes(), part.as_bytes()).is_some();
     has(r#""mimeType""#) || has(r#""encoding""#) || has(r"\u")

@@ -69,12 +69,15 @@ impl Json {
         Json::keep(text, Some(&self.0))
     }
 
-    /// The same in one line, as what is read line by line needs it.
-    pub(crate) fn in_one_line(self) -> serde_json::Result<Self> {
-        match memchr2(b'\n', b'\r', &self.0) {
-            Some(_) => Ok(Json::from(&self.value()?)),
-            None => Ok(self),
+    /// The same without line breaks, for what is read line by line. JSON has them between its parts
+    /// only.
+    pub(crate) fn in_one_line(self) -> Self {
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        if memchr2(b'\n', b'\r', &self.0).is_none() {
+            return self;
         }
+        let kept = self.0.iter().copied().filter(|byte| !is_break(byte));
+        Json(kept.collect())
     }
 
     /// What it says.

@@ -44,7 +44,7 @@ export async function overSockets(bench, sampling) {
     bench.missing.push('WebSocket through the gateway: `npm run build:gateway` builds it');
     return [];
   }
-  const gateway = await startGateway({ args: ['--allow-origin', bench.origin] });
+  const gateway = await startGateway({ binary: gatewayRelease, args: ['--allow-origin', bench.origin] });
   /** @type {(() => unknown)[]} */
   const closers = [() => gateway.stop()];
   try {

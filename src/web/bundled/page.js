@@ -503,11 +503,12 @@ var summaries = (documents) => documents.map((document2) => {
 });
 function progressInfo(operationId, info) {
   const { percentage, progress, total } = info;
+  const share = () => Math.round(progress / total * 1e8) / 1e6;
   const known3 = [progress, total].every((it) => typeof it === "number") && total > 0;
   return {
     ...info,
     operationId,
-    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, progress / total * 100)) }
+    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, share())) }
   };
 }
 function refusal(type, callId, error) {

@@ -165,11 +165,12 @@ function canonical(text) {
 // src/web/js/json-rpc/result.js
 var asText = (text) => ({ type: "text", text });
 function done(data = null, metadata, promised, callId) {
+  const keeps = isObject(data) || !promised;
   const holder = { data };
-  const files = extract(holder, 1, callId);
+  const files = extract(holder, keeps ? 1 : 2, callId);
   const text = data === null ? [] : [asText(typeof data === "string" ? data : JSON.stringify(data))];
   const content = [...text, ...files];
-  if (isObject(data) || !promised) {
+  if (keeps) {
     return {
       content,
       ...isObject(data) && { structuredContent: data },

@@ -131,11 +131,13 @@ export const summaries = (documents) =>
  */
 export function progressInfo(operationId, info) {
   const { percentage, progress, total } = info;
+  // 7 of 100 are 7 %, and not 7.000000000000001.
+  const share = () => Math.round((progress / total) * 1e8) / 1e6;
   const known = [progress, total].every((it) => typeof it === 'number') && total > 0;
   return {
     ...info,
     operationId,
-    ...(typeof percentage !== 'number' && known && { percentage: Math.min(100, Math.max(0, (progress / total) * 100)) }),
+    ...(typeof percentage !== 'number' && known && { percentage: Math.min(100, Math.max(0, share())) }),
   };
 }
 

@@ -13,6 +13,7 @@ test('progress carries the token, fills in the percentage, and is dropped after 
       kept = context;
       context.progress({ progress: 1, total: 4, stage: 'first', estimatedRemaining: 30 });
       context.progress({ progress: 9, total: 4 });
+      context.progress({ progress: 7, total: 100 });
       context.progress({ progress: 2, total: 0 });
       context.progress({ progress: 3, total: 4, percentage: 10, operationId: 'forged' });
       return 'done';
@@ -39,6 +40,7 @@ test('progress carries the token, fills in the percentage, and is dropped after 
   const infos = (/** @type {unknown} */ operationId) => [
     { operationId, progress: 1, total: 4, percentage: 25, stage: 'first', estimatedRemaining: 30 },
     { operationId, progress: 9, total: 4, percentage: 100 },
+    { operationId, progress: 7, total: 100, percentage: 7 },
     { operationId, progress: 2, total: 0 },
     { operationId, progress: 3, total: 4, percentage: 10 },
   ];

@@ -24,11 +24,12 @@ const stopGraceMs = 5000;
  * @param {number} [options.port] a certain port, for a gateway that comes back
  * @param {string[]} [options.args] further arguments of `serve`
  * @param {Record<string, string>} [options.env]
+ * @param {string} [options.binary] another build, such as the one to deploy
  * @returns {Promise<Gateway>}
  */
-export async function startGateway({ port = 0, args = [], env = {} } = {}) {
-  if (!existsSync(gatewayBinary)) throw new Error(`${gatewayBinary} is missing: \`npm run build:gateway\` builds it`);
-  const child = spawn(gatewayBinary, ['serve', '--port', String(port), ...args], {
+export async function startGateway({ port = 0, args = [], env = {}, binary = gatewayBinary } = {}) {
+  if (!existsSync(binary)) throw new Error(`${binary} is missing: \`npm run build:gateway\` builds it`);
+  const child = spawn(binary, ['serve', '--port', String(port), ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

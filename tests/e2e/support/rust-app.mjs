@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
-import { oneCopyOfSnippets } from '../../../scripts/build/snippets.mjs';
 import { buildWasm, copyInto } from '../../../scripts/build/wasm.mjs';
 import { glueDir, root } from '../../../scripts/paths.mjs';
 import { setUpWasm } from '../../../scripts/setup.mjs';
@@ -25,7 +24,6 @@ export async function buildRustApp(user) {
     format: 'esm',
     target: 'es2022',
     logOverride: { 'duplicate-object-key': 'silent' },
-    plugins: [oneCopyOfSnippets],
   });
   copyInto([join(glue, 'caphost_test_app_bg.wasm')], outdir);
   return outdir;

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findWebKit } from '../../../scripts/browser/find.mjs';
+import { freePort } from './free-port.mjs';
 
 /**
  * WebKitGTK's browser through its own driver, as neither Puppeteer nor Playwright drives it. Its pages
@@ -143,14 +143,4 @@ async function untilReady(ask) {
       await sleep(50);
     }
   }
-}
-
-/** The driver names no port that it has picked itself. @returns {Promise<number>} */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
 }

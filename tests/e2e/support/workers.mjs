@@ -23,15 +23,16 @@ import { startGateway } from './gateway.mjs';
  * @param {{ url: string }} redis
  * @param {number} count
  * @param {string[]} [args] further arguments of `serve`
+ * @param {string} [binary] another build of the gateway
  * @returns {Promise<Worker[]>}
  */
-export function startWorkers(redis, count, args = []) {
-  return Promise.all(Array.from({ length: count }, (_, index) => startWorker(redis, `worker-${index + 1}`, args)));
+export function startWorkers(redis, count, args = [], binary) {
+  return Promise.all(Array.from({ length: count }, (_, index) => startWorker(redis, `worker-${index + 1}`, args, binary)));
 }
 
-/** @param {{ url: string }} redis @param {string} name @param {string[]} args @returns {Promise<Worker>} */
-async function startWorker(redis, name, args) {
-  const start = (port = 0) => startGateway({ port, args: ['--redis', redis.url, '--worker-name', name, ...args] });
+/** @param {{ url: string }} redis @param {string} name @param {string[]} args @param {string} [binary] @returns {Promise<Worker>} */
+async function startWorker(redis, name, args, binary) {
+  const start = (port = 0) => startGateway({ port, binary, args: ['--redis', redis.url, '--worker-name', name, ...args] });
   let gateway = await start();
   const { url, wsUrl, port } = gateway;
   const worker = {

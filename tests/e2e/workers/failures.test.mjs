@@ -175,7 +175,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (!seen) return;
     const { stop, step, took } = seen.cancel.metadata;
     assert.deepEqual([stop, step, seen.next], ['abandoned', 'terminate', 1]);
-    // It is not waited for.
+    // The proof of the end is not waited for.
     assert.ok(took >= 50 && took < 2500, `${took}`);
     assert.deepEqual(seen.call.metadata, seen.cancel.metadata);
   });

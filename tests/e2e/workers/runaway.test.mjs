@@ -153,11 +153,13 @@ for (const place of places) {
     test(`${place.name}: a handler in ${language} that looks whether it is to stop has returned`, { timeout: 60_000 }, async (context) => {
       const seen = await workers.run(context, place, runAway, language, 'heeds', 1, 2);
       if (!seen) return;
-      for (const { cancel, response, moved } of seen.all) {
+      for (const { took, cancel, response, moved } of seen.all) {
         // Without shared memory it cannot see anything while it computes.
         const [stop, step] = seen.shares ? ['returned', 'flag'] : ['terminated', 'terminate'];
         assert.deepEqual([cancel.cancelled, cancel.metadata.stop, cancel.metadata.step], [true, stop, step]);
         assert.deepEqual(response.metadata, cancel.metadata);
+        // Long before its grace is over.
+        assert.ok(took < 10_000, `${took}`);
         assert.equal(moved, 0);
       }
     });

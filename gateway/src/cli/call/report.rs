@@ -57,9 +57,13 @@ impl Report {
                 if let Some(metadata) = metadata {
                     document["metadata"] = metadata;
                 }
-                let data = data.and_then(|data| data.value().ok());
-                let data = data.unwrap_or_default();
-                return self.deliver(data, document, signals).await;
+                return match data.map(|data| data.value()).transpose() {
+                    Ok(data) => {
+                        let data = data.unwrap_or_default();
+                        self.deliver(data, document, signals).await
+                    }
+                    Err(error) => complain(&format!("the result cannot be read: {error}")),
+                };
             }
             End::Settled(Outcome::Cancelled { stop, by, .. }, confirmation) => {
                 document["cancelled"] = true.into();

@@ -107,14 +107,18 @@ pub fn done(
     promised: impl FnOnce() -> bool,
     run: RunId,
 ) -> ToolResult {
+    let is_object = data.as_ref().is_some_and(|it| it.as_str().starts_with('{'));
+    let is_broken = !is_object && promised();
+    // The error comes first.
+    let first = if is_broken { 2 } else { 1 };
     let (data, files) = match data {
-        Some(data) => without_files(data, run),
+        Some(data) => without_files(data, first, run),
         None => (None, Vec::new()),
     };
-    let structured_content = data.clone().filter(|it| it.as_str().starts_with('{'));
+    let structured_content = data.clone().filter(|_| is_object);
     let said = data.map(Block::of);
     let content = said.into_iter().chain(files.into_iter().map(Block::Ours));
-    if structured_content.is_none() && promised() {
+    if is_broken {
         let error = AbpError::new(
             Code::INTERNAL_ERROR,
             "The app's answer is not the object its outputSchema promises",
@@ -132,13 +136,13 @@ pub fn done(
 }
 
 /// The data without the bytes of its files, and their blocks. Only what may have files in it is read.
-fn without_files(data: Json, run: RunId) -> (Option<Json>, Vec<Value>) {
+fn without_files(data: Json, first: usize, run: RunId) -> (Option<Json>, Vec<Value>) {
     let may_have_files = is_possible_in(data.as_str());
     let value = may_have_files.then(|| data.value().ok()).flatten();
     let Some(mut value) = value else {
         return (Some(data), Vec::new());
     };
-    let files = extract(&mut value, 1, run);
+    let files = extract(&mut value, first, run);
     match files.is_empty() {
         true => (Some(data), files),
         false => (Some(Json::from(&value)), files),

@@ -16,11 +16,13 @@ const asText = (text) => ({ type: 'text', text });
  * @param {string} callId
  */
 export function done(data = null, metadata, promised, callId) {
+  const keeps = isObject(data) || !promised;
   const holder = { data };
-  const files = extract(holder, 1, callId);
+  // Where it breaks its promise, the error comes first.
+  const files = extract(holder, keeps ? 1 : 2, callId);
   const text = data === null ? [] : [asText(typeof data === 'string' ? data : JSON.stringify(data))];
   const content = [...text, ...files];
-  if (isObject(data) || !promised) {
+  if (keeps) {
     return {
       content,
       ...(isObject(data) && { structuredContent: data }),

@@ -2,8 +2,8 @@
  * What runs in a worker: it takes the lock that proves the worker's end, loads the module of the
  * handler, and runs one call at a time.
  *
- * Nothing else is loaded into a worker, beside what the app's module loads itself. The package has
- * this bundled, as what is both a module and a classic script.
+ * Nothing else is loaded into a worker, beside what the app's module loads itself. The package and the
+ * crate have this bundled, as what is both a module and a classic script.
  */
 import { failure, text } from '../errors.js';
 import { underSignal } from '../signal.js';

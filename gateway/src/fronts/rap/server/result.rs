@@ -43,7 +43,7 @@ impl Body {
         match of_file(value) {
             Ok(parts) => Body::Content(parts.into()),
             Err(Value::String(text)) => Body::Text(text),
-            Err(other) => Body::Text(other.to_string()),
+            Err(_) => Body::Text(text.into()),
         }
     }
 
@@ -148,6 +148,9 @@ mod tests {
         assert_eq!(done(json!("a \"b\"")), text("a \"b\""));
         assert_eq!(done(json!({ "a": [1, null] })), text(r#"{"a":[1,null]}"#));
         assert_eq!(done(json!(7)), text("7"));
+        let written = r#"{"b":"\u0001","a":1}"#;
+        let data = Some(Json::from(written.to_string()));
+        assert_eq!(Body::of_data(data), text(written));
         assert_eq!(
             Body::of(Outcome::Done {
                 data: None,
