@@ -8,12 +8,13 @@ import { setUpWasm } from '../../../scripts/setup.mjs';
  * Builds tests/rust-app as a Rust author would: cargo, wasm-bindgen, a bundler.
  *
  * @param {string} user whose it is: tests that run at the same time would take the folder from each other
+ * @param {string} [profile] of cargo: the tests want it soon, who measures wants it optimised
  * @returns {Promise<string>} the folder of its module
  */
-export async function buildRustApp(user) {
+export async function buildRustApp(user, profile = 'dev') {
   const { wasmBindgen } = await setUpWasm();
   const glue = join(glueDir, `rust-app-${user}`);
-  await buildWasm({ crate: 'caphost-test-app', profile: 'dev', out: glue, name: 'caphost_test_app', wasmBindgen });
+  await buildWasm({ crate: 'caphost-test-app', profile, out: glue, name: 'caphost_test_app', wasmBindgen });
   const outdir = `${glue}-bundle`;
   await bundle({
     absWorkingDir: root,
