@@ -143,10 +143,8 @@ fn without_files(data: Json, first: usize, run: RunId) -> (Option<Json>, Vec<Val
         return (Some(data), Vec::new());
     };
     let files = extract(&mut value, first, run);
-    match files.is_empty() {
-        true => (Some(data), files),
-        false => (Some(Json::from(&value)), files),
-    }
+    // Written anew without files, too: a model reads characters, not what they are escaped as.
+    (Some(Json::from(&value)), files)
 }
 
 /// The result of a call that failed: what went wrong is for the model to read.
@@ -238,12 +236,15 @@ mod tests {
 
     #[test]
     fn data_without_files_is_written_as_it_came() {
-        let written = r#"{"b":1.0,"a":"\u0001\"","mimeTypes":[1e3]}"#;
+        let written = r#"{"b":1.0,"a":"\"","mimeTypes":[1e3]}"#;
         let result = done(Some(written.to_string().into()), None, || true, run());
         let answer = answer(&Id::read(&json!(1)).unwrap(), Ok(result));
         assert!(answer.contains(&format!(r#""structuredContent":{written}"#)));
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answer["result"]["content"][0]["text"], written);
+        let escaped = r#"{"a":"\u00e9"}"#;
+        let result = done(Some(escaped.to_string().into()), None, || true, run());
+        assert_eq!(value(&result)["content"][0]["text"], r#"{"a":"é"}"#);
         let said = r#""a \"b\" \u0001""#;
         let result = done(Some(said.to_string().into()), None, || false, run());
         assert_eq!(value(&result)["content"][0]["text"], "a \"b\" \u{1}");

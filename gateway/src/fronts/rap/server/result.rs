@@ -43,7 +43,8 @@ impl Body {
         match of_file(value) {
             Ok(parts) => Body::Content(parts.into()),
             Err(Value::String(text)) => Body::Text(text),
-            Err(_) => Body::Text(text.into()),
+            // A model reads characters, not what they are escaped as.
+            Err(other) => Body::Text(other.to_string()),
         }
     }
 
@@ -148,9 +149,11 @@ mod tests {
         assert_eq!(done(json!("a \"b\"")), text("a \"b\""));
         assert_eq!(done(json!({ "a": [1, null] })), text(r#"{"a":[1,null]}"#));
         assert_eq!(done(json!(7)), text("7"));
-        let written = r#"{"b":"\u0001","a":1}"#;
-        let data = Some(Json::from(written.to_string()));
-        assert_eq!(Body::of_data(data), text(written));
+        let data = |it: &str| Some(Json::from(it.to_string()));
+        let written = r#"{"b":1.0,"a":1}"#;
+        assert_eq!(Body::of_data(data(written)), text(written));
+        let escaped = data(r#"{"a":"\u00e9"}"#);
+        assert_eq!(Body::of_data(escaped), text(r#"{"a":"é"}"#));
         assert_eq!(
             Body::of(Outcome::Done {
                 data: None,
