@@ -23,7 +23,7 @@ use super::{Error, perform};
 ///     host.register_worker(Capability::new("hash.file"), &module)
 /// }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct WorkerModule {
     pub(super) url: String,
     pub(super) options: JsValue,
@@ -70,14 +70,19 @@ impl WorkerModule {
         self.with("finish", run.into_js_value())
     }
 
-    fn with(mut self, key: &str, value: impl Into<JsValue>) -> Self {
-        // A clone of this has its own.
-        let (own, given) = (
-            Object::<JsValue>::new(),
-            Object::unchecked_from_js(self.options),
-        );
-        self.options = Object::assign(&own, &given).into();
+    fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
         put(&self.options, key, value);
         self
+    }
+}
+
+/// A clone has settings of its own.
+impl Clone for WorkerModule {
+    fn clone(&self) -> Self {
+        let given = Object::unchecked_from_js_ref(&self.options);
+        WorkerModule {
+            url: self.url.clone(),
+            options: Object::assign(&Object::<JsValue>::new(), given).into(),
+        }
     }
 }

@@ -18,6 +18,8 @@ use base64::{DecodeError, Engine};
 use memchr::memmem;
 use serde_json::{Map, Value};
 
+use super::Json;
+
 /// One file in a result. Its content stays in the result, where [`Binary::path`] leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary {
@@ -44,10 +46,13 @@ pub enum Encoding {
     Utf8,
 }
 
-/// Whether JSON may hold a file: it has a member `mimeType` or `encoding`, or a `\u` that may hide one.
-pub fn is_possible_in(json: &str) -> bool {
-    let has = |part: &str| memmem::find(json.as_bytes(), part.as_bytes()).is_some();
-    has(r#""mimeType""#) || has(r#""encoding""#) || has(r"\u")
+/// What JSON says, if it may hold a file: it has a member `mimeType` or `encoding`, or a `\u` that may
+/// hide one. What is large and holds none need not be read.
+pub fn opened(json: &Json) -> Option<Value> {
+    let text = json.as_str().as_bytes();
+    let has = |part: &str| memmem::find(text, part.as_bytes()).is_some();
+    let may_hold_a_file = has(r#""mimeType""#) || has(r#""encoding""#) || has(r"\u");
+    may_hold_a_file.then(|| json.value().ok()).flatten()
 }
 
 impl Binary {

@@ -72,12 +72,11 @@ impl Json {
     /// The same without line breaks, for what is read line by line. JSON has them between its parts
     /// only.
     pub(crate) fn in_one_line(self) -> Self {
-        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
         if memchr2(b'\n', b'\r', &self.0).is_none() {
             return self;
         }
-        let kept = self.0.iter().copied().filter(|byte| !is_break(byte));
-        Json(kept.collect())
+        let bytes = self.0.iter().copied();
+        Json(bytes.filter(|it| !matches!(it, b'\n' | b'\r')).collect())
     }
 
     /// What it says.

@@ -1,10 +1,11 @@
 //! What each method does.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -35,7 +36,7 @@ impl Peer {
         if notices {
             tokio::spawn(tell_of_cancels(self.clone(), self.hub.cancellations()));
         }
-        self.send(&message::success(id.value(), answer));
+        self.send_text(message::success(id.value(), &answer));
     }
 
     /// `shutdown`: cancels what is in flight, and is answered after that.
@@ -49,8 +50,8 @@ impl Peer {
                 () = peer.gone.cancelled() => return,
                 () = peer.in_flight.calls_over() => {}
             }
-            let answer = message::success(id.value(), Value::Null);
-            peer.in_flight.end(&id, || peer.send(&answer));
+            let answer = message::success(id.value(), &Value::Null);
+            peer.in_flight.end(&id, || peer.send_text(answer));
         });
     }
 
@@ -88,8 +89,8 @@ impl Peer {
         match offer {
             Ok(offer) => {
                 let documents: Vec<_> = offer.capabilities.iter().map(document).collect();
-                let result = Map::from_iter([("capabilities".into(), documents.into())]);
-                let answer = message::success(id.value(), result.into()).to_string();
+                let result = BTreeMap::from([("capabilities", documents)]);
+                let answer = message::success(id.value(), &result);
                 turn.end(answer.len());
                 self.send_text(answer);
             }
@@ -202,7 +203,7 @@ impl Calling {
         }
         let id = self.id.value();
         match outcome {
-            Outcome::Done { data, metadata } => message::success_text(id, &Done { data, metadata }),
+            Outcome::Done { data, metadata } => message::success(id, &Done { data, metadata }),
             Outcome::Failed(error) => failed(&self.id, &error).to_string(),
             Outcome::Cancelled { stop, by, .. } => {
                 message::cancelled(&self.id, &self.capability, stop, by).to_string()

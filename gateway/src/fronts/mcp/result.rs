@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::content::extract;
 use crate::broker::runs::RunId;
 use crate::gateway::AbpError;
-use crate::wire::binary::is_possible_in;
-use crate::wire::json_rpc::{Id, RpcError, code, success_text};
+use crate::wire::binary::opened;
+use crate::wire::json_rpc::{Id, RpcError, code, success};
 use crate::wire::{Json, stopped_by};
 use caphost::call::{Code, Stop, StoppedBy};
 
@@ -33,21 +33,15 @@ pub struct ToolResult {
 #[serde(untagged)]
 enum Block {
     String {
-        r#type: Text,
+        r#type: &'static str,
         text: Json,
     },
     Json {
-        r#type: Text,
+        r#type: &'static str,
         #[serde(serialize_with = "as_text")]
         text: Json,
     },
     Ours(Value),
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Text {
-    Text,
 }
 
 fn as_text<S: Serializer>(json: &Json, serializer: S) -> Result<S::Ok, S::Error> {
@@ -57,7 +51,7 @@ fn as_text<S: Serializer>(json: &Json, serializer: S) -> Result<S::Ok, S::Error>
 impl Block {
     /// A string as itself, and all else as JSON.
     fn of(data: Json) -> Self {
-        let (r#type, text) = (Text::Text, data);
+        let (r#type, text) = ("text", data);
         match text.as_str().starts_with('"') {
             true => Block::String { r#type, text },
             false => Block::Json { r#type, text },
@@ -94,7 +88,7 @@ pub fn complete(mut result: Value) -> Value {
 /// The answer to a request, as text.
 pub fn answer<R: Serialize>(id: &Id, ended: Result<R, RpcError>) -> String {
     match ended {
-        Ok(result) => success_text(id.value(), &result),
+        Ok(result) => success(id.value(), &result),
         Err(error) => error.answer(id.value()).to_string(),
     }
 }
@@ -111,13 +105,11 @@ pub fn done(
     let is_broken = !is_object && promised();
     // The error comes first.
     let first = if is_broken { 2 } else { 1 };
-    let (data, files) = match data {
-        Some(data) => without_files(data, first, run),
-        None => (None, Vec::new()),
-    };
+    let (data, files) = data.map(|data| without_files(data, first, run)).unzip();
     let structured_content = data.clone().filter(|_| is_object);
     let said = data.map(Block::of);
-    let content = said.into_iter().chain(files.into_iter().map(Block::Ours));
+    let files = files.unwrap_or_default().into_iter().map(Block::Ours);
+    let content = said.into_iter().chain(files);
     if is_broken {
         let error = AbpError::new(
             Code::INTERNAL_ERROR,
@@ -136,15 +128,13 @@ pub fn done(
 }
 
 /// The data without the bytes of its files, and their blocks. Only what may have files in it is read.
-fn without_files(data: Json, first: usize, run: RunId) -> (Option<Json>, Vec<Value>) {
-    let may_have_files = is_possible_in(data.as_str());
-    let value = may_have_files.then(|| data.value().ok()).flatten();
-    let Some(mut value) = value else {
-        return (Some(data), Vec::new());
+fn without_files(data: Json, first: usize, run: RunId) -> (Json, Vec<Value>) {
+    let Some(mut value) = opened(&data) else {
+        return (data, Vec::new());
     };
     let files = extract(&mut value, first, run);
     // Written anew without files, too: a model reads characters, not what they are escaped as.
-    (Some(Json::from(&value)), files)
+    (Json::from(&value), files)
 }
 
 /// The result of a call that failed: what went wrong is for the model to read.

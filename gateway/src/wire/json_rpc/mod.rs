@@ -13,7 +13,7 @@ pub use cancel::{Cancel, read_cancel};
 pub use message::{Fault, Id, Message, read};
 pub use write::{
     RpcError, cancel_notice, cancelled, ended, failed, notification, progress, refused, rpc_code,
-    success, success_text,
+    success,
 };
 
 /// Methods every peer may use, ours, and those of the protocols our peers come from.

@@ -13,13 +13,8 @@ use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 /// What of an `ABPError` goes into the `data` of an error; its message goes beside.
 const IN_DATA: [&str; 5] = ["code", "retryable", "details", "retryAfter", "alternatives"];
 
-/// The answer to a request that succeeded.
-pub fn success(id: &Value, result: Value) -> Value {
-    with(json!({ "jsonrpc": "2.0", "id": id }), "result", result)
-}
-
-/// The same as text, of a result that need not be read first.
-pub fn success_text(id: &Value, result: &impl Serialize) -> String {
+/// The answer to a request that succeeded, as text: what an app has returned need not be read for it.
+pub fn success(id: &Value, result: &impl Serialize) -> String {
     #[derive(Serialize)]
     struct Success<'a, R> {
         jsonrpc: &'static str,
@@ -250,7 +245,8 @@ mod tests {
     #[test]
     fn a_result_and_a_notice() {
         let expected = json!({ "jsonrpc": "2.0", "id": "", "result": null });
-        assert_eq!(success(&json!(""), Value::Null), expected);
+        let answer = success(&json!(""), &Value::Null);
+        assert_eq!(serde_json::from_str::<Value>(&answer).unwrap(), expected);
         let notice = cancel_notice("1", Some("why"));
         let params = json!({ "requestId": "1", "reason": "why" });
         let method = "notifications/cancelled";

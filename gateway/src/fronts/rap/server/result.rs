@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX};
 use crate::gateway::calls::{AbpError, Outcome};
 use crate::wire::Json;
-use crate::wire::binary::{Binary, Encoding, canonical, is_possible_in};
+use crate::wire::binary::{Binary, Encoding, canonical, opened};
 use crate::wire::stops;
 use caphost::call::Stop;
 
@@ -35,8 +35,10 @@ impl Body {
             return Body::Text("null".into());
         };
         let text = data.as_str();
-        let is_as_written = !text.starts_with('"') && !is_possible_in(text);
-        let value = (!is_as_written).then(|| data.value().ok()).flatten();
+        let value = match text.starts_with('"') {
+            true => data.value().ok(),
+            false => opened(&data),
+        };
         let Some(value) = value else {
             return Body::Text(text.into());
         };
