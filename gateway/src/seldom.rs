@@ -1,8 +1,10 @@
 //! What goes on for long, or is done again and again, is logged now and then.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Time between two log lines on the same subject.
 const SELDOM: Duration = Duration::from_secs(10);
@@ -21,7 +23,7 @@ impl Seldom {
     }
 
     fn is_due_at(&self, now: Instant) -> bool {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         let is_due = last.is_none_or(|last| now.duration_since(last) >= SELDOM);
         if is_due {
             *last = Some(now);
@@ -59,7 +61,7 @@ impl SeldomOf {
     }
 
     fn is_due_at(&self, subject: &str, now: Instant) -> Option<usize> {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.0.lock();
         told.lately
             .retain(|(_, at)| now.saturating_duration_since(*at) < SELDOM);
         let is_known = told.lately.iter().any(|(known, _)| known == subject);
@@ -87,7 +89,7 @@ struct Lately {
 impl SeldomEach {
     /// Whether a line about `who` is due, and how many were passed over since the last.
     pub fn is_due(&self, who: &Arc<str>) -> Option<usize> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let new = Lately {
             logged: Instant::now(),
             passed_over: 0,
@@ -145,7 +147,7 @@ mod tests {
             assert_eq!(seldom.is_due(&loud), None);
         }
         assert_eq!(seldom.is_due(&calm), Some(0));
-        seldom.0.lock().unwrap().get_mut(&loud).unwrap().logged -= SELDOM;
+        seldom.0.lock().get_mut(&loud).unwrap().logged -= SELDOM;
         assert_eq!(seldom.is_due(&loud), Some(1_000));
         assert_eq!(seldom.is_due(&loud), None);
     }

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use parking_lot::Mutex;
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{AsyncCommands, RedisError, RedisResult};
 use serde_json::json;
@@ -44,7 +44,7 @@ impl Published {
     /// The next, when there is one.
     pub async fn next(&self) -> String {
         loop {
-            if let Some(message) = self.messages().pop_front() {
+            if let Some(message) = self.messages.lock().pop_front() {
                 return message;
             }
             self.more.notified().await;
@@ -53,17 +53,13 @@ impl Published {
 
     /// Whether there was room.
     fn add(&self, message: String) -> bool {
-        let mut messages = self.messages();
+        let mut messages = self.messages.lock();
         let room = messages.len() < WAITING;
         if room {
             messages.push_back(message);
             self.more.notify_one();
         }
         room
-    }
-
-    fn messages(&self) -> MutexGuard<'_, VecDeque<String>> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use redis::aio::MultiplexedConnection;
 use redis::{ExistenceCheck, FromRedisValue, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
 
@@ -52,7 +52,7 @@ impl Held {
         let Some(until) = Instant::now().checked_add(time) else {
             return;
         };
-        let mut held = self.held();
+        let mut held = self.0.lock();
         if held.len() >= HELD {
             held.retain(|_, it| it.until > Instant::now());
         }
@@ -68,14 +68,14 @@ impl Held {
 
     /// It holds no more: that is to be told.
     fn release(&self, name: &str, fact: &[u8]) {
-        if let Some(held) = self.held().get_mut(name).filter(|it| it.fact == fact) {
+        if let Some(held) = self.0.lock().get_mut(name).filter(|it| it.fact == fact) {
             held.released = true;
         }
     }
 
     /// Redis has heard that it holds no more.
     fn forget(&self, name: &str, fact: &[u8]) {
-        let mut held = self.held();
+        let mut held = self.0.lock();
         let heard = held
             .get(name)
             .is_some_and(|it| it.released && it.fact == fact);
@@ -87,16 +87,12 @@ impl Held {
     /// Those that still hold, or those that are released; and for how long they would.
     fn all(&self, released: bool) -> Vec<(String, Vec<u8>, Duration)> {
         let now = Instant::now();
-        let mut held = self.held();
+        let mut held = self.0.lock();
         held.retain(|_, it| it.until > now);
         let meant = held.iter().filter(|(_, it)| it.released == released);
         meant
             .map(|(name, it)| (name.clone(), it.fact.clone(), it.until - now))
             .collect()
-    }
-
-    fn held(&self) -> MutexGuard<'_, HashMap<String, HeldFact>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -227,7 +223,7 @@ impl Cluster {
     }
 
     async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
-        let mut connection = self.commands().clone().ok_or(Away)?;
+        let mut connection = self.commands.lock().clone().ok_or(Away)?;
         self.traffic.commands.add_many(commands.len());
         // The connection has a timeout of its own. Before it is over Redis may have heard of this.
         let answer = commands.query_async(&mut connection).await;
@@ -239,11 +235,7 @@ impl Cluster {
 
     /// From now on there is that connection for commands, or none.
     pub(super) fn command_by(&self, connection: Option<MultiplexedConnection>) {
-        *self.commands() = connection;
-    }
-
-    fn commands(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.commands.lock() = connection;
     }
 }
 

@@ -34,11 +34,12 @@ mod records;
 mod session;
 mod workers;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::DefaultDirectRateLimiter;
+use parking_lot::{Mutex, MutexGuard};
 use redis::aio::MultiplexedConnection;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
@@ -322,6 +323,6 @@ impl Cluster {
     }
 
     fn peers(&self) -> MutexGuard<'_, Peers> {
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.peers.lock()
     }
 }

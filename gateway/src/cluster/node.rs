@@ -13,9 +13,9 @@
 //! In a Redis Cluster one node has them all, as all keys of one prefix lie in one slot. Any node
 //! that is asked names it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{
     AsyncCommands, AsyncConnectionConfig, Client, ConnectionAddr, RedisError, RedisResult,
@@ -97,7 +97,7 @@ impl Node {
     /// Finds out which node has the keys: a connection to it, for commands that are answered at once.
     pub async fn find(&self) -> RedisResult<MultiplexedConnection> {
         let mut found = self.follow(self.configured.clone()).await;
-        let nodes = self.found().nodes.clone();
+        let nodes = self.found.lock().nodes.clone();
         for node in &nodes {
             if found.is_ok() {
                 break;
@@ -109,7 +109,7 @@ impl Node {
         let nodes = nodes.arg("NODES").query_async::<String>(&mut connection);
         // A Redis that is no Redis Cluster answers with an error.
         let nodes = nodes.await.as_deref().map(addresses).unwrap_or_default();
-        *self.found() = Found { client, nodes };
+        *self.found.lock() = Found { client, nodes };
         Ok(connection)
     }
 
@@ -169,11 +169,7 @@ impl Node {
     }
 
     fn client(&self) -> Client {
-        self.found().client.clone()
-    }
-
-    fn found(&self) -> MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+        self.found.lock().client.clone()
     }
 }
 

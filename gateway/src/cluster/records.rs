@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, ExistenceCheck, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
 use tokio::time::timeout;
@@ -47,26 +48,26 @@ struct State {
 impl Records {
     /// What changes from now on is to be written, under that id.
     fn begin(&self, me: WorkerId) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.on = true;
         state.homes.insert(me);
     }
 
     /// Under which other ids of this worker runs were written.
     fn former(&self, me: WorkerId) -> Vec<WorkerId> {
-        let state = self.state();
+        let state = self.0.lock();
         let homes = state.homes.iter().copied();
         homes.filter(|id| *id != me).collect()
     }
 
     /// What was written under these ids is gone.
     fn moved(&self, from: &[WorkerId]) {
-        self.state().homes.retain(|id| !from.contains(id));
+        self.0.lock().homes.retain(|id| !from.contains(id));
     }
 
     /// Nothing can be written: everything will be, later.
     pub fn end(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.on = false;
         state.begun.clear();
         state.changed.clear();
@@ -75,7 +76,7 @@ impl Records {
     /// Some that are to be written now, those that have just begun first; and whether all of those
     /// are among them.
     fn take(&self, max: usize) -> (Vec<RunId>, bool) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let next = || {
             state
                 .begun
@@ -88,13 +89,13 @@ impl Records {
 
     /// Whether everything is written, or about to be.
     pub fn is_empty(&self) -> bool {
-        let state = self.state();
+        let state = self.0.lock();
         state.begun.is_empty() && state.changed.is_empty()
     }
 
     /// What is happening to runs.
     pub fn note(&self, news: &[News]) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if !state.on {
             return;
         }
@@ -115,14 +116,10 @@ impl Records {
 
     /// These are to be written.
     fn changed(&self, runs: Vec<RunId>) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if state.on {
             runs.into_iter().for_each(|id| state.change(id));
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

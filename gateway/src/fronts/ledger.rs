@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::fronts::shares::Holder;
@@ -114,7 +115,7 @@ impl Ledger {
 
     /// An account with nothing on it; `evicted` is told when it has to make room.
     pub fn open(self: &Arc<Self>, party: Party, evicted: Arc<Notify>) -> Account {
-        let mut accounts = self.accounts();
+        let mut accounts = self.accounts.lock();
         accounts.last += 1;
         let number = accounts.last;
         let entry = Entry {
@@ -128,10 +129,6 @@ impl Ledger {
             ledger: self.clone(),
             number,
         }
-    }
-
-    fn accounts(&self) -> MutexGuard<'_, Accounts> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -182,7 +179,7 @@ impl Account {
     /// Sets how many bytes are kept. False if there is no room for them, or none any more for those
     /// kept before.
     pub fn set(&self, bytes: usize) -> bool {
-        let mut accounts = self.ledger.accounts();
+        let mut accounts = self.ledger.accounts.lock();
         if !accounts.set(self.number, bytes) {
             return false;
         }
@@ -197,13 +194,13 @@ impl Account {
 
     /// Whether it had to make room.
     pub fn is_evicted(&self) -> bool {
-        !self.ledger.accounts().all.contains_key(&self.number)
+        !self.ledger.accounts.lock().all.contains_key(&self.number)
     }
 }
 
 impl Drop for Account {
     fn drop(&mut self) {
-        self.ledger.accounts().remove(self.number);
+        self.ledger.accounts.lock().remove(self.number);
     }
 }
 
@@ -241,7 +238,7 @@ mod tests {
         assert!(other.set(20) && !open(&ledger, "one").set(101));
         assert!(!other.is_evicted());
         drop(other);
-        let accounts = ledger.accounts();
+        let accounts = ledger.accounts.lock();
         assert!(accounts.total == 0 && accounts.all.is_empty() && accounts.parties.is_empty());
     }
 

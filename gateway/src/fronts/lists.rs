@@ -3,10 +3,11 @@
 //! Also: who may ask for a list.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, StatusCode, Uri};
+use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
@@ -129,7 +130,7 @@ impl Turns {
     }
 
     fn paid(&self, holder: &Holder) -> Paid {
-        let mut all = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.of.lock();
         if let Some(known) = all.get(holder) {
             return known.clone();
         }
@@ -213,6 +214,6 @@ mod tests {
             let holder = Holder::Network(Ipv4Addr::from_bits(number).into());
             turns.take(&holder).await.unwrap().end(0);
         }
-        assert!(turns.of.lock().unwrap().capacity() < 100);
+        assert!(turns.of.lock().capacity() < 100);
     }
 }

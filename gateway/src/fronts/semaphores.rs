@@ -3,8 +3,9 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 /// One with this many permits, or as many as there can be.
@@ -29,7 +30,7 @@ impl<K: Eq + Hash> Semaphores<K> {
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
     {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(known) = known.get(name).and_then(Weak::upgrade) {
             return known;
         }
@@ -45,13 +46,13 @@ impl<K: Eq + Hash> Semaphores<K> {
 
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.0.lock().len()
     }
 
     /// How many are in use: somebody has a permit, or waits for one.
     #[cfg(test)]
     pub fn in_use(&self) -> usize {
-        let known = self.0.lock().unwrap();
+        let known = self.0.lock();
         known.values().filter(|it| it.strong_count() > 0).count()
     }
 }

@@ -6,9 +6,10 @@
 //! are closed.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
@@ -52,7 +53,7 @@ pub struct InUse(Arc<Open>);
 
 impl InUse {
     fn new(open: Arc<Open>, thread: Option<&str>, max: usize) -> Self {
-        let mut usage = open.usage();
+        let mut usage = open.usage.lock();
         usage.in_use += 1;
         usage.deserted = false;
         if let Some(thread) = thread
@@ -75,7 +76,7 @@ impl InUse {
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        let mut usage = self.0.usage();
+        let mut usage = self.0.usage.lock();
         usage.in_use -= 1;
         usage.last = Instant::now();
         self.0.look.notify_one();
@@ -83,20 +84,16 @@ impl Drop for InUse {
 }
 
 impl Open {
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// When it was last used, unless it is now.
     fn unused_since(&self) -> Option<Instant> {
-        let usage = self.usage();
+        let usage = self.usage.lock();
         (usage.in_use == 0).then_some(usage.last)
     }
 
     /// When it ends if it is not used any more; it does not end while it is in use.
     fn ends(&self, idle: Duration) -> Option<Instant> {
         let unused_since = self.unused_since()?;
-        match self.usage().deserted {
+        match self.usage.lock().deserted {
             true => Some(unused_since),
             false => Some(unused_since + idle),
         }
@@ -132,7 +129,7 @@ impl SharedSessions {
         thread: Option<&str>,
     ) -> InUse {
         let key = (owner.clone(), app.map(str::to_string));
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if let Some(known) = open.get(&key) {
             return InUse::new(known.clone(), thread, self.max);
         }
@@ -168,8 +165,8 @@ impl SharedSessions {
 
     /// Closes threads of that id for the owners and apps that `is_meant` picks.
     pub fn close_thread(&self, thread: &str, is_meant: impl Fn(&Identity, Option<&str>) -> bool) {
-        for ((owner, app), open) in &*self.open() {
-            let mut usage = open.usage();
+        for ((owner, app), open) in &*self.open.lock() {
+            let mut usage = open.usage.lock();
             if is_meant(owner, app.as_deref()) && usage.threads.remove(thread) {
                 usage.deserted = usage.threads.is_empty();
                 open.look.notify_one();
@@ -180,7 +177,7 @@ impl SharedSessions {
     /// Ends a session that is over.
     fn end_if_over(&self, key: &Key, session: &Arc<Open>) -> bool {
         // Nobody takes it into use while this looks.
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let over = session
             .ends(self.idle)
             .is_some_and(|at| at <= Instant::now());
@@ -193,10 +190,6 @@ impl SharedSessions {
         }
         over
     }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<Key, Arc<Open>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Ends the session that has not been used for longest.
@@ -207,7 +200,7 @@ fn make_room(open: &mut HashMap<Key, Arc<Open>>) {
     let oldest = unused.min_by_key(|(since, _)| *since);
     let oldest = oldest.map(|(_, key)| key.clone());
     if let Some(ended) = oldest.and_then(|key| open.remove(&key)) {
-        ended.usage().deserted = true;
+        ended.usage.lock().deserted = true;
         ended.look.notify_one();
     }
 }
@@ -276,7 +269,7 @@ mod tests {
             drop(sessions.session(&agent(name), None, None));
             std::thread::sleep(Duration::from_millis(2));
         }
-        let open = sessions.open();
+        let open = sessions.open.lock();
         let mut names: Vec<_> = open.keys().map(|(owner, _)| &*owner.name).collect();
         names.sort_unstable();
         assert_eq!(names, ["busy", "new", "newest"]);
@@ -289,14 +282,14 @@ mod tests {
         let busy = sessions.session(&agent("busy"), None, None);
         drop(sessions.session(&agent("idle"), None, None));
         let left = async |count| {
-            while sessions.open().len() > count {
+            while sessions.open.lock().len() > count {
                 tokio::time::sleep(IDLE / 4).await;
             }
         };
         let soon = Duration::from_secs(10);
         tokio::time::timeout(soon, left(1)).await.unwrap();
         tokio::time::sleep(IDLE * 3).await;
-        assert_eq!(sessions.open().len(), 1, "it is in use");
+        assert_eq!(sessions.open.lock().len(), 1, "it is in use");
         drop(busy);
         tokio::time::timeout(soon, left(0)).await.unwrap();
     }
@@ -319,15 +312,19 @@ mod tests {
         close("u", &bob);
         close("u", &alice);
         tokio::time::sleep(IDLE).await;
-        assert_eq!(sessions.open().len(), 2, "one is in use, one has a thread");
+        assert_eq!(
+            sessions.open.lock().len(),
+            2,
+            "one is in use, one has a thread"
+        );
         drop(first);
         let one_left = async {
-            while sessions.open().len() > 1 {
+            while sessions.open.lock().len() > 1 {
                 tokio::time::sleep(IDLE / 4).await;
             }
         };
         let soon = Duration::from_secs(10);
         tokio::time::timeout(soon, one_left).await.unwrap();
-        assert!(sessions.open().keys().all(|(owner, _)| *owner == bob));
+        assert!(sessions.open.lock().keys().all(|(owner, _)| *owner == bob));
     }
 }

@@ -1,7 +1,9 @@
 //! Bounds with a share for each holder.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::gateway::Hub;
 use crate::tally::Tally;
@@ -90,7 +92,7 @@ impl Shares {
         holder: &Holder,
         amount: usize,
     ) -> Result<Share, Full> {
-        let mut taken = self.taken();
+        let mut taken = self.taken.lock();
         if taken.all.saturating_add(amount) > self.max {
             return Err(Full::All(self.max));
         }
@@ -105,15 +107,11 @@ impl Shares {
             amount,
         })
     }
-
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut taken = self.of.taken();
+        let mut taken = self.of.taken.lock();
         taken.all -= self.amount;
         taken.by.change(&self.holder, |held| *held -= self.amount);
     }
@@ -171,7 +169,7 @@ mod tests {
         for number in 0..1_000 {
             drop(shares.take(&token(&number.to_string())));
         }
-        let taken = shares.taken();
+        let taken = shares.taken.lock();
         assert_eq!((taken.all, taken.by.holders()), (0, 0));
     }
 

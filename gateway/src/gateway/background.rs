@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::pauses::Pauses;
@@ -41,7 +41,7 @@ impl Default for Tasks {
 impl Tasks {
     /// The names of those that are down.
     pub fn down(&self) -> Vec<&'static str> {
-        self.all().keys().copied().collect()
+        self.down.lock().keys().copied().collect()
     }
 
     /// Runs what `begin` makes, until that says that it is over. Whatever panics or ends before is
@@ -90,12 +90,8 @@ impl Tasks {
     }
 
     fn fell(&self, name: &'static str) -> Down<'_> {
-        *self.all().entry(name).or_default() += 1;
+        *self.down.lock().entry(name).or_default() += 1;
         Down(self, name)
-    }
-
-    fn all(&self) -> MutexGuard<'_, BTreeMap<&'static str, usize>> {
-        self.down.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -104,7 +100,7 @@ struct Down<'a>(&'a Tasks, &'static str);
 
 impl Drop for Down<'_> {
     fn drop(&mut self) {
-        let mut all = self.0.all();
+        let mut all = self.0.down.lock();
         if let Some(count) = all.get_mut(self.1) {
             *count -= 1;
             if *count == 0 {

@@ -1,8 +1,8 @@
 //! Who listens for which app.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::broker::Offered;
@@ -32,7 +32,7 @@ impl Listeners {
         let Some(app) = app else {
             return self.only.subscribe();
         };
-        let mut by_app = self.by_app();
+        let mut by_app = self.by_app.lock();
         if by_app.senders.len() > FEW + 2 * by_app.swept {
             by_app
                 .senders
@@ -46,17 +46,13 @@ impl Listeners {
 
     /// Wakes those that listen for that app, or for the only one.
     pub fn tell(&self, offered: &Offered) {
-        if let Some(sender) = self.by_app().senders.get(&*offered.app) {
+        if let Some(sender) = self.by_app.lock().senders.get(&*offered.app) {
             sender.send_modify(|changes| *changes += 1);
         }
         // With more than two there was no only one before, either.
         if offered.apps <= 2 {
             self.only.send_modify(|changes| *changes += 1);
         }
-    }
-
-    fn by_app(&self) -> MutexGuard<'_, ByApp> {
-        self.by_app.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,7 +94,7 @@ mod tests {
         let listeners = Listeners::default();
         let kept = listeners.listen(Some("kept"));
         (0..1_000).for_each(|number| drop(listeners.listen(Some(&number.to_string()))));
-        assert!(listeners.by_app().senders.len() <= FEW + 4);
+        assert!(listeners.by_app.lock().senders.len() <= FEW + 4);
         listeners.tell(&offered("kept", 9));
         assert!(kept.has_changed().unwrap());
     }

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::broker::{Backlog, CloseCode};
@@ -153,7 +154,7 @@ impl Outbox {
 
     /// Queues a message. After [`Outbox::close`] it is dropped.
     pub fn push(&self, message: Outgoing) -> Pushed {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         if queue.phase != Phase::Open {
             return Pushed::Queued;
         }
@@ -182,7 +183,7 @@ impl Outbox {
 
     /// Queues messages whatever the limit, for a connection that takes over from another.
     pub fn refill(&self, messages: impl Iterator<Item = Outgoing>) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         if queue.phase != Phase::Open {
             return;
         }
@@ -217,7 +218,7 @@ impl Outbox {
     /// one that lasts is only emptied.
     pub(crate) fn evict(&self) -> bool {
         match self.lasts {
-            true => self.empty(&mut self.queue(), None),
+            true => self.empty(&mut self.queue.lock(), None),
             false => self.end(),
         }
         !self.lasts
@@ -225,13 +226,13 @@ impl Outbox {
 
     /// How many bytes wait, and since when nothing of it was written.
     pub(crate) fn waiting(&self) -> (usize, Instant) {
-        let queue = self.queue();
+        let queue = self.queue.lock();
         (queue.bytes, queue.moved)
     }
 
     /// Closes after what is queued. The first reason given is the one sent.
     pub fn close(&self, code: CloseCode, reason: String) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.close.get_or_insert((code, reason));
         queue.phase = queue.phase.max(Phase::Closing);
         drop(queue);
@@ -241,7 +242,7 @@ impl Outbox {
 
     /// Drops what is queued: nothing more is written.
     pub fn end(&self) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.messages.clear();
         self.budget.give_back(std::mem::take(&mut queue.bytes));
         queue.phase = Phase::Over;
@@ -252,7 +253,7 @@ impl Outbox {
 
     /// Takes out what is next, if there is anything.
     pub fn pop(&self) -> Option<Step> {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         match queue.messages.pop_front() {
             Some(message) => {
                 let cost = message.cost();
@@ -277,7 +278,7 @@ impl Outbox {
 
     /// A message that was taken out has been written. Whether [`Outbox::backlog`] is less for it.
     pub fn written(&self, cost: usize) -> bool {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let gone = cost.min(queue.bytes);
         queue.bytes -= gone;
         queue.moved = Instant::now();
@@ -295,12 +296,12 @@ impl Outbox {
 
     /// Whether messages still come and go.
     pub fn is_open(&self) -> bool {
-        self.queue().phase == Phase::Open
+        self.queue.lock().phase == Phase::Open
     }
 
     /// Whether nothing more is written.
     pub fn is_over(&self) -> bool {
-        self.queue().phase == Phase::Over
+        self.queue.lock().phase == Phase::Over
     }
 
     /// Whether the queue has passed half of its limit and is not short again.
@@ -310,7 +311,7 @@ impl Outbox {
 
     /// How far the queue has been filled, and has not been emptied again.
     pub fn backlog(&self) -> Backlog {
-        self.queue().backlog
+        self.queue.lock().backlog
     }
 
     /// Waits until the queue is not congested.
@@ -338,16 +339,12 @@ impl Outbox {
         loop {
             // Told from here on, whatever changes while it looks.
             changed.as_mut().enable();
-            if holds(&mut self.queue()) {
+            if holds(&mut self.queue.lock()) {
                 return;
             }
             changed.as_mut().await;
             changed.set(self.changed.notified());
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -365,7 +362,7 @@ impl Queue {
 
 impl Drop for Outbox {
     fn drop(&mut self) {
-        let bytes = self.queue().bytes;
+        let bytes = self.queue.lock().bytes;
         self.budget.give_back(bytes);
     }
 }
@@ -420,7 +417,7 @@ mod tests {
         );
         assert_eq!(outbox.push(message(1)), Pushed::Overflow);
         assert!(outbox.pop().is_none());
-        assert_eq!(outbox.queue().phase, Phase::Over);
+        assert_eq!(outbox.queue.lock().phase, Phase::Over);
     }
 
     #[test]

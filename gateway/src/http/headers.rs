@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
     HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -13,7 +13,6 @@ use axum::http::header::{
 };
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::Next;
 use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
@@ -100,50 +99,67 @@ pub(crate) struct Policy {
     pub x_frame_options: Option<HeaderValue>,
 }
 
-/// Turns away what is addressed to another name than ours, and adds the headers.
-pub(crate) async fn apply(
-    State(policy): State<Arc<Policy>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let shown = (!policy.hub.tokens.is_empty()).then(|| Shown::of(&request));
-    let mut response = match policy.wrong_host(request.headers()) {
-        Some((status, error)) => policy.turn_away(&request, status, &error),
-        None => next.run(request).await,
-    };
-    if let (Some(shown), Some(TokenRefused(reason))) = (shown, response.extensions_mut().remove()) {
-        shown.refused(&reason);
+/// What of a request the log may have to say when it has been answered.
+pub(crate) struct Asked(Option<Shown>);
+
+impl Policy {
+    /// Looks at a request before it is answered.
+    pub fn look(&self, request: &Request) -> Asked {
+        Asked((!self.hub.tokens.is_empty()).then(|| Shown::of(request)))
     }
-    policy.hub.metrics.http_answered(response.status().as_u16());
-    let unread = response.status() == StatusCode::PAYLOAD_TOO_LARGE;
-    let headers = response.headers_mut();
-    if unread {
-        // The connection ends with the rest of the body unread: nobody may send on it again.
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    }
-    let mut set = |name: HeaderName, value: &'static str| {
-        headers
-            .entry(name)
-            .or_insert(HeaderValue::from_static(value));
-    };
-    set(X_CONTENT_TYPE_OPTIONS, "nosniff");
-    set(REFERRER_POLICY, "no-referrer");
-    // Files carry Last-Modified: a browser asks, and mostly gets 304.
-    set(CACHE_CONTROL, "no-cache");
-    if policy.isolates() {
-        // Pages that load nothing of others may share memory with their workers.
-        set(OPENER_POLICY, "same-origin");
-        set(EMBEDDER_POLICY, "require-corp");
-    }
-    for (name, value) in [
-        (CONTENT_SECURITY_POLICY, &policy.content_security_policy),
-        (X_FRAME_OPTIONS, &policy.x_frame_options),
-    ] {
-        if let Some(value) = value {
-            headers.entry(name).or_insert(value.clone());
+
+    /// Adds the headers of every answer, and counts it.
+    pub fn finish(&self, Asked(shown): Asked, response: &mut Response) {
+        if let (Some(shown), Some(TokenRefused(reason))) =
+            (shown, response.extensions_mut().remove())
+        {
+            shown.refused(&reason);
+        }
+        self.hub.metrics.http_answered(response.status().as_u16());
+        let unread = response.status() == StatusCode::PAYLOAD_TOO_LARGE;
+        let headers = response.headers_mut();
+        if unread {
+            // The connection ends with the rest of the body unread: nobody may send on it again.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        let mut set = |name: HeaderName, value: &'static str| {
+            headers
+                .entry(name)
+                .or_insert(HeaderValue::from_static(value));
+        };
+        set(X_CONTENT_TYPE_OPTIONS, "nosniff");
+        set(REFERRER_POLICY, "no-referrer");
+        // Files carry Last-Modified: a browser asks, and mostly gets 304.
+        set(CACHE_CONTROL, "no-cache");
+        if self.isolates() {
+            // Pages that load nothing of others may share memory with their workers.
+            set(OPENER_POLICY, "same-origin");
+            set(EMBEDDER_POLICY, "require-corp");
+        }
+        for (name, value) in [
+            (CONTENT_SECURITY_POLICY, &self.content_security_policy),
+            (X_FRAME_OPTIONS, &self.x_frame_options),
+        ] {
+            if let Some(value) = value {
+                headers.entry(name).or_insert(value.clone());
+            }
         }
     }
-    response
+
+    /// The answer to what is addressed to another name than ours.
+    pub fn other_host(&self, request: &Request) -> Option<Response> {
+        let (status, error) = self.wrong_host(request.headers())?;
+        Some(self.turn_away(request, status, &error))
+    }
+
+    /// The answer to what the page of a foreign origin has sent. A native client sends no `Origin`; a
+    /// browser does whenever it opens a WebSocket, and with every request that could change something
+    /// or whose answer a script of another origin would read.
+    pub fn other_origin(&self, request: &Request) -> Option<Response> {
+        let error = self.foreign_origin(request.headers())?;
+        warn_of_origin(&error);
+        Some(self.turn_away(request, StatusCode::FORBIDDEN, &error))
+    }
 }
 
 /// What the log says of a request that is refused for its token.
@@ -177,15 +193,6 @@ impl Shown {
 pub(crate) fn is_private(response: &mut Response) {
     let no_store = HeaderValue::from_static("no-store");
     response.headers_mut().insert(CACHE_CONTROL, no_store);
-}
-
-/// What turns away what the page of a foreign origin has sent. A native client sends no `Origin`; a
-/// browser does whenever it opens a WebSocket, and with every request that could change something
-/// or whose answer a script of another origin would read.
-pub(crate) fn own_origins(policy: &Policy, request: &Request) -> Option<Response> {
-    let error = policy.foreign_origin(request.headers())?;
-    warn_of_origin(&error);
-    Some(policy.turn_away(request, StatusCode::FORBIDDEN, &error))
 }
 
 /// Says that an origin was refused, which its page cannot see: somebody may have forgotten to allow

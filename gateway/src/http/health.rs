@@ -1,6 +1,6 @@
 //! `/healthz`, `/readyz` and `/metrics`: what a supervisor, a load balancer and Prometheus ask.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{RawQuery, State};
@@ -8,6 +8,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, get};
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::fronts::auth::authenticate;
@@ -53,7 +54,7 @@ struct Recent<T>(Mutex<Option<(Instant, T)>>);
 
 impl<T: Copy> Recent<T> {
     fn get(&self, look: impl FnOnce() -> T) -> T {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         match *last {
             Some((at, seen)) if at.elapsed() < FRESH => seen,
             _ => last.insert((Instant::now(), look())).1,
@@ -117,7 +118,7 @@ mod tests {
     fn peers_are_not_counted_for_each_who_asks() {
         let recent = Recent::default();
         assert_eq!([1, 2, 3].map(|now| recent.get(|| now)), [1, 1, 1]);
-        recent.0.lock().unwrap().as_mut().unwrap().0 -= FRESH;
+        recent.0.lock().as_mut().unwrap().0 -= FRESH;
         assert_eq!(recent.get(|| 4), 4);
     }
 }

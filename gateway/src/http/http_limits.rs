@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
@@ -19,14 +19,12 @@ use serde_json::json;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::fronts::auth::authenticate;
-use crate::fronts::kept::keep;
 use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::{Refusal, refuse};
 use crate::fronts::shares::{Holder, Share, Shares};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
-use crate::http::budget::Budget;
 use crate::http::health;
 use crate::options::{self, defaults, duration};
 use crate::tokens::Role;
@@ -139,9 +137,41 @@ impl RequestRate {
         Ok(party)
     }
 
-    /// A token's place among its requests under way, until it is dropped; or the answer when there is
-    /// none left. Where there are no tokens, only the connections of each address are bounded.
-    fn begin(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Response>> {
+    /// Begins a request: counts it, notes whose it is in its extensions, and returns its token's place
+    /// among its requests under way, to be kept until it is answered. Or the answer to one that comes too
+    /// soon, or when its token has too many under way.
+    pub(crate) fn begin(&self, request: &mut Request) -> Result<Option<Share>, Box<Response>> {
+        let party = self.count(request)?;
+        let share = self.place(&party, request.uri().path())?;
+        request.extensions_mut().insert(party);
+        Ok(share)
+    }
+
+    /// The answer to a CORS preflight that comes too soon. Preflights are answered before they would begin.
+    pub(crate) fn preflight(&self, request: &Request) -> Option<Response> {
+        let is_preflight = request.method() == Method::OPTIONS;
+        let counted = is_preflight.then(|| self.count(request))?;
+        counted.err().map(|too_many| *too_many)
+    }
+
+    /// Whose a request is, of which only a refusal counts.
+    pub(crate) fn party(&self, request: &Request) -> Party {
+        party(&self.hub, request)
+    }
+
+    /// Counts the refusal of one that asked for what is not there.
+    pub(crate) fn count_refusal(&self, party: &Party, response: Response) -> Response {
+        let refused = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
+        if !refused.contains(&response.status()) {
+            return response;
+        }
+        let checked = self.limiter.check(party);
+        checked.map_or_else(|wait| self.too_many(wait), |()| response)
+    }
+
+    /// A token's place among its requests under way. Where there are no tokens, only the connections of
+    /// each address are bounded.
+    fn place(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Response>> {
         let Party::Member(holder @ Holder::Token(_), _) = party else {
             return Ok(None);
         };
@@ -163,60 +193,6 @@ impl RequestRate {
         error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
         refuse(StatusCode::TOO_MANY_REQUESTS, &error)
     }
-}
-
-/// Refuses a request that comes too soon, or when its token has too many under way. Notes whose
-/// the others are, and counts them.
-pub(crate) async fn rate(
-    State((rate, budget)): State<(Arc<RequestRate>, Arc<Budget>)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let begun = rate.count(&request).and_then(|party| {
-        let share = rate.begin(&party, request.uri().path())?;
-        Ok((party, share))
-    });
-    let (party, share) = match begun {
-        Ok(begun) => begun,
-        Err(too_many) => return *too_many,
-    };
-    request.extensions_mut().insert(party);
-    let response = budget.count(request, next).await;
-    match share {
-        Some(share) => response.map(|body| keep(body, share)),
-        None => response,
-    }
-}
-
-/// [`rate`] for CORS preflights, which are answered before requests get there.
-pub(crate) async fn preflight_rate(
-    State(rate): State<Arc<RequestRate>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if request.method() == Method::OPTIONS
-        && let Err(too_many) = rate.count(&request)
-    {
-        return *too_many;
-    }
-    next.run(request).await
-}
-
-/// Counts refused requests only.
-pub(crate) async fn refusal_rate(
-    State(rate): State<Arc<RequestRate>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let party = party(&rate.hub, &request);
-    let response = next.run(request).await;
-    let refused = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
-    if refused.contains(&response.status())
-        && let Err(wait) = rate.limiter.check(&party)
-    {
-        return rate.too_many(wait);
-    }
-    response
 }
 
 /// The answer to a request whose announced body is too large. One that is larger without saying so

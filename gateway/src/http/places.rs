@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::response::Response;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -115,7 +116,7 @@ impl Places {
 
     fn taken(&self, spare: bool) -> MutexGuard<'_, Taken> {
         let taken = if spare { &self.spare } else { &self.taken };
-        taken.lock().unwrap_or_else(PoisonError::into_inner)
+        taken.lock()
     }
 }
 

@@ -2,13 +2,14 @@
 //! bytes, and counted, so that the party with most of them makes room.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use bytes::BytesMut;
 use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::fronts::ledger::{Account, Ledgers, NoRoom, Party};
@@ -54,7 +55,7 @@ impl Received {
 
     /// Sets how many bytes are kept. Returns whether there is room for them.
     fn set(&self, bytes: usize) -> bool {
-        let mut account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut account = self.account.lock();
         let open = || self.ledgers.open(self.party.clone(), self.evicted.clone());
         account.get_or_insert_with(open).set(bytes)
     }

@@ -1,11 +1,12 @@
 //! TLS: the certificate, and how connections come to it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, fs};
 
 use clap::Args;
+use parking_lot::{Mutex, RwLock};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -100,16 +101,13 @@ impl Tls {
     fn reload(&self) -> Result<bool, String> {
         let files = &*self.files;
         let contents = read(&files.certificate, &files.key)?;
-        let mut seen = files.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = files.seen.lock();
         if *seen == contents {
             return Ok(false);
         }
         let parsed = parse(&contents, &files.certificate, &files.key);
         *seen = contents;
-        *files
-            .current
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = parsed?;
+        *files.current.write() = parsed?;
         Ok(true)
     }
 
@@ -147,7 +145,7 @@ impl fmt::Debug for Files {
 impl ResolvesServerCert for Files {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let current = self.current.read();
-        Some(current.unwrap_or_else(PoisonError::into_inner).clone())
+        Some(current.clone())
     }
 }
 

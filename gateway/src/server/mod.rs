@@ -14,10 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
-use tower_http::limit::RequestBodyLimitLayer;
 
 pub use config::Config;
 
@@ -30,9 +28,10 @@ use crate::gateway::{Elsewhere, Hub};
 use crate::http::budget::Budget;
 use crate::http::connections::Connections;
 use crate::http::guard::Guard;
-use crate::http::headers::{self, Policy};
-use crate::http::http_limits::{self, RequestRate};
+use crate::http::headers::Policy;
+use crate::http::http_limits::RequestRate;
 use crate::http::{HttpLimits, Tls, health, pages};
+use layers::Layers;
 
 /// How long to wait for a cluster's other workers to introduce themselves before accepting connections.
 const MEET: Duration = Duration::from_secs(1);
@@ -70,7 +69,6 @@ impl Server {
             &config.host,
             &origins,
         );
-        let max_body = config.limits.message_bytes;
         let tls = config.tls.is_some();
         let (mut limits, mut http_limits) = (config.limits, config.http_limits);
         descriptors::fit(&mut limits, &mut http_limits);
@@ -108,7 +106,6 @@ impl Server {
             x_frame_options: framing.in_header(),
         });
 
-        // What a page of a foreign origin may not even ask.
         let interfaces = Router::new()
             .merge(abp::routes(hub.clone(), elsewhere.clone()))
             .merge(jsonrpc::routes(hub.clone()))
@@ -122,9 +119,7 @@ impl Server {
             .merge(health::routes(hub.clone()))
             .merge(runs::api::routes(hub.clone()))
             .merge(apps::routes(hub.clone()))
-            .merge(contextforge::routes(hub.clone(), &config.cancellation))
-            .layer(RequestBodyLimitLayer::new(max_body))
-            .layer(from_fn_with_state(hub.clone(), layers::whole));
+            .merge(contextforge::routes(hub.clone(), &config.cancellation));
         let files = Router::new()
             .route(
                 "/abp.json",
@@ -137,33 +132,20 @@ impl Server {
             .merge(runs::page::routes())
             .nest_service("/caphost", pages::files(&config.package))
             .fallback_service(pages::files(&config.www));
-        let budget = Arc::new(Budget {
-            received: bounds.unfinished.clone(),
-            unsent: Arc::new(http_limits.unsent()),
+        let layers = Arc::new(Layers {
+            policy,
+            rate,
+            budget: Budget {
+                received: bounds.unfinished.clone(),
+                unsent: Arc::new(http_limits.unsent()),
+            },
+            hub: hub.clone(),
+            body_timeout: http_limits.body_timeout,
         });
-        let shared = |router: Router| {
-            router
-                .layer(from_fn_with_state(
-                    (rate.clone(), budget.clone()),
-                    http_limits::rate,
-                ))
-                .layer(headers::cross_origin(policy.clone()))
-                .layer(from_fn_with_state(
-                    rate.clone(),
-                    http_limits::preflight_rate,
-                ))
-        };
-        let refusals = from_fn_with_state(rate.clone(), http_limits::refusal_rate);
-        let router = shared(interfaces)
-            // Only guesses are bounded in number, and the budget of bodies does not count: a refused
-            // callback is not delivered again. Bodies wait for room of their own tool server.
-            .merge(tool_servers.routes().layer(refusals))
-            .layer(from_fn_with_state(
-                (policy.clone(), http_limits.body_timeout),
-                layers::own,
-            ))
-            .merge(shared(files))
-            .layer(from_fn_with_state(policy, headers::apply));
+        let router = layers
+            .interfaces(interfaces)
+            .merge(layers.tool_servers(tool_servers.routes()))
+            .merge(layers.files(files));
         Ok(Server {
             listener,
             tls: config.tls,

@@ -1,10 +1,11 @@
 //! Apps: a peer of the broker, or one that was there before on another connection.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tungstenite::Utf8Bytes;
@@ -145,19 +146,15 @@ impl AppPeer {
         if let Some(by) = by {
             self.connection.belongs_to(&self.hub, by, Role::App);
         }
-        drop(self.place().take());
+        drop(self.place.lock().take());
     }
 
     /// It was answered. If it has yet to register, it gets no other answer.
     fn answered_once(&self) {
-        if self.place().is_some() {
+        if self.place.lock().is_some() {
             let reason = "Send app/register first";
             self.outbox.close(CloseCode::POLICY, reason.into());
         }
-    }
-
-    fn place(&self) -> MutexGuard<'_, Option<LobbyPlace>> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn resume(&self, peer: PeerId, envelope: &Envelope<'_>) -> Result<Option<Stage>, Failure> {
@@ -209,19 +206,15 @@ impl AppPeer {
         self.hub.handle(Event::Refused { peer, refusal });
     }
 
-    fn stage(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn over(&self) -> Stage {
-        std::mem::replace(&mut *self.stage(), Stage::Over)
+        std::mem::replace(&mut *self.stage.lock(), Stage::Over)
     }
 }
 
 impl Endpoint for AppPeer {
     fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted {
         let shared = Bytes::from(text.clone());
-        let mut stage = self.stage();
+        let mut stage = self.stage.lock();
         match &*stage {
             Stage::Plain(peer) => {
                 let (next, counted) = self.plain(*peer, text, bytes, &shared);
@@ -245,7 +238,7 @@ impl Endpoint for AppPeer {
     }
 
     fn binary(&self, refused: Failure) {
-        match &*self.stage() {
+        match &*self.stage.lock() {
             Stage::Plain(peer) | Stage::Elsewhere(peer, _) => {
                 self.refuse(*peer, Subject::default(), refused);
                 self.answered_once();
@@ -256,7 +249,7 @@ impl Endpoint for AppPeer {
     }
 
     fn relieved(&self, outbox: &Outbox) {
-        match &*self.stage() {
+        match &*self.stage.lock() {
             Stage::Plain(peer) => self.hub.relieved(*peer, outbox),
             Stage::Attached(attached) => attached.relieved(),
             Stage::Elsewhere(..) | Stage::Over => {}
@@ -269,7 +262,7 @@ impl Endpoint for AppPeer {
     }
 
     fn has_room(&self) -> bool {
-        match &*self.stage() {
+        match &*self.stage.lock() {
             Stage::Elsewhere(_, tunnel) => tunnel.has_room(),
             _ => true,
         }
@@ -277,7 +270,7 @@ impl Endpoint for AppPeer {
 
     /// On the way to the worker that has its session.
     fn room(&self) -> impl Future<Output = ()> + Send {
-        let room = match &*self.stage() {
+        let room = match &*self.stage.lock() {
             Stage::Elsewhere(_, tunnel) => Some(tunnel.room()),
             _ => None,
         };
@@ -294,7 +287,7 @@ impl Endpoint for AppPeer {
     }
 
     fn late(&self) {
-        if let Stage::Plain(peer) = *self.stage() {
+        if let Stage::Plain(peer) = *self.stage.lock() {
             self.hub.handle(Event::RegisterTimeout { peer });
         }
     }

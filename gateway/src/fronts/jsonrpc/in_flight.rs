@@ -1,8 +1,8 @@
 //! Requests that wait for their answer.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::gateway::calls::Canceller;
@@ -25,12 +25,12 @@ struct Entry {
 impl InFlight {
     /// Whether a request with that id is in flight.
     pub fn contains(&self, id: &Id) -> bool {
-        self.requests().contains_key(id)
+        self.requests.lock().contains_key(id)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.requests().len()
+        self.requests.lock().len()
     }
 
     /// A request waits; `canceller` if it is a call.
@@ -42,13 +42,13 @@ impl InFlight {
             canceller,
             answered: true,
         };
-        self.requests().insert(id, entry);
+        self.requests.lock().insert(id, entry);
     }
 
     /// A request is over; `answer` is called if the peer waits for its answer. Its id is free once
     /// that has returned, and not before it was answered.
     pub fn end(&self, id: &Id, answer: impl FnOnce()) {
-        let mut requests = self.requests();
+        let mut requests = self.requests.lock();
         let Some(entry) = requests.remove(id) else {
             return;
         };
@@ -64,7 +64,7 @@ impl InFlight {
     /// The peer cancels a request. What is not in flight, or no call, is not disturbed.
     pub fn cancel(&self, cancel: Cancel) {
         let canceller = {
-            let mut requests = self.requests();
+            let mut requests = self.requests.lock();
             let Some(entry) = requests.get_mut(&cancel.id) else {
                 return;
             };
@@ -81,7 +81,7 @@ impl InFlight {
     /// Cancels every call.
     pub fn cancel_all(&self, reason: &str) {
         let cancellers: Vec<_> = {
-            let requests = self.requests();
+            let requests = self.requests.lock();
             let calls = requests.values().filter_map(|it| it.canceller.clone());
             calls.collect()
         };
@@ -93,9 +93,5 @@ impl InFlight {
     /// Waits until no call is left.
     pub async fn calls_over(&self) {
         let _ = self.calls.subscribe().wait_for(|calls| *calls == 0).await;
-    }
-
-    fn requests(&self) -> MutexGuard<'_, HashMap<Id, Entry>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

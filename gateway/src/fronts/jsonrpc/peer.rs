@@ -1,10 +1,11 @@
 //! One peer: its messages, and what it has in flight.
 
 use std::borrow::Borrow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -135,7 +136,7 @@ impl Peer {
 
     /// Its way to the app, which is opened with the first call.
     pub fn session(&self) -> Session {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let State {
             greeting, session, ..
         } = &mut *state;
@@ -154,7 +155,7 @@ impl Peer {
 
     /// It has said who it is. False if it had before.
     pub fn greeted(&self, greeting: Greeting) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let first = state.greeting.is_none();
         if first {
             state.greeting = Some(greeting);
@@ -164,7 +165,7 @@ impl Peer {
 
     /// It has asked to shut down: nothing more is asked for.
     pub fn shut_down(&self) {
-        self.state().shut_down = true;
+        self.state.lock().shut_down = true;
     }
 
     /// What it was.
@@ -217,7 +218,7 @@ impl Peer {
         if self.in_flight.contains(&id) {
             return invalid("A request with this id is in flight");
         }
-        if self.state().shut_down {
+        if self.state.lock().shut_down {
             return invalid("The session is shut down");
         }
         if let Err(wait) = self.place.count() {
@@ -261,10 +262,6 @@ impl Peer {
         let id = subject.id.and_then(|id| serde_json::from_str(&id).ok());
         self.refuse(id.as_ref(), code::INVALID_REQUEST, &failure);
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Endpoint for Peer {
@@ -285,6 +282,6 @@ impl Endpoint for Peer {
     /// Its calls are cancelled, as nobody waits for them any more, and its agent leaves the app.
     fn gone(&self) {
         self.gone.cancel();
-        drop(self.state().session.take());
+        drop(self.state.lock().session.take());
     }
 }

@@ -2,9 +2,10 @@
 //! streams that listen.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -152,20 +153,20 @@ impl Session {
 
     /// The client is about to find these tools.
     pub fn finds(&self, tools: u64) {
-        self.state().tools = Some(tools);
+        self.state.lock().tools = Some(tools);
     }
 
     /// The client has said that it is initialised. What it finds is known from here on, unless it has
     /// begun on another worker.
     pub fn initialized(&self, tools: impl FnOnce() -> u64) {
         if !self.is_taken_up {
-            self.state().tools.get_or_insert_with(tools);
+            self.state.lock().tools.get_or_insert_with(tools);
         }
     }
 
     /// Takes a request that is answered at once.
     pub fn take(&self, id: &Id) -> Result<(), NotTaken> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.may_take(&mut state, id)?;
         state.overtaken.over(id.clone());
         Ok(())
@@ -179,7 +180,7 @@ impl Session {
         id: &Id,
         make: impl FnOnce(&calls::Session) -> (T, Canceller),
     ) -> Result<(u64, oneshot::Receiver<()>, T), NotTaken> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.may_take(&mut state, id)?;
         let page = &mut state.page;
         let (made, canceller) = make(page.get_or_insert_with(|| self.open(hub)));
@@ -196,7 +197,7 @@ impl Session {
 
     /// Nobody needs to know of that call any more. Whether it was still in flight.
     pub fn over(&self, id: &Id, number: u64) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.used = Instant::now();
         let is_known = state.calls.get(id).is_some_and(|it| it.number == number);
         if is_known {
@@ -210,7 +211,7 @@ impl Session {
     /// that from starting; one that comes after the end goes nowhere. Whether the request is or was
     /// known here.
     pub fn cancel(&self, id: &Id, reason: Option<String>) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.used = Instant::now();
         match state.over(id) {
             Some(call) => {
@@ -225,7 +226,7 @@ impl Session {
 
     /// Another stream that listens: its number, and what is sent to it.
     pub fn listen(&self) -> (u64, mpsc::Receiver<String>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.used = Instant::now();
         let (sender, inbox) = mpsc::channel(WAITING);
         state.last += 1;
@@ -241,33 +242,33 @@ impl Session {
 
     /// A listening stream is closed.
     pub fn unlisten(&self, number: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.used = Instant::now();
         state.listening.retain(|(it, _)| *it != number);
     }
 
     /// Whether that stream is the one that gets what there is to hear.
     pub fn is_newest(&self, number: u64) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.listening.back().is_some_and(|(it, _)| *it == number)
     }
 
     /// Whether the client is to be told, in that stream, that the tools are `tools` now; it counts
     /// as told then.
     pub fn is_news(&self, number: u64, tools: u64) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_newest = state.listening.back().is_some_and(|(it, _)| *it == number);
         is_newest && state.tools.replace(tools) != Some(tools)
     }
 
     /// The client wants to hear messages of level `notice`, or not.
     pub fn hear_notices(&self, hears: bool) {
-        self.state().hears_notices = hears;
+        self.state.lock().hears_notices = hears;
     }
 
     /// Sends a log message of level `notice` to those that listen.
     pub fn notice(&self, message: impl FnOnce() -> String) {
-        let state = self.state();
+        let state = self.state.lock();
         let newest = state.listening.back().filter(|_| state.hears_notices);
         // A client that leaves this many unread has no use for another.
         if let Some((_, sender)) = newest {
@@ -278,7 +279,7 @@ impl Session {
     /// Ends the session: what is in flight is cancelled, its streams end.
     pub fn close(&self) {
         self.ended.cancel();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         for (_, call) in state.calls.drain() {
             let reason = "The session has ended";
             drop(call.canceller.cancel(Some(reason.into())));
@@ -296,7 +297,7 @@ impl Session {
 
     /// When it was last used, unless it is in use.
     pub fn unused_since(&self) -> Option<Instant> {
-        let state = self.state();
+        let state = self.state.lock();
         let busy = !state.calls.is_empty() || !state.listening.is_empty();
         (!busy).then_some(state.used)
     }
@@ -308,7 +309,7 @@ impl Session {
 
     /// It was asked for.
     pub fn touch(&self) {
-        self.state().used = Instant::now();
+        self.state.lock().used = Instant::now();
     }
 
     /// Its way to the app.
@@ -334,10 +335,6 @@ impl Session {
             true => Err(NotTaken::Cancelled),
             false => Ok(()),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The bounds that all WebSockets share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::broker::CloseCode;
 use crate::fronts::ledger::{Ledgers, Party};
@@ -81,7 +83,7 @@ pub(crate) struct LobbyPlace(Arc<Lobby>, u64);
 impl Lobby {
     /// Adds the connection of `outbox`, which is that party's.
     pub fn enter(self: &Arc<Self>, party: Party, outbox: Arc<Outbox>) -> LobbyPlace {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         if waiting.of_party.of(&party) >= self.most_of_one {
             waiting.close_oldest(|it| *it == party);
         } else if party.is_stranger() && waiting.strangers >= self.most {
@@ -94,10 +96,6 @@ impl Lobby {
         waiting.all.insert(number, (party, outbox));
         drop(waiting);
         LobbyPlace(self.clone(), number)
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -125,7 +123,7 @@ impl Waiting {
 
 impl Drop for LobbyPlace {
     fn drop(&mut self) {
-        self.0.waiting().remove(self.1);
+        self.0.waiting.lock().remove(self.1);
     }
 }
 
@@ -161,7 +159,7 @@ mod tests {
         let stranger = enter(from(3));
         assert!(!other.is_open() && second.is_open() && third.is_open() && stranger.is_open());
         drop(places);
-        let waiting = lobby.waiting();
+        let waiting = lobby.waiting.lock();
         assert!(waiting.all.is_empty() && waiting.strangers == 0);
         assert_eq!(waiting.of_party.holders(), 0);
     }

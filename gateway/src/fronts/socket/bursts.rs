@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use crate::fronts::ledger::Party;
 
@@ -24,7 +26,7 @@ pub(crate) struct Burst(Arc<AtomicUsize>);
 
 impl Bursts {
     pub fn of(&self, party: Party) -> Reading {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(known) = known.get(&party).and_then(Weak::upgrade) {
             return Reading(known);
         }

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 /// Messages that were cut, and that nobody has taken yet: most of the time there is none.
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub(super) struct Cuts {
 
 impl Cuts {
     pub fn add(&self, cuts: impl IntoIterator<Item = (u64, u64)>) {
-        let mut all = self.all();
+        let mut all = self.all.lock();
         all.extend(cuts);
         self.many.store(all.len(), Relaxed);
     }
@@ -24,7 +25,7 @@ impl Cuts {
         if self.many.load(Relaxed) == 0 {
             return came;
         }
-        let mut all = self.all();
+        let mut all = self.all.lock();
         let bytes = match all.front() {
             Some((cut, bytes)) if *cut == number => *bytes as usize,
             _ => return came,
@@ -32,9 +33,5 @@ impl Cuts {
         all.pop_front();
         self.many.store(all.len(), Relaxed);
         bytes
-    }
-
-    fn all(&self) -> MutexGuard<'_, VecDeque<(u64, u64)>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

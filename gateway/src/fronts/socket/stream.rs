@@ -9,11 +9,12 @@
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
@@ -105,7 +106,7 @@ impl Watch {
 
     /// Since when a write of HTTP waits for the other end to take something.
     pub(crate) fn waits_since(&self) -> Option<Instant> {
-        *locked(&self.0.waits)
+        *self.0.waits.lock()
     }
 
     /// From now on it is a WebSocket, whose messages have at most this many bytes.
@@ -121,13 +122,13 @@ impl Watch {
 
     /// It is that party's from now on.
     pub(crate) fn belongs_to(&self, party: Party) {
-        *locked(&self.0.party) = party;
+        *self.0.party.lock() = party;
         self.0.give_back();
     }
 
     /// Whose it is.
     pub(crate) fn party(&self) -> Party {
-        locked(&self.0.party).clone()
+        self.0.party.lock().clone()
     }
 
     /// A message is finished, and handled: until then its bytes count.
@@ -165,7 +166,7 @@ impl Watch {
         less(&noted.unfinished);
         if noted.charged.load(Relaxed) > 0 {
             let charged = less(&noted.charged);
-            let mut account = locked(&noted.account);
+            let mut account = noted.account.lock();
             match &*account {
                 Some((account, _)) if charged > 0 => drop(account.set(charged)),
                 _ => drop(account.take()),
@@ -177,7 +178,7 @@ impl Watch {
     pub(crate) async fn evicted(&self) {
         loop {
             self.0.evicted.notified().await;
-            let account = locked(&self.0.account);
+            let account = self.0.account.lock();
             // It may have been finished just then.
             if matches!(&*account, Some((account, _)) if account.is_evicted()) {
                 return;
@@ -186,7 +187,7 @@ impl Watch {
     }
 
     fn taken(&self) -> MutexGuard<'_, Instant> {
-        locked(&self.0.taken)
+        self.0.taken.lock()
     }
 
     /// Whether more may be read.
@@ -198,7 +199,7 @@ impl Watch {
             return Err(Excess::Message(most));
         }
         if self.0.charged.load(Relaxed) > 0
-            && let Some((_, since)) = &*locked(&self.0.account)
+            && let Some((_, since)) = &*self.0.account.lock()
             && since.elapsed() > UNFINISHED_TIME
         {
             return Err(Excess::Late);
@@ -217,9 +218,9 @@ impl Watch {
         noted.unfinished.store(unfinished, Relaxed);
         let charged = noted.charged.load(Relaxed);
         if unfinished > charged + FREE {
-            let mut account = locked(&noted.account);
+            let mut account = noted.account.lock();
             let open = || {
-                let party = locked(&noted.party).clone();
+                let party = noted.party.lock().clone();
                 let account = noted.ledgers.open(party, noted.evicted.clone());
                 (account, Instant::now())
             };
@@ -232,14 +233,10 @@ impl Watch {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Noted {
     fn give_back(&self) {
         if self.charged.swap(0, Relaxed) > 0 {
-            drop(locked(&self.account).take());
+            drop(self.account.lock().take());
         }
     }
 }
@@ -285,7 +282,7 @@ impl<S> Watched<S> {
                 *self.watch.taken() = Instant::now();
             }
             if !self.write_waits && !self.flush_waits && self.unread.take().is_some() {
-                *locked(&self.watch.0.waits) = None;
+                *self.watch.0.waits.lock() = None;
             }
             return polled;
         }
@@ -294,7 +291,7 @@ impl<S> Watched<S> {
         }
         let (patience, waits) = (self.patience, &self.watch.0.waits);
         let unread = self.unread.get_or_insert_with(|| {
-            *locked(waits) = Some(Instant::now());
+            *waits.lock() = Some(Instant::now());
             Box::pin(sleep(patience))
         });
         unread.as_mut().poll(context).map(|()| {

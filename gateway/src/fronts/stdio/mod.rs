@@ -15,7 +15,6 @@ pub mod jsonrpc;
 pub mod mcp;
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::SinkExt;
@@ -51,8 +50,4 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         let rest = async { SinkExt::<&str>::flush(&mut *self.0.lock().await).await };
         let _ = timeout(LAST_MESSAGES, rest).await;
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
+
+use parking_lot::Mutex;
 
 use crate::broker::Step;
 
@@ -36,12 +38,8 @@ pub(super) fn steps() -> (Sink, Steps) {
 }
 
 impl Slot {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn change(&self, change: impl FnOnce(&mut Waiting)) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.0.lock();
         change(&mut waiting);
         let waker = waiting.waker.take();
         drop(waiting);
@@ -74,7 +72,7 @@ impl Steps {
     /// What comes next; nothing when nothing more will. Safe to drop and to call again.
     pub(super) async fn next(&self) -> Option<Step> {
         poll_fn(|context| {
-            let mut waiting = self.0.waiting();
+            let mut waiting = self.0.0.lock();
             match waiting.steps.pop_front() {
                 Some(step) => Poll::Ready(Some(step)),
                 None if waiting.over => Poll::Ready(None),

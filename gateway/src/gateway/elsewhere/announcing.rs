@@ -1,9 +1,9 @@
 //! Apps of this worker, as the others are told of them: each change once, and of an app that is known
 //! already only what is different.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -36,7 +36,7 @@ enum Change {
 impl Elsewhere {
     /// An app of this worker has come or gone, or offers something else.
     pub(super) fn app_changed_here(&self, app: PeerId) {
-        self.changed().insert(app.0);
+        self.changed.lock().insert(app.0);
         self.offers_changed.notify_one();
     }
 
@@ -44,12 +44,13 @@ impl Elsewhere {
     pub async fn announce(&self) -> Infallible {
         // Whatever was about to be told when this last ended.
         let here = self.hub.offers_here().into_iter();
-        let known: Vec<_> = self.announced().keys().copied().collect();
-        self.changed()
+        let known: Vec<_> = self.announced.lock().keys().copied().collect();
+        self.changed
+            .lock()
             .extend(here.map(|(app, _)| app.0).chain(known));
         loop {
             // What changes again while it waits is told once.
-            let changed = std::mem::take(&mut *self.changed());
+            let changed = std::mem::take(&mut *self.changed.lock());
             for app in changed {
                 self.tell(app);
                 // There may be thousands, and a lease to be renewed.
@@ -62,7 +63,7 @@ impl Elsewhere {
     fn tell(&self, app: AppKey) {
         let offer = self.hub.instance_on(PeerId(app));
         // Held until it is said: a worker that comes meanwhile is told of it before, or after.
-        let mut announced = self.announced();
+        let mut announced = self.announced.lock();
         let Some((offer, instance)) = offer else {
             if announced.remove(&app).is_some() {
                 let elsewhere = self.shared();
@@ -90,7 +91,7 @@ impl Elsewhere {
 
     /// Tells a new worker of all.
     pub(super) fn announce_all_to(&self, worker: WorkerId) {
-        let announced = self.announced();
+        let announced = self.announced.lock();
         for (app, (offer, instance)) in &*announced {
             self.send(worker, whole(*app, (offer, instance)));
         }
@@ -98,7 +99,7 @@ impl Elsewhere {
 
     /// Tells a worker all of an app, because it could not follow a change.
     pub(super) fn announce_to(&self, worker: WorkerId, app: AppKey) {
-        let announced = self.announced();
+        let announced = self.announced.lock();
         if let Some((offer, instance)) = announced.get(&app) {
             self.send(worker, whole(app, (offer, instance)));
         }
@@ -117,16 +118,6 @@ impl Elsewhere {
         };
         let _ = timeout(LAST_WORDS, silent).await;
         self.workers.send_all(&Message::AppGone { app }.into());
-    }
-
-    fn announced(&self) -> MutexGuard<'_, Announced> {
-        self.announced
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn changed(&self) -> MutexGuard<'_, BTreeSet<AppKey>> {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

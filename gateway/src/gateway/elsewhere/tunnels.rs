@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -46,19 +47,9 @@ struct End {
 }
 
 impl End {
-    fn attached(&self) -> MutexGuard<'_, Option<Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn unwritten(&self) -> MutexGuard<'_, VecDeque<usize>> {
-        self.unwritten
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Messages of that cost have been written to the app.
     fn written(&self, costs: impl Iterator<Item = usize>) {
-        let attached = self.attached();
+        let attached = self.attached.lock();
         let Some(attached) = &*attached else { return };
         let outbox = attached.outbox();
         let mut is_short = false;
@@ -235,7 +226,7 @@ impl Elsewhere {
                         };
                         let is_told = workers.knows(worker, SAYS_WRITTEN);
                         if is_told {
-                            end.unwritten().push_back(cost);
+                            end.unwritten.lock().push_back(cost);
                         }
                         workers.send_in_turn(worker, &parcel).await;
                         if !is_told {
@@ -261,7 +252,7 @@ impl Elsewhere {
         else {
             return;
         };
-        if let Some(attached) = &*end.attached() {
+        if let Some(attached) = &*end.attached.lock() {
             attached.text(message, Some(text));
         }
     }
@@ -272,7 +263,7 @@ impl Elsewhere {
             return;
         };
         let costs: Vec<_> = {
-            let mut unwritten = end.unwritten();
+            let mut unwritten = end.unwritten.lock();
             let count = messages.min(unwritten.len());
             unwritten.drain(..count).collect()
         };
@@ -290,7 +281,7 @@ impl Elsewhere {
         let held = self.of(worker, |other| other.tunnels.sessions.remove(&tunnel));
         let Some(held) = held else { return };
         held.forwarder.abort();
-        let attached = held.end.attached().take();
+        let attached = held.end.attached.lock().take();
         match attached {
             Some(attached) if !lost => attached.end(),
             lost => drop(lost),

@@ -1,9 +1,10 @@
 //! One app's session, which outlives the connection it is on.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::{Mutex, MutexGuard};
 use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, watch};
 
@@ -104,12 +105,12 @@ impl Session {
 
     /// The way in. The one that takes a message holds it until the broker knows the message.
     pub fn inbound(&self) -> MutexGuard<'_, Inbound> {
-        self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inbound.lock()
     }
 
     /// Queues a message for the app, and keeps it until the app has it.
     pub fn push(&self, message: Outgoing) -> Pushed {
-        let out = &mut *self.outbound();
+        let out = &mut *self.outbound.lock();
         if out.ended {
             return Pushed::Queued;
         }
@@ -147,7 +148,7 @@ impl Session {
 
     /// See [`Queue::peer`](super::queues::Queue::peer).
     pub(super) fn peer_for_log(&self) -> (Option<SocketAddr>, Option<String>) {
-        let outbound = self.outbound();
+        let outbound = self.outbound.lock();
         let outbox = outbound.outbox.as_ref();
         let address = outbox.and_then(|outbox| outbox.peer().0);
         (address, Some(self.app.to_string()))
@@ -155,14 +156,14 @@ impl Session {
 
     /// Closes the connection, if the session is on one.
     pub fn close(&self, code: CloseCode, reason: String) {
-        if let Some(outbox) = &self.outbound().outbox {
+        if let Some(outbox) = &self.outbound.lock().outbox {
             outbox.close(code, reason);
         }
     }
 
     /// The app has received this many messages.
     pub fn acknowledge(&self, received: u64) -> Result<(), Misfit> {
-        match &mut self.outbound().sent {
+        match &mut self.outbound.lock().sent {
             Some(sent) => self.taken(sent, received),
             None => Ok(()),
         }
@@ -170,7 +171,7 @@ impl Session {
 
     /// The connection of `link` was lost.
     pub fn suspend(&self, link: u64) -> Left {
-        let mut out = self.outbound();
+        let mut out = self.outbound.lock();
         if out.ended || *self.link.borrow() != link {
             return Left::Nothing;
         }
@@ -192,7 +193,7 @@ impl Session {
         outbox: Arc<Outbox>,
         first: Outgoing,
     ) -> Result<u64, Lost> {
-        let out = &mut *self.outbound();
+        let out = &mut *self.outbound.lock();
         if out.ended {
             return Err(Lost::Unknown);
         }
@@ -214,7 +215,7 @@ impl Session {
 
     /// Ends, if it is still on `link`. Whether it has.
     pub fn end_link(&self, link: u64) -> bool {
-        let mut out = self.outbound();
+        let mut out = self.outbound.lock();
         let current = !out.ended && *self.link.borrow() == link;
         if current {
             out.ended = true;
@@ -225,7 +226,7 @@ impl Session {
 
     /// Ends. Whether it was suspended.
     pub fn end(&self) -> bool {
-        let mut out = self.outbound();
+        let mut out = self.outbound.lock();
         out.ended = true;
         if let Some(sent) = out.sent.take() {
             self.budget.give_back(sent.bytes());
@@ -236,7 +237,7 @@ impl Session {
 
     /// The queue of the connection of `link`, while the session is on it.
     pub fn outbox(&self, link: u64) -> Option<Arc<Outbox>> {
-        let out = self.outbound();
+        let out = self.outbound.lock();
         let current = !out.ended && *self.link.borrow() == link;
         out.outbox.clone().filter(|_| current)
     }
@@ -254,7 +255,7 @@ impl Session {
     /// How many bytes wait for the app, and since when nothing was written; of one that is
     /// suspended, for ever.
     pub fn waiting(&self) -> (usize, Option<Instant>) {
-        let out = self.outbound();
+        let out = self.outbound.lock();
         let kept = out.sent.as_ref().map_or(0, Sent::bytes);
         match &out.outbox {
             Some(outbox) => {
@@ -268,7 +269,7 @@ impl Session {
     /// Drops what waits, and closes the connection: nothing of it will be sent.
     pub fn evict(&self) {
         self.end();
-        if let Some(outbox) = &self.outbound().outbox {
+        if let Some(outbox) = &self.outbound.lock().outbox {
             outbox.end();
         }
     }
@@ -279,9 +280,5 @@ impl Session {
         let taken = sent.acknowledge(received);
         self.budget.give_back(before - sent.bytes());
         taken
-    }
-
-    fn outbound(&self) -> MutexGuard<'_, Outbound> {
-        self.outbound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

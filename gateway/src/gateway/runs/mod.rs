@@ -7,7 +7,7 @@ mod log;
 mod others;
 mod sought;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 #[cfg(test)]
 pub(crate) use bounded::LIST_BYTES;
@@ -125,7 +125,7 @@ impl Hub {
     pub fn from_others(&self) -> mpsc::UnboundedReceiver<Notice> {
         let (hears, told) = mpsc::unbounded_channel();
         let listeners = self.from_others.lock();
-        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = listeners;
         listeners.push(hears);
         told
     }
@@ -133,7 +133,7 @@ impl Hub {
     /// Another worker has told something that others here know what to do about.
     pub(crate) fn pass_on(&self, notice: Notice) {
         let listeners = self.from_others.lock();
-        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = listeners;
         listeners.retain(|hears| hears.send(notice.clone()).is_ok());
     }
 }

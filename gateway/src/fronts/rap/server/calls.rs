@@ -1,8 +1,9 @@
 //! The calls of runtimes, by the ids that runtimes give them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::fronts::rap::names::Identifier;
@@ -82,7 +83,7 @@ impl Calls {
         fingerprint: u64,
         call: impl FnOnce() -> Call,
     ) -> Begun {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let thread = threads.entry(name.thread.clone()).or_default();
         let entries = thread.entry(name.id.clone()).or_default();
         let in_flight = |entry: &&Entry| entry.canceller.is_some() && *entry.name == name;
@@ -117,7 +118,7 @@ impl Calls {
         app: Option<&str>,
         viewer: &Identity,
     ) -> Vec<Canceller> {
-        let threads = self.threads();
+        let threads = self.threads.lock();
         let entries = threads.get(thread).and_then(|thread| thread.get(id));
         let meant = entries.into_iter().flatten();
         let meant = meant.filter(|entry| is_meant(entry, app, viewer));
@@ -131,7 +132,7 @@ impl Calls {
         app: Option<&str>,
         viewer: &Identity,
     ) -> Vec<Canceller> {
-        let threads = self.threads();
+        let threads = self.threads.lock();
         let entries = threads.get(thread).into_iter().flat_map(HashMap::values);
         let meant = entries
             .flatten()
@@ -142,7 +143,7 @@ impl Calls {
 
     /// Changes the entries with the ids of `name`, and forgets them when none is left.
     fn change(&self, name: &Name, change: impl FnOnce(&mut Vec<Entry>)) {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let Some(thread) = threads.get_mut(&name.thread) else {
             return;
         };
@@ -155,10 +156,6 @@ impl Calls {
         if thread.is_empty() {
             threads.remove(&name.thread);
         }
-    }
-
-    fn threads(&self) -> MutexGuard<'_, HashMap<Identifier, Thread>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -270,6 +267,6 @@ mod tests {
             "its result is not in time"
         );
         drop((again, undelivered));
-        assert!(it.calls.threads().is_empty());
+        assert!(it.calls.threads.lock().is_empty());
     }
 }

@@ -1,8 +1,9 @@
 //! What an app offers, as tools.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -48,7 +49,7 @@ impl Catalogue {
     }
 
     fn kept(&self, offer: Arc<Offer>, app: Option<String>) -> Kept {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if let Some(known) = kept.get(&app)
             && Arc::ptr_eq(&known.offer, &offer)
         {

@@ -93,7 +93,7 @@ async fn a_message_that_drips_is_not_waited_for() {
     let mut near = Watched::new(near, watch.clone(), PATIENCE);
     far.write_all(&vec![0; 3 * FREE]).await.unwrap();
     near.read_exact(&mut vec![0; 2 * FREE]).await.unwrap();
-    locked(&watch.0.account).as_mut().unwrap().1 -= UNFINISHED_TIME;
+    watch.0.account.lock().as_mut().unwrap().1 -= UNFINISHED_TIME;
     let error = near.read_u8().await.unwrap_err();
     assert_eq!(error.to_string(), Excess::Late.to_string());
     watch.finished();
@@ -120,5 +120,5 @@ async fn pings_and_pongs_are_no_part_of_a_message() {
     assert!(watch.0.charged.load(Relaxed) > 0);
     watch.control_frame(FREE * 2);
     assert_eq!(watch.0.charged.load(Relaxed), 0);
-    assert!(locked(&watch.0.account).is_none());
+    assert!(watch.0.account.lock().is_none());
 }

@@ -4,11 +4,11 @@
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex as AsyncMutex;
@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::{Error as Ws, Message};
 use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
-use super::{CHUNK_BYTES, MESSAGE_BYTES, Output, lock};
+use super::{CHUNK_BYTES, MESSAGE_BYTES, Output};
 use crate::wire::json_rpc::{
     Id, Message as Rpc, code, failed, method, notification, read, refused,
 };
@@ -114,7 +114,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
     async fn pass_on(&self, frame: Frame) -> Ended {
         match frame {
             Frame::Message(text) => {
-                self.pending().sent(&text);
+                self.pending.lock().sent(&text);
                 // That the gateway is gone is learnt from reading.
                 let _ = self.send(Message::text(text)).await;
                 Ok(())
@@ -140,7 +140,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
             };
             match next {
                 Some(Ok(Message::Text(text))) => {
-                    self.pending().received(&text);
+                    self.pending.lock().received(&text);
                     if self.output.say(&text).await.is_err() {
                         // Nobody reads: the peer has left without a word.
                         return Ok(());
@@ -179,7 +179,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
             Ok(()) => "The connection to the gateway is closed",
             Err(_) => "The connection to the gateway is lost: the outcome is unknown",
         };
-        let lost = self.pending().settle(why);
+        let lost = self.pending.lock().settle(why);
         for answer in lost {
             if self.output.say(&answer).await.is_err() {
                 return;
@@ -195,10 +195,6 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
 
     async fn send(&self, message: Message) -> Result<(), Ws> {
         self.sink.lock().await.send(message).await
-    }
-
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        lock(&self.pending)
     }
 }
 

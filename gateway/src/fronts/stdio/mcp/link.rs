@@ -1,11 +1,12 @@
 //! The gateway as the bridge sees it: HTTP, and the session, which the client does not see.
 
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::ready;
 use futures_util::stream::{self, BoxStream};
+use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use sse_stream::SseStream;
 use tokio::time::timeout;
 use url::Url;
 
-use super::super::{MESSAGE_BYTES, lock};
+use super::super::MESSAGE_BYTES;
 use super::header::{decoded, header_value};
 use crate::http_client;
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
@@ -198,12 +199,12 @@ struct State {
 impl Session {
     /// What requests carry.
     pub fn membership(&self) -> Membership {
-        self.state().membership.clone()
+        self.state.lock().membership.clone()
     }
 
     /// `initialize` is answered with success: what it was, and the session in the headers.
     pub fn begun(&self, hello: String, id: Id, response: &reqwest::Response) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.membership = Membership {
             session: named(response),
             version: None,
@@ -215,7 +216,7 @@ impl Session {
     pub fn answered(&self, answer: &str) {
         let answer: Value = serde_json::from_str(answer).unwrap_or_default();
         let version = answer["result"]["protocolVersion"].as_str();
-        self.state().membership.version = version.map(str::to_string);
+        self.state.lock().membership.version = version.map(str::to_string);
     }
 
     /// The gateway does not know `lost` any more, such as after a restart: begins another in the
@@ -225,7 +226,7 @@ impl Session {
         if self.membership().session != lost.session {
             return true;
         }
-        let Some((hello, id)) = self.state().hello.clone() else {
+        let Some((hello, id)) = self.state.lock().hello.clone() else {
             return false;
         };
         let Ok(response) = link.post(hello, &Membership::default()).await else {
@@ -238,7 +239,7 @@ impl Session {
         let mut incoming = messages(response);
         while let Some(message) = incoming.next().await {
             if answers(&message, &id) {
-                self.state().membership.session = session;
+                self.state.lock().membership.session = session;
                 self.answered(&message);
                 let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
                 let told = link.post(told.into(), &self.membership()).await;
@@ -247,10 +248,6 @@ impl Session {
             }
         }
         false
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
 

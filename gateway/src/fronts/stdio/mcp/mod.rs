@@ -14,12 +14,12 @@ mod link;
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use parking_lot::Mutex;
 use reqwest::StatusCode;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
-use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output, lock};
+use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output};
 use crate::pauses::Pauses;
 use crate::wire::json_rpc::{Fault, Id, Message, RpcError, code, read, read_cancel};
 use crate::wire::mended;
@@ -187,7 +187,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     }
 
     fn request(&self, text: String, request: Request) -> Task<'_> {
-        let mut in_flight = lock(&self.in_flight);
+        let mut in_flight = self.in_flight.lock();
         if in_flight.contains_key(&request.id) {
             let what = "A request with this id is in flight";
             let refusal = RpcError::new(code::INVALID_REQUEST, what);
@@ -302,7 +302,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     }
 
     fn cancel(&self, id: &Id, text: String) {
-        let mut in_flight = lock(&self.in_flight);
+        let mut in_flight = self.in_flight.lock();
         let Some(exchange) = in_flight.get(id) else {
             return;
         };
@@ -314,7 +314,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
 
     /// A request is over, and its id may be used again.
     fn over(&self, id: &Id) {
-        lock(&self.in_flight).remove(id);
+        self.in_flight.lock().remove(id);
     }
 
     /// No `initialize` is in flight, or its answer is not waited for any longer.
