@@ -87,22 +87,20 @@ pub const CLOSE_THREAD_PATH: &str = "/close_thread";
 
 /// `POST {base}/cancel_tool_call`, best effort: never retried, its answer never read.
 ///
-/// It goes to every tool server, so a server reads its ids as [`AnyServersId`].
-///
-/// [`AnyServersId`]: crate::fronts::rap::names::AnyServersId
+/// It goes to every tool server. So its ids are most often another server's, and may be any strings.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct CancelToolCall<Id = Identifier> {
+pub struct CancelToolCall {
     /// See [`Invocation::group_id`].
-    pub thread_id: Id,
+    pub thread_id: String,
     /// See [`Invocation::id`].
-    pub tool_call_id: Id,
+    pub tool_call_id: String,
 }
 
 /// `POST {base}/close_thread`, best effort like [`CancelToolCall`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct CloseThread<Id = Identifier> {
+pub struct CloseThread {
     /// See [`Invocation::group_id`].
-    pub thread_id: Id,
+    pub thread_id: String,
 }
 
 /// How the text of a failed call's result begins: there is no other sign of an error.

@@ -178,8 +178,8 @@ impl Notices {
         keep: &Arc<Connected>,
     ) {
         let notice = CancelToolCall {
-            thread_id: thread_id.clone(),
-            tool_call_id: tool_call_id.clone(),
+            thread_id: thread_id.to_string(),
+            tool_call_id: tool_call_id.to_string(),
         };
         self.send(CANCEL_TOOL_CALL_PATH, &notice, underway, keep);
     }
@@ -187,7 +187,7 @@ impl Notices {
     /// A thread was closed.
     pub fn closed(&self, thread_id: &Identifier, keep: &Arc<Connected>) {
         let notice = CloseThread {
-            thread_id: thread_id.clone(),
+            thread_id: thread_id.to_string(),
         };
         self.send(CLOSE_THREAD_PATH, &notice, None, keep);
     }
