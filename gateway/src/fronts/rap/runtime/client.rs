@@ -22,13 +22,14 @@ use crate::fronts::rap::wire::{
 };
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
+use crate::limits::REGISTRATION_BYTES;
 
 const JSON: &str = "application/json";
 
 /// How long a tool server may take to answer with its toolset.
 pub(crate) const TOOLSET_TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest toolset, 1 MiB.
-pub(crate) const TOOLSET_BYTES: usize = 1 << 20;
+/// The largest toolset, 1020 KiB: there is room for the app when it is registered.
+pub(crate) const TOOLSET_BYTES: usize = REGISTRATION_BYTES - (4 << 10);
 /// How many notifications are sent to one tool server at once; the others wait, and waiting counts
 /// towards the notice timeout.
 pub(crate) const NOTICES_AT_ONCE: usize = 64;

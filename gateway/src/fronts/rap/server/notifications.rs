@@ -43,7 +43,7 @@ pub(super) async fn cancel_tool_call(
         thread_id,
         tool_call_id,
     } = notification;
-    if [&thread_id, &tool_call_id].into_iter().all(may_be_ours) {
+    if may_be_ours(&thread_id) && may_be_ours(&tool_call_id) {
         server.cancel_everywhere(Notice::CancelToolCall {
             thread_id,
             tool_call_id,
@@ -69,7 +69,7 @@ pub(super) async fn close_thread(
 }
 
 /// Whether it is an id that a call or a thread here may have.
-fn may_be_ours(id: &String) -> bool {
+fn may_be_ours(id: &str) -> bool {
     Identifier::new(id).is_ok()
 }
 

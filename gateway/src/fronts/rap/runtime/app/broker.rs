@@ -96,7 +96,7 @@ impl ToolServerApp<'_> {
     }
 
     /// Takes over the tools, and says whether any has changed. Calls of tools that are gone still
-    /// run. Agents are told of the changes when calls are started.
+    /// run.
     pub(super) fn adopt(&mut self, found: &Toolset) -> bool {
         self.endpoint = Some(found.endpoint.clone());
         let capabilities = toolset::capabilities(found);
