@@ -1,7 +1,5 @@
 //! What goes on for long, or is done again and again, is logged now and then.
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -74,38 +72,6 @@ impl SeldomOf {
     }
 }
 
-/// [`Seldom`] for each token, by its name: what one does all the time does not hide what others
-/// do.
-#[derive(Debug, Default)]
-pub(crate) struct SeldomEach(Mutex<HashMap<Arc<str>, Lately>>);
-
-#[derive(Debug)]
-struct Lately {
-    logged: Instant,
-    /// Since then.
-    passed_over: usize,
-}
-
-impl SeldomEach {
-    /// Whether a line about `who` is due, and how many were passed over since the last.
-    pub fn is_due(&self, who: &Arc<str>) -> Option<usize> {
-        let mut all = self.0.lock();
-        let new = Lately {
-            logged: Instant::now(),
-            passed_over: 0,
-        };
-        let Some(lately) = all.get_mut(who) else {
-            all.insert(who.clone(), new);
-            return Some(0);
-        };
-        if lately.logged.elapsed() < SELDOM {
-            lately.passed_over += 1;
-            return None;
-        }
-        Some(std::mem::replace(lately, new).passed_over)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,18 +103,5 @@ mod tests {
         assert_eq!(lines(now).count(), SUBJECTS - 2);
         let later: Vec<_> = lines(now + SELDOM).collect();
         assert_eq!((later.len(), later[0]), (SUBJECTS, 1_000 - (SUBJECTS - 2)));
-    }
-
-    #[test]
-    fn what_one_does_all_the_time_hides_nobody_else() {
-        let (seldom, [loud, calm]) = (SeldomEach::default(), ["loud", "calm"].map(Arc::from));
-        assert_eq!(seldom.is_due(&loud), Some(0));
-        for _ in 0..1_000 {
-            assert_eq!(seldom.is_due(&loud), None);
-        }
-        assert_eq!(seldom.is_due(&calm), Some(0));
-        seldom.0.lock().get_mut(&loud).unwrap().logged -= SELDOM;
-        assert_eq!(seldom.is_due(&loud), Some(1_000));
-        assert_eq!(seldom.is_due(&loud), None);
     }
 }

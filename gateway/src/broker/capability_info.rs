@@ -35,8 +35,8 @@ impl PartialEq for CapabilityInfo {
 
 impl CapabilityInfo {
     /// Its name in letters, digits, `_` and `-`, with `_` for everything else.
-    pub fn plain_name(&self) -> String {
-        plain(&self.name).collect()
+    pub fn plain_name(&self) -> impl Iterator<Item = char> {
+        plain(&self.name)
     }
 
     /// The bytes of its texts.

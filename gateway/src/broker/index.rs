@@ -45,19 +45,30 @@ impl Index {
         order.get(first).and_then(at).filter(|it| it.name == name)
     }
 
-    /// Those whose plain name it is, in the order of the list.
+    /// Those whose plain name it is, in the order of the list. No more than the first `most` characters
+    /// of a plain name are compared.
     pub fn plainly_named<'a>(
         &self,
         all: &'a [CapabilityInfo],
         name: &str,
+        most: usize,
     ) -> impl Iterator<Item = &'a CapabilityInfo> {
         let order = &self.order(all).by_plain_name;
         let at = move |place: &u32| all.get(*place as usize);
-        let before = |it: &CapabilityInfo| plain(&it.name).lt(name.chars());
+        let before = |it: &CapabilityInfo| it.plain_name().take(most).lt(name.chars());
         let first = order.partition_point(|it| at(it).is_some_and(before));
         let alike = order.get(first..).unwrap_or_default().iter();
         let alike = alike.filter_map(at);
-        alike.take_while(move |it| plain(&it.name).eq(name.chars()))
+        alike.take_while(move |it| it.plain_name().take(most).eq(name.chars()))
+    }
+
+    /// All, in the order of their plain names.
+    pub fn by_plain_name<'a>(
+        &self,
+        all: &'a [CapabilityInfo],
+    ) -> impl Iterator<Item = &'a CapabilityInfo> {
+        let order = self.order(all).by_plain_name.iter();
+        order.filter_map(|place| all.get(*place as usize))
     }
 
     /// A number that changes with what is offered.

@@ -61,9 +61,15 @@ impl Registration {
         self.index.named(&self.capabilities, name)
     }
 
-    /// The capabilities whose plain name that is, in their order.
-    pub fn plainly_named(&self, name: &str) -> impl Iterator<Item = &CapabilityInfo> {
-        self.index.plainly_named(&self.capabilities, name)
+    /// The capabilities whose plain name that is, or begins with it if it has more than `most`
+    /// characters: in their order.
+    pub fn plainly_named(&self, name: &str, most: usize) -> impl Iterator<Item = &CapabilityInfo> {
+        self.index.plainly_named(&self.capabilities, name, most)
+    }
+
+    /// The capabilities in the order of their plain names.
+    pub fn by_plain_name(&self) -> impl Iterator<Item = &CapabilityInfo> {
+        self.index.by_plain_name(&self.capabilities)
     }
 
     /// A number that changes with the capabilities.

@@ -56,7 +56,7 @@ impl Agent {
             "features": { "notifications": true, "progress": true, "elicitation": false },
         });
         let id = Value::from(INITIALIZE);
-        let hello = abp::envelope(abp::kind::INITIALIZE, Some(&id), unix(), &hello);
+        let hello = abp::envelope(abp::kind::INITIALIZE, Some(&id), unix(), hello);
         Agent {
             state: AgentState::new(options),
             started: Instant::now(),

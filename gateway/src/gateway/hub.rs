@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{broadcast, oneshot, watch};
 use uuid::Uuid;
 
 use crate::broker::runs::{CancelNotice, RunId};
@@ -30,6 +30,9 @@ use rustc_hash::FxHashMap;
 /// Notices kept for a session that does not read them at once.
 pub(crate) const NOTICES: usize = 256;
 
+/// Hears what other workers tell, until it answers with false.
+type HearsOthers = Box<dyn Fn(&Notice) -> bool + Send>;
+
 /// What all connections share.
 pub struct Hub {
     /// The bounds.
@@ -50,8 +53,8 @@ pub struct Hub {
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
-    /// Who hears what other workers tell. Nothing of it may be lost, so nobody is too slow.
-    pub(crate) from_others: Mutex<Vec<mpsc::UnboundedSender<Notice>>>,
+    /// Who hears what other workers tell.
+    pub(super) hears_others: Mutex<Vec<HearsOthers>>,
     cluster: OnceLock<(Arc<Cluster>, Arc<dyn Announcer>)>,
     pub(crate) resume_prefix: String,
 }
@@ -114,7 +117,7 @@ impl Hub {
             lifecycle: Arc::new(Lifecycle::new()),
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
-            from_others: Mutex::default(),
+            hears_others: Mutex::default(),
             cluster: OnceLock::new(),
             resume_prefix: Uuid::new_v4().simple().to_string(),
         }

@@ -918,3 +918,44 @@ async fn one_agent_cannot_take_all_json_rpc_sockets() {
     let mut other = gateway.peer("/jsonrpc?token=b").await;
     nothing_left(&mut other).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_and_a_progress_token_have_bounds() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut peer) = pair(&gateway).await;
+    let max = Limits::default().id_bytes;
+    // As JSON it has quotes.
+    let (longest, longer) = ("x".repeat(max - 2), "x".repeat(max - 1));
+    peer.send(call(json!(longer))).await;
+    let refused = peer.next().await;
+    assert_eq!(codes(&refused), (-32600, "INVALID_PARAMS"));
+    assert_eq!(refused["id"], Value::Null);
+    let with_token = |token: &str| {
+        let params = json!({ "capability": "a.b", "options": { "progressToken": token } });
+        rpc(json!(longest), "_capabilities/call", params)
+    };
+    peer.send(with_token(&longer)).await;
+    let refused = peer.next().await;
+    assert_eq!(codes(&refused), (-32602, "INVALID_PARAMS"));
+    assert_eq!(refused["id"], json!(longest));
+    peer.send(with_token(&longest)).await;
+    let calling = app.called().await;
+    app.answer_call(&calling, json!({ "success": true, "data": 1 }))
+        .await;
+    assert_eq!(peer.next().await["result"]["data"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_call_is_named_in_few_characters() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut peer) = pair(&gateway).await;
+    let params = json!({ "capability": "x".repeat(10_000) });
+    peer.send(rpc(json!(1), "_capabilities/call", params)).await;
+    let calling = app.called().await;
+    peer.send(cancel(json!(1))).await;
+    app.confirm_cancel(&calling).await;
+    let answer = peer.next().await;
+    assert_eq!(codes(&answer), (-32800, "CANCELLED"));
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.len() < 300, "{}", message.len());
+}

@@ -21,7 +21,7 @@ use axum::routing::{any, get, post};
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::broker::runs::{ID_CHARS, Run, RunState};
 use crate::fronts::auth::authenticate;
@@ -31,7 +31,7 @@ use crate::options::defaults;
 use crate::tokens::{Identity, Role};
 use crate::wire::{for_log, stopped_by};
 use caphost::call::{Stop, StoppedBy};
-use request::{CancelRequest, Problem};
+use request::{CancelRequest, refusal, too_long};
 
 /// Bytes of a request's body, 64 KiB.
 pub(crate) const BODY_BYTES: usize = 64 << 10;
@@ -124,7 +124,8 @@ async fn cancel(
     let by = admin(&hub, &headers, &uri)?;
     let body = to_bytes(body, BODY_BYTES).await;
     let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
-    let CancelRequest { request_id, reason } = CancelRequest::read(&headers, &body)?;
+    let CancelRequest { request_id, reason } =
+        CancelRequest::read(&headers, &body).map_err(refusal)?;
     let cancel = Cancel {
         hub: &hub,
         request_id: &request_id,
@@ -262,8 +263,8 @@ async fn status(
         return Err(Refusal::no_run().into());
     };
     if id.chars().count() > ID_CHARS {
-        let problem = Problem::too_long("path", "request_id", ID_CHARS, id.into());
-        return Err(vec![problem].into());
+        let problem = too_long(json!(["path", "request_id"]), ID_CHARS, id.into());
+        return Err(refusal(vec![problem]).into());
     }
     let placed = found(hub.seek(&id, &by).await)?;
     Ok(Json(StatusJson::from(&*placed.run)).into_response())

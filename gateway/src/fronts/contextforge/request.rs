@@ -1,7 +1,6 @@
 //! What a cancel asks for, and what is wrong with it, as FastAPI tells it.
 
 use axum::http::{HeaderMap, StatusCode};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
@@ -19,17 +18,14 @@ pub(super) struct CancelRequest {
 
 impl CancelRequest {
     /// Reads a body. Tells everything that is wrong with it.
-    pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Vec<Problem>> {
+    pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Vec<Value>> {
         let fields = object(headers, body).map_err(|problem| vec![problem])?;
         let given = ["requestId", "request_id"]
             .into_iter()
             .find_map(|name| Some((name, fields.get(name)?)));
         let request_id = match given {
             Some((name, value)) => string(name, value, ID_CHARS),
-            None => Err(Problem::missing(
-                Some("requestId"),
-                Value::Object(fields.clone()),
-            )),
+            None => Err(missing(json!(["body", "requestId"]), json!(fields))),
         };
         let reason = match fields.get("reason") {
             None | Some(Value::Null) => Ok(None),
@@ -44,17 +40,17 @@ impl CancelRequest {
 
 /// The fields of the body. A page of another origin may send anything but JSON without asking, so
 /// nothing else is read.
-fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Problem> {
+fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Value> {
     if body.is_empty() {
-        return Err(Problem::missing(None, Value::Null));
+        return Err(missing(json!(["body"]), Value::Null));
     }
     if !is_json(headers) {
-        return Err(Problem::not_an_object(String::from_utf8_lossy(body).into()));
+        return Err(not_an_object(String::from_utf8_lossy(body).into()));
     }
     match serde_json::from_slice(&mended_bytes(body)) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(other) => Err(Problem::not_an_object(other)),
-        Err(error) => Err(Problem::not_json(position(body, &error), &error)),
+        Ok(other) => Err(not_an_object(other)),
+        Err(error) => Err(not_json(position(body, &error), &error)),
     }
 }
 
@@ -65,11 +61,15 @@ fn is_json(headers: &HeaderMap) -> bool {
         .is_some_and(|kind| kind == "json" || kind.ends_with("+json"))
 }
 
-fn string(field: &str, value: &Value, max: usize) -> Result<String, Problem> {
+fn string(field: &str, value: &Value, max: usize) -> Result<String, Value> {
+    let loc = json!(["body", field]);
     match value {
         Value::String(text) if text.chars().count() <= max => Ok(text.clone()),
-        Value::String(_) => Err(Problem::too_long("body", field, max, value.clone())),
-        _ => Err(Problem::not_a_string(field, value.clone())),
+        Value::String(_) => Err(too_long(loc, max, value.clone())),
+        _ => {
+            let msg = "Input should be a valid string";
+            Err(problem("string_type", loc, msg, value.clone()))
+        }
     }
 }
 
@@ -83,74 +83,44 @@ fn position(body: &[u8], error: &serde_json::Error) -> usize {
     lines.map(|line| line.len() + 1).sum::<usize>() + error.column().saturating_sub(1)
 }
 
-/// One item of the `detail` of a 422.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Problem {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    /// Where: `["body", "requestId"]`.
-    loc: Vec<Value>,
-    msg: String,
-    /// What was found there; for something missing, what it is missing from.
-    input: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ctx: Option<Box<Value>>,
+/// One item of the `detail` of a 422: at `loc`, as in `["body", "requestId"]`, `input` was found. For
+/// something missing it is what it is missing from.
+fn problem(kind: &str, loc: Value, msg: &str, input: Value) -> Value {
+    json!({ "type": kind, "loc": loc, "msg": msg, "input": input })
 }
 
-impl Problem {
-    fn new(kind: &'static str, loc: Vec<Value>, msg: impl Into<String>, input: Value) -> Self {
-        Problem {
-            kind,
-            loc,
-            msg: msg.into(),
-            input,
-            ctx: None,
-        }
-    }
+/// There is no body, or a field is missing from it.
+fn missing(loc: Value, input: Value) -> Value {
+    problem("missing", loc, "Field required", input)
+}
 
-    /// There is no body, or a field is missing from it.
-    pub(super) fn missing(field: Option<&str>, input: Value) -> Self {
-        let loc = ["body"].into_iter().chain(field).map(Value::from);
-        Problem::new("missing", loc.collect(), "Field required", input)
-    }
+/// The body is JSON, but no object; or it is not sent as JSON.
+fn not_an_object(input: Value) -> Value {
+    let msg = "Input should be a valid dictionary or object to extract fields from";
+    problem("model_attributes_type", json!(["body"]), msg, input)
+}
 
-    /// The body is JSON, but no object; or it is not sent as JSON.
-    pub(super) fn not_an_object(input: Value) -> Self {
-        let msg = "Input should be a valid dictionary or object to extract fields from";
-        Problem::new("model_attributes_type", vec!["body".into()], msg, input)
-    }
+/// The body is not JSON from `position` on.
+fn not_json(position: usize, error: &serde_json::Error) -> Value {
+    let (loc, msg) = (json!(["body", position]), "JSON decode error");
+    let mut problem = problem("json_invalid", loc, msg, json!({}));
+    problem["ctx"] = json!({ "error": error.to_string() });
+    problem
+}
 
-    /// The body is not JSON from `position` on.
-    pub(super) fn not_json(position: usize, error: &serde_json::Error) -> Self {
-        let loc = vec!["body".into(), position.into()];
-        let mut problem = Problem::new("json_invalid", loc, "JSON decode error", json!({}));
-        problem.ctx = Some(Box::new(json!({ "error": error.to_string() })));
-        problem
-    }
-
-    /// A field is no string.
-    pub(super) fn not_a_string(field: &str, input: Value) -> Self {
-        let loc = vec!["body".into(), field.into()];
-        Problem::new("string_type", loc, "Input should be a valid string", input)
-    }
-
-    /// A string has more characters than it may have.
-    pub(super) fn too_long(part: &str, field: &str, max: usize, input: Value) -> Self {
-        let loc = vec![part.into(), field.into()];
-        let msg = format!("String should have at most {max} characters");
-        let mut problem = Problem::new("string_too_long", loc, msg, input);
-        problem.ctx = Some(Box::new(json!({ "max_length": max })));
-        problem
-    }
+/// A string has more characters than it may have.
+pub(super) fn too_long(loc: Value, max: usize, input: Value) -> Value {
+    let msg = format!("String should have at most {max} characters");
+    let mut problem = problem("string_too_long", loc, &msg, input);
+    problem["ctx"] = json!({ "max_length": max });
+    problem
 }
 
 /// 422: all that is wrong, as details.
-impl From<Vec<Problem>> for Refusal {
-    fn from(problems: Vec<Problem>) -> Self {
-        let error = Error::invalid_params("The request cannot be processed");
-        let error = error.with_details(Box::new(json!(problems)));
-        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error)
-    }
+pub(super) fn refusal(problems: Vec<Value>) -> Refusal {
+    let error = Error::invalid_params("The request cannot be processed");
+    let error = error.with_details(Box::new(json!(problems)));
+    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error)
 }
 
 #[cfg(test)]
@@ -167,8 +137,7 @@ mod tests {
     fn read_as(kind: &'static str, body: &str) -> Result<CancelRequest, Value> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-        CancelRequest::read(&headers, body.as_bytes())
-            .map_err(|problems| serde_json::to_value(problems).unwrap())
+        CancelRequest::read(&headers, body.as_bytes()).map_err(Value::from)
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::gateway::calls::Canceller;
@@ -10,10 +9,7 @@ use crate::wire::json_rpc::{Cancel, Id};
 
 /// One connection's requests in flight, by their ids.
 #[derive(Default)]
-pub(super) struct InFlight {
-    requests: Mutex<HashMap<Id, Entry>>,
-    calls: watch::Sender<usize>,
-}
+pub(super) struct InFlight(watch::Sender<HashMap<Id, Entry>>);
 
 struct Entry {
     /// What cancels it, if it is a call.
@@ -25,64 +21,56 @@ struct Entry {
 impl InFlight {
     /// Whether a request with that id is in flight.
     pub fn contains(&self, id: &Id) -> bool {
-        self.requests.lock().contains_key(id)
+        self.0.borrow().contains_key(id)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.requests.lock().len()
+        self.0.borrow().len()
     }
 
     /// A request waits; `canceller` if it is a call.
     pub fn begin(&self, id: Id, canceller: Option<Canceller>) {
-        if canceller.is_some() {
-            self.calls.send_modify(|calls| *calls += 1);
-        }
         let entry = Entry {
             canceller,
             answered: true,
         };
-        self.requests.lock().insert(id, entry);
+        self.0.send_modify(|all| drop(all.insert(id, entry)));
     }
 
     /// A request is over; `answer` is called if the peer waits for its answer. Its id is free once
     /// that has returned, and not before it was answered.
     pub fn end(&self, id: &Id, answer: impl FnOnce()) {
-        let mut requests = self.requests.lock();
-        let Some(entry) = requests.remove(id) else {
-            return;
-        };
-        if entry.answered {
-            answer();
-        }
-        drop(requests);
-        if entry.canceller.is_some() {
-            self.calls.send_modify(|calls| *calls -= 1);
-        }
+        self.0.send_modify(|all| {
+            if all.remove(id).is_some_and(|it| it.answered) {
+                answer();
+            }
+        });
     }
 
     /// The peer cancels a request. What is not in flight, or no call, is not disturbed.
     pub fn cancel(&self, cancel: Cancel) {
-        let canceller = {
-            let mut requests = self.requests.lock();
-            let Some(entry) = requests.get_mut(&cancel.id) else {
-                return;
-            };
-            let Some(canceller) = entry.canceller.clone() else {
-                return;
-            };
-            entry.answered = cancel.answered;
-            canceller
-        };
-        // What comes of it is told by the call's own end.
-        drop(canceller.cancel(cancel.reason));
+        let mut canceller = None;
+        self.0.send_if_modified(|all| {
+            if let Some(entry) = all.get_mut(&cancel.id)
+                && entry.canceller.is_some()
+            {
+                canceller = entry.canceller.clone();
+                entry.answered = cancel.answered;
+            }
+            false
+        });
+        if let Some(canceller) = canceller {
+            // What comes of it is told by the call's own end.
+            drop(canceller.cancel(cancel.reason));
+        }
     }
 
     /// Cancels every call.
     pub fn cancel_all(&self, reason: &str) {
         let cancellers: Vec<_> = {
-            let requests = self.requests.lock();
-            let calls = requests.values().filter_map(|it| it.canceller.clone());
+            let all = self.0.borrow();
+            let calls = all.values().filter_map(|it| it.canceller.clone());
             calls.collect()
         };
         for canceller in cancellers {
@@ -90,8 +78,14 @@ impl InFlight {
         }
     }
 
-    /// Waits until no call is left.
-    pub async fn calls_over(&self) {
-        let _ = self.calls.subscribe().wait_for(|calls| *calls == 0).await;
+    /// Waits until there is none.
+    pub async fn over(&self) {
+        let _ = self.0.subscribe().wait_for(HashMap::is_empty).await;
+    }
+
+    /// Waits until calls are all there is.
+    pub async fn but_calls_over(&self) {
+        let are_calls = |all: &HashMap<Id, Entry>| all.values().all(|it| it.canceller.is_some());
+        let _ = self.0.subscribe().wait_for(are_calls).await;
     }
 }

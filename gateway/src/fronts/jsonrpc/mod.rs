@@ -24,13 +24,12 @@ use axum::response::Response;
 use axum::routing::any;
 
 use crate::fronts::lists::Listing;
-use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Full, Holder, Share, Shares};
 use crate::fronts::socket::{PeerAddress, RETRY_SHARE, Socket, SocketRequest, serve_socket};
 use crate::gateway::Hub;
 use crate::tokens::{Identity, Role};
-use peer::{Peer, Place};
+use peer::Peer;
 
 /// The subprotocol a browser offers beside a token's.
 const PROTOCOL: &str = "jsonrpc";
@@ -40,7 +39,6 @@ const PROTOCOL: &str = "jsonrpc";
 struct Jsonrpc {
     hub: Arc<Hub>,
     room: Arc<Shares>,
-    rate: Arc<RateLimiter>,
     /// Lists of capabilities.
     lists: Arc<Listing>,
 }
@@ -49,7 +47,6 @@ struct Jsonrpc {
 pub fn routes(hub: Arc<Hub>) -> Router {
     let shared = Jsonrpc {
         room: Shares::new(hub.limits.sessions, hub.limits.sessions_per_token),
-        rate: Arc::new(RateLimiter::per_second(hub.limits.requests_per_second)),
         lists: Listing::of_offers(hub.clone()),
         hub,
     };
@@ -96,14 +93,13 @@ impl Jsonrpc {
         room: Share,
         app: Option<String>,
     ) {
-        let hub = self.hub;
+        let hub = self.hub.clone();
         let _connected = hub.connected();
-        let place = Place::new(holder, room, self.rate, self.lists);
-        let number = place.number;
+        let number = hub.next_number();
         tracing::debug!(number, owner = &*owner.name, "JSON-RPC peer connected");
         let queued = hub.queue(&owner.name);
         let outbox = queued.outbox.clone();
-        let peer = Peer::new(hub.clone(), owner, app, outbox.clone(), place);
+        let peer = Peer::new(self, owner, holder, room, app, outbox.clone());
         let ending = tokio::spawn(peer.clone().end_with_gateway());
         serve_socket(socket, &hub.limits, peer, outbox).await;
         ending.abort();

@@ -1,9 +1,7 @@
 //! One peer: its messages, and what it has in flight.
 
 use std::borrow::Borrow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -11,12 +9,13 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tungstenite::Utf8Bytes;
 
+use super::Jsonrpc;
 use super::greeting::Greeting;
 use super::in_flight::InFlight;
 use crate::broker::runs::Dialect;
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
-use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::rate_limit::Pace;
 use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
@@ -39,55 +38,29 @@ pub(super) struct Peer {
     /// Cancelled when the connection is.
     pub gone: CancellationToken,
     outbox: Arc<Outbox>,
-    pub place: Place,
-    state: Mutex<State>,
-}
-
-/// A connection's place among the others.
-pub(super) struct Place {
-    /// Which connection it is.
-    pub number: u64,
     /// Its share of the limit of connections.
     _room: Share,
-    rate: Arc<RateLimiter>,
+    rate: Pace,
     /// Whose it is.
     pub holder: Holder,
     pub lists: Arc<Listing>,
-}
-
-impl Place {
-    pub fn new(holder: Holder, room: Share, rate: Arc<RateLimiter>, lists: Arc<Listing>) -> Self {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        Place {
-            number: LAST.fetch_add(1, Ordering::Relaxed),
-            _room: room,
-            rate,
-            holder,
-            lists,
-        }
-    }
-
-    /// Counts a request, or says how long to wait for the next.
-    fn count(&self) -> Result<(), Duration> {
-        self.rate.check(&self.number)
-    }
-}
-
-#[derive(Default)]
-struct State {
-    greeting: Option<Greeting>,
-    session: Option<Session>,
-    shut_down: bool,
+    pub greeting: OnceLock<Greeting>,
+    /// Set when it has asked to shut down: nothing more is asked for.
+    pub shut_down: OnceLock<()>,
+    session: Mutex<Option<Session>>,
 }
 
 impl Peer {
     pub fn new(
-        hub: Arc<Hub>,
+        shared: Jsonrpc,
         owner: Identity,
+        holder: Holder,
+        room: Share,
         app: Option<String>,
         outbox: Arc<Outbox>,
-        place: Place,
     ) -> Arc<Self> {
+        let Jsonrpc { hub, lists, .. } = shared;
+        let rate = hub.limits.requests_per_second;
         // A token that is good for one app says which.
         let app = app.or_else(|| owner.app.as_deref().map(String::from));
         Arc::new(Peer {
@@ -97,15 +70,20 @@ impl Peer {
             in_flight: InFlight::default(),
             gone: CancellationToken::new(),
             outbox,
-            place,
-            state: Mutex::default(),
+            _room: room,
+            rate: Pace::new(rate, rate),
+            holder,
+            lists,
+            greeting: OnceLock::new(),
+            shut_down: OnceLock::new(),
+            session: Mutex::default(),
         })
     }
 
     /// When the gateway stops, closes once its calls are settled.
     pub async fn end_with_gateway(self: Arc<Self>) {
         self.hub.lifecycle.reached(Phase::Stopping).await;
-        let settled = self.in_flight.calls_over();
+        let settled = self.in_flight.over();
         let _ = timeout(self.hub.limits.close_timeout, settled).await;
         self.outbox.close(CloseCode::GOING_AWAY, STOPPING.into());
     }
@@ -129,6 +107,11 @@ impl Peer {
         self.send(&json_rpc::failed(id.value(), error));
     }
 
+    /// Closes the connection, as the peer wishes.
+    pub fn close(&self) {
+        self.outbox.close(CloseCode::NORMAL, String::new());
+    }
+
     /// Refuses what cannot be a request, or not this one.
     pub fn refuse(&self, id: Option<&Value>, code: i32, error: &Failure) {
         self.send(&json_rpc::refused(id.unwrap_or(&Value::Null), code, error));
@@ -136,12 +119,9 @@ impl Peer {
 
     /// Its way to the app, which is opened with the first call.
     pub fn session(&self) -> Session {
-        let mut state = self.state.lock();
-        let State {
-            greeting, session, ..
-        } = &mut *state;
         let open = || {
-            let Greeting { name, version, .. } = greeting.clone().unwrap_or_default();
+            let greeting = self.greeting.get().cloned();
+            let Greeting { name, version, .. } = greeting.unwrap_or_default();
             self.hub.open(Client {
                 dialect: Dialect::JsonRpc,
                 owner: self.owner.clone(),
@@ -150,22 +130,7 @@ impl Peer {
                 version,
             })
         };
-        session.get_or_insert_with(open).clone()
-    }
-
-    /// It has said who it is. False if it had before.
-    pub fn greeted(&self, greeting: Greeting) -> bool {
-        let mut state = self.state.lock();
-        let first = state.greeting.is_none();
-        if first {
-            state.greeting = Some(greeting);
-        }
-        first
-    }
-
-    /// It has asked to shut down: nothing more is asked for.
-    pub fn shut_down(&self) {
-        self.state.lock().shut_down = true;
+        self.session.lock().get_or_insert_with(open).clone()
     }
 
     /// What it was.
@@ -218,10 +183,16 @@ impl Peer {
         if self.in_flight.contains(&id) {
             return invalid("A request with this id is in flight");
         }
-        if self.state.lock().shut_down {
+        let max = self.hub.limits.id_bytes;
+        if id.value().to_string().len() > max {
+            let error = Error::invalid_params(format!("The id has more than {max} bytes"));
+            self.refuse(None, code::INVALID_REQUEST, &error);
+            return Counted::Refused;
+        }
+        if self.shut_down.get().is_some() {
             return invalid("The session is shut down");
         }
-        if let Err(wait) = self.place.count() {
+        if let Err(wait) = self.rate.check() {
             let mut error = Error::new(Code::RATE_LIMITED, "Too many requests per second");
             error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
             let max = self.hub.limits.requests_per_second;
@@ -247,9 +218,9 @@ impl Peer {
         Counted::Request
     }
 
-    fn notified(&self, method: &str, params: Option<&str>) {
+    fn notified(self: &Arc<Self>, method: &str, params: Option<&str>) {
         if method == method::EXIT {
-            return self.outbox.close(CloseCode::NORMAL, String::new());
+            return self.exit();
         }
         if let Some(cancel) = read_cancel(method, params) {
             self.in_flight.cancel(cancel);
@@ -282,6 +253,51 @@ impl Endpoint for Peer {
     /// Its calls are cancelled, as nobody waits for them any more, and its agent leaves the app.
     fn gone(&self) {
         self.gone.cancel();
-        drop(self.state.lock().session.take());
+        drop(self.session.lock().take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fronts::shares::Shares;
+    use crate::gateway::OutboxStep;
+    use crate::limits::Limits;
+    use crate::tokens::Tokens;
+
+    #[tokio::test]
+    async fn a_list_that_waits_for_its_turn_is_in_flight_and_answered_before_an_exit() {
+        let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
+        let shared = Jsonrpc {
+            room: Shares::new(1, 1),
+            lists: Listing::of_offers(hub.clone()),
+            hub: hub.clone(),
+        };
+        let holder = Holder::Token("a".into());
+        let room = shared.room.take(&holder).unwrap();
+        let outbox = hub.queue(&"a".into()).outbox.clone();
+        let owner = Identity::anyone();
+        let peer = Peer::new(shared, owner, holder, room, None, outbox.clone());
+        let turn = peer.lists.turn_now(&peer.holder);
+        let list = r#"{"jsonrpc":"2.0","id":1,"method":"_capabilities/list"}"#;
+        for message in [list, list, r#"{"jsonrpc":"2.0","method":"exit"}"#] {
+            peer.receive(message, message.len());
+        }
+        let mut errors = Vec::new();
+        drop(turn);
+        loop {
+            match outbox.next().await {
+                OutboxStep::Message(message, _) => {
+                    let message: Value = serde_json::from_str(&message.into_text()).unwrap();
+                    errors.push(message["error"]["data"]["code"].clone());
+                }
+                OutboxStep::Close(code, _) => {
+                    assert_eq!(code, CloseCode::NORMAL);
+                    break;
+                }
+            }
+        }
+        // The second has the id of the first, which finds no app.
+        assert_eq!(errors, ["INVALID_PARAMS", "DISCONNECTED"]);
     }
 }

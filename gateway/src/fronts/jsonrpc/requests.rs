@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -16,10 +17,13 @@ use crate::fronts::lists::Turn;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::calls::{AbpError, Call, CancelNotice, NewCall, Outcome, Step};
 use crate::seldom::Seldom;
-use crate::wire::abp::{self, FromAgent};
+use crate::wire::abp::{self, Called};
 use crate::wire::json_rpc::{self as message, Id, RpcError, code};
-use crate::wire::{Json, members, outline};
+use crate::wire::{Json, clipped, members, outline};
 use caphost::call::{Code, Error, Stop};
+
+/// Characters of a capability's name that are kept to name it in an answer.
+const NAME_CHARS: usize = 256;
 
 impl Peer {
     /// `initialize`. Answered at once, so there is nothing to cancel.
@@ -29,7 +33,7 @@ impl Peer {
             Err(error) => return self.fail(id, &error),
         };
         let (answer, notices) = (greeting.answer(), greeting.notices);
-        if !self.greeted(greeting) {
+        if self.greeting.set(greeting).is_err() {
             let error = Error::new(Code::ALREADY_INITIALIZED, "initialize was answered before");
             return self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
         }
@@ -41,41 +45,55 @@ impl Peer {
 
     /// `shutdown`: cancels what is in flight, and is answered after that.
     pub fn begin_shutdown(self: &Arc<Self>, id: Id) {
-        self.shut_down();
-        self.in_flight.begin(id.clone(), None);
+        let _ = self.shut_down.set(());
         self.in_flight.cancel_all("The session is shut down");
         let peer = self.clone();
         tokio::spawn(async move {
             tokio::select! {
                 () = peer.gone.cancelled() => return,
-                () = peer.in_flight.calls_over() => {}
+                () = peer.in_flight.over() => {}
             }
-            let answer = message::success(id.value(), &Value::Null);
-            peer.in_flight.end(&id, || peer.send_text(answer));
+            peer.send_text(message::success(id.value(), &Value::Null));
+        });
+    }
+
+    /// `exit`: lists that wait for their turn are still answered.
+    pub fn exit(self: &Arc<Self>) {
+        let peer = self.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = peer.gone.cancelled() => {}
+                () = peer.in_flight.but_calls_over() => peer.close(),
+            }
         });
     }
 
     /// `_capabilities/list`. Answered at once, unless another connection of the same holder has its list
     /// made.
     pub fn list(self: &Arc<Self>, id: Id) {
-        let place = &self.place;
-        if let Some(turn) = place.lists.turn_now(&place.holder) {
-            return self.list_in(turn, &id);
+        if let Some(turn) = self.lists.turn_now(&self.holder) {
+            return self.send_text(self.listed(turn, &id));
         }
+        if self.is_full(&id) {
+            return;
+        }
+        self.in_flight.begin(id.clone(), None);
         let peer = self.clone();
         tokio::spawn(async move {
-            let place = &peer.place;
-            tokio::select! {
-                () = peer.gone.cancelled() => {}
-                turn = place.lists.turn_of(&place.holder) => peer.list_in(turn, &id),
-            }
+            let turn = tokio::select! {
+                () = peer.gone.cancelled() => return,
+                turn = peer.lists.turn_of(&peer.holder) => turn,
+            };
+            let answer = peer.listed(turn, &id);
+            peer.in_flight.end(&id, || peer.send_text(answer));
         });
     }
 
-    fn list_in(&self, turn: Result<Turn, Refusal>, id: &Id) {
+    /// The answer to a `_capabilities/list` whose turn it is.
+    fn listed(&self, turn: Result<Turn, Refusal>, id: &Id) -> String {
         let turn = match turn {
             Ok(turn) => turn,
-            Err(refusal) => return self.fail(id, &refusal.error),
+            Err(refusal) => return message::failed(id.value(), &refusal.error).to_string(),
         };
         let offer = self.hub.offer(self.app.as_deref());
         let offer = offer.map_err(|error| AbpError::from(&error));
@@ -92,37 +110,49 @@ impl Peer {
                 let result = BTreeMap::from([("capabilities", documents)]);
                 let answer = message::success(id.value(), &result);
                 turn.end(answer.len());
-                self.send_text(answer);
+                answer
             }
-            Err(error) => self.send(&failed(id, &error)),
+            Err(error) => failed(id, &error).to_string(),
         }
+    }
+
+    /// Whether no more requests are accepted, which the peer is told.
+    fn is_full(&self, id: &Id) -> bool {
+        let max = self.hub.limits.in_flight;
+        let is_full = self.in_flight.len() >= max;
+        if is_full {
+            let message = format!("{max} requests are in flight, and no more are accepted");
+            let details = json!({ "limit": "inFlight", "max": max });
+            let error = Error::new(Code::RATE_LIMITED, message).with_details(details);
+            self.fail(id, &error);
+        }
+        is_full
     }
 
     /// `_capabilities/call`
     pub fn call(self: &Arc<Self>, id: Id, params: Option<&str>) {
-        let (call, capability, params, timeout, token) = match read_call(params) {
-            Ok((
-                FromAgent::Call {
-                    call,
-                    capability,
-                    timeout,
-                    token,
-                    ..
-                },
-                params,
-            )) => (call, capability, params, timeout, token),
-            Ok(_) => return,
+        let (called, params) = match read_call(params) {
+            Ok(read) => read,
             Err(error) => return self.fail(&id, &error),
         };
-        let max = self.hub.limits.in_flight;
-        if self.in_flight.len() >= max {
-            let message = format!("{max} requests are in flight, and no more are accepted");
-            let details = json!({ "limit": "inFlight", "max": max });
-            let error = Error::new(Code::RATE_LIMITED, message).with_details(details);
-            return self.fail(&id, &error);
+        let Called {
+            call,
+            capability,
+            timeout,
+            token,
+            ..
+        } = called;
+        let max = self.hub.limits.id_bytes;
+        if token.as_ref().is_some_and(|it| it.to_string().len() > max) {
+            let message = format!("The progress token has more than {max} bytes");
+            return self.fail(&id, &Error::<Value>::invalid_params(message));
         }
+        if self.is_full(&id) {
+            return;
+        }
+        let named = clipped(&capability, NAME_CHARS).to_string();
         let called = self.session().call(NewCall {
-            capability: capability.clone(),
+            capability,
             params: Some(params),
             // One too long to count is none.
             timeout: timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
@@ -136,7 +166,7 @@ impl Peer {
         let calling = Calling {
             peer: self.clone(),
             id,
-            capability,
+            capability: named,
             token,
         };
         tokio::spawn(calling.run(called));
@@ -147,6 +177,7 @@ impl Peer {
 struct Calling {
     peer: Arc<Peer>,
     id: Id,
+    /// Its name, which may be cut off.
     capability: String,
     token: Option<Value>,
 }
@@ -214,19 +245,9 @@ impl Calling {
 
 /// The `Capability` an agent of ABP would get.
 fn document(info: &CapabilityInfo) -> Value {
-    let schema = |raw: &Option<Box<serde_json::value::RawValue>>| {
-        let parsed = raw.as_ref().map(|raw| serde_json::from_str(raw.get()));
-        parsed.and_then(Result::ok).unwrap_or_else(|| json!({}))
-    };
-    json!({
-        "name": info.name,
-        "description": info.description.as_deref().unwrap_or_default(),
-        "inputSchema": schema(&info.input_schema),
-        "outputSchema": schema(&info.output_schema),
-        "available": true,
-        "requirements": [],
-        "features": {},
-    })
+    let schema = |raw: &Option<Box<RawValue>>| serde_json::from_str(raw.as_deref()?.get()).ok();
+    let (input, output) = (schema(&info.input_schema), schema(&info.output_schema));
+    abp::capability(&info.name, info.description.as_deref(), input, output)
 }
 
 /// The parameters of a call that are looked at. Those of the capability are passed on as they are.
@@ -240,9 +261,9 @@ const IN_CALL: &[&str] = &[
 ];
 
 /// Reads the parameters of a call, `{ capability, params?, options?: { timeout?, progressToken?,
-/// callId? } }`, which are the payload of ABP's `capabilities/call`: always [`FromAgent::Call`], with the
-/// capability's own parameters beside it.
-fn read_call(params: Option<&str>) -> Result<(FromAgent, Json), Error<Value>> {
+/// callId? } }`, which are the payload of ABP's `capabilities/call`; with the capability's own
+/// parameters beside it, as they came.
+fn read_call(params: Option<&str>) -> Result<(Called, Json), Error<Value>> {
     let Some(text) = params.filter(|params| params.starts_with('{')) else {
         return Err(Error::invalid_params(
             "The parameters are an object {capability, params?, options?}",

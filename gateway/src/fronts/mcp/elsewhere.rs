@@ -7,8 +7,6 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
@@ -68,30 +66,19 @@ impl Record {
     }
 }
 
-/// Does what the other workers tell, and lets them know which sessions are in use, as long as there
-/// are sessions.
-pub async fn keep(
-    sessions: Weak<Sessions>,
-    told: Arc<Mutex<UnboundedReceiver<Notice>>>,
-) -> ControlFlow<()> {
-    let mut told = told.lock().await;
+/// Lets the other workers know which sessions are in use, as long as there are sessions.
+pub async fn keep(sessions: Weak<Sessions>) -> ControlFlow<()> {
     let Some(tick) = sessions.upgrade().map(|sessions| sessions.tick()) else {
         return ControlFlow::Break(());
     };
     let mut ticks = interval(tick);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let notice = tokio::select! {
-            notice = told.recv() => notice,
-            _ = ticks.tick() => None,
-        };
+        ticks.tick().await;
         let Some(sessions) = sessions.upgrade() else {
             return ControlFlow::Break(());
         };
-        match notice {
-            Some(notice) => sessions.obey(notice),
-            None => drop(tokio::spawn(async move { sessions.keep_used().await })),
-        }
+        drop(tokio::spawn(async move { sessions.keep_used().await }));
     }
 }
 
@@ -174,17 +161,21 @@ impl Sessions {
         });
     }
 
-    fn obey(&self, notice: Notice) {
+    /// Does what another worker tells.
+    pub fn obey(&self, notice: &Notice) {
         match notice {
             Notice::CancelRequest {
                 session,
                 request_id,
                 reason,
-            } => match Id::read(&request_id) {
-                Some(request) => self.table().cancel(session, request, reason),
+            } => match Id::read(request_id) {
+                Some(request) => {
+                    let (session, reason) = (session.clone(), reason.clone());
+                    self.table().cancel(session, request, reason);
+                }
                 None => tracing::warn!("another worker names no request"),
             },
-            Notice::EndSession { session } => self.end_here(session),
+            Notice::EndSession { session } => self.end_here(session.clone()),
             _ => {}
         }
     }

@@ -11,7 +11,6 @@ use axum::http::header::{ALLOW, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use tokio::sync::Mutex;
 
 use super::listening::{Listening, events};
 use super::request::{Head, Request};
@@ -40,10 +39,17 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
     let idle = options.mcp_session_idle;
     let shared = SharedSessions::new(hub.clone(), Dialect::Mcp, "caphost MCP", idle, usize::MAX);
     if hub.workers().is_some() {
-        let told = Arc::new(Mutex::new(hub.from_others()));
         let (tasks, sessions) = (hub.tasks.clone(), Arc::downgrade(&sessions));
+        let hears = sessions.clone();
+        hub.hear_others(move |notice| {
+            let sessions = hears.upgrade();
+            sessions.is_some_and(|sessions| {
+                sessions.obey(notice);
+                true
+            })
+        });
         tokio::spawn(async move {
-            let keep = || elsewhere::keep(sessions.clone(), told.clone());
+            let keep = || elsewhere::keep(sessions.clone());
             tasks.keep_going("mcp sessions", keep).await;
         });
     }

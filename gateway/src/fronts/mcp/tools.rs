@@ -109,8 +109,8 @@ pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
 /// The name that a tool is listed under: a plain one, which every client takes, if no other tool could
 /// be meant by it.
 fn listed(offer: &Offer, capability: &CapabilityInfo) -> String {
-    let plain = capability.plain_name();
-    let is_alone = offer.plainly_named(&plain).nth(1).is_none();
+    let plain: String = capability.plain_name().collect();
+    let is_alone = offer.plainly_named(&plain, usize::MAX).nth(1).is_none();
     match is_alone {
         true => plain,
         false => capability.name.clone(),
@@ -145,7 +145,7 @@ pub fn find<'a>(offer: &'a Offer, wanted: &str) -> Result<&'a CapabilityInfo, Rp
     if let Some(exact) = offer.named(wanted) {
         return Ok(exact);
     }
-    let mut alike = offer.plainly_named(wanted);
+    let mut alike = offer.plainly_named(wanted, usize::MAX);
     match (alike.next(), alike.next()) {
         (Some(only), None) => Ok(only),
         (None, _) => Err(invalid(format!("Unknown tool: {}", clipped(wanted, 128)))),

@@ -5,7 +5,6 @@
 //! | [`wire`] | the messages: toolset, invocation, callbacks, notifications |
 //! | `egress` | where requests may go whose URL a stranger has chosen |
 //! | [`names`] | identifiers and tool names, as they may come from a peer |
-//! | `retry` | trying again what has failed, after a pause |
 //! | [`server`] | apps as tools: the tool server |
 //! | [`runtime`] | other servers' tools, as capabilities of apps |
 //!
@@ -14,7 +13,6 @@
 
 mod egress;
 pub mod names;
-mod retry;
 pub mod runtime;
 pub mod server;
 pub mod wire;

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 /// Characters of an identifier.
@@ -77,53 +76,9 @@ impl<'de> Deserialize<'de> for Identifier {
     }
 }
 
-/// An id in a message that goes to every tool server. Most often it is another server's, and then
-/// it may be any string.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnyServersId(Option<Identifier>);
-
-impl AnyServersId {
-    /// The id, if it is one that we could have been given.
-    pub fn ours(self) -> Option<Identifier> {
-        self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for AnyServersId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Raw: a JSON string may hold half of a surrogate pair, which a `String` cannot.
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        if !raw.get().starts_with('"') {
-            return Err(de::Error::custom("an id must be a string"));
-        }
-        Ok(AnyServersId(serde_json::from_str(raw.get()).ok()))
-    }
-}
-
 /// Whether `name` may stand in a toolset: 1 to 128 characters of `[A-Za-z0-9_-]`.
 pub fn is_tool_name(name: &str) -> bool {
     (1..=MAX_TOOL_NAME_CHARS).contains(&name.len()) && name.chars().all(is_tool_name_char)
-}
-
-/// `name` as a tool's name: whatever may not stand in one becomes `_`, and what is past 128
-/// characters is cut off. Two names may become the same; the caller has to notice.
-pub fn tool_name(name: &str) -> String {
-    let replace = |letter: char| {
-        if is_tool_name_char(letter) {
-            letter
-        } else {
-            '_'
-        }
-    };
-    let sanitised: String = name
-        .chars()
-        .take(MAX_TOOL_NAME_CHARS)
-        .map(replace)
-        .collect();
-    if sanitised.is_empty() {
-        return "_".into();
-    }
-    sanitised
 }
 
 fn is_tool_name_char(letter: char) -> bool {
@@ -187,32 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_any_server_is_any_string() {
-        let read = |text: &str| serde_json::from_str::<AnyServersId>(text).map(AnyServersId::ours);
-        assert_eq!(read(r#""a""#).unwrap(), Identifier::new("a").ok());
-        let long = format!("{:?}", "x".repeat(10_000));
-        for others in [
-            r#""""#,
-            r#""a/b""#,
-            r#""a\\b""#,
-            r#""..""#,
-            r#""\u0000""#,
-            r#""\ud83d""#,
-            &long,
-        ] {
-            assert_eq!(read(others).unwrap(), None, "{others:.40}");
-        }
-        for bad in ["1", "null", "[]", "{}", "true"] {
-            assert!(read(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
     fn tool_names() {
-        assert_eq!(tool_name("export.pdf"), "export_pdf");
-        assert_eq!(tool_name("a b/ü"), "a_b__");
-        assert_eq!(tool_name(""), "_");
-        assert_eq!(tool_name(&"é".repeat(200)), "_".repeat(128));
         assert!(is_tool_name("A-z_9") && is_tool_name(&"x".repeat(128)));
         assert!(!is_tool_name("") && !is_tool_name("a.b") && !is_tool_name(&"x".repeat(129)));
     }

@@ -25,7 +25,7 @@ pub struct Toolset {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where invocations go.
-    #[serde(with = "http_url")]
+    #[serde(deserialize_with = "http_url")]
     pub endpoint: Url,
     /// What can be called.
     pub tools: Vec<Tool>,
@@ -38,6 +38,7 @@ pub struct Tool {
     /// See [`is_tool_name`](crate::fronts::rap::names::is_tool_name).
     pub name: String,
     /// For the model that chooses a tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A JSON Schema of [`Invocation::arguments`].
     pub input_schema: Map<String, Value>,
@@ -57,7 +58,7 @@ pub struct Invocation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// Where the result goes. Its form has no meaning here.
-    #[serde(with = "http_url")]
+    #[serde(deserialize_with = "http_url")]
     pub callback_url: Url,
     /// The thread.
     pub group_id: Identifier,
@@ -87,22 +88,20 @@ pub const CLOSE_THREAD_PATH: &str = "/close_thread";
 
 /// `POST {base}/cancel_tool_call`, best effort: never retried, its answer never read.
 ///
-/// It goes to every tool server, so a server reads its ids as [`AnyServersId`].
-///
-/// [`AnyServersId`]: crate::fronts::rap::names::AnyServersId
+/// It goes to every tool server. So its ids are most often another server's, and may be any strings.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct CancelToolCall<Id = Identifier> {
+pub struct CancelToolCall {
     /// See [`Invocation::group_id`].
-    pub thread_id: Id,
+    pub thread_id: String,
     /// See [`Invocation::id`].
-    pub tool_call_id: Id,
+    pub tool_call_id: String,
 }
 
 /// `POST {base}/close_thread`, best effort like [`CancelToolCall`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct CloseThread<Id = Identifier> {
+pub struct CloseThread {
     /// See [`Invocation::group_id`].
-    pub thread_id: Id,
+    pub thread_id: String,
 }
 
 /// How the text of a failed call's result begins: there is no other sign of an error.
@@ -179,22 +178,10 @@ pub struct SubscriptionEvent {
 }
 
 /// An absolute `http:` or `https:` URL.
-mod http_url {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-    use url::Url;
-
-    pub fn serialize<S: Serializer>(url: &Url, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(url.as_str())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        match Url::parse(&text) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
-            Ok(_) => Err(de::Error::custom("expected an http or https URL")),
-            Err(error) => Err(de::Error::custom(format_args!(
-                "not an absolute URL: {error}"
-            ))),
-        }
+fn http_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
+    let url = Url::deserialize(deserializer)?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err(de::Error::custom("expected an http or https URL")),
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use bounded::LIST_BYTES;
 pub use everywhere::Listed;
 pub use sought::{Placed, Sought, Unsure};
 
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, oneshot};
 use tokio::time::timeout;
 
 use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, newest};
@@ -121,19 +121,14 @@ impl Hub {
         self.state().broker.set_cut_off(!reached);
     }
 
-    /// What other workers tell from now on, all of it: it is to be taken as it comes.
-    pub fn from_others(&self) -> mpsc::UnboundedReceiver<Notice> {
-        let (hears, told) = mpsc::unbounded_channel();
-        let listeners = self.from_others.lock();
-        let mut listeners = listeners;
-        listeners.push(hears);
-        told
+    /// Calls `hears` with whatever other workers tell from now on, until it answers that it is gone:
+    /// with false.
+    pub fn hear_others(&self, hears: impl Fn(&Notice) -> bool + Send + 'static) {
+        self.hears_others.lock().push(Box::new(hears));
     }
 
     /// Another worker has told something that others here know what to do about.
-    pub(crate) fn pass_on(&self, notice: Notice) {
-        let listeners = self.from_others.lock();
-        let mut listeners = listeners;
-        listeners.retain(|hears| hears.send(notice.clone()).is_ok());
+    pub(crate) fn pass_on(&self, notice: &Notice) {
+        self.hears_others.lock().retain(|hears| hears(notice));
     }
 }

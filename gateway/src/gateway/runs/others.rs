@@ -52,7 +52,7 @@ impl Hub {
             }
             Notice::CancelEarly(early) => self.obey_early(early),
             Notice::EarlyTaken(early) => self.forget_early(&early),
-            notice => self.pass_on(notice),
+            notice => self.pass_on(&notice),
         }
     }
 

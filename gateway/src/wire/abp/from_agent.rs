@@ -24,18 +24,7 @@ pub enum FromAgent {
     /// Open the session.
     Initialize(Initialize),
     /// Call a capability.
-    Call {
-        /// The agent's callId, if it chose one.
-        call: Option<CallId>,
-        /// What is called.
-        capability: String,
-        /// What the handler gets; an empty object if the message had none.
-        params: Value,
-        /// Milliseconds.
-        timeout: Option<Millis>,
-        /// Comes back in progress.
-        token: Option<Value>,
-    },
+    Call(Called),
     /// Cancel a call.
     Cancel {
         /// The callId as it was written.
@@ -54,6 +43,21 @@ pub enum FromAgent {
     },
     /// Answer a question: the whole `ABPResponse`.
     Elicited(Value),
+}
+
+/// A call of a capability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Called {
+    /// The agent's callId, if it chose one.
+    pub call: Option<CallId>,
+    /// What is called.
+    pub capability: String,
+    /// What the handler gets; an empty object if the message had none.
+    pub params: Value,
+    /// Milliseconds.
+    pub timeout: Option<Millis>,
+    /// Comes back in progress.
+    pub token: Option<Value>,
 }
 
 /// A property: where it stands, whether it may be missing, what it must be, and how a peer that got it
@@ -149,7 +153,7 @@ pub fn read(envelope: &Value) -> Result<Received, Error<Value>> {
             expect(envelope, PAYLOAD)?;
             match kind {
                 kind::INITIALIZE => initialize(payload)?,
-                kind::CALL => read_call(payload)?,
+                kind::CALL => FromAgent::Call(read_call(payload)?),
                 kind::CANCEL => cancel(payload)?,
                 _ => FromAgent::Elicited(payload.clone()),
             }
@@ -191,8 +195,8 @@ fn initialize(params: &Value) -> Result<FromAgent, Error<Value>> {
     }))
 }
 
-/// Reads the payload of a call: always [`FromAgent::Call`].
-pub fn read_call(payload: &Value) -> Result<FromAgent, Error<Value>> {
+/// Reads the payload of a call.
+pub fn read_call(payload: &Value) -> Result<Called, Error<Value>> {
     expect(payload, IN_CALL)?;
     let options = &payload["options"];
     let given = options.get("callId").or_else(|| payload.get("callId"));
@@ -201,7 +205,7 @@ pub fn read_call(payload: &Value) -> Result<FromAgent, Error<Value>> {
     if timeout.is_some_and(|timeout| timeout.is_nan() || timeout < 0.0) {
         return Err(bad("options.timeout", TIMEOUT));
     }
-    Ok(FromAgent::Call {
+    Ok(Called {
         call,
         capability: text(&payload["capability"]).into(),
         params: payload.get("params").cloned().unwrap_or_else(|| json!({})),

@@ -12,8 +12,9 @@ use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Respo
 use caphost::session::{Changes, Initialized};
 
 /// One envelope. `timestamp` is Unix milliseconds.
-pub fn envelope(kind: &str, id: Option<&Value>, timestamp: Millis, payload: &Value) -> Value {
-    let mut envelope = json!({ "type": kind, "timestamp": timestamp, "payload": payload });
+pub fn envelope(kind: &str, id: Option<&Value>, timestamp: Millis, payload: Value) -> Value {
+    let mut envelope = json!({ "type": kind, "timestamp": timestamp });
+    envelope["payload"] = payload;
     if let Some(id) = id {
         envelope["id"] = id.clone();
     }
@@ -47,7 +48,7 @@ pub fn request(key: RequestKey, request: Request<Value>, timestamp: Millis) -> V
         }
         Request::Shutdown { reason } => (kind::SHUTDOWN, with_reason(json!({}), reason)),
     };
-    envelope(kind, Some(&key.to_string().into()), timestamp, &payload)
+    envelope(kind, Some(&key.to_string().into()), timestamp, payload)
 }
 
 fn with_reason(mut payload: Value, reason: Option<String>) -> Value {
@@ -150,6 +151,25 @@ pub fn initialized(app: &Value, result: &Result<Initialized<Value>, Error<Value>
     })
 }
 
+/// A `Capability` that is there and requires nothing.
+pub fn capability(
+    name: &str,
+    description: Option<&str>,
+    input_schema: Option<Value>,
+    output_schema: Option<Value>,
+) -> Value {
+    let any = || json!({});
+    json!({
+        "name": name,
+        "description": description.unwrap_or_default(),
+        "inputSchema": input_schema.unwrap_or_else(any),
+        "outputSchema": output_schema.unwrap_or_else(any),
+        "available": true,
+        "requirements": [],
+        "features": {},
+    })
+}
+
 fn summary(document: &Value) -> Value {
     let fields = ["name", "available", "experimental", "deprecated"].into_iter();
     let known = fields.filter_map(|field| Some((field.into(), document.get(field)?.clone())));
@@ -203,7 +223,7 @@ pub fn refusal(envelope: &Value, failure: &Error<Value>, timestamp: Millis) -> V
         }
         _ => (kind::ERROR, failed(failure)),
     };
-    self::envelope(kind, Some(&envelope["id"]), timestamp, &payload)
+    self::envelope(kind, Some(&envelope["id"]), timestamp, payload)
 }
 
 #[cfg(test)]

@@ -239,3 +239,20 @@ async fn what_a_dead_worker_had_claimed_is_taken_over_once() {
         (2 * CALLS, CALLS)
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_invocation_that_is_refused_leaves_no_claim() {
+    let workers = Workers::start().await;
+    let app = App::start(&workers.one, "demo").await;
+    let receiver = Receiver::start().await;
+    let one = Runtime::new(&workers.one, "");
+    one.invoke(&receiver, "hold", "t", "1", json!({})).await;
+    app.saw(1).await;
+    let mut redis = workers.redis.connection().await;
+    // As if it had been claimed while Redis was away.
+    let () = redis.del(claim("t", "1")).await.unwrap();
+    let another = invocation(&receiver.url("/ok"), "echo", "t", "1", json!({}));
+    assert_eq!(one.post("/invoke", &another).await.0, 409);
+    let left: Option<String> = redis.get(claim("t", "1")).await.unwrap();
+    assert_eq!(left, None);
+}

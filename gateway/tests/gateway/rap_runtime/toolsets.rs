@@ -87,3 +87,21 @@ async fn an_agent_is_told_what_there_is_to_be_called() {
     });
     assert_eq!(told["payload"]["capabilities"], json!([expected]));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_toolset_of_many_tiny_tools_is_offered() {
+    let tools = Tools::start("t").await;
+    let tiny = (0..10_000).map(|name| json!({ "name": name.to_string(), "inputSchema": {} }));
+    let mut many = toolset("t", &tools.base, &[]);
+    many["tools"] = tiny.collect();
+    *tools.wishes.toolset.lock().unwrap() = many;
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let mut agent = agent(&gateway, "t").await;
+    agent
+        .send(request("capabilities/list", "1", json!({})))
+        .await;
+    let told = agent.next().await;
+    let capabilities = told["payload"]["capabilities"].as_array().unwrap();
+    assert_eq!(capabilities.len(), 10_000);
+    assert_eq!(capabilities[0]["description"], "");
+}

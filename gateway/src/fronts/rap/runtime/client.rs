@@ -22,13 +22,14 @@ use crate::fronts::rap::wire::{
 };
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
+use crate::limits::REGISTRATION_BYTES;
 
 const JSON: &str = "application/json";
 
 /// How long a tool server may take to answer with its toolset.
 pub(crate) const TOOLSET_TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest toolset, 1 MiB.
-pub(crate) const TOOLSET_BYTES: usize = 1 << 20;
+/// The largest toolset, 1020 KiB: there is room for the app when it is registered.
+pub(crate) const TOOLSET_BYTES: usize = REGISTRATION_BYTES - (4 << 10);
 /// How many notifications are sent to one tool server at once; the others wait, and waiting counts
 /// towards the notice timeout.
 pub(crate) const NOTICES_AT_ONCE: usize = 64;
@@ -178,8 +179,8 @@ impl Notices {
         keep: &Arc<Connected>,
     ) {
         let notice = CancelToolCall {
-            thread_id: thread_id.clone(),
-            tool_call_id: tool_call_id.clone(),
+            thread_id: thread_id.to_string(),
+            tool_call_id: tool_call_id.to_string(),
         };
         self.send(CANCEL_TOOL_CALL_PATH, &notice, underway, keep);
     }
@@ -187,7 +188,7 @@ impl Notices {
     /// A thread was closed.
     pub fn closed(&self, thread_id: &Identifier, keep: &Arc<Connected>) {
         let notice = CloseThread {
-            thread_id: thread_id.clone(),
+            thread_id: thread_id.to_string(),
         };
         self.send(CLOSE_THREAD_PATH, &notice, None, keep);
     }

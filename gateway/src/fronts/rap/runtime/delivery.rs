@@ -1,56 +1,44 @@
 //! Getting an invocation to its tool server, unless its call is over before.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::client::{ToolServerClient, describe};
 use super::options::RuntimeLimits;
-use crate::fronts::rap::retry::{GivenUp, Retry, Until};
 use crate::pauses::Pauses;
 use caphost::call::{Code, Error};
 
 /// How often an invocation is sent before its call fails.
 const INVOKE_ATTEMPTS: u32 = 5;
 
-const WAITING: u8 = 0;
-const SENT: u8 = 1;
-const CALLED_OFF: u8 = 2;
-
 /// What a call and the delivery of its invocation know of each other: whether the invocation was
 /// sent, and whether the call is over. If the call is over first, it is never sent; both sides see
 /// the same.
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
-    state: AtomicU8,
+    /// Whether it was sent, once that is settled.
+    sent: OnceLock<bool>,
     over: CancellationToken,
 }
 
 impl Dispatch {
     /// To be called before the invocation is sent, for the first time or again. Whether it may be.
     pub fn begin(&self) -> bool {
-        self.advance(SENT) == SENT
+        *self.sent.get_or_init(|| true)
     }
 
     /// To be called when the call is over: nothing is sent from now on. Whether something was sent
     /// before.
     pub fn end(&self) -> bool {
         self.over.cancel();
-        self.advance(CALLED_OFF) == SENT
-    }
-
-    /// The state, once it is not [`WAITING`] any more.
-    fn advance(&self, state: u8) -> u8 {
-        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        let advanced = self
-            .state
-            .compare_exchange(WAITING, state, success, failure);
-        advanced.map_or_else(|before| before, |_| state)
+        *self.sent.get_or_init(|| false)
     }
 }
 
@@ -73,9 +61,8 @@ pub(super) async fn deliver(
     limits: &RuntimeLimits,
     dispatch: &Dispatch,
 ) -> Result<(), Undelivered> {
-    let pauses = Pauses::new(limits.first_pause, limits.longest_pause);
-    let mut retry = Retry::new(pauses, Until::Attempts(INVOKE_ATTEMPTS));
-    let mut may_run = false;
+    let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
+    let (mut attempts, mut may_run) = (0, false);
     loop {
         let turn = tokio::select! {
             () = dispatch.over.cancelled() => return Ok(()),
@@ -100,16 +87,16 @@ pub(super) async fn deliver(
             }
         };
         drop(turn);
-        let attempts = retry.attempts;
+        attempts += 1;
         tracing::debug!(server = ?client.server, attempts, failure, "invocation not delivered");
-        match retry.pause(&dispatch.over).await {
-            Ok(()) => {}
-            Err(GivenUp::CalledOff) => return Ok(()),
-            Err(GivenUp::Exhausted) => {
-                let message = format!("The tool server cannot be reached: {failure}");
-                let error = Error::new(Code::TRANSPORT_ERROR, message);
-                return Err(Undelivered { error, may_run });
-            }
+        if attempts >= INVOKE_ATTEMPTS {
+            let message = format!("The tool server cannot be reached: {failure}");
+            let error = Error::new(Code::TRANSPORT_ERROR, message);
+            return Err(Undelivered { error, may_run });
+        }
+        let pause = sleep(pauses.next());
+        if dispatch.over.run_until_cancelled(pause).await.is_none() {
+            return Ok(());
         }
     }
 }

@@ -32,7 +32,7 @@ use std::thread;
 
 use axum::Router;
 use tokio::runtime::{Builder, Handle};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -40,7 +40,7 @@ use crate::fronts::rap::egress::Egress;
 use crate::gateway::Hub;
 use crate::http_client;
 use app::Parts;
-use callbacks::{CallbackEndpoint, Delivered};
+use callbacks::CallbackEndpoint;
 use client::{Notices, ToolServerClient};
 
 pub use callbacks::CALLBACK_PATH;
@@ -52,22 +52,15 @@ const CALLBACKS_QUEUED: usize = 256;
 /// The runtime, before it runs.
 pub struct Runtime {
     hub: Arc<Hub>,
-    servers: Vec<Prepared>,
-    limits: Arc<RuntimeLimits>,
-}
-
-/// One tool server, before the runtime runs.
-struct Prepared {
-    client: Arc<ToolServerClient>,
-    callbacks: Arc<CallbackEndpoint>,
-    inbox: mpsc::Receiver<Delivered>,
+    servers: Vec<Parts>,
 }
 
 /// The runtime while it runs; dropping it ends it.
 pub struct Started(#[expect(dead_code, reason = "held to be dropped")] Option<DropGuard>);
 
 impl Runtime {
-    /// A runtime for a gateway that listens on `address`, with TLS or not.
+    /// A runtime for a gateway that listens on `address`, with TLS or not. Its requests are tasks of the
+    /// Tokio runtime in which this is called.
     pub fn new(config: RuntimeConfig, hub: Arc<Hub>, address: SocketAddr, tls: bool) -> Self {
         let RuntimeConfig {
             servers,
@@ -78,24 +71,30 @@ impl Runtime {
         let elsewhere = Arc::new(Egress::default()).client(limits.invoke_timeout);
         let http = [http_client::client(limits.invoke_timeout), elsewhere];
         let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
-        let of = |server| {
+        let client = |server| {
             let (http, limits, metrics) = (http.clone(), limits.clone(), hub.metrics.clone());
+            Arc::new(ToolServerClient::new(server, http, limits, metrics))
+        };
+        let clients: Vec<_> = servers.into_iter().map(client).collect();
+        let tasks = Handle::current();
+        let notices = Notices::new(clients.clone(), tasks.clone(), limits.clone());
+        let notices = Arc::new(notices);
+        let parts = |client| {
             let (to_inbox, inbox) = mpsc::channel(CALLBACKS_QUEUED);
-            Prepared {
-                client: Arc::new(ToolServerClient::new(server, http, limits, metrics)),
-                callbacks: Arc::new(CallbackEndpoint::new(
-                    &public,
-                    to_inbox,
-                    hub.limits.message_bytes,
-                )),
+            let max = hub.limits.message_bytes;
+            Parts {
+                hub: hub.clone(),
+                tasks: tasks.clone(),
+                client,
+                notices: notices.clone(),
+                callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox, max)),
+                limits: limits.clone(),
+                look: Arc::default(),
                 inbox,
             }
         };
-        Runtime {
-            servers: servers.into_iter().map(of).collect(),
-            hub,
-            limits,
-        }
+        let servers = clients.into_iter().map(parts).collect();
+        Runtime { servers, hub }
     }
 
     /// Where callbacks come in.
@@ -104,54 +103,18 @@ impl Runtime {
         callbacks::routes(endpoints.collect(), self.hub.clone())
     }
 
-    /// Begins to run, on a thread of its own where states are kept, with requests as tasks of the
-    /// caller's runtime.
+    /// Begins to run, on a thread of its own where states are kept.
     pub fn start(self) -> io::Result<Started> {
         if self.servers.is_empty() {
             return Ok(Started(None));
         }
-        let Runtime {
-            hub,
-            servers,
-            limits,
-        } = self;
-        let tasks = Handle::current();
         let over = CancellationToken::new();
-        let all = servers.iter().map(|it| it.client.clone()).collect();
-        let notices = Arc::new(Notices::new(all, tasks.clone(), limits.clone()));
-        let part = |server| {
-            let Prepared {
-                client,
-                callbacks,
-                inbox,
-            } = server;
-            let (discovered, known) = watch::channel(None);
-            let look = Arc::new(Notify::new());
-            tasks.spawn(toolset::discover(
-                client.clone(),
-                limits.clone(),
-                look.clone(),
-                discovered,
-            ));
-            Parts {
-                hub: hub.clone(),
-                tasks: tasks.clone(),
-                client,
-                notices: notices.clone(),
-                callbacks,
-                limits: limits.clone(),
-                look,
-                known,
-                inbox,
-            }
-        };
-        let parts: Vec<_> = servers.into_iter().map(part).collect();
         let timers = Builder::new_current_thread().enable_time().build()?;
         let told = over.clone();
         // The state of a host is not shared between threads.
         let run = move || {
             let local = LocalSet::new();
-            for parts in parts {
+            for parts in self.servers {
                 let (tasks, told) = (parts.hub.tasks.clone(), told.clone());
                 local.spawn_local(async move {
                     tasks.report("tool server", app::run(parts, told)).await;

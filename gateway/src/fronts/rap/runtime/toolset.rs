@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
@@ -16,7 +16,7 @@ use crate::fronts::rap::egress::{Egress, same_host};
 use crate::fronts::rap::names::is_tool_name;
 use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::pauses::Pauses;
-use crate::wire::{clipped, mended_bytes};
+use crate::wire::{abp, clipped, mended_bytes};
 
 /// The least time between two looks, however often somebody asks for one.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
@@ -151,15 +151,8 @@ pub(super) fn app_id(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
 /// The `Capability` documents, by name.
 pub(super) fn capabilities(toolset: &Toolset) -> BTreeMap<String, Value> {
     let document = |tool: &Tool| {
-        let document = json!({
-            "name": tool.name,
-            "description": tool.description.as_deref().unwrap_or_default(),
-            "inputSchema": tool.input_schema,
-            "outputSchema": {},
-            "available": true,
-            "requirements": [],
-            "features": {},
-        });
+        let schema = Value::Object(tool.input_schema.clone());
+        let document = abp::capability(&tool.name, tool.description.as_deref(), Some(schema), None);
         (tool.name.clone(), document)
     };
     toolset.tools.iter().map(document).collect()
@@ -167,6 +160,8 @@ pub(super) fn capabilities(toolset: &Toolset) -> BTreeMap<String, Value> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn toolset(change: impl FnOnce(&mut Value)) -> Result<Toolset, String> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::calls::Name;
+use super::calls::{Denied, Name};
 use crate::cluster::{Away, Life, WorkerId};
 use crate::fronts::rap::wire::Invocation;
 use crate::gateway::Hub;
@@ -33,18 +33,8 @@ pub(super) struct Claim {
     key: String,
     /// What was written to Redis.
     fact: Vec<u8>,
-}
-
-/// Whose an invocation is.
-pub(super) enum Claimed {
-    /// It is this worker's, as far as is known here.
-    Here(Claim),
-    /// It is another worker's: the runtime has sent it again.
-    Again,
-    /// Another worker has a different invocation with that id in flight.
-    Taken,
-    /// It is the claim of a worker that may be alive or not, which will be known soon.
-    Unsure,
+    /// Whether it was written for this invocation, and not for one before.
+    is_new: bool,
 }
 
 /// Tells invocations with the same id apart, in the same way on all workers.
@@ -74,8 +64,13 @@ impl Claims {
         Claims { hub, time }
     }
 
-    /// Claims an invocation for this worker. Without Redis each worker knows its own only.
-    pub(super) async fn claim(&self, name: &Name, fingerprint: u64) -> Claimed {
+    /// Claims an invocation for this worker. Without Redis each worker knows its own only, and there
+    /// is nothing to claim.
+    pub(super) async fn claim(
+        &self,
+        name: &Name,
+        fingerprint: u64,
+    ) -> Result<Option<Claim>, Denied> {
         let Name {
             owner,
             app,
@@ -84,9 +79,9 @@ impl Claims {
         } = name;
         let key = format!("rap:{}", json!([owner.name, app, thread, id]));
         let Some(workers) = self.hub.workers() else {
-            let fact = Vec::new();
-            return Claimed::Here(Claim { key, fact });
+            return Ok(None);
         };
+        let here = |key, fact, is_new| Ok(Some(Claim { key, fact, is_new }));
         let mine = Taken {
             worker: workers.me(),
             home: workers.home().into(),
@@ -94,28 +89,35 @@ impl Claims {
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
         let Ok(Some(before)) = workers.claim_fact(&key, &fact, self.time).await else {
-            return Claimed::Here(Claim { key, fact });
+            return here(key, fact, true);
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
             // A later version may write it differently.
-            return Claimed::Unsure;
+            return Err(Denied::Unsure);
         };
         match workers.life_of(&other.home, other.worker) {
-            Life::Here => Claimed::Here(Claim { key, fact: before }),
-            Life::There if other.fingerprint == fingerprint => Claimed::Again,
-            Life::There => Claimed::Taken,
-            Life::Unsure => Claimed::Unsure,
+            Life::Here => here(key, before, false),
+            Life::There if other.fingerprint == fingerprint => Err(Denied::Again),
+            Life::There => Err(Denied::Taken),
+            Life::Unsure => Err(Denied::Unsure),
             // That worker has died, and its call with it. One of the others takes over.
             Life::Over => match workers.replace_fact(&key, &before, &fact, self.time).await {
-                Ok(true) | Err(Away) => Claimed::Here(Claim { key, fact }),
-                Ok(false) => Claimed::Unsure,
+                Ok(true) | Err(Away) => here(key, fact, true),
+                Ok(false) => Err(Denied::Unsure),
             },
+        }
+    }
+
+    /// Another invocation of that name is in flight here, so what was claimed for this one is not kept.
+    pub(super) async fn withdraw(&self, claim: Claim) {
+        if claim.is_new {
+            self.release(claim).await;
         }
     }
 
     /// Its call has ended: the id may be used again, on any worker.
     pub(super) async fn release(&self, claim: Claim) {
-        let Claim { key, fact } = claim;
+        let Claim { key, fact, .. } = claim;
         if let Some(workers) = self.hub.workers()
             && let Err(error) = workers.release_fact(&key, &fact).await
         {

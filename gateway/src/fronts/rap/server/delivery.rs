@@ -7,11 +7,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::fronts::rap::egress::{Clients, is_forbidden};
-use crate::fronts::rap::retry::{GivenUp, Retry, Until};
 use crate::fronts::semaphores::Semaphores;
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
@@ -82,8 +82,8 @@ impl Delivery {
         unwanted: &CancellationToken,
     ) -> Result<(), String> {
         let mut untried = Some(untried);
-        let pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
-        let mut retry = Retry::new(pauses, Until::Elapsed(self.retry_for));
+        let mut pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
+        let (began, mut retries) = (Instant::now(), 0);
         let delivered = loop {
             let Err(Failure { why, may_pass }) = self.attempt(owner, url, body.clone()).await
             else {
@@ -93,16 +93,16 @@ impl Delivery {
             if !may_pass {
                 break Err(why);
             }
-            match retry.pause(unwanted).await {
-                Ok(()) => {}
-                Err(GivenUp::Exhausted) => {
-                    break Err(format!("{why}, and no better for {:?}", self.retry_for));
-                }
-                Err(GivenUp::CalledOff) => break Err(format!("{why}, and the thread is closed")),
+            let pause = pauses.next();
+            if began.elapsed() + pause > self.retry_for {
+                break Err(format!("{why}, and no better for {:?}", self.retry_for));
             }
+            if unwanted.run_until_cancelled(sleep(pause)).await.is_none() {
+                break Err(format!("{why}, and the thread is closed"));
+            }
+            retries += 1;
         };
-        self.metrics
-            .callback_ended(delivered.is_ok(), retry.attempts - 1);
+        self.metrics.callback_ended(delivered.is_ok(), retries);
         delivered
     }
 

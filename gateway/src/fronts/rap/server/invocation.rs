@@ -7,21 +7,22 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
-use super::calls::{Begun, InFlight, Name};
-use super::claims::{Claim, Claimed, fingerprint};
+use super::calls::{Denied, InFlight, Name};
+use super::claims::{Claim, fingerprint};
 use super::request::{Target, parse, read};
 use super::result::Body;
 use super::state::RapServer;
-use super::toolset::Tools;
-use crate::fronts::rap::names::{Identifier, MAX_IDENTIFIER_CHARS};
+use super::toolset;
+use crate::broker::Offer;
+use crate::fronts::rap::names::MAX_IDENTIFIER_CHARS;
 use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::InUse;
 use crate::fronts::shares::{Full, Holder, Share, Shares};
 use crate::gateway::Connected;
 use crate::gateway::calls::{AbpError, Call, NewCall, Outcome};
+use crate::seldom::SeldomOf;
 use crate::tokens::Identity;
 use crate::wire::clipped;
 use caphost::call::{Code, Error};
@@ -135,87 +136,90 @@ impl RapServer {
         invocation: Invocation,
         room: Room,
     ) -> Result<(), Refusal> {
-        let fingerprint = fingerprint(&invocation);
-        let pending = Pending::new(self.clone(), owner.clone(), &invocation, room);
-        let (app, capability) = match self.tool(app, &invocation.operation) {
-            Ok(tool) => tool,
+        let tool = self.tool(app, &invocation.operation);
+        let id = invocation.id.clone();
+        let pending = Pending::new(self.clone(), owner, invocation, room);
+        let begun = match tool {
+            Ok((app, capability)) => self.begin(pending, app, capability).await,
             Err(error) => {
                 tokio::spawn(pending.fail(error));
                 return Ok(());
             }
         };
-        let Invocation {
-            arguments,
-            id,
-            group_id: thread,
-            ..
-        } = invocation;
-        let taken = || {
-            let message =
-                format!("Another tool call with the id {id:?} is in flight in that thread");
-            Refusal::new(StatusCode::CONFLICT, Error::invalid_params(message))
-        };
-        let name = Name {
-            owner,
-            app,
-            thread: thread.clone(),
-            id: id.clone(),
-        };
-        let claim = match self.claims.claim(&name, fingerprint).await {
-            Claimed::Here(claim) => claim,
-            Claimed::Again => return Ok(()),
-            Claimed::Taken => return Err(taken()),
-            Claimed::Unsure => {
-                let message = "Another worker may have this call: retry";
-                return Err(later(message.into()));
+        match begun {
+            Ok(()) | Err(Denied::Again) => Ok(()),
+            Err(Denied::Taken) => {
+                let message =
+                    format!("Another tool call with the id {id:?} is in flight in that thread");
+                let error = Error::invalid_params(message);
+                Err(Refusal::new(StatusCode::CONFLICT, error))
             }
+            Err(Denied::Unsure) => Err(later("Another worker may have this call: retry".into())),
+        }
+    }
+
+    /// Begins the call that an invocation asks for, unless there is one of that name.
+    async fn begin(
+        &self,
+        mut pending: Pending,
+        app: String,
+        capability: String,
+    ) -> Result<(), Denied> {
+        let fingerprint = fingerprint(&pending.invocation);
+        let Invocation { id, group_id, .. } = &pending.invocation;
+        let (dialect_id, thread) = (id.to_string(), group_id.to_string());
+        let name = Name {
+            id: id.clone(),
+            thread: group_id.clone(),
+            app,
+            owner: pending.owner.clone(),
         };
+        let claim = self.claims.claim(&name, fingerprint).await?;
         let session = self
             .sessions
-            .session(&name.owner, Some(&name.app), Some(thread.as_str()));
+            .session(&name.owner, Some(&name.app), Some(&thread));
+        let arguments = pending.invocation.arguments.take();
+        let params = arguments.map_or("{}".into(), Box::<str>::from);
         let call = || {
             session.call(NewCall {
                 capability,
-                params: Some(
-                    arguments
-                        .map_or("{}".into(), Box::<str>::from)
-                        .into_string()
-                        .into(),
-                ),
+                params: Some(params.into_string().into()),
                 timeout: Some(self.options.call_timeout),
-                dialect_id: Some(id.to_string()),
-                thread: Some(thread.to_string()),
+                dialect_id: Some(dialect_id),
+                thread: Some(thread),
                 ..NewCall::default()
             })
         };
         match self.calls.begin(name, fingerprint, call) {
-            Begun::New(call, in_flight) => {
+            Ok((call, in_flight)) => {
                 tokio::spawn(pending.see_through(call, session, in_flight, claim));
                 Ok(())
             }
-            Begun::Again => Ok(()),
-            Begun::Taken => Err(taken()),
+            Err(denied) => {
+                if let Some(claim) = claim
+                    && denied == Denied::Taken
+                {
+                    self.claims.withdraw(claim).await;
+                }
+                Err(denied)
+            }
         }
     }
 
     /// The app and the capability that a tool stands for.
     fn tool(&self, app: Option<&str>, name: &str) -> Result<(String, String), AbpError> {
-        let tools = self.catalogue.tools(&self.hub, app);
-        let tools = tools.map_err(|error| AbpError::from(&error))?;
-        match tools.capability(name) {
-            Some(capability) => Ok((tools.app().to_string(), capability.to_string())),
-            None => Err(unknown_tool(name, &tools)),
+        let offer = self.hub.offer(app);
+        let offer = offer.map_err(|error| AbpError::from(&error))?;
+        match toolset::find(&offer, name) {
+            Some(capability) => Ok((offer.app.id.clone(), capability.name.clone())),
+            None => Err(unknown_tool(name, &offer)),
         }
     }
 }
 
-fn unknown_tool(operation: &str, tools: &Tools) -> AbpError {
+fn unknown_tool(operation: &str, offer: &Offer) -> AbpError {
     // None is empty, so that no more are looked at than are told.
-    let names = tools
-        .names()
-        .take(TOLD_CHARS)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let names = toolset::first_names(offer, TOLD_CHARS).join(", ");
     let told = clipped(&names, TOLD_CHARS);
     AbpError::new(
         Code::UNKNOWN_CAPABILITY,
@@ -228,10 +232,8 @@ fn unknown_tool(operation: &str, tools: &Tools) -> AbpError {
 struct Pending {
     server: Arc<RapServer>,
     owner: Identity,
-    group_id: Identifier,
-    id: Identifier,
-    call_id: Option<String>,
-    callback_url: Url,
+    /// Its arguments are the call's once there is one.
+    invocation: Invocation,
     since: Instant,
     _room: Room,
     /// A gateway that stops waits until the result was sent once.
@@ -239,29 +241,34 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(server: Arc<RapServer>, owner: Identity, invocation: &Invocation, room: Room) -> Self {
+    fn new(server: Arc<RapServer>, owner: Identity, invocation: Invocation, room: Room) -> Self {
         Pending {
             connected: server.hub.connected(),
             server,
             owner,
-            group_id: invocation.group_id.clone(),
-            id: invocation.id.clone(),
-            call_id: invocation.call_id.clone(),
-            callback_url: invocation.callback_url.clone(),
+            invocation,
             since: Instant::now(),
             _room: room,
         }
     }
 
     /// Waits for the end of the call, and delivers its result.
-    async fn see_through(self, call: Call, session: InUse, in_flight: InFlight, claim: Claim) {
+    async fn see_through(
+        self,
+        call: Call,
+        session: InUse,
+        in_flight: InFlight,
+        claim: Option<Claim>,
+    ) {
         let outcome = call.outcome().await;
         drop(session);
         in_flight.ended();
         // The runtime may use the id again as soon as it has the result.
-        self.server.claims.release(claim).await;
+        if let Some(claim) = claim {
+            self.server.claims.release(claim).await;
+        }
         let body = Body::of(self.explained(outcome));
-        self.deliver(body, &in_flight.unwanted).await;
+        self.deliver(body, in_flight.unwanted()).await;
     }
 
     /// Delivers an error in place of a result: the invocation did not become a call.
@@ -292,16 +299,21 @@ impl Pending {
 
     async fn deliver(self, body: Body, unwanted: &CancellationToken) {
         let (message, _bytes) = self.message(body);
-        let url = &self.callback_url;
+        let Invocation {
+            group_id,
+            id,
+            callback_url: url,
+            ..
+        } = &self.invocation;
         let delivery = &self.server.delivery;
         let sending = delivery.send(&self.owner, url, message, self.connected, unwanted);
-        let (group_id, id) = (&self.group_id, &self.id);
         match sending.await {
             Ok(()) => tracing::debug!(?group_id, ?id, "result delivered"),
             Err(why) => {
                 // The rest of the URL may be a secret.
                 let to = url.origin().ascii_serialization();
-                match self.server.said.lost.is_due(&self.owner.name) {
+                static LOST: SeldomOf = SeldomOf::new();
+                match LOST.is_due(&self.owner.name) {
                     Some(passed_over) => {
                         let owner = &*self.owner.name;
                         tracing::warn!(
@@ -346,10 +358,16 @@ impl Pending {
             Body::Text(text) => (Some(text), None),
             Body::Content(items) => (None, Some(items)),
         };
+        let Invocation {
+            group_id,
+            id,
+            call_id,
+            ..
+        } = &self.invocation;
         let callback = Callback::ToolResult(ToolResult {
-            group_id: self.group_id.clone(),
-            id: self.id.clone(),
-            call_id: self.call_id.clone(),
+            group_id: group_id.clone(),
+            id: id.clone(),
+            call_id: call_id.clone(),
             text,
             content,
             subscription: None,

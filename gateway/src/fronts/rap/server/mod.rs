@@ -33,7 +33,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
 
 pub use options::Options;
 
@@ -51,18 +51,17 @@ const INVOKE_PATH: &str = "/invoke";
 
 /// The routes of the tool server, on a hub whose gateway speaks TLS or does not, and listens on
 /// loopback only or does not.
-///
-/// To be called within a Tokio runtime: a task in the background hears of other workers.
 pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> Router {
     let server = Arc::new(RapServer::new(hub, options, secure, loopback));
-    if server.hub.workers().is_some() {
-        let (tasks, weak) = (server.hub.tasks.clone(), Arc::downgrade(&server));
-        let told = Arc::new(Mutex::new(server.hub.from_others()));
-        tokio::spawn(async move {
-            let obey = || notifications::obey(weak.clone(), told.clone());
-            tasks.keep_going("rap notifications", obey).await;
-        });
-    }
+    let weak = Arc::downgrade(&server);
+    // A notification may have come to any worker.
+    server.hub.hear_others(move |notice| {
+        let server = weak.upgrade();
+        server.is_some_and(|server| {
+            server.cancel(notice);
+            true
+        })
+    });
     let mut router = Router::new();
     for base in ["", "/rap/{app}"] {
         let path = |path: &str| format!("{base}{path}");
@@ -91,8 +90,7 @@ async fn manifest(
     let (caller, app) = server.admit(target, &headers, uri.query())?;
     // There may be many tools.
     let turn = server.lists.turn(&caller, address).await?;
-    let tools = server.catalogue.tools(&server.hub, app.as_deref());
-    let tools = tools.map_err(|error| {
+    let offer = server.hub.offer(app.as_deref()).map_err(|error| {
         let several = error.code == Code::INVALID_PARAMS;
         let status = if several {
             StatusCode::CONFLICT
@@ -101,14 +99,20 @@ async fn manifest(
         };
         Refusal::new(status, error)
     })?;
-    if tools.is_empty() {
-        // A toolset has one tool at least.
-        let message = format!("The app {:?} offers no tools", tools.app());
-        let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
-        return Err(Refusal::new(StatusCode::NOT_FOUND, error));
-    }
-    let text = tools.manifest(&endpoint);
-    turn.end(text.len());
-    let kind = HeaderValue::from_static("application/json");
-    Ok(([(CONTENT_TYPE, kind)], text).into_response())
+    let make = move || {
+        let Some(text) = toolset::manifest(&offer, endpoint) else {
+            // A toolset has one tool at least.
+            let message = format!("The app {:?} offers no tools", offer.app.id);
+            let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
+            return Err(Refusal::new(StatusCode::NOT_FOUND, error));
+        };
+        turn.end(text.len());
+        let kind = HeaderValue::from_static("application/json");
+        Ok(([(CONTENT_TYPE, kind)], text).into_response())
+    };
+    // It may take milliseconds, for which nothing else is to wait.
+    spawn_blocking(make).await.map_err(|error| {
+        let error = Error::new(Code::INTERNAL_ERROR, error.to_string());
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+    })?
 }

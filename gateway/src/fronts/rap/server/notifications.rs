@@ -5,24 +5,22 @@
 //! no error, whatever its ids look like.
 
 use std::net::IpAddr;
-use std::ops::ControlFlow;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
-use tokio::sync::Mutex;
-use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::request::{Target, read_json};
 use super::state::RapServer;
 use crate::cluster::Notice;
-use crate::fronts::rap::names::{AnyServersId, Identifier};
+use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::calls::Canceller;
+use crate::seldom::SeldomOf;
 use crate::tokens::Identity;
 use crate::wire::for_log;
 use caphost::call::Stop;
@@ -41,15 +39,14 @@ pub(super) async fn cancel_tool_call(
     request: Request,
 ) -> Result<StatusCode, Refusal> {
     let (by, app, notification) = server.read(target, request, &server.cancels).await?;
-    let CancelToolCall::<AnyServersId> {
+    let CancelToolCall {
         thread_id,
         tool_call_id,
     } = notification;
-    if let (Some(thread), Some(call)) = (thread_id.ours(), tool_call_id.ours()) {
-        let call = Some(call);
-        server.cancel_everywhere(Meant {
-            thread,
-            call,
+    if may_be_ours(&thread_id) && may_be_ours(&tool_call_id) {
+        server.cancel_everywhere(Notice::CancelToolCall {
+            thread_id,
+            tool_call_id,
             app,
             by,
         });
@@ -64,121 +61,52 @@ pub(super) async fn close_thread(
     request: Request,
 ) -> Result<StatusCode, Refusal> {
     let (by, app, notification) = server.read(target, request, &server.closures).await?;
-    let CloseThread::<AnyServersId> { thread_id } = notification;
-    if let Some(thread) = thread_id.ours() {
-        let call = None;
-        server.cancel_everywhere(Meant {
-            thread,
-            call,
-            app,
-            by,
-        });
+    let CloseThread { thread_id } = notification;
+    if may_be_ours(&thread_id) {
+        server.cancel_everywhere(Notice::CloseThread { thread_id, app, by });
     }
     Ok(StatusCode::OK)
 }
 
-/// Does what other workers tell, as long as there is a server: a notification may have come to any
-/// of them.
-pub(super) async fn obey(
-    server: Weak<RapServer>,
-    told: Arc<Mutex<UnboundedReceiver<Notice>>>,
-) -> ControlFlow<()> {
-    let mut told = told.lock().await;
-    while let Some(notice) = told.recv().await {
-        let Some(server) = server.upgrade() else {
-            break;
-        };
-        if let Some(meant) = Meant::told(notice) {
-            server.cancel(&meant);
+/// Whether it is an id that a call or a thread here may have.
+fn may_be_ours(id: &str) -> bool {
+    Identifier::new(id).is_ok()
+}
+
+impl RapServer {
+    fn cancel_everywhere(self: &Arc<Self>, notice: Notice) {
+        self.cancel(&notice);
+        if let Some(workers) = self.hub.workers() {
+            workers.tell_all(notice);
         }
     }
-    ControlFlow::Break(())
-}
 
-/// What is to be cancelled.
-struct Meant {
-    thread: Identifier,
-    /// One call of the thread; without it the thread is closed.
-    call: Option<Identifier>,
-    app: Option<String>,
-    by: Identity,
-}
-
-impl Meant {
-    /// What another worker tells, if it is about tool calls.
-    fn told(notice: Notice) -> Option<Self> {
-        let (thread, call, app, by) = match notice {
+    /// Cancels what is meant of the calls here.
+    pub(super) fn cancel(self: &Arc<Self>, notice: &Notice) {
+        let (found, thread, by, reason) = match notice {
             Notice::CancelToolCall {
                 thread_id,
                 tool_call_id,
                 app,
                 by,
-            } => (thread_id, Some(tool_call_id), app, by),
-            Notice::CloseThread { thread_id, app, by } => (thread_id, None, app, by),
-            _ => return None,
-        };
-        // That worker has checked them before.
-        let read = |id: String| {
-            let read = Identifier::new(&id);
-            read.inspect_err(|error| tracing::warn!(%error, "another worker names no RAP id"))
-        };
-        Some(Meant {
-            thread: read(thread).ok()?,
-            call: call.map(read).transpose().ok()?,
-            app,
-            by,
-        })
-    }
-
-    fn notice(self) -> Notice {
-        let Meant {
-            thread, app, by, ..
-        } = self;
-        let thread_id = thread.to_string();
-        match self.call {
-            Some(call) => Notice::CancelToolCall {
-                thread_id,
-                tool_call_id: call.to_string(),
-                app,
-                by,
-            },
-            None => Notice::CloseThread { thread_id, app, by },
-        }
-    }
-}
-
-impl RapServer {
-    fn cancel_everywhere(self: &Arc<Self>, meant: Meant) {
-        self.cancel(&meant);
-        if let Some(workers) = self.hub.workers() {
-            workers.tell_all(meant.notice());
-        }
-    }
-
-    /// Cancels what is meant of the calls here.
-    fn cancel(self: &Arc<Self>, meant: &Meant) {
-        let Meant {
-            thread,
-            call,
-            app,
-            by,
-        } = meant;
-        let (found, reason) = match call {
-            Some(call) => {
-                let found = self.calls.cancellers(thread, call, app.as_deref(), by);
-                (found, CANCELLED)
+            } => {
+                let app = app.as_deref();
+                let found = self.calls.cancellers(thread_id, tool_call_id, app, by);
+                (found, thread_id, by, CANCELLED)
             }
-            None => {
-                let found = self.calls.close(thread, app.as_deref(), by);
-                self.sessions.close_thread(thread.as_str(), |owner, its| {
-                    app.as_deref().is_none_or(|app| its == Some(app)) && by.may_see(owner, its)
+            Notice::CloseThread { thread_id, app, by } => {
+                let app = app.as_deref();
+                self.sessions.close_thread(thread_id, |owner, its| {
+                    app.is_none_or(|app| its == Some(app)) && by.may_see(owner, its)
                 });
-                (found, CLOSED)
+                let found = self.calls.close(thread_id, app, by);
+                (found, thread_id, by, CLOSED)
             }
+            _ => return,
         };
         if found.is_empty() {
             // Most often it has ended, or is another server's: every server is told.
-            tracing::debug!(?thread, ?call, "cancel: no such tool call");
+            tracing::debug!(?thread, "cancel: no such tool call");
         }
         for canceller in found {
             let server = self.clone();
@@ -212,7 +140,7 @@ impl RapServer {
         self: Arc<Self>,
         canceller: Canceller,
         reason: &'static str,
-        thread_id: Identifier,
+        thread_id: String,
         by: Identity,
     ) {
         let confirmation = canceller.cancel(Some(reason.into())).await;
@@ -224,7 +152,8 @@ impl RapServer {
             return;
         };
         let (code, message) = (for_log(error.code), for_log(error.message));
-        match self.said.not_cancelled.is_due(&by.name) {
+        static NOT_CANCELLED: SeldomOf = SeldomOf::new();
+        match NOT_CANCELLED.is_due(&by.name) {
             Some(passed_over) => {
                 let by = &*by.name;
                 tracing::warn!(

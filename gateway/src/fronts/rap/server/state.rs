@@ -9,7 +9,6 @@ use super::claims::Claims;
 use super::delivery::Delivery;
 use super::options::Options;
 use super::request::Target;
-use super::toolset::Catalogue;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
 use crate::fronts::lists::Listing;
@@ -19,7 +18,6 @@ use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::fronts::shares::Shares;
 use crate::gateway::Hub;
-use crate::seldom::SeldomEach;
 use crate::tokens::{Identity, Role};
 
 /// What all requests share.
@@ -28,7 +26,6 @@ pub(super) struct RapServer {
     pub options: Options,
     /// Whether the gateway itself speaks TLS.
     pub secure: bool,
-    pub catalogue: Catalogue,
     /// Turns at the toolsets.
     pub lists: Arc<Listing>,
     pub sessions: Arc<SharedSessions>,
@@ -45,15 +42,6 @@ pub(super) struct RapServer {
     pub pending_bytes: Arc<Shares>,
     pub cancels: RateLimiter,
     pub closures: RateLimiter,
-    /// Results that are lost, and calls that are not cancelled: their lines in the log.
-    pub said: Said,
-}
-
-/// What is logged now and then of what a token does.
-#[derive(Default)]
-pub(super) struct Said {
-    pub lost: SeldomEach,
-    pub not_cancelled: SeldomEach,
 }
 
 impl RapServer {
@@ -84,7 +72,6 @@ impl RapServer {
         );
         RapServer {
             secure,
-            catalogue: Catalogue::default(),
             lists: Listing::of_offers(hub.clone()),
             sessions: Arc::new(sessions),
             calls: Arc::default(),
@@ -101,7 +88,6 @@ impl RapServer {
             pending_bytes: bytes(),
             cancels: limiter(),
             closures: limiter(),
-            said: Said::default(),
             hub,
             options,
         }

@@ -1,202 +1,129 @@
-//! What an app offers, as tools.
+//! What an app offers, as tools: under names that may stand in a toolset. Capabilities of different
+//! names that would be one tool are none.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::collections::HashSet;
 
-use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::broker::{CapabilityInfo, Offer};
-use crate::fronts::rap::names::tool_name;
-use crate::fronts::rap::wire::Tool;
-use crate::gateway::Hub;
+use crate::fronts::rap::names::MAX_TOOL_NAME_CHARS;
+use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::seldom::Seldom;
-use crate::wire::{Failure, for_log};
-
-/// Answers kept at once: names of apps come from outside.
-const KEPT: usize = 256;
-
-/// What the apps of a hub offer, as tools: made once, until an app offers something else.
-#[derive(Debug, Default)]
-pub(super) struct Catalogue {
-    kept: Mutex<HashMap<Option<String>, Kept>>,
-    /// Any app may have as many conflicts as it likes.
-    warned: Seldom,
-}
-
-#[derive(Clone, Debug)]
-struct Kept {
-    /// What the tools are made of.
-    offer: Arc<Offer>,
-    /// Made by the first who wants them, while others go on that want those of other apps.
-    tools: Arc<OnceLock<Arc<Tools>>>,
-}
-
-impl Catalogue {
-    /// The tools of the app named, or of the only one.
-    pub(super) fn tools(&self, hub: &Hub, app: Option<&str>) -> Result<Arc<Tools>, Failure> {
-        let Kept { offer, tools } = self.kept(hub.offer(app)?, app.map(str::to_string));
-        let made = tools.get_or_init(|| {
-            let tools = Tools::of(offer);
-            if !tools.conflicts.is_empty() && self.warned.is_due() {
-                tools.warn();
-            }
-            Arc::new(tools)
-        });
-        Ok(made.clone())
-    }
-
-    fn kept(&self, offer: Arc<Offer>, app: Option<String>) -> Kept {
-        let mut kept = self.kept.lock();
-        if let Some(known) = kept.get(&app)
-            && Arc::ptr_eq(&known.offer, &offer)
-        {
-            return known.clone();
-        }
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        let tools = Arc::default();
-        let new = Kept { offer, tools };
-        kept.insert(app, new.clone());
-        new
-    }
-}
-
-/// An app's capabilities under names that may stand in a toolset.
-#[derive(Debug)]
-pub(super) struct Tools {
-    offer: Arc<Offer>,
-    /// By name, where in the offer each is.
-    tools: BTreeMap<String, usize>,
-    conflicts: Vec<Conflict>,
-    /// The toolset, but for where invocations go: made once, as there may be many tools.
-    text: OnceLock<String>,
-}
+use crate::wire::for_log;
 
 /// Capabilities that would be one tool, and are none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Conflict {
+#[derive(Serialize)]
+struct Conflict<'a> {
     name: String,
-    capabilities: Vec<String>,
+    capabilities: Vec<&'a str>,
 }
 
-/// The toolset without its endpoint, and what is missing in it: a member of ours.
 #[derive(Serialize)]
 struct Manifest<'a> {
-    name: &'a str,
-    description: String,
-    tools: Vec<Tool>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    conflicts: &'a [Conflict],
+    #[serde(flatten)]
+    toolset: Toolset,
+    /// What is missing in it: a member of ours.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<Conflict<'a>>,
 }
 
-impl Tools {
-    pub(super) fn of(offer: Arc<Offer>) -> Self {
-        // An app that lists one twice means the later.
-        let mut seen = HashSet::new();
-        let capabilities = offer.capabilities.iter().enumerate().rev();
-        let mut kept: Vec<_> = capabilities
-            .filter(|(_, it)| seen.insert(&*it.name))
-            .collect();
-        kept.reverse();
-        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (place, capability) in kept {
-            let alike = by_name.entry(tool_name(&capability.name)).or_default();
-            alike.push(place);
-        }
-        let mut tools = BTreeMap::new();
-        let mut conflicts = Vec::new();
-        for (name, places) in by_name {
-            if let [only] = *places {
-                tools.insert(name, only);
-                continue;
+/// The capability that a tool stands for.
+pub(super) fn find<'a>(offer: &'a Offer, tool: &str) -> Option<&'a CapabilityInfo> {
+    only(offer.plainly_named(tool, MAX_TOOL_NAME_CHARS))
+}
+
+/// The names of the first tools, as many as the first capabilities make.
+pub(super) fn first_names(offer: &Offer, capabilities: usize) -> Vec<String> {
+    let first: Vec<_> = offer.by_plain_name().take(capabilities).collect();
+    let tools = alike(&first).filter(|(_, alike)| only(alike.iter().copied()).is_some());
+    tools.map(|(name, _)| name).collect()
+}
+
+/// The manifest as JSON, whose invocations go to `endpoint`; none if there is no tool.
+pub(super) fn manifest(offer: &Offer, endpoint: Url) -> Option<String> {
+    let all: Vec<_> = offer.by_plain_name().collect();
+    let (mut tools, mut conflicts) = (Vec::new(), Vec::new());
+    for (name, alike) in alike(&all) {
+        match only(alike.iter().copied()) {
+            Some(capability) => tools.push(tool(name, capability)),
+            None => {
+                let mut seen = HashSet::new();
+                let names = alike.iter().map(|it| &*it.name);
+                let capabilities = names.filter(|it| seen.insert(*it)).collect();
+                conflicts.push(Conflict { name, capabilities });
             }
-            let all = places.iter().filter_map(|it| offer.capabilities.get(*it));
-            let capabilities = all.map(|it| it.name.clone()).collect();
-            conflicts.push(Conflict { name, capabilities });
-        }
-        Tools {
-            offer,
-            tools,
-            conflicts,
-            text: OnceLock::new(),
         }
     }
-
-    /// The app's id.
-    pub(super) fn app(&self) -> &str {
-        &self.offer.app.id
+    warn(offer, &conflicts);
+    if tools.is_empty() {
+        return None;
     }
+    let app = &offer.app;
+    let mut description = format!("{} {}", app.name, app.version);
+    if let Some(more) = &app.description {
+        description.push_str(": ");
+        description.push_str(more);
+    }
+    let toolset = Toolset {
+        name: app.id.clone(),
+        description: Some(description),
+        endpoint,
+        tools,
+    };
+    serde_json::to_string(&Manifest { toolset, conflicts }).ok()
+}
 
-    /// Says that there are conflicts, and names the first: the toolset has them all.
-    fn warn(&self) {
-        let Some(Conflict { name, capabilities }) = self.conflicts.first() else {
-            return;
-        };
+/// Capabilities that would be one tool each, in the order of the tools' names.
+fn alike<'a>(
+    all: &'a [&'a CapabilityInfo],
+) -> impl Iterator<Item = (String, &'a [&'a CapabilityInfo])> {
+    let alike = all.chunk_by(|one, other| tool_name(one).eq(tool_name(other)));
+    let named = alike.map(|alike| {
+        let name = alike.first().map(|it| tool_name(it).collect());
+        (name.unwrap_or_default(), alike)
+    });
+    // What has no name cannot be called.
+    named.filter(|(name, _): &(String, _)| !name.is_empty())
+}
+
+fn tool_name(capability: &CapabilityInfo) -> impl Iterator<Item = char> {
+    capability.plain_name().take(MAX_TOOL_NAME_CHARS)
+}
+
+/// The capability that all of them are: the last, as an app that lists one again means the later.
+fn only<'a>(alike: impl IntoIterator<Item = &'a CapabilityInfo>) -> Option<&'a CapabilityInfo> {
+    let mut alike = alike.into_iter();
+    let first = alike.next()?;
+    alike.try_fold(first, |one, other| {
+        (one.name == other.name).then_some(other)
+    })
+}
+
+/// Says that there are conflicts, and names the first: the toolset has them all.
+fn warn(offer: &Offer, conflicts: &[Conflict<'_>]) {
+    // Any app may have as many conflicts as it likes.
+    static WARNED: Seldom = Seldom::new();
+    if let Some(Conflict { name, capabilities }) = conflicts.first()
+        && WARNED.is_due()
+    {
         tracing::warn!(
-            app = for_log(self.app()),
-            conflicts = self.conflicts.len(),
+            app = for_log(&offer.app.id),
+            conflicts = conflicts.len(),
             tool = for_log(name),
             capabilities = for_log(format_args!("{capabilities:?}")),
             "capabilities share a tool name: none is offered"
         );
     }
-
-    /// Whether there is nothing to call.
-    pub(super) fn is_empty(&self) -> bool {
-        self.tools.is_empty()
-    }
-
-    /// The capability a tool stands for.
-    pub(super) fn capability(&self, tool: &str) -> Option<&str> {
-        let capability = self.offer.capabilities.get(*self.tools.get(tool)?)?;
-        Some(&capability.name)
-    }
-
-    /// The tools there are.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.keys().map(String::as_str)
-    }
-
-    /// The manifest as JSON, whose invocations go to `endpoint`.
-    pub(super) fn manifest(&self, endpoint: &Url) -> String {
-        let rest = self.text.get_or_init(|| self.without_endpoint());
-        let endpoint = json!(endpoint.as_str());
-        // It is an object, and has a name at least.
-        let members = rest.strip_prefix('{').unwrap_or_default();
-        format!(r#"{{"endpoint":{endpoint},{members}"#)
-    }
-
-    fn without_endpoint(&self) -> String {
-        let app = &self.offer.app;
-        let mut description = format!("{} {}", app.name, app.version);
-        if let Some(more) = &app.description {
-            description.push_str(": ");
-            description.push_str(more);
-        }
-        let tools = self.tools.iter().filter_map(|(name, place)| {
-            let capability = self.offer.capabilities.get(*place)?;
-            Some(tool(name, capability))
-        });
-        let manifest = Manifest {
-            name: &app.id,
-            description,
-            tools: tools.collect(),
-            conflicts: &self.conflicts,
-        };
-        serde_json::to_string(&manifest).unwrap_or_default()
-    }
 }
 
-fn tool(name: &str, capability: &CapabilityInfo) -> Tool {
+fn tool(name: String, capability: &CapabilityInfo) -> Tool {
     let schema = capability.input_schema.as_deref();
     let schema = schema.and_then(|schema| serde_json::from_str(schema.get()).ok());
     let description = capability.description.as_ref().unwrap_or(&capability.name);
     Tool {
-        name: name.into(),
+        name,
         description: Some(description.clone()),
         input_schema: object_schema(schema),
     }
@@ -220,7 +147,7 @@ mod tests {
     use crate::broker::AppInfo;
     use crate::fronts::rap::names::is_tool_name;
 
-    fn tools(names: &[&str]) -> Tools {
+    fn offer(names: &[&str]) -> Offer {
         let capability = |name: &&str| CapabilityInfo {
             name: name.to_string(),
             description: None,
@@ -233,24 +160,31 @@ mod tests {
             version: "1".into(),
             description: Some("for all".into()),
         };
-        let capabilities = names.iter().map(capability).collect();
-        Tools::of(Arc::new(Offer::new(app, capabilities)))
+        Offer::new(app, names.iter().map(capability).collect())
     }
 
-    fn manifest(tools: &Tools) -> Value {
+    fn found<'a>(offer: &'a Offer, tool: &str) -> Option<&'a str> {
+        find(offer, tool).map(|it| &*it.name)
+    }
+
+    fn read(offer: &Offer) -> Value {
         let endpoint = Url::parse("http://127.0.0.1:1/invoke?app=demo").unwrap();
-        serde_json::from_str(&tools.manifest(&endpoint)).unwrap()
+        let manifest = manifest(offer, endpoint).unwrap_or_default();
+        serde_json::from_str(&manifest).unwrap_or_default()
     }
 
     #[test]
     fn names_fit_and_stand_for_their_capability() {
         let long = "x".repeat(300);
-        let tools = tools(&["export.pdf", "a b", &long, "ü"]);
-        assert!(tools.names().all(is_tool_name));
-        assert_eq!(tools.capability("export_pdf"), Some("export.pdf"));
-        assert_eq!(tools.capability("export.pdf"), None);
-        assert_eq!(tools.capability(&"x".repeat(128)), Some(&*long));
-        let manifest = manifest(&tools);
+        let offer = offer(&["export.pdf", "a b/ü", &long, "ü", ""]);
+        let names = first_names(&offer, 5);
+        assert!(names.iter().all(|it| is_tool_name(it)));
+        assert_eq!(names[..3], ["_", "a_b__", "export_pdf"]);
+        assert_eq!(found(&offer, "export_pdf"), Some("export.pdf"));
+        assert_eq!(found(&offer, "export.pdf"), None);
+        assert_eq!(found(&offer, "_"), Some("ü"));
+        assert_eq!(found(&offer, &"x".repeat(128)), Some(&*long));
+        let manifest = read(&offer);
         assert_eq!(manifest["name"], "demo");
         assert_eq!(manifest["description"], "Demo 1: for all");
         assert_eq!(manifest["endpoint"], "http://127.0.0.1:1/invoke?app=demo");
@@ -260,42 +194,27 @@ mod tests {
 
     #[test]
     fn capabilities_that_would_be_one_tool_are_none() {
-        let tools = tools(&["a.b", "a_b", "a b", "c"]);
-        assert_eq!(tools.names().collect::<Vec<_>>(), ["c"]);
+        let (one, other) = ("x".repeat(129), "x".repeat(128));
+        let offer = offer(&["a.b", "a_b", "a.b", "a b", "c", &one, &other]);
+        assert_eq!(first_names(&offer, 9), ["c"]);
+        assert_eq!(found(&offer, "a_b").or(found(&offer, &other)), None);
         assert_eq!(
-            manifest(&tools)["conflicts"],
-            json!([{ "name": "a_b", "capabilities": ["a.b", "a_b", "a b"] }])
+            read(&offer)["conflicts"],
+            json!([
+                { "name": "a_b", "capabilities": ["a.b", "a_b", "a b"] },
+                { "name": other, "capabilities": [other, one] },
+            ])
         );
     }
 
     #[test]
-    fn the_tools_of_an_offer_are_made_once_and_nobody_waits_for_those_of_others() {
-        let catalogue = Catalogue::default();
-        let offer = |id: &str| {
-            let app = AppInfo {
-                id: id.into(),
-                name: id.into(),
-                version: "1".into(),
-                description: None,
-            };
-            Arc::new(Offer::new(app, Vec::new()))
-        };
-        let (one, other) = (offer("one"), offer("other"));
-        let first = catalogue.kept(one.clone(), Some("one".into()));
-        first.tools.get_or_init(|| {
-            // While they are made.
-            catalogue.kept(other, Some("other".into()));
-            Arc::new(tools(&["a.b"]))
-        });
-        let again = catalogue.kept(one, Some("one".into()));
-        assert!(again.tools.get().is_some());
-        let changed = catalogue.kept(offer("one"), Some("one".into()));
-        assert!(changed.tools.get().is_none());
-    }
-
-    #[test]
     fn a_capability_listed_twice_is_one() {
-        assert_eq!(tools(&["a.b", "a.b"]).capability("a_b"), Some("a.b"));
+        let mut offer = offer(&["a.b", "a.b"]);
+        offer.capabilities[1].description = Some("later".into());
+        let tool = find(&offer, "a_b").unwrap();
+        assert_eq!(tool.description.as_deref(), Some("later"));
+        assert_eq!(read(&offer)["tools"].as_array().map(Vec::len), Some(1));
+        assert_eq!(read(&offer)["tools"][0]["description"], "later");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 use serde_json::json;
 
 use super::*;
-use crate::fronts::rap::names::AnyServersId;
 
 #[test]
 fn a_toolset_as_published() {
@@ -69,7 +68,7 @@ fn a_callback_url_is_absolute_and_http() {
 
 #[test]
 fn notifications_need_their_ids() {
-    let read = |text: &str| serde_json::from_str::<CancelToolCall<AnyServersId>>(text);
+    let read = |text: &str| serde_json::from_str::<CancelToolCall>(text);
     assert!(read(r#"{"thread_id":"t","tool_call_id":"c","more":1}"#).is_ok());
     assert!(read(r#"{"thread_id":"../t","tool_call_id":""}"#).is_ok());
     for bad in [

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::wire::abp::{self, FromAgent, FromApp, Received};
+use crate::wire::abp::{self, Called, FromAgent, FromApp, Received};
 use crate::wire::error_json;
 use crate::wire::stops::{self, Grade};
 use caphost::agent::{
@@ -105,7 +105,7 @@ impl Bench {
         if session {
             let params =
                 json!({ "agent": { "name": "n", "version": "1" }, "protocolVersion": "0.1" });
-            let envelope = abp::envelope("initialize", Some(&json!("hello")), 0.0, &params);
+            let envelope = abp::envelope("initialize", Some(&json!("hello")), 0.0, params);
             bench.agent_end.send(envelope);
             bench.deliver_to_host();
             bench.perform();
@@ -149,7 +149,7 @@ impl Bench {
             "capabilities/call",
             Some(&json!(key.to_string())),
             0.0,
-            &payload,
+            payload,
         ));
         key
     }
@@ -275,13 +275,14 @@ impl Bench {
                     self.host
                         .initialize(self.connection, id, params, "session".into(), now);
                 }
-                FromAgent::Call {
-                    call,
-                    capability,
-                    params,
-                    timeout,
-                    token,
-                } => {
+                FromAgent::Call(called) => {
+                    let Called {
+                        call,
+                        capability,
+                        params,
+                        timeout,
+                        token,
+                    } = called;
                     let id_of_call = call.expect("an agent of ours gives every call its id");
                     let request = CallRequest {
                         id: id_of_call,
@@ -367,7 +368,7 @@ impl Bench {
                         "capabilities/call-result",
                         id.as_ref(),
                         0.0,
-                        &payload,
+                        payload,
                     ));
                 }
                 Action::Answer { id, answer, .. } => {
@@ -382,7 +383,7 @@ impl Bench {
                         Answer::ShutDown(_) => ("shutdown-result", json!({})),
                     };
                     self.host_end
-                        .send(abp::envelope(kind, id.as_ref(), 0.0, &payload));
+                        .send(abp::envelope(kind, id.as_ref(), 0.0, payload));
                 }
                 _ => {}
             }

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::ToolServerApp;
 use crate::fronts::rap::names::Identifier;
 use crate::remembered::Remembered;
-use crate::wire::abp::{self, FromAgent, Received};
-use crate::wire::{Envelope, error_json, failed, for_log};
+use crate::wire::abp::{self, Called, FromAgent, Received};
+use crate::wire::{error_json, for_log};
 use caphost::call::{CallId, Code, Error};
 use caphost::session::{Answer, CallRequest, ConnectionId};
 
@@ -22,6 +22,8 @@ pub struct Agent {
     pub thread: Option<Identifier>,
     /// Whether it takes notifications.
     pub notifications: bool,
+    /// The tool calls that go on after their results, by its ids for them.
+    pub subscriptions: HashMap<CallId, Identifier>,
 }
 
 /// The agents of the tool server.
@@ -51,6 +53,7 @@ impl Agents {
             handle: handle.to_string(),
             thread: None,
             notifications: false,
+            subscriptions: HashMap::new(),
         };
         self.connections.insert(handle.to_string(), connection);
         self.agents.insert(connection, agent);
@@ -96,37 +99,28 @@ impl Agents {
 impl ToolServerApp<'_> {
     /// Takes a message from the broker.
     pub fn receive(&mut self, text: &str) {
-        let Ok(envelope) = Envelope::read(text, None, &self.parts.hub.limits) else {
+        // The broker has checked it.
+        let Ok(message) = serde_json::from_str::<Value>(text) else {
             return;
         };
-        let Some(handle) = envelope.agent.as_deref() else {
-            if envelope.kind == "app/refused" {
+        let Some(handle) = message["agent"].as_str() else {
+            if message["type"] == "app/refused" {
                 let text = for_log(text);
                 tracing::warn!(server = ?self.parts.client.server, text, "the broker refuses");
             }
             return;
         };
-        if envelope.kind == "agent/closed" {
+        if message["type"] == "agent/closed" {
             return self.agent_closed(handle);
         }
         let state = &mut self.state;
         let connection = self.agents.connection(handle, || state.connect());
-        // The broker checks the depth without parsing, and lets a little more through than this can.
-        let Ok(message) = serde_json::from_str::<Value>(text) else {
-            let error = Error::invalid_params("The message is nested too deeply");
-            let (kind, payload) = failed(&envelope.subject(), &error);
-            let id = envelope.id.and_then(|id| serde_json::from_str(id).ok());
-            let payload = serde_json::from_str(&payload).unwrap_or_default();
-            return self.broker.send(Some(handle), kind, id.as_ref(), payload);
-        };
         match abp::read_from_agent(&message) {
             Ok(received) => self.take(connection, received),
             Err(error) => {
                 let error = self.without_session(connection, &message).unwrap_or(error);
-                let refusal = abp::refusal(&message, &error, 0.0);
-                let kind = refusal["type"].as_str().unwrap_or_default();
-                let id = message.get("id").cloned();
-                self.post(connection, kind, id, refusal["payload"].clone());
+                let refusal = abp::refusal(&message, &error, self.broker.timestamp());
+                self.broker.send(Some(handle), refusal);
             }
         }
     }
@@ -149,13 +143,14 @@ impl ToolServerApp<'_> {
                 let session: Rc<str> = Uuid::new_v4().to_string().into();
                 self.state.initialize(connection, id, params, session, now);
             }
-            FromAgent::Call {
-                call,
-                capability,
-                params,
-                timeout,
-                token,
-            } => {
+            FromAgent::Call(called) => {
+                let Called {
+                    call,
+                    capability,
+                    params,
+                    timeout,
+                    token,
+                } = called;
                 let fresh = || CallId::from_random(*Uuid::new_v4().as_bytes());
                 let request = CallRequest {
                     id: call.unwrap_or_else(fresh),
@@ -240,9 +235,13 @@ impl ToolServerApp<'_> {
 
     /// The session of an agent is over, and with it its thread.
     pub fn close_thread(&mut self, connection: ConnectionId) {
-        self.subscriptions.remove_all(connection);
-        let agent = self.agents.get_mut(connection);
-        if let Some(thread) = agent.and_then(|agent| agent.thread.take()) {
+        let Some(agent) = self.agents.get_mut(connection) else {
+            return;
+        };
+        for (_, id) in agent.subscriptions.drain() {
+            self.subscriptions.remove(&id);
+        }
+        if let Some(thread) = agent.thread.take() {
             self.parts.notices.closed(&thread, &self.broker.keep);
         }
     }
@@ -250,7 +249,9 @@ impl ToolServerApp<'_> {
     /// Sends an agent a message.
     pub fn post(&self, to: ConnectionId, kind: &str, id: Option<Value>, payload: Value) {
         if let Some(handle) = self.agents.handle(to) {
-            self.broker.send(Some(handle), kind, id.as_ref(), payload);
+            let timestamp = self.broker.timestamp();
+            let envelope = abp::envelope(kind, id.as_ref(), timestamp, payload);
+            self.broker.send(Some(handle), envelope);
         }
     }
 }

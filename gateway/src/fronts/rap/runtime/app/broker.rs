@@ -11,6 +11,8 @@ use crate::fronts::rap::runtime::toolset;
 use crate::fronts::rap::wire::Toolset;
 use crate::gateway::{Connected, Hub, Outbox, OutboxStep};
 use crate::tokens::Identity;
+use crate::wire::abp;
+use caphost::call::Millis;
 use caphost::capability::{Descriptor, Ending};
 
 /// Toolsets have no version.
@@ -45,15 +47,6 @@ impl BrokerConnection {
     /// Waits for what comes next.
     pub async fn next(&self) -> OutboxStep {
         let step = self.outbox.next().await;
-        self.taken(step)
-    }
-
-    /// What comes next, if it is there already.
-    pub fn queued(&self) -> Option<OutboxStep> {
-        self.outbox.pop().map(|step| self.taken(step))
-    }
-
-    fn taken(&self, step: OutboxStep) -> OutboxStep {
         if let OutboxStep::Message(_, cost) = step
             && self.outbox.written(cost)
         {
@@ -62,17 +55,16 @@ impl BrokerConnection {
         step
     }
 
+    /// What a message of now carries.
+    pub fn timestamp(&self) -> Millis {
+        self.hub.now().unix_ms as Millis
+    }
+
     /// Sends a message, to the agent named or from the app itself.
-    pub fn send(&self, agent: Option<&str>, kind: &str, id: Option<&Value>, payload: Value) {
-        let timestamp = self.hub.now().unix_ms;
-        let mut envelope = json!({ "type": kind, "timestamp": timestamp });
+    pub fn send(&self, agent: Option<&str>, mut envelope: Value) {
         if let Some(agent) = agent {
             envelope["agent"] = agent.into();
         }
-        if let Some(id) = id {
-            envelope["id"] = id.clone();
-        }
-        envelope["payload"] = payload;
         self.hub.receive(self.peer, &envelope.to_string(), None);
     }
 }
@@ -99,14 +91,12 @@ impl ToolServerApp<'_> {
         if let Some(description) = &found.description {
             self.app["description"] = description.as_str().into();
         }
-        let payload = json!({ "app": self.app, "capabilities": self.listed() });
-        self.broker
-            .send(None, "app/register", Some(&json!("register")), payload);
+        self.offer("app/register", json!({ "app": self.app }), found);
         tracing::info!(app = id, server = ?self.parts.client.server, "tool server joined");
     }
 
     /// Takes over the tools, and says whether any has changed. Calls of tools that are gone still
-    /// run. Agents are told of the changes when calls are started.
+    /// run.
     pub(super) fn adopt(&mut self, found: &Toolset) -> bool {
         self.endpoint = Some(found.endpoint.clone());
         let capabilities = toolset::capabilities(found);
@@ -142,13 +132,17 @@ impl ToolServerApp<'_> {
     /// The toolset has changed.
     pub(super) fn update(&mut self, found: &Toolset) {
         if self.adopt(found) {
-            let payload = json!({ "capabilities": self.listed() });
-            self.broker.send(None, "app/update", None, payload);
+            self.offer("app/update", json!({}), found);
         }
     }
 
-    /// The capabilities as an app registers them.
-    fn listed(&self) -> Vec<&Value> {
-        self.capabilities.values().collect()
+    /// Tells the broker the tools. They are as few bytes as the tool server has made of them, as a
+    /// registration may have no more than a toolset.
+    fn offer(&self, kind: &str, mut payload: Value, found: &Toolset) {
+        let mut tools: Vec<_> = found.tools.iter().collect();
+        tools.sort_by_key(|tool| &tool.name);
+        payload["capabilities"] = json!(tools);
+        let envelope = abp::envelope(kind, None, self.broker.timestamp(), payload);
+        self.broker.send(None, envelope);
     }
 }

@@ -22,7 +22,7 @@ use url::Url;
 use super::callbacks::{CallbackEndpoint, Delivered, Input};
 use super::client::{Notices, ToolServerClient};
 use super::options::RuntimeLimits;
-use super::toolset::Known;
+use super::toolset::{self, Known};
 use crate::broker::CloseCode;
 use crate::gateway::metrics::ToolServerCounters;
 use crate::gateway::{Hub, OutboxStep};
@@ -33,10 +33,6 @@ use calls::Calls;
 use caphost::call::Millis;
 use caphost::session::{Action, HostState, Limits, ReplyTo};
 use subscriptions::Subscriptions;
-
-/// How many messages are read before a call is started, so that a cancel sent right behind it comes
-/// first.
-const BURST: usize = 64;
 
 /// The longest single sleep.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
@@ -51,7 +47,6 @@ pub(super) struct Parts {
     pub limits: Arc<RuntimeLimits>,
     /// Asks for a look at the toolset.
     pub look: Arc<Notify>,
-    pub known: watch::Receiver<Known>,
     pub inbox: mpsc::Receiver<Delivered>,
 }
 
@@ -73,8 +68,14 @@ enum End {
 
 /// Keeps a tool server on the broker, while it is there, until `over`.
 pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
+    let (discovered, mut known) = watch::channel(None);
+    parts.tasks.spawn(toolset::discover(
+        parts.client.clone(),
+        parts.limits.clone(),
+        parts.look.clone(),
+        discovered,
+    ));
     loop {
-        let mut known = parts.known.clone();
         let toolset = tokio::select! {
             () = over.cancelled() => return,
             found = known.wait_for(Option::is_some) => match found.ok().and_then(|it| it.clone()) {
@@ -94,7 +95,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
         let mut app = ToolServerApp::new(&mut parts);
         app.adopt(&toolset);
         app.register(&toolset);
-        let end = app.serve(&over).await;
+        let end = app.serve(&mut known, &over).await;
         app.leave();
         drop(app);
         match end {
@@ -128,7 +129,6 @@ struct ToolServerApp<'a> {
     capabilities: BTreeMap<String, Value>,
     endpoint: Option<Url>,
     started: Instant,
-    woken: bool,
 }
 
 impl<'a> ToolServerApp<'a> {
@@ -151,7 +151,6 @@ impl<'a> ToolServerApp<'a> {
             capabilities: BTreeMap::new(),
             endpoint: None,
             started: Instant::now(),
-            woken: false,
         }
     }
 
@@ -159,26 +158,17 @@ impl<'a> ToolServerApp<'a> {
         self.started.elapsed().as_secs_f64() * 1_000.0
     }
 
-    async fn serve(&mut self, over: &CancellationToken) -> End {
-        // The toolset that was adopted is seen once more here: then nothing changes.
-        let mut known = self.parts.known.clone();
+    async fn serve(&mut self, known: &mut watch::Receiver<Known>, over: &CancellationToken) -> End {
         loop {
             self.drive();
-            if self.woken {
-                if let Some(end) = self.start_calls() {
-                    return end;
-                }
-                continue;
-            }
             let deadline = self.state.next_deadline();
             let left = deadline.map(|at| (at - self.now()).clamp(0.0, LONGEST_SLEEP_MS));
             let due = sleep(Duration::from_secs_f64(left.unwrap_or_default() / 1_000.0));
             tokio::select! {
-                incoming = self.broker.next() => {
-                    if let Some(end) = self.incoming(incoming) {
-                        return end;
-                    }
-                }
+                step = self.broker.next() => match step {
+                    OutboxStep::Message(message, _) => self.receive(&message.into_text()),
+                    OutboxStep::Close(code, reason) => return End::Closed(code, reason),
+                },
                 Some(delivered) = self.parts.inbox.recv() => self.input(delivered.input),
                 () = due, if deadline.is_some() => {
                     let now = self.now();
@@ -196,14 +186,6 @@ impl<'a> ToolServerApp<'a> {
         }
     }
 
-    fn incoming(&mut self, step: OutboxStep) -> Option<End> {
-        match step {
-            OutboxStep::Message(message, _) => self.receive(&message.into_text()),
-            OutboxStep::Close(code, reason) => return Some(End::Closed(code, reason)),
-        }
-        None
-    }
-
     /// Does everything the state asks for, in order.
     pub fn drive(&mut self) {
         while let Some(action) = self.state.poll_action() {
@@ -213,7 +195,7 @@ impl<'a> ToolServerApp<'a> {
 
     fn perform(&mut self, action: Action<Value, ()>) {
         match action {
-            Action::Wake => self.woken = true,
+            Action::Wake => self.state.run_ready(),
             Action::Start {
                 key,
                 id,
@@ -260,22 +242,6 @@ impl<'a> ToolServerApp<'a> {
             | Action::EndedLate { .. }
             | Action::Session { .. } => {}
         }
-    }
-
-    /// Starts what is ready, unless what has come in the meantime ends it first.
-    fn start_calls(&mut self) -> Option<End> {
-        for _ in 0..BURST {
-            let Some(incoming) = self.broker.queued() else {
-                break;
-            };
-            if let Some(end) = self.incoming(incoming) {
-                return Some(end);
-            }
-            self.drive();
-        }
-        self.woken = false;
-        self.state.run_ready();
-        None
     }
 
     /// Ends every session: calls are cancelled and threads closed, as far as the tool servers can
