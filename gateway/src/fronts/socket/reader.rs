@@ -155,13 +155,15 @@ async fn read(
     let mut messages = 0;
     // Messages taken since the clock was last looked at.
     let mut at_once = 0;
-    let reading = bounds.bursts.of(watch.party());
     // While messages have arrived that are not read.
     let mut burst: Option<Burst> = None;
+    let begin = || bounds.bursts.begin(&watch.party());
     loop {
         if burst.as_ref().is_some_and(|it| at_once >= it.share()) {
             (heard, at_once) = (Instant::now(), 0);
             yield_now().await;
+            // By now the connection may be another party's.
+            burst = Some(begin());
         }
         let has_room = endpoint.has_room();
         // A peer that sends faster than it reads has to wait.
@@ -173,7 +175,7 @@ async fn read(
         };
         let message = match arrived {
             Some(message) => {
-                burst.get_or_insert_with(|| reading.begin());
+                burst.get_or_insert_with(begin);
                 message
             }
             None => {
@@ -242,7 +244,7 @@ async fn read(
                 watch.finished();
                 // Others have their turn before its next.
                 at_once = usize::MAX;
-                burst.get_or_insert_with(|| reading.begin());
+                burst.get_or_insert_with(begin);
                 counted
             }
             Some(Ok(Message::Binary(_))) => {
