@@ -266,37 +266,25 @@ async fn read(
             Counted::Update => Some(&updates),
             Counted::Aside => Some(&aside),
         };
-        let mut own = pace.map(Pace::check);
-        let mut of_party = match counted {
-            Counted::Aside | Counted::Refused => Some(bounds.refused.check(&watch.party())),
-            _ => None,
-        };
-        while let Some(wait) = longest(&own, &of_party) {
+        let is_refused = matches!(counted, Counted::Aside | Counted::Refused);
+        let mut paced = pin!(async {
+            while let Some(Err(wait)) = pace.map(Pace::check) {
+                sleep(wait).await;
+            }
+            while is_refused && let Err(wait) = bounds.refused.check(&watch.party()) {
+                sleep(wait.max(REFUSED_WAIT)).await;
+            }
+        });
+        if paced.as_mut().now_or_never().is_none() {
             // It is not read from meanwhile, and what it has sent counts when its turn has come.
             burst = None;
             tokio::select! {
                 () = &mut closing => return End::Closed,
-                () = sleep(wait) => {}
-            }
-            (heard, at_once) = (Instant::now(), 0);
-            if let Some(Err(_)) = own {
-                own = pace.map(Pace::check);
-            }
-            if let Some(Err(_)) = of_party {
-                of_party = Some(bounds.refused.check(&watch.party()));
+                () = paced => (heard, at_once) = (Instant::now(), 0),
             }
         }
     }
 }
-
-/// How long to wait for those that are not allowed yet.
-fn longest(own: &Checked, of_party: &Checked) -> Option<Duration> {
-    let wait = |checked: &Checked| checked.as_ref().and_then(|it| it.err());
-    wait(own).max(wait(of_party).map(|wait| wait.max(REFUSED_WAIT)))
-}
-
-/// What a rate says, if there is one.
-type Checked = Option<Result<(), Duration>>;
 
 /// Hands on a large message.
 fn large(text: Utf8Bytes, bytes: usize, limits: &Limits, endpoint: &Arc<impl Endpoint>) -> Counted {
