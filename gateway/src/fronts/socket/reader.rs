@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::FusedFuture;
-use futures_util::stream::SplitStream;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::{FutureExt, Stream, StreamExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -19,7 +18,6 @@ use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::parts::fitted;
 use crate::fronts::socket::stream::{Excess, Watch};
-use crate::fronts::socket::web_socket::WebSocket;
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
@@ -133,7 +131,7 @@ pub async fn serve<E: Endpoint>(
 }
 
 async fn read(
-    stream: &mut SplitStream<WebSocket>,
+    stream: &mut (impl Stream<Item = Result<Message, Ws>> + Unpin),
     watch: &Watch,
     bounds: &SocketBounds,
     limits: &Limits,
@@ -328,3 +326,6 @@ fn broken(error: &Ws, frame_bytes: usize) -> End {
         _ => End::Lost,
     }
 }
+
+#[cfg(test)]
+mod tests;
