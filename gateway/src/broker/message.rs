@@ -102,6 +102,17 @@ impl Message<'_> {
         matches!(self.content, Content::Update(_))
     }
 
+    /// The app that it registers.
+    pub fn app_id(&self) -> Option<&str> {
+        match &self.content {
+            Content::Register(register) => {
+                let app = register.as_ref().as_ref().ok()?.app.as_ref();
+                app.ok().map(|app| &*app.id)
+            }
+            _ => None,
+        }
+    }
+
     /// Works out what its app offers with it, which takes long where that is much. `before` is what
     /// it offers up to now; a message may have `max` bytes.
     pub fn prepare(&mut self, before: &Arc<Registration>, max: usize) {

@@ -229,10 +229,10 @@ impl Broker {
         Some(Error::new(Code::RATE_LIMITED, message).with_details(Box::new(details)))
     }
 
-    /// Whether that peer is an app that has registered.
-    pub fn has_registered(&self, peer: PeerId) -> bool {
-        let app = self.apps.get(&peer);
-        app.is_some_and(|app| app.registration.is_some())
+    /// Who has registered the app that this peer is, if it has registered.
+    pub fn registered_by(&self, peer: PeerId) -> Option<&Identity> {
+        let app = self.apps.get(&peer)?;
+        app.identity.as_ref().filter(|_| app.registration.is_some())
     }
 
     fn check_registration(
@@ -273,7 +273,7 @@ impl Broker {
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {
-        if self.apps.contains_key(&peer) && !self.has_registered(peer) {
+        if self.apps.contains_key(&peer) && self.registered_by(peer).is_none() {
             let seconds = self.limits.register_timeout.as_secs_f64();
             let message = format!("No `app/register` within {seconds} s");
             self.refuse_app(peer, None, &Error::new(Code::TIMEOUT, message));

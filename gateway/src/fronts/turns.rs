@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::fronts::in_use::{InUse, permits};
 use crate::fronts::ledger::Party;
-use crate::fronts::semaphores::{Semaphores, permits};
 
 /// A number of turns at once, and how many of them one party may have.
 #[derive(Debug)]
 pub(crate) struct Turns {
     all: Arc<Semaphore>,
     share: usize,
-    parties: Semaphores<Party>,
+    parties: InUse<Party, Semaphore>,
 }
 
 /// A turn, for as long as it lives.
@@ -29,16 +29,16 @@ impl Turns {
 
     fn new(most: usize, share: usize) -> Arc<Self> {
         Arc::new(Turns {
-            all: permits(most),
+            all: Arc::new(permits(most)),
             share,
-            parties: Semaphores::default(),
+            parties: InUse::default(),
         })
     }
 
     /// Waits for a turn of that party.
     pub async fn take(&self, party: &Party) -> Turn {
         // In this order a party never has more in the queue of all than its share. Neither is ever closed.
-        let own = self.parties.get(party, self.share);
+        let own = self.parties.get(party, || permits(self.share));
         let of_party = own.acquire_owned().await.ok()?;
         let of_all = self.all.clone().acquire_owned().await.ok()?;
         Some([of_party, of_all])

@@ -1,13 +1,10 @@
 //! Apps: a peer of the broker, or one that was there before on another connection.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use tungstenite::Utf8Bytes;
 
 use crate::broker::{CloseCode, Event, PeerId};
@@ -91,61 +88,33 @@ impl AppPeer {
             }
             read => Event::received(peer, read),
         };
-        let kind = match &event {
-            Event::Message { message, .. } => Some(&*message.envelope.kind),
+        let message = match &event {
+            Event::Message { message, .. } => Some(message),
             _ => None,
         };
+        let kind = message.map(|it| &*it.envelope.kind);
         let (counted, registers) = (Counted::of(kind), kind == Some("app/register"));
-        let by = registers.then(|| self.registers(&event));
+        if let Some(id) = message.and_then(|it| it.app_id()) {
+            // The log may have to say which app is refused.
+            self.outbox.is_of(id);
+        }
         self.hub.handle(event);
-        let Some(by) = by else {
+        if !registers {
             self.answered_once();
             return (None, counted);
-        };
-        if self.hub.has_registered(peer) {
-            self.welcome(by.as_ref());
+        }
+        if let Some(by) = self.hub.registered_by(peer) {
+            self.welcome(&by);
         }
         (self.hub.attached(peer).map(Stage::Attached), counted)
     }
 
-    /// Who registers an app. Which, the log may have to say.
-    fn registers(&self, event: &Event<'_>) -> Option<Identity> {
-        #[derive(Deserialize)]
-        struct Shown<'a> {
-            #[serde(borrow)]
-            token: Option<Cow<'a, str>>,
-            #[serde(borrow)]
-            app: Option<&'a RawValue>,
-        }
-        #[derive(Deserialize)]
-        struct Named<'a> {
-            #[serde(borrow)]
-            id: Cow<'a, str>,
-        }
-        let shown: Option<Shown<'_>> = match event {
-            Event::Message { message, .. } => read(&message.envelope).ok(),
-            _ => None,
-        };
-        let (token, app) = shown.map_or((None, None), |it| (it.token, it.app));
-        let named = app.and_then(|app| serde_json::from_str(app.get()).ok());
-        if let Some(Named { id }) = named {
-            self.outbox.is_of(&id);
-        }
-        if self.identity.is_some() {
-            return self.identity.clone();
-        }
-        let tokens = &self.hub.tokens;
-        tokens.identify(Role::App, token.as_deref()).ok()
-    }
-
     /// It is an app now, of that bearer.
-    fn welcome(&self, by: Option<&Identity>) {
+    fn welcome(&self, by: &Identity) {
         let limits = &self.hub.limits;
         let watch = &self.connection.watch;
         watch.allow(limits.frame_bytes.max(limits.message_bytes));
-        if let Some(by) = by {
-            self.connection.belongs_to(&self.hub, by, Role::App);
-        }
+        self.connection.belongs_to(&self.hub, by, Role::App);
         drop(self.place.lock().take());
     }
 
@@ -158,7 +127,7 @@ impl AppPeer {
     }
 
     fn resume(&self, peer: PeerId, envelope: &Envelope<'_>) -> Result<Option<Stage>, Failure> {
-        if self.hub.has_registered(peer) {
+        if self.hub.registered_by(peer).is_some() {
             let message = "This connection has registered its app";
             return Err(Error::new(Code::ALREADY_INITIALIZED, message));
         }
@@ -178,16 +147,16 @@ impl AppPeer {
         if let (Ok(by), Some(elsewhere)) = (&by, &self.elsewhere)
             && let Some(tunnel) = elsewhere.take_up(resume, by, self.outbox.clone())
         {
-            self.welcome(Some(by));
+            self.welcome(by);
             return Ok(Some(Stage::Elsewhere(peer, tunnel)));
         }
-        let resumed = match &by {
-            Ok(by) => self.hub.resume(resume, by, self.outbox.clone()),
-            Err(_) => Err(Lost::Unknown),
-        };
+        let resumed = by.map_err(|_| Lost::Unknown).and_then(|by| {
+            let attached = self.hub.resume(resume, &by, self.outbox.clone())?;
+            Ok((attached, by))
+        });
         match resumed {
-            Ok(attached) => {
-                self.welcome(by.as_ref().ok());
+            Ok((attached, by)) => {
+                self.welcome(&by);
                 // The session has a peer of its own.
                 self.hub.handle(Event::Gone { peer });
                 Ok(Some(Stage::Attached(attached)))

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::FusedFuture;
-use futures_util::stream::SplitStream;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::{FutureExt, Stream, StreamExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -19,7 +18,6 @@ use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::parts::fitted;
 use crate::fronts::socket::stream::{Excess, Watch};
-use crate::fronts::socket::web_socket::WebSocket;
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
@@ -133,7 +131,7 @@ pub async fn serve<E: Endpoint>(
 }
 
 async fn read(
-    stream: &mut SplitStream<WebSocket>,
+    stream: &mut (impl Stream<Item = Result<Message, Ws>> + Unpin),
     watch: &Watch,
     bounds: &SocketBounds,
     limits: &Limits,
@@ -155,13 +153,15 @@ async fn read(
     let mut messages = 0;
     // Messages taken since the clock was last looked at.
     let mut at_once = 0;
-    let reading = bounds.bursts.of(watch.party());
     // While messages have arrived that are not read.
     let mut burst: Option<Burst> = None;
+    let begin = || bounds.bursts.begin(&watch.party());
     loop {
         if burst.as_ref().is_some_and(|it| at_once >= it.share()) {
             (heard, at_once) = (Instant::now(), 0);
             yield_now().await;
+            // By now the connection may be another party's.
+            burst = Some(begin());
         }
         let has_room = endpoint.has_room();
         // A peer that sends faster than it reads has to wait.
@@ -173,7 +173,7 @@ async fn read(
         };
         let message = match arrived {
             Some(message) => {
-                burst.get_or_insert_with(|| reading.begin());
+                burst.get_or_insert_with(begin);
                 message
             }
             None => {
@@ -242,7 +242,7 @@ async fn read(
                 watch.finished();
                 // Others have their turn before its next.
                 at_once = usize::MAX;
-                burst.get_or_insert_with(|| reading.begin());
+                burst.get_or_insert_with(begin);
                 counted
             }
             Some(Ok(Message::Binary(_))) => {
@@ -264,37 +264,25 @@ async fn read(
             Counted::Update => Some(&updates),
             Counted::Aside => Some(&aside),
         };
-        let mut own = pace.map(Pace::check);
-        let mut of_party = match counted {
-            Counted::Aside | Counted::Refused => Some(bounds.refused.check(&watch.party())),
-            _ => None,
-        };
-        while let Some(wait) = longest(&own, &of_party) {
+        let is_refused = matches!(counted, Counted::Aside | Counted::Refused);
+        let mut paced = pin!(async {
+            while let Some(Err(wait)) = pace.map(Pace::check) {
+                sleep(wait).await;
+            }
+            while is_refused && let Err(wait) = bounds.refused.check(&watch.party()) {
+                sleep(wait.max(REFUSED_WAIT)).await;
+            }
+        });
+        if paced.as_mut().now_or_never().is_none() {
             // It is not read from meanwhile, and what it has sent counts when its turn has come.
             burst = None;
             tokio::select! {
                 () = &mut closing => return End::Closed,
-                () = sleep(wait) => {}
-            }
-            (heard, at_once) = (Instant::now(), 0);
-            if let Some(Err(_)) = own {
-                own = pace.map(Pace::check);
-            }
-            if let Some(Err(_)) = of_party {
-                of_party = Some(bounds.refused.check(&watch.party()));
+                () = paced => (heard, at_once) = (Instant::now(), 0),
             }
         }
     }
 }
-
-/// How long to wait for those that are not allowed yet.
-fn longest(own: &Checked, of_party: &Checked) -> Option<Duration> {
-    let wait = |checked: &Checked| checked.as_ref().and_then(|it| it.err());
-    wait(own).max(wait(of_party).map(|wait| wait.max(REFUSED_WAIT)))
-}
-
-/// What a rate says, if there is one.
-type Checked = Option<Result<(), Duration>>;
 
 /// Hands on a large message.
 fn large(text: Utf8Bytes, bytes: usize, limits: &Limits, endpoint: &Arc<impl Endpoint>) -> Counted {
@@ -338,3 +326,6 @@ fn broken(error: &Ws, frame_bytes: usize) -> End {
         _ => End::Lost,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,9 +70,9 @@ impl Hub {
         messages::lost(self.now().unix_ms, id, why)
     }
 
-    /// Whether that peer is an app that has registered.
-    pub(crate) fn has_registered(&self, peer: PeerId) -> bool {
-        self.state().broker.has_registered(peer)
+    /// Who has registered the app that this peer is, if it has registered.
+    pub(crate) fn registered_by(&self, peer: PeerId) -> Option<Identity> {
+        self.state().broker.registered_by(peer).cloned()
     }
 
     /// The session that `peer` has just registered, if it has one.

@@ -11,8 +11,8 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use crate::fronts::in_use::{InUse, permits};
 use crate::fronts::rap::egress::{Clients, is_forbidden};
-use crate::fronts::semaphores::Semaphores;
 use crate::gateway::Connected;
 use crate::gateway::metrics::Metrics;
 use crate::pauses::Pauses;
@@ -157,9 +157,9 @@ impl Failure {
 #[derive(Debug)]
 struct SendLimits {
     /// For each owner, by URL and by origin, while somebody sends or waits.
-    places: Semaphores<String>,
+    places: InUse<String, Semaphore>,
     /// By owner.
-    owners: Semaphores<String>,
+    owners: InUse<String, Semaphore>,
     /// How many one owner may have.
     share: usize,
     all: Arc<Semaphore>,
@@ -171,8 +171,8 @@ type SendPermits = [OwnedSemaphorePermit; 4];
 impl SendLimits {
     fn new(share: usize) -> Self {
         SendLimits {
-            places: Semaphores::default(),
-            owners: Semaphores::default(),
+            places: InUse::default(),
+            owners: InUse::default(),
             share,
             all: Arc::new(Semaphore::new(IN_ALL)),
         }
@@ -182,12 +182,15 @@ impl SendLimits {
     async fn acquire(&self, owner: &str, url: &Url) -> Result<SendPermits, AcquireError> {
         // The narrowest first: one that waits for a URL that hangs must hold no place of others. No URL
         // and no origin has a space in it.
-        let at_url = self.places.get(&format!("{url} {owner}"), PER_URL);
+        let at_url = format!("{url} {owner}");
+        let at_url = self.places.get(&at_url, || permits(PER_URL));
         let at_url = at_url.acquire_owned().await?;
         let host = url.origin().ascii_serialization();
-        let at_host = self.places.get(&format!("{host} {owner}"), PER_HOST);
+        let at_host = format!("{host} {owner}");
+        let at_host = self.places.get(&at_host, || permits(PER_HOST));
         let at_host = at_host.acquire_owned().await?;
-        let own = self.owners.get(owner, self.share).acquire_owned().await?;
+        let own = self.owners.get(owner, || permits(self.share));
+        let own = own.acquire_owned().await?;
         let anywhere = self.all.clone().acquire_owned().await?;
         Ok([at_url, at_host, own, anywhere])
     }

@@ -1,4 +1,4 @@
-//! Semaphores by what they are for.
+//! What is in use, by name.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -9,23 +9,24 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 /// One with this many permits, or as many as there can be.
-pub(crate) fn permits(most: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)))
+pub(crate) fn permits(most: usize) -> Semaphore {
+    Semaphore::new(most.min(Semaphore::MAX_PERMITS))
 }
 
-/// Semaphores by name, each kept while somebody has one of its permits or waits for one.
+/// Things by name, each kept for as long as somebody holds it: who has a permit of a semaphore, or waits for
+/// one, does.
 #[derive(Debug)]
-pub(crate) struct Semaphores<K>(Mutex<HashMap<K, Weak<Semaphore>>>);
+pub(crate) struct InUse<K, T>(Mutex<HashMap<K, Weak<T>>>);
 
-impl<K> Default for Semaphores<K> {
+impl<K, T> Default for InUse<K, T> {
     fn default() -> Self {
-        Semaphores(Mutex::default())
+        InUse(Mutex::default())
     }
 }
 
-impl<K: Eq + Hash> Semaphores<K> {
-    /// The one of that name, which has `most` permits.
-    pub fn get<Q>(&self, name: &Q, most: usize) -> Arc<Semaphore>
+impl<K: Eq + Hash, T> InUse<K, T> {
+    /// The one of that name. If nobody holds it, it is a new one.
+    pub fn get<Q>(&self, name: &Q, new: impl FnOnce() -> T) -> Arc<T>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
@@ -34,12 +35,11 @@ impl<K: Eq + Hash> Semaphores<K> {
         if let Some(known) = known.get(name).and_then(Weak::upgrade) {
             return known;
         }
-        // Those that have or await a permit hold the semaphore. So this is seldom done, and keeps the
-        // table about as small as what is in use.
+        // This is seldom done, and keeps the table about as small as what is in use.
         if known.len() == known.capacity() {
             known.retain(|_, it| it.strong_count() > 0);
         }
-        let new = permits(most);
+        let new = Arc::new(new());
         known.insert(name.to_owned(), Arc::downgrade(&new));
         new
     }
@@ -49,7 +49,7 @@ impl<K: Eq + Hash> Semaphores<K> {
         self.0.lock().len()
     }
 
-    /// How many are in use: somebody has a permit, or waits for one.
+    /// How many are in use.
     #[cfg(test)]
     pub fn in_use(&self) -> usize {
         let known = self.0.lock();

@@ -1,0 +1,60 @@
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use futures_util::stream;
+
+use super::*;
+use crate::fronts::ledger::Party;
+use crate::fronts::shares::Holder;
+use crate::fronts::socket::bursts::AT_ONCE;
+use crate::tokens::Role;
+use crate::wire::Failure;
+
+/// Shows a token in its first message.
+struct Registering {
+    watch: Watch,
+    bounds: SocketBounds,
+    came: AtomicUsize,
+    /// What another connection of the token may read at once when the last message has come.
+    left: AtomicUsize,
+}
+
+fn member() -> Party {
+    Party::Member(Holder::Token("a".into()), Role::App)
+}
+
+impl Endpoint for Registering {
+    fn text(self: &Arc<Self>, _: &Utf8Bytes, _: usize) -> Counted {
+        if self.came.fetch_add(1, Relaxed) == 0 {
+            self.watch.belongs_to(member());
+        }
+        let left = self.bounds.bursts.begin(&member()).share();
+        self.left.store(left, Relaxed);
+        Counted::Request
+    }
+
+    fn binary(&self, _: Failure) {}
+
+    fn gone(&self) {}
+}
+
+#[tokio::test]
+async fn what_comes_after_a_token_was_shown_counts_for_the_token() {
+    let limits = Limits::default();
+    let bounds = SocketBounds::new(&limits);
+    let stranger = Party::Stranger([10, 0, 0, 1].into());
+    let endpoint = Arc::new(Registering {
+        watch: Watch::new(bounds.unfinished.clone(), stranger),
+        bounds,
+        came: AtomicUsize::new(0),
+        left: AtomicUsize::new(0),
+    });
+    let (watch, bounds) = (&endpoint.watch, &endpoint.bounds);
+    let many = 2 * AT_ONCE;
+    let mut messages = stream::iter((0..many).map(|_| Ok(Message::text("x"))));
+    let outbox = Outbox::new(1, Arc::default());
+    let end = read(&mut messages, watch, bounds, &limits, &endpoint, &outbox).await;
+    assert!(matches!(end, End::Lost));
+    assert_eq!(endpoint.came.load(Relaxed), many);
+    // One of two that have something to read.
+    assert_eq!(endpoint.left.load(Relaxed), AT_ONCE / 2);
+}
