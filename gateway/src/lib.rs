@@ -58,7 +58,7 @@ pub use fronts::contextforge::CancellationOptions;
 pub use fronts::mcp::McpOptions;
 pub use fronts::rap::runtime::{RuntimeConfig, RuntimeLimits, ToolServer};
 pub use fronts::rap::server::{AllowedHost, Options as RapOptions};
-pub use http::{DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, Tls};
+pub use http::{DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, TlsOptions};
 pub use limits::{Limits, Retention};
 pub use server::{Config, Server};
 pub use tokens::{Identity, Role, Token, Tokens};

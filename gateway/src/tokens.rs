@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
@@ -201,32 +202,42 @@ impl FromStr for Token {
 }
 
 /// The tokens configured. None: anybody who reaches the gateway may be anything.
-#[derive(Clone, Debug, Default)]
-pub struct Tokens(Vec<Token>);
+#[derive(Args, Clone, Debug, Default)]
+pub struct Tokens {
+    /// A bearer token with its role (app, agent or admin), and the id of an app if it is for that app only. Repeatable; in the environment separated by commas.
+    #[arg(
+        long = "token",
+        env = "CAPHOST_TOKENS",
+        hide_env_values = true,
+        value_delimiter = ',',
+        value_name = "ROLE[@APP]=SECRET"
+    )]
+    tokens: Vec<Token>,
+}
 
 impl Tokens {
     /// Those tokens.
     pub fn new(tokens: Vec<Token>) -> Self {
-        Tokens(tokens)
+        Tokens { tokens }
     }
 
     /// Whether no token is configured.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.tokens.is_empty()
     }
 
     /// Whether apps with that id are for those with a token of their own: one of role app is for that
     /// app alone.
     pub fn reserve(&self, app: &str) -> bool {
         let is_its = |token: &Token| token.role == Role::App && token.app.as_deref() == Some(app);
-        self.0.iter().any(is_its)
+        self.tokens.iter().any(is_its)
     }
 
     /// Whether every secret is too long to be guessed: at least 16 characters. The error names the
     /// token, not its secret.
     pub(crate) fn check_secrets(&self) -> Result<(), String> {
         let guessable = self
-            .0
+            .tokens
             .iter()
             .find(|it| it.secret.chars().count() < SECRET_CHARS);
         match guessable {
@@ -245,7 +256,7 @@ impl Tokens {
         if self.is_empty() && name == &*anyone.name {
             return anyone;
         }
-        let all = self.0.iter().enumerate();
+        let all = self.tokens.iter().enumerate();
         let mut all = all.map(|(index, token)| token.identity(index));
         all.find(|identity| &*identity.name == name)
             .unwrap_or_else(|| Identity {
@@ -268,7 +279,7 @@ impl Tokens {
         }
         let mut found = Err(Denied::Missing);
         for secret in presented {
-            for (index, token) in self.0.iter().enumerate() {
+            for (index, token) in self.tokens.iter().enumerate() {
                 let known = bool::from(token.secret.as_bytes().ct_eq(secret.as_bytes()));
                 if known && token.role.grants(wanted) && found.is_err() {
                     found = Ok(token.identity(index));

@@ -30,27 +30,20 @@ pub(super) struct Apps {
 }
 
 impl Apps {
-    pub(super) async fn run(self) -> Exit {
-        match self.list().await {
-            Ok(()) => Exit::Done,
-            Err(failure) => failure.report("caphost apps", self.json),
-        }
-    }
-
-    async fn list(&self) -> Result<(), Failure> {
+    pub(super) async fn run(self) -> Result<Exit, Failure> {
         let url = self.access.http_url("api/apps");
         let answer = Api::new(&self.access).get(url).await?;
         let Some(apps) = answer["apps"].as_array() else {
             return Err(Failure::no_gateway(&self.access, "no list of apps"));
         };
-        let printed = if self.json {
-            print_json(&answer)
+        if self.json {
+            print_json(&answer)?;
         } else if apps.is_empty() {
-            print("No app is connected.")
+            print("No app is connected.")?;
         } else {
-            print(&shown(apps, &answer))
-        };
-        printed.map_err(Failure::unwritten)
+            print(&shown(apps, &answer))?;
+        }
+        Ok(Exit::Done)
     }
 }
 

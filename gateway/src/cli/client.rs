@@ -146,7 +146,8 @@ pub(super) fn innermost<'a>(
     innermost
 }
 
-/// An `ABPError`, the app's or one found here, and what may help.
+/// Why a subcommand has not done what was asked for: an `ABPError`, the app's or one found here, and
+/// what may help; or a mere text, where it has nothing to do with the gateway or its app.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failure {
     body: Value,
@@ -169,9 +170,12 @@ impl Failure {
         Failure { body, hints }
     }
 
-    /// What was to be printed could not be.
-    pub fn unwritten(message: String) -> Self {
-        Failure::new(Code::TRANSPORT_ERROR, message)
+    /// One that is a mere text.
+    pub fn plain(message: impl Into<String>) -> Self {
+        Failure {
+            body: Value::String(message.into()),
+            hints: Vec::new(),
+        }
     }
 
     /// This failure with another message.
@@ -205,12 +209,18 @@ impl Failure {
         texts(&self.body["alternatives"])
     }
 
-    /// Lines for standard error: what did not work, why, and what may help.
-    pub fn explain(&self, what: &str) -> String {
+    /// Lines for standard error: which subcommand did not work, why, and what may help.
+    pub fn explain(&self, subcommand: &str) -> String {
+        if let Value::String(message) = &self.body {
+            return format!("caphost: {message}");
+        }
         let message = self.body["message"].as_str().unwrap_or("no reason given");
         let mut lines = vec![format!(
             "{} {} {}",
-            style(format!("{what}:")).for_stderr().red().bold(),
+            style(format!("caphost {subcommand}:"))
+                .for_stderr()
+                .red()
+                .bold(),
             printable(message.trim_end()),
             style(format!("({})", one_line(self.code())))
                 .for_stderr()
@@ -245,9 +255,12 @@ impl Failure {
     }
 
     /// Says it on standard error, and with `json` as `{ error }` on standard output.
-    pub fn report(&self, what: &str, json: bool) -> Exit {
-        say(&self.explain(what));
-        if json && let Err(message) = print_json(&json!({ "error": self.body })) {
+    pub fn report(&self, subcommand: &str, json: bool) -> Exit {
+        say(&self.explain(subcommand));
+        if json
+            && self.body.is_object()
+            && let Err(message) = print_json(&json!({ "error": self.body }))
+        {
             say(&format!("caphost: {message}"));
         }
         Exit::Failed
@@ -261,6 +274,12 @@ impl From<AbpError> for Failure {
         failure.body["code"] = error.code.into();
         failure.body["message"] = error.message.into();
         failure
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure::plain(message)
     }
 }
 
@@ -282,7 +301,7 @@ mod tests {
         }));
         let said = failure.hint("Ask the app.").explain("export.pfd");
         let said = console::strip_ansi_codes(&said);
-        let expected = "export.pfd: Bad parameter options.page: no string (INVALID_TYPE)\n  at: options.page\n  too long\u{fffd}\n  did you mean: export.pdf?\n  try again in 1.5 s\n  Ask the app.";
+        let expected = "caphost export.pfd: Bad parameter options.page: no string (INVALID_TYPE)\n  at: options.page\n  too long\u{fffd}\n  did you mean: export.pdf?\n  try again in 1.5 s\n  Ask the app.";
         assert_eq!(said, expected);
     }
 
@@ -291,7 +310,7 @@ mod tests {
         for body in [json!(null), json!("text"), json!({})] {
             let failure = Failure::from_body(body);
             assert_eq!(failure.code(), "INTERNAL_ERROR");
-            assert!(failure.explain("x").starts_with("x:"));
+            assert!(failure.explain("x").starts_with("caphost x:"));
         }
     }
 }

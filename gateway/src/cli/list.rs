@@ -38,21 +38,14 @@ pub(super) struct List {
 }
 
 impl List {
-    pub(super) async fn run(self) -> Exit {
-        match self.list().await {
-            Ok(()) => Exit::Done,
-            Err(failure) => failure.report("caphost list", self.json),
-        }
-    }
-
-    async fn list(&self) -> Result<(), Failure> {
+    pub(super) async fn run(self) -> Result<Exit, Failure> {
         let (app, capabilities) = offered(&self.gateway, self.timeout).await?;
-        let printed = if self.json {
-            print_json(&json!({ "app": app, "capabilities": capabilities }))
+        if self.json {
+            print_json(&json!({ "app": app, "capabilities": capabilities }))?;
         } else {
-            print(&shown(&app, &capabilities))
-        };
-        printed.map_err(Failure::unwritten)
+            print(&shown(&app, &capabilities))?;
+        }
+        Ok(Exit::Done)
     }
 }
 

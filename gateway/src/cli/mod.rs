@@ -22,15 +22,15 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 use apps::Apps;
 use call::Call;
-use client::Exit;
+use client::{Exit, Failure};
 use list::List;
 use runs::{Cancel, Runs};
-use serve::{Serve, Unserved};
+use serve::Serve;
 use stdio::{Mcp, Stdio};
 use types::Types;
 
@@ -79,32 +79,19 @@ enum Command {
 }
 
 impl Command {
-    /// Finds what parsing does not. The error names the subcommand and what is wrong with it.
-    fn check(&mut self) -> Result<(), (&'static str, ErrorKind, String)> {
-        let (name, checked) = match self {
-            Command::Serve(serve) => ("serve", serve.check()),
-            Command::Call(call) => ("call", call.check()),
-            Command::Types(types) => ("types", types.check()),
-            Command::Apps(_)
-            | Command::List(_)
-            | Command::Runs(_)
-            | Command::Cancel(_)
-            | Command::Stdio(_)
-            | Command::Mcp(_) => return Ok(()),
-        };
-        checked.map_err(|(kind, message)| (name, kind, message))
+    /// Finds what is wrong with the options that parsing does not.
+    fn check(&mut self) -> Result<(), String> {
+        match self {
+            Command::Serve(serve) => serve.check(),
+            Command::Call(call) => call.check(),
+            Command::Types(types) => types.check(),
+            _ => Ok(()),
+        }
     }
 
-    async fn run(self) -> Exit {
+    async fn run(self) -> Result<Exit, Failure> {
         match self {
-            Command::Serve(serve) => match serve.run().await {
-                Ok(()) => Exit::Done,
-                Err(Unserved::Failed(message)) => fail(&message),
-                Err(Unserved::Usage(message)) => {
-                    fail(&message);
-                    Exit::Usage
-                }
-            },
+            Command::Serve(serve) => serve.run().await,
             Command::Apps(apps) => apps.run().await,
             Command::List(list) => list.run().await,
             Command::Types(types) => types.run().await,
@@ -135,23 +122,31 @@ pub fn main() -> ExitCode {
         mut command,
     } = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     logging.start();
-    if let Err((name, kind, message)) = command.check() {
+    let (name, options) = matches.subcommand().unwrap_or(("", &matches));
+    if let Err(message) = command.check() {
         let mut arguments = Arguments::command();
         arguments.build();
         if let Some(subcommand) = arguments.find_subcommand_mut(name) {
-            subcommand.error(kind, message).exit();
+            subcommand.error(ErrorKind::ValueValidation, message).exit();
         }
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(&error.to_string()).into(),
-    };
-    let exit = runtime.block_on(command.run());
+    let ended = run(command);
+    let ended = ended.unwrap_or_else(|failure| failure.report(name, wants_json(options)));
+    ended.into()
+}
+
+fn run(command: Command) -> Result<Exit, Failure> {
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    let runtime = threads.enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let ended = runtime.block_on(command.run());
     runtime.shutdown_background();
-    exit.into()
+    ended
+}
+
+fn wants_json(options: &ArgMatches) -> bool {
+    let json = options.try_get_one("json").ok().flatten();
+    json.copied().unwrap_or_default()
 }
 
 /// The options of the connection that stand before a subcommand, put behind it: these are options of
@@ -183,11 +178,6 @@ fn connection_last(given: Vec<OsString>) -> Vec<OsString> {
         }
     }
     before.into_iter().chain(moved).chain(rest).collect()
-}
-
-fn fail(message: &str) -> Exit {
-    terminal::say(&format!("caphost: {message}"));
-    Exit::Failed
 }
 
 /// The options of the log, which every subcommand takes.

@@ -40,14 +40,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    pub(super) async fn run(self) -> Exit {
-        match self.list().await {
-            Ok(()) => Exit::Done,
-            Err(failure) => failure.report("caphost runs", self.json),
-        }
-    }
-
-    async fn list(&self) -> Result<(), Failure> {
+    pub(super) async fn run(self) -> Result<Exit, Failure> {
         let mut url = self.access.http_url("api/runs");
         url.query_pairs_mut()
             .append_pair("limit", &self.limit.to_string());
@@ -55,18 +48,18 @@ impl Runs {
         let Some(runs) = answer["runs"].as_array() else {
             return Err(Failure::no_gateway(&self.access, "no list of runs"));
         };
-        let printed = if self.json {
-            print_json(&answer)
+        if self.json {
+            print_json(&answer)?;
         } else if runs.is_empty() {
-            print(&with_doubt("No runs.".into(), &answer))
+            print(&with_doubt("No runs.".into(), &answer))?;
         } else {
             if stdout().is_terminal() {
                 let hint = "`caphost runs --json` has more of each, such as its callId";
                 say(&style(hint).for_stderr().dim().to_string());
             }
-            print(&shown(runs, &answer))
-        };
-        printed.map_err(Failure::unwritten)
+            print(&shown(runs, &answer))?;
+        }
+        Ok(Exit::Done)
     }
 }
 
@@ -211,18 +204,7 @@ pub(super) struct Cancel {
 }
 
 impl Cancel {
-    pub(super) async fn run(self) -> Exit {
-        match self.cancel().await {
-            Ok(exit) => exit,
-            Err(failure) => {
-                let several = failure.detail_list("runIds");
-                let failure = several.iter().fold(failure, |it, id| it.hint(id.as_str()));
-                failure.report("caphost cancel", self.json)
-            }
-        }
-    }
-
-    async fn cancel(&self) -> Result<Exit, Failure> {
+    pub(super) async fn run(self) -> Result<Exit, Failure> {
         let mut url = self.access.http_url("api/runs");
         if let Ok(mut path) = url.path_segments_mut() {
             path.extend([self.id.as_str(), "cancel"]);
@@ -234,21 +216,21 @@ impl Cancel {
         let asked = Instant::now();
         let answer = Api::new(&self.access).post(url, &body).await;
         let waited = asked.elapsed();
-        let answer = answer.map_err(|failure| match failure.code() {
-            code if code == Code::INVALID_PARAMS.as_str() => {
-                failure.hint("`caphost runs` lists the runs that the gateway knows")
+        let answer = answer.map_err(|mut failure| {
+            if failure.code() == Code::INVALID_PARAMS.as_str() {
+                failure = failure.hint("`caphost runs` lists the runs that the gateway knows");
             }
-            _ => failure,
+            let several = failure.detail_list("runIds");
+            several.into_iter().fold(failure, Failure::hint)
         })?;
         let Some(cancelled) = answer["cancelled"].as_bool() else {
             return Err(Failure::no_gateway(&self.access, "no confirmation"));
         };
-        let printed = if self.json {
-            print_json(&answer)
+        if self.json {
+            print_json(&answer)?;
         } else {
-            print(&said(&answer, cancelled, waited))
-        };
-        printed.map_err(Failure::unwritten)?;
+            print(&said(&answer, cancelled, waited))?;
+        }
         Ok(if cancelled { Exit::Done } else { Exit::Failed })
     }
 }

@@ -1,7 +1,6 @@
 //! The signals that end the process: SIGINT, SIGTERM and SIGHUP; elsewhere than on Unix, Ctrl-C. A
 //! server with TLS takes SIGHUP apart, to read its certificate again.
 
-use std::io;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
@@ -19,14 +18,16 @@ pub(super) struct Signals {
 impl Signals {
     /// Listens from now on: the process does not end by itself any more.
     #[cfg(unix)]
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(super) fn listen() -> Result<Self, String> {
         use tokio::signal::unix::{SignalKind, signal};
-        let interrupt = signal(SignalKind::interrupt())?;
-        let terminate = signal(SignalKind::terminate())?;
-        let hang_up = signal(SignalKind::hangup())?;
-        Ok(Signals {
-            sources: vec![interrupt, terminate, hang_up],
-        })
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        let sources: std::io::Result<_> = kinds.into_iter().map(signal).collect();
+        let sources = sources.map_err(|error| format!("cannot wait for signals: {error}"))?;
+        Ok(Signals { sources })
     }
 
     /// Listens to SIGHUP apart, which is then no signal that ends the process.
@@ -41,7 +42,7 @@ impl Signals {
     }
 
     #[cfg(not(unix))]
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(super) fn listen() -> Result<Self, String> {
         Ok(Signals {})
     }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use tokio::io::{stdin, stdout};
 
-use super::client::Exit;
+use super::client::{Exit, Failure};
 use super::connection::web_socket;
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
@@ -22,17 +22,12 @@ pub(super) struct Stdio {
 
 impl Stdio {
     /// Carries messages until either side ends.
-    pub(super) async fn run(self) -> Exit {
+    pub(super) async fn run(self) -> Result<Exit, Failure> {
         let access = &self.gateway.access;
         let url = self.gateway.with_app(access.web_socket_url("jsonrpc"));
-        let socket = match web_socket(access, &url).await {
-            Ok(socket) => socket,
-            Err(failure) => return failure.report("caphost", false),
-        };
-        match jsonrpc::carry(stdin(), stdout(), socket, jsonrpc::Bounds::default()).await {
-            Ok(()) => Exit::Done,
-            Err(message) => super::fail(&message),
-        }
+        let socket = web_socket(access, &url).await?;
+        jsonrpc::carry(stdin(), stdout(), socket, jsonrpc::Bounds::default()).await?;
+        Ok(Exit::Done)
     }
 }
 
@@ -49,7 +44,7 @@ pub(super) struct Mcp {
 
 impl Mcp {
     /// Carries messages until the client is gone, or a signal.
-    pub(super) async fn run(self) -> Exit {
+    pub(super) async fn run(self) -> Result<Exit, Failure> {
         let access = &self.gateway.access;
         let mut url = access.http_url("mcp");
         if let (Some(app), Ok(mut path)) = (&self.gateway.app, url.path_segments_mut()) {
@@ -59,13 +54,9 @@ impl Mcp {
             url,
             authorization: access.authorization(),
         };
-        let mut signals = match Signals::listen() {
-            Ok(signals) => signals,
-            Err(error) => return super::fail(&format!("cannot wait for signals: {error}")),
-        };
-        match mcp::carry(stdin(), stdout(), endpoint, signals.first()).await {
-            Ok(()) => Exit::Done,
-            Err(error) => super::fail(&error.to_string()),
-        }
+        let mut signals = Signals::listen()?;
+        let carried = mcp::carry(stdin(), stdout(), endpoint, signals.first()).await;
+        carried.map_err(|error| error.to_string())?;
+        Ok(Exit::Done)
     }
 }

@@ -21,10 +21,10 @@ use tokio::time::sleep;
 pub struct TlsOptions {
     /// A PEM file with the certificate to serve TLS with, and its intermediate certificates. Needs --tls-key.
     #[arg(long, env = "CAPHOST_TLS_CERT", value_name = "FILE")]
-    tls_cert: Option<PathBuf>,
+    pub tls_cert: Option<PathBuf>,
     /// A PEM file with the certificate's private key. Needs --tls-cert.
     #[arg(long, env = "CAPHOST_TLS_KEY", value_name = "FILE")]
-    tls_key: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
 }
 
 impl TlsOptions {

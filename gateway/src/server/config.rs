@@ -1,85 +1,168 @@
 //! What a gateway is told when it is set up.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::{self, ErrorKind};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::HeaderValue;
+use clap::Args;
+use tokio::net::{TcpListener, lookup_host};
 
 use crate::cluster::ClusterOptions;
 use crate::fronts::contextforge::CancellationOptions;
 use crate::fronts::mcp::McpOptions;
 use crate::fronts::rap;
 use crate::fronts::rap::runtime::RuntimeConfig;
-use crate::http::{DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, Tls};
+use crate::http::{
+    DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, TlsOptions, parse_origin,
+};
 use crate::limits::Limits;
+use crate::options::{defaults, duration_or_none};
 use crate::tokens::Tokens;
 
-/// How a gateway is set up.
-#[derive(Clone, Debug)]
+/// How a gateway is set up: the options of `caphost serve`.
+#[derive(Args, Clone, Debug)]
 pub struct Config {
-    /// Where it listens; port 0 lets the system pick one.
-    pub address: SocketAddr,
-    /// The name it was told to listen on, one of its own.
+    /// The port to listen on. 0 lets the system pick one.
+    #[arg(long, env = "PORT", default_value_t = 8787)]
+    pub port: u16,
+    /// The address to listen on. Any but a loopback address needs tokens.
+    #[arg(long, env = "CAPHOST_HOST", default_value = "127.0.0.1")]
     pub host: String,
-    /// The demo page, served at `/`.
+    /// The directory of the demo page, served at /.
+    #[arg(
+        long,
+        env = "CAPHOST_WWW",
+        default_value = "www/dist",
+        value_name = "DIR"
+    )]
     pub www: PathBuf,
-    /// The npm package, served under `/caphost/`.
+    /// The directory of the npm package, served under /caphost/.
+    #[arg(
+        long,
+        env = "CAPHOST_PACKAGE",
+        default_value = "pkg",
+        value_name = "DIR"
+    )]
     pub package: PathBuf,
-    /// The certificate to serve TLS with, if it is to.
-    pub tls: Option<Tls>,
-    /// Origins whose pages may connect, besides its own.
-    pub allow_origins: Vec<String>,
-    /// Sent with every answer, if given.
-    pub content_security_policy: Option<HeaderValue>,
-    /// Who may show its pages in a frame.
-    pub frame_ancestors: FrameAncestors,
     /// Who may connect as what.
+    #[command(flatten)]
     pub tokens: Tokens,
-    /// Whether `/abp.json` tells everybody what apps offer, although there are tokens.
+    /// Serve /abp.json, which says what apps offer, without a token.
+    #[arg(long, env = "CAPHOST_PUBLIC_MANIFEST")]
     pub public_manifest: bool,
-    /// The bounds.
-    pub limits: Limits,
-    /// The bounds of MCP.
-    pub mcp: McpOptions,
+    /// An origin whose pages may connect, besides the gateway's own. Repeatable.
+    #[arg(long = "allow-origin", env = "CAPHOST_ALLOW_ORIGINS", value_delimiter = ',', value_name = "ORIGIN", value_parser = parse_origin)]
+    pub allow_origins: Vec<String>,
+    /// The Content-Security-Policy of the pages; empty for none.
+    #[arg(long, env = "CAPHOST_CONTENT_SECURITY_POLICY", default_value = DEFAULT_CONTENT_SECURITY_POLICY, hide_default_value = true, value_name = "POLICY", value_parser = parse_policy)]
+    pub content_security_policy: HeaderValue,
+    /// Who may show the pages in a frame, as in frame-ancestors of a Content-Security-Policy: 'none', 'self' or origins. Empty: anybody.
+    #[arg(long, env = "CAPHOST_FRAME_ANCESTORS", default_value = "'self'", value_name = "SOURCES", value_parser = FrameAncestors::new)]
+    pub frame_ancestors: FrameAncestors,
+    /// Whether the cancellation API is served.
+    #[command(flatten)]
+    pub cancellation: CancellationOptions,
+    /// The certificate to serve TLS with, if it is to.
+    #[command(flatten)]
+    pub tls: TlsOptions,
+    /// The bounds of HTTP requests.
+    #[command(flatten)]
+    pub http_limits: HttpLimits,
+    /// How long calls in flight may go on after a stop signal, while new calls are refused. 0: these are cancelled at once. A second signal ends the process at once.
+    #[arg(long, env = "CAPHOST_DRAIN", default_value = "0", value_parser = duration_or_none, value_name = "TIME", help_heading = "Operation")]
+    pub drain: Duration,
     /// How apps are offered as RAP tools.
+    #[command(flatten)]
     pub rap: rap::server::Options,
     /// The RAP tool servers whose tools are offered.
+    #[command(flatten)]
     pub tool_servers: RuntimeConfig,
-    /// Whether the cancellation API is served.
-    pub cancellation: CancellationOptions,
+    /// The bounds of MCP.
+    #[command(flatten)]
+    pub mcp: McpOptions,
     /// How it takes part in a cluster, if it does.
+    #[command(flatten)]
     pub cluster: ClusterOptions,
-    /// The bounds of HTTP requests.
-    pub http_limits: HttpLimits,
-    /// How long calls in flight may go on when the gateway is to stop. Zero: they are cancelled at once.
-    pub drain: Duration,
+    /// The bounds.
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// A gateway on port 8787 of this machine alone, without tokens, its files in `www/dist` and `pkg`.
 impl Default for Config {
     fn default() -> Self {
-        Config {
-            address: (Ipv4Addr::LOCALHOST, 8787).into(),
-            host: Ipv4Addr::LOCALHOST.to_string(),
-            www: "www/dist".into(),
-            package: "pkg".into(),
-            tls: None,
-            allow_origins: Vec::new(),
-            content_security_policy: Some(HeaderValue::from_static(
-                DEFAULT_CONTENT_SECURITY_POLICY,
-            )),
-            frame_ancestors: FrameAncestors::default(),
-            tokens: Tokens::default(),
-            public_manifest: false,
-            limits: Limits::default(),
-            mcp: McpOptions::default(),
-            rap: rap::server::Options::default(),
-            tool_servers: RuntimeConfig::default(),
-            cancellation: CancellationOptions::default(),
-            cluster: ClusterOptions::default(),
-            http_limits: HttpLimits::default(),
-            drain: Duration::ZERO,
+        defaults()
+    }
+}
+
+impl Config {
+    /// Refuses options that contradict each other.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.limits.check()?;
+        self.cluster.check()?;
+        self.tls.check()
+    }
+
+    /// The host as a URL has it: an IPv6 address in brackets.
+    pub(super) fn host_in_url(&self) -> String {
+        match self.host.parse::<Ipv6Addr>() {
+            Ok(_) => format!("[{}]", self.host),
+            Err(_) => self.host.clone(),
+        }
+    }
+
+    /// Listens there, if strangers who reach it have to show a token that they cannot guess. Whoever
+    /// is to give other options gets `InvalidInput`.
+    pub(super) async fn listen(&self) -> io::Result<(TcpListener, SocketAddr)> {
+        let host = self.host_in_url();
+        let cannot = |error: io::Error| {
+            let message = format!("cannot listen on {host}:{}: {error}", self.port);
+            io::Error::new(error.kind(), message)
+        };
+        let bare = host.trim_matches(['[', ']']);
+        let mut found = lookup_host((bare, self.port)).await.map_err(cannot)?;
+        let Some(address) = found.next() else {
+            return Err(cannot(io::Error::other("it has no address")));
+        };
+        if !address.ip().is_loopback() {
+            let guarded = self.check_tokens(&host);
+            guarded.map_err(|message| io::Error::new(ErrorKind::InvalidInput, message))?;
+        }
+        let listener = TcpListener::bind(address).await.map_err(cannot)?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    }
+
+    fn check_tokens(&self, host: &str) -> Result<(), String> {
+        if self.tokens.is_empty() {
+            return Err(format!(
+                "--host {host} lets other machines in, and there are no tokens: add one for each role that may \
+                 connect, such as --token app=SECRET --token agent=SECRET with secrets of 16 characters or more, \
+                 or listen on this machine only, with --host 127.0.0.1"
+            ));
+        }
+        self.tokens.check_secrets()
+    }
+}
+
+fn parse_policy(text: &str) -> Result<HeaderValue, String> {
+    HeaderValue::from_str(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_address_gets_brackets() {
+        for (host, shown) in [("::1", "[::1]"), ("[::1]", "[::1]"), ("a.b", "a.b")] {
+            let config = Config {
+                host: host.into(),
+                ..Config::default()
+            };
+            assert_eq!(config.host_in_url(), shown);
         }
     }
 }

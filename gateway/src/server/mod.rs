@@ -54,22 +54,18 @@ pub struct Server {
 impl Server {
     /// Binds the address. Connections wait until [`Server::run`].
     pub async fn bind(config: Config) -> io::Result<Server> {
-        let listener = TcpListener::bind(config.address).await?;
-        let address = listener.local_addr()?;
-        if !address.ip().is_loopback() {
-            let strong = config.tokens.check_secrets();
-            strong.map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
-        }
+        let tls = config.tls.load().map_err(io::Error::other)?;
+        let (listener, address) = config.listen().await?;
+        let host = config.host_in_url();
         let mut origins = config.allow_origins;
         origins.extend(config.tool_servers.public_origin());
         let guard = Guard::new(
             address.port(),
             address.ip().is_loopback(),
-            config.tls.is_some(),
-            &config.host,
+            tls.is_some(),
+            &host,
             &origins,
         );
-        let tls = config.tls.is_some();
         let (mut limits, mut http_limits) = (config.limits, config.http_limits);
         descriptors::fit(&mut limits, &mut http_limits);
         http_limits.fit();
@@ -95,14 +91,15 @@ impl Server {
             let joined = Cluster::new(&url, options, profile).map_err(io::Error::other)?;
             elsewhere = Some(Elsewhere::join(&hub, joined.clone()));
         }
-        let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
+        let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls.is_some());
         let rate = Arc::new(RequestRate::new(&http_limits, hub.clone()));
         let framing = &config.frame_ancestors;
+        let said = Some(config.content_security_policy).filter(|it| !it.is_empty());
         let policy = Arc::new(Policy {
             guard,
             hub: hub.clone(),
             rate: rate.clone(),
-            content_security_policy: framing.in_policy(config.content_security_policy)?,
+            content_security_policy: framing.in_policy(said)?,
             x_frame_options: framing.in_header(),
         });
 
@@ -113,7 +110,7 @@ impl Server {
             .merge(rap::server::routes(
                 hub.clone(),
                 config.rap,
-                tls,
+                tls.is_some(),
                 address.ip().is_loopback(),
             ))
             .merge(health::routes(hub.clone()))
@@ -148,7 +145,7 @@ impl Server {
             .merge(layers.files(files));
         Ok(Server {
             listener,
-            tls: config.tls,
+            tls,
             http_limits,
             bounds,
             router,
@@ -167,6 +164,11 @@ impl Server {
     /// `https` with TLS, else `http`.
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
+    }
+
+    /// Its certificate, if it serves TLS.
+    pub(crate) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
     }
 
     /// What all connections share, for the integration tests to look at.

@@ -53,7 +53,7 @@ pub struct Gateway {
 
 pub fn config() -> Config {
     Config {
-        address: ([127, 0, 0, 1], 0).into(),
+        port: 0,
         www: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/www")),
         package: PathBuf::from(concat!(
             env!("CARGO_MANIFEST_DIR"),

@@ -10,7 +10,6 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use clap::error::ErrorKind;
 use futures_util::future::{Fuse, FutureExt};
 use serde_json::Value;
 use tokio::time::sleep;
@@ -85,26 +84,21 @@ pub(super) struct Call {
 
 impl Call {
     /// Reads the parameters, and checks that the result could be written.
-    pub(super) fn check(&mut self) -> Result<(), (ErrorKind, String)> {
+    pub(super) fn check(&mut self) -> Result<(), String> {
         if self.json && self.output == Some(Output::StandardOutput) {
-            let message = "--json and --output - both want standard output";
-            return Err((ErrorKind::ArgumentConflict, message.into()));
+            return Err("--json and --output - both want standard output".into());
         }
-        let invalid = |message| (ErrorKind::ValueValidation, message);
         if let Some(output) = &self.output {
-            output.check().map_err(invalid)?;
+            output.check()?;
         }
         if let Some(params) = self.params.take() {
-            self.params = Some(Params::Inline(params.read().map_err(invalid)?));
+            self.params = Some(Params::Inline(params.read()?));
         }
         Ok(())
     }
 
-    pub(super) async fn run(mut self) -> Exit {
-        let mut signals = match Signals::listen() {
-            Ok(signals) => signals,
-            Err(error) => return super::fail(&format!("cannot wait for signals: {error}")),
-        };
+    pub(super) async fn run(mut self) -> Result<Exit, Failure> {
+        let mut signals = Signals::listen()?;
         let began = Instant::now();
         let mut call = self.outgoing();
         let id = call.id.clone();

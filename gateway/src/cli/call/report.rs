@@ -37,7 +37,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Tells the end, and what it means for the exit status.
-    pub async fn tell(&self, end: End, signals: &mut Signals) -> Exit {
+    pub async fn tell(&self, end: End, signals: &mut Signals) -> Result<Exit, Failure> {
         let mut document = json!({ "callId": self.call_id, "success": false });
         let confirmation = match &end {
             End::Settled(_, confirmation) | End::Left(confirmation) => confirmation.clone(),
@@ -57,13 +57,11 @@ impl Report {
                 if let Some(metadata) = metadata {
                     document["metadata"] = metadata;
                 }
-                return match data.map(|data| data.value()).transpose() {
-                    Ok(data) => {
-                        let data = data.unwrap_or_default();
-                        self.deliver(data, document, signals).await
-                    }
-                    Err(error) => complain(&format!("the result cannot be read: {error}")),
-                };
+                let data = data.map(|data| data.value()).transpose();
+                let data = data.map_err(|error| format!("the result cannot be read: {error}"))?;
+                self.deliver(data.unwrap_or_default(), document, signals)
+                    .await?;
+                return Ok(Exit::Done);
             }
             End::Settled(Outcome::Cancelled { stop, by, .. }, confirmation) => {
                 document["cancelled"] = true.into();
@@ -89,27 +87,25 @@ impl Report {
                 self.failed(failure, &mut document)
             }
         };
-        if !self.json {
-            return exit;
+        if self.json {
+            finish(move || print(&json(&document)), signals).await?;
         }
-        let printing = move || print(&json(&document));
-        match finish(printing, signals).await {
-            Ok(()) => exit,
-            Err(message) => complain(&message),
-        }
+        Ok(exit)
     }
 
     /// Prints or writes what the call returned.
-    async fn deliver(&self, data: Value, document: Value, signals: &mut Signals) -> Exit {
+    async fn deliver(
+        &self,
+        data: Value,
+        document: Value,
+        signals: &mut Signals,
+    ) -> Result<(), String> {
         let (output, as_json) = (self.output.clone(), self.json);
         let delivering = move || match output {
             None => show(data, document, as_json),
             Some(output) => write(&output, data, document, as_json),
         };
-        match finish(delivering, signals).await {
-            Ok(()) => Exit::Done,
-            Err(message) => complain(&message),
-        }
+        finish(delivering, signals).await
     }
 
     fn failed(&self, mut failure: Failure, document: &mut Value) -> Exit {
@@ -122,7 +118,7 @@ impl Report {
             };
         }
         document["error"] = failure.body().clone();
-        say(&failure.explain("caphost call"));
+        say(&failure.explain("call"));
         Exit::Failed
     }
 
@@ -233,9 +229,4 @@ async fn finish(
         Some(done) => done.unwrap_or_else(|error| Err(error.to_string())),
         None => Err("interrupted before the result was written".into()),
     }
-}
-
-fn complain(message: &str) -> Exit {
-    say(&format!("caphost: {message}"));
-    Exit::Failed
 }

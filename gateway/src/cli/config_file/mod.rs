@@ -2,7 +2,7 @@
 //!
 //! What the file says becomes the default of the option, so the command line and the environment
 //! win over it, and a new option is a new key without more ado. (An option that needs another one
-//! is to say so in [`Serve::check`](super::serve::Serve::check): clap's own `requires` does not
+//! is to say so in [`Config::check`](crate::server::Config::check): clap's own `requires` does not
 //! count defaults.) No message quotes a value: it may be a secret.
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ mod source;
 mod text;
 
 use clap::Args;
-use clap::error::ErrorKind;
 
 use super::client::{Exit, Failure};
 use super::gateway_args::GatewayArgs;
@@ -42,24 +41,17 @@ pub(super) struct Types {
 
 impl Types {
     /// Finds out whether a file can be read.
-    pub(super) fn check(&self) -> Result<(), (ErrorKind, String)> {
-        let readable = self.source.as_ref().map_or(Ok(()), Source::check);
-        readable.map_err(|message| (ErrorKind::ValueValidation, message))
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.source.as_ref().map_or(Ok(()), Source::check)
     }
 
     /// Reads the description, and prints the type.
-    pub(super) async fn run(self) -> Exit {
-        match self.print().await {
-            Ok(()) => Exit::Done,
-            Err(failure) => failure.report("caphost types", false),
-        }
-    }
-
-    async fn print(self) -> Result<(), Failure> {
+    pub(super) async fn run(self) -> Result<Exit, Failure> {
         let source = self.source.unwrap_or(Source::Gateway);
         let (app, capabilities) = source.read(&self.gateway).await?;
         let text = map::written(&self.name, &app, &capabilities);
-        print(text.trim_end()).map_err(Failure::unwritten)
+        print(text.trim_end())?;
+        Ok(Exit::Done)
     }
 }
 

@@ -1,8 +1,6 @@
 //! A gateway behind https.
 
-use std::path::Path;
-
-use caphost_gateway::{Config, Tls};
+use caphost_gateway::{Config, TlsOptions};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
 use super::*;
@@ -15,9 +13,11 @@ async fn https_and_wss_need_a_certificate_that_is_trusted() {
     let (certificate, key) = (folder.path("cert.pem"), folder.path("key.pem"));
     std::fs::write(&certificate, cert.pem()).unwrap();
     std::fs::write(&key, signing_key.serialize_pem()).unwrap();
-    let tls = Tls::load(Path::new(&certificate), Path::new(&key)).unwrap();
     let gateway = Gateway::with(Config {
-        tls: Some(tls),
+        tls: TlsOptions {
+            tls_cert: Some(certificate.into()),
+            tls_key: Some(key.into()),
+        },
         ..config()
     })
     .await;

@@ -1,8 +1,7 @@
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caphost_gateway::{Config, HttpLimits, Tls};
+use caphost_gateway::{Config, HttpLimits, TlsOptions};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, crypto::ring};
@@ -49,8 +48,11 @@ impl Authority {
         }
     }
 
-    fn tls(&self) -> Tls {
-        Tls::load(Path::new(&self.certificate), Path::new(&self.key)).unwrap()
+    fn tls(&self) -> TlsOptions {
+        TlsOptions {
+            tls_cert: Some(self.certificate.clone().into()),
+            tls_key: Some(self.key.clone().into()),
+        }
     }
 
     async fn connect(&self, port: u16) -> TlsStream<TcpStream> {
@@ -129,7 +131,7 @@ async fn get(mut stream: TlsStream<TcpStream>, port: u16, path: &str) -> String 
 
 async fn gateway(authority: &Authority, handshake_timeout: Duration) -> Gateway {
     Gateway::with(Config {
-        tls: Some(authority.tls()),
+        tls: authority.tls(),
         http_limits: HttpLimits {
             handshake_timeout,
             ..HttpLimits::default()
@@ -229,7 +231,7 @@ async fn who_does_not_shake_hands_holds_nobody_up_and_is_let_go() {
 async fn a_new_certificate_is_served_without_a_restart_and_a_wrong_one_is_not() {
     let [old, new, newest] = [Authority::new(), Authority::new(), Authority::new()];
     let gateway = Gateway::with(Config {
-        tls: Some(old.tls()),
+        tls: old.tls(),
         http_limits: HttpLimits {
             reload_interval: Duration::from_millis(50),
             ..HttpLimits::default()
