@@ -108,7 +108,7 @@ impl Records {
                 News::CancelRequested(id) | News::EndedLate(id, ..) | News::Forgotten(id) => {
                     state.change(*id);
                 }
-                News::Ended(ended) => state.change(ended.id),
+                News::Ended(run) => state.change(run.id),
                 News::CancelRefused(..) | News::EarlyTaken(_) => {}
             }
         }

@@ -74,7 +74,7 @@ impl Broker {
     /// A call is made: its run is registered, and the session opened if it is not open.
     pub(super) fn page_call(&mut self, session: PeerId, client: &Client, call: NewCall) {
         let run = call.run.id;
-        if !self.runs.register(call.run, self.now.unix_ms) {
+        if self.runs.register(call.run, self.now.unix_ms).is_some() {
             return self.page_unsent(run, Settled::Cancelled(Stop::NeverStarted));
         }
         let opens = !self.agents.contains_key(&session);

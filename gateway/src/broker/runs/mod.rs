@@ -36,7 +36,7 @@ pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
 pub use lists::{Found, leave_out, newest};
 use namesakes::Namesakes;
-pub use news::{CancelNotice, Ended, News, NoticedRun};
+pub use news::{CancelNotice, News, NoticedRun};
 pub(super) use run::Place;
 pub use run::{Dialect, Ending, Lost, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
@@ -65,9 +65,9 @@ impl Runs {
         }
     }
 
-    /// Enters a run. `false` when a cancel had come before it: the run is over, and its call must
-    /// not be sent.
-    pub fn register(&mut self, new: NewRun, now: u64) -> bool {
+    /// Enters a run. If a cancel had come before it, the run is over, and its call must not be sent: the
+    /// run as it has ended.
+    pub fn register(&mut self, new: NewRun, now: u64) -> Option<Arc<Run>> {
         self.expire(now);
         let early = self.early.take(&new);
         let id = new.id;
@@ -103,11 +103,11 @@ impl Runs {
         self.flying.add(&run);
         self.news.push(News::Registered(id, run.dialect));
         self.runs.insert(id, run);
-        let Some(early) = early else { return true };
+        let early = early?;
         self.cancel_requested(id, early.reason.as_deref(), now);
-        self.end(id, Ending::Cancelled(Stop::NeverStarted, None), now);
+        let ended = self.end(id, Ending::Cancelled(Stop::NeverStarted, None), now);
         self.news.push(News::EarlyTaken(Box::new(early)));
-        false
+        ended
     }
 
     /// Its call goes to that app now. `false` when it is over already, and perhaps forgotten: it must
@@ -189,17 +189,18 @@ impl Runs {
     }
 
     /// It has ended, unless it had before. The run when it has now.
-    pub fn end(&mut self, id: RunId, ending: Ending, now: u64) -> Option<&Run> {
-        let run = self.runs.get_mut(&id).map(Arc::make_mut)?;
-        if run.state.is_over() {
+    pub fn end(&mut self, id: RunId, ending: Ending, now: u64) -> Option<Arc<Run>> {
+        let known = self.runs.get_mut(&id)?;
+        if known.state.is_over() {
             return None;
         }
+        let run = Arc::make_mut(known);
         self.flying.remove(run);
         run.finish(ending, now);
-        self.news.push(News::Ended(Ended::from(&*run)));
-        let (owner, bytes) = (run.owner.name.clone(), run.bytes());
-        self.remember(&owner, now, (id, bytes));
-        self.get(id)
+        let ended = known.clone();
+        self.news.push(News::Ended(ended.clone()));
+        self.remember(&ended.owner.name, now, (id, ended.bytes()));
+        Some(ended)
     }
 
     /// The handler of a run that was answered as abandoned has ended after all.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dialect, EarlyCancel, Run, RunId, RunState};
+use super::{Dialect, EarlyCancel, Run, RunId};
 use crate::tokens::Identity;
-use caphost::call::{LateEnd, Stop, StoppedBy};
+use caphost::call::LateEnd;
 
 /// One event in the life of a run.
 #[derive(Clone, Debug)]
@@ -18,70 +18,13 @@ pub enum News {
     /// It was not cancelled after all, and goes on.
     CancelRefused(RunId, Dialect),
     /// It is over.
-    Ended(Ended),
+    Ended(Arc<Run>),
     /// It was cancelled as abandoned, and its handler has ended since.
     EndedLate(RunId, Dialect, LateEnd),
     /// A cancel that had come before its run has met it.
     EarlyTaken(Box<EarlyCancel>),
     /// It is not remembered any more.
     Forgotten(RunId),
-}
-
-/// How a run ended, without whatever takes time to copy. Times are Unix milliseconds.
-#[derive(Clone, Debug)]
-pub struct Ended {
-    /// Which run.
-    pub id: RunId,
-    /// See [`Run::dialect`].
-    pub dialect: Dialect,
-    /// In which state.
-    pub state: RunState,
-    /// See [`Run::registered_at`].
-    pub registered_at: u64,
-    /// See [`Run::ended_at`].
-    pub ended_at: u64,
-    /// See [`Run::cancel_requested_at`].
-    pub cancel_requested_at: Option<u64>,
-    /// See [`Run::cancelled_at`].
-    pub cancelled_at: Option<u64>,
-    /// See [`Run::stop`].
-    pub stop: Option<Stop>,
-    /// See [`Run::by`].
-    pub by: Option<StoppedBy>,
-    /// The name of its owner.
-    pub owner: Arc<str>,
-    /// See [`Run::agent`].
-    pub agent: Option<Arc<str>>,
-    /// See [`Run::call_id`].
-    pub call_id: Arc<str>,
-    /// See [`Run::app`].
-    pub app: Option<Arc<str>>,
-    /// See [`Run::capability`].
-    pub capability: Arc<str>,
-    /// See [`Run::error`].
-    pub error: Option<String>,
-}
-
-impl From<&Run> for Ended {
-    fn from(run: &Run) -> Self {
-        Ended {
-            id: run.id,
-            dialect: run.dialect,
-            state: run.state,
-            registered_at: run.registered_at,
-            ended_at: run.ended_at.unwrap_or(run.registered_at),
-            cancel_requested_at: run.cancel_requested_at,
-            cancelled_at: run.cancelled_at,
-            stop: run.stop(),
-            by: run.by,
-            owner: run.owner.name.clone(),
-            agent: run.agent.clone(),
-            call_id: run.call_id.clone(),
-            app: run.app.clone(),
-            capability: run.capability.clone(),
-            error: run.error.clone(),
-        }
-    }
 }
 
 /// Somebody cancelled a run through the cancellation API: for sessions that understand

@@ -279,6 +279,12 @@ impl Run {
         self.stop().map(|stop| Grade { stop, by, ended })
     }
 
+    /// Milliseconds from its call to its end.
+    pub fn duration(&self) -> u64 {
+        let ended_at = self.ended_at.unwrap_or(self.registered_at);
+        ended_at.saturating_sub(self.registered_at)
+    }
+
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);

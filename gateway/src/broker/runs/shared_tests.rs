@@ -13,7 +13,7 @@ fn what_another_worker_keeps_meets_its_run_once() {
     runs.forget_early(&told);
     assert!(runs.early_cancels(10).is_empty());
     assert_eq!(runs.cancel_early(told.clone(), 10), None);
-    assert!(runs.register(new_run(&unique(7), &a), 10));
+    assert!(runs.register(new_run(&unique(7), &a), 10).is_none());
 
     let again = EarlyCancel::new(&unique(7), None, &a, 20);
     runs.cancel_early(again.clone(), 20);
@@ -21,7 +21,7 @@ fn what_another_worker_keeps_meets_its_run_once() {
     let renewed = runs.cancel_early(EarlyCancel::new(&unique(7), None, &a, 25), 25);
     assert_eq!(renewed.map(|it| (it.key, it.at)), Some((again.key, 25)));
     runs.take_news();
-    assert!(!runs.register(new_run(&unique(7), &a), 30));
+    assert!(runs.register(new_run(&unique(7), &a), 30).is_some());
     let taken = |news: &News| matches!(news, News::EarlyTaken(early) if early.key == again.key);
     assert!(runs.take_news().iter().any(taken));
     assert_eq!(runs.cancel_early(again, 30), None, "it is done with");

@@ -28,7 +28,7 @@ pub(super) fn new_run(dialect_id: &str, owner: &Identity) -> NewRun {
 pub(super) fn add(runs: &mut Runs, dialect_id: &str, owner: &Identity) -> RunId {
     let new = new_run(dialect_id, owner);
     let id = new.id;
-    assert!(runs.register(new, 0));
+    assert!(runs.register(new, 0).is_none());
     id
 }
 
@@ -91,15 +91,18 @@ fn a_cancel_before_its_run_takes_effect_once_and_only_for_runs_its_sender_may_se
     let (a, b, seven) = (agent("a"), agent("b"), unique(7));
     let mut runs = Runs::default();
     cancel_early(&mut runs, &seven, Some("no".into()), &a, 0);
-    assert!(runs.register(new_run(&seven, &b), 0), "another's run");
+    assert!(
+        runs.register(new_run(&seven, &b), 0).is_none(),
+        "another's run"
+    );
     let own = new_run(&seven, &a);
     let id = own.id;
-    assert!(!runs.register(own, 0));
+    assert!(runs.register(own, 0).is_some());
     let run = runs.get(id).unwrap();
     assert_eq!(run.state, RunState::Cancelled);
     assert_eq!(run.cancel_reason.as_deref(), Some("no"));
     assert!(!runs.sent(id, None), "it must not be sent");
-    assert!(runs.register(new_run(&seven, &a), 0));
+    assert!(runs.register(new_run(&seven, &a), 0).is_none());
 }
 
 #[test]
@@ -109,9 +112,9 @@ fn a_cancel_before_its_run_is_kept_for_a_minute() {
     cancel_early(&mut runs, &seven, None, &a, 0);
     assert_eq!(runs.early_cancels(60_000).len(), 1);
     assert!(runs.early_cancels(60_001).is_empty());
-    assert!(runs.register(new_run(&seven, &a), 60_001));
+    assert!(runs.register(new_run(&seven, &a), 60_001).is_none());
     cancel_early(&mut runs, &seven, None, &a, 60_001);
-    assert!(!runs.register(new_run(&seven, &a), 120_001));
+    assert!(runs.register(new_run(&seven, &a), 120_001).is_some());
 }
 
 #[test]
@@ -123,15 +126,15 @@ fn a_cancel_before_its_run_is_kept_for_its_own_time_and_in_bounded_number() {
         ..Retention::default()
     });
     cancel_early(&mut runs, &unique(7), None, &a, 0);
-    assert!(runs.register(new_run(&unique(7), &a), 11));
+    assert!(runs.register(new_run(&unique(7), &a), 11).is_none());
     for id in 1..=3 {
         cancel_early(&mut runs, &unique(id), None, &a, 20);
     }
     assert!(
-        runs.register(new_run(&unique(1), &a), 20),
+        runs.register(new_run(&unique(1), &a), 20).is_none(),
         "pushed out by the others"
     );
-    assert!(!runs.register(new_run(&unique(3), &a), 20));
+    assert!(runs.register(new_run(&unique(3), &a), 20).is_some());
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn an_early_cancel_of_an_id_that_strangers_share_is_not_kept() {
     ] {
         let early = EarlyCancel::new(shared, None, &a, 0);
         assert_eq!(runs.cancel_early(early, 0), None, "{shared}");
-        assert!(runs.register(new_run(shared, &a), 0), "{shared}");
+        assert!(runs.register(new_run(shared, &a), 0).is_none(), "{shared}");
     }
     for own in [
         "8dc5ad9a-7a0c-4d9b-8d0c-6d1b1c7a10ff",
@@ -160,7 +163,7 @@ fn an_early_cancel_of_an_id_that_strangers_share_is_not_kept() {
         "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
     ] {
         cancel_early(&mut runs, own, None, &a, 0);
-        assert!(!runs.register(new_run(own, &a), 0), "{own}");
+        assert!(runs.register(new_run(own, &a), 0).is_some(), "{own}");
     }
 }
 
@@ -173,7 +176,7 @@ fn turned_off_no_early_cancel_is_kept() {
     });
     let early = EarlyCancel::new(&unique(7), None, &a, 0);
     assert_eq!(runs.cancel_early(early, 0), None);
-    assert!(runs.register(new_run(&unique(7), &a), 0));
+    assert!(runs.register(new_run(&unique(7), &a), 0).is_none());
 }
 
 #[test]

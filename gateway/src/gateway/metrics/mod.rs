@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 pub use tool_servers::ToolServerCounters;
 
 use crate::broker::Counters;
-use crate::broker::runs::{Dialect, Ended};
+use crate::broker::runs::{Dialect, Run};
 use crate::cluster::{METRICS, Standing, Traffic};
 use crate::gateway::SessionCounts;
 pub use run_metrics::CancelResult;
@@ -75,9 +75,9 @@ impl Metrics {
     }
 
     /// A run is over; and its cancel, if there was one.
-    pub fn run_ended(&self, run: &Ended) {
+    pub fn run_ended(&self, run: &Run) {
         self.runs.ended(run);
-        if let Some(stop) = run.stop {
+        if let Some(stop) = run.stop() {
             let (dialect, stop) = (run.dialect.as_str(), stop.as_str());
             self.with(|| {
                 counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).increment(1);

@@ -2,8 +2,7 @@
 
 use metrics::{Counter, Histogram, counter, histogram};
 
-use super::seconds;
-use crate::broker::runs::{Dialect, Ended, RunState};
+use crate::broker::runs::{Dialect, Run, RunState};
 
 /// By [`Dialect::index`].
 pub(super) struct RunMetrics {
@@ -26,13 +25,13 @@ impl RunMetrics {
     }
 
     /// A run is over.
-    pub fn ended(&self, run: &Ended) {
+    pub fn ended(&self, run: &Run) {
         let dialect = run.dialect.index();
         let outcome = RunState::ENDS.iter().position(|state| *state == run.state);
         if let Some(outcome) = outcome {
             self.ended[dialect][outcome].increment(1);
         }
-        self.durations[dialect].record(seconds(run.registered_at, run.ended_at));
+        self.durations[dialect].record(run.duration() as f64 / 1_000.0);
     }
 }
 
@@ -73,9 +72,9 @@ impl CancelResult {
     }
 
     /// The result for an ended run, if its cancellation was asked for.
-    pub fn of(ended: &Ended) -> Option<Self> {
-        ended.cancel_requested_at?;
-        match ended.state {
+    pub fn of(run: &Run) -> Option<Self> {
+        run.cancel_requested_at?;
+        match run.state {
             RunState::Cancelled => Some(CancelResult::Confirmed),
             RunState::Completed | RunState::Failed => Some(CancelResult::TooLate),
             RunState::Unknown => Some(CancelResult::Unconfirmed),

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::broker::runs::{Dialect, Ended, News, RunId, Runs};
+use crate::broker::runs::{Dialect, News, Run, RunId, Runs};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
 use crate::gateway::metrics::CancelResult;
@@ -50,9 +50,9 @@ impl Hub {
                     self.metrics.cancel_answered(dialect, result);
                     tracing::info!(%run, "cancel refused: the run goes on");
                 }
-                News::Ended(ended) => {
-                    self.metrics.run_ended(&ended);
-                    log_end(&ended);
+                News::Ended(run) => {
+                    self.metrics.run_ended(&run);
+                    log_end(&run);
                 }
                 News::EndedLate(run, dialect, ended) => {
                     self.metrics.run_ended_late(dialect);
@@ -85,22 +85,22 @@ impl Hub {
     }
 }
 
-fn log_end(ended: &Ended) {
+fn log_end(run: &Run) {
     tracing::info!(
-        run = %ended.id,
-        dialect = ended.dialect.as_str(),
-        call_id = for_log(&ended.call_id),
-        owner = &*ended.owner,
-        agent = ended.agent.as_deref().map(for_log),
-        app = ended.app.as_deref().map(for_log),
-        capability = for_log(&ended.capability),
-        outcome = ended.state.as_str(),
-        error = ended.error.as_deref().map(for_log),
-        duration_ms = ended.ended_at.saturating_sub(ended.registered_at),
-        cancel = CancelResult::of(ended).map(CancelResult::as_str),
-        stop = ended.stop.map(Stop::as_str),
-        step = ended.by.map(|by| by.step.as_str()),
-        took_ms = ended.by.map(|by| by.took),
+        run = %run.id,
+        dialect = run.dialect.as_str(),
+        call_id = for_log(&run.call_id),
+        owner = &*run.owner.name,
+        agent = run.agent.as_deref().map(for_log),
+        app = run.app.as_deref().map(for_log),
+        capability = for_log(&run.capability),
+        outcome = run.state.as_str(),
+        error = run.error.as_deref().map(for_log),
+        duration_ms = run.duration(),
+        cancel = CancelResult::of(run).map(CancelResult::as_str),
+        stop = run.stop().map(Stop::as_str),
+        step = run.by.map(|by| by.step.as_str()),
+        took_ms = run.by.map(|by| by.took),
         "run ended"
     );
 }
