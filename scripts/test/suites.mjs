@@ -141,6 +141,11 @@ export const suites = [
     about: 'tests in browsers, with the gateway',
     needsBuild: true,
     // One more file than processors: where one waits for a page or a timeout, another has work.
-    run: (filters) => runNodeTests('e2e', { filters, concurrency: availableParallelism() + 1, timeoutMs: (process.env.CAPHOST_STORMS === 'full' ? 360 : 30) * minute }),
+    run: (filters) => runNodeTests('e2e', {
+      filters,
+      concurrency: availableParallelism() + 1,
+      timeoutMs: (process.env.CAPHOST_STORMS === 'full' ? 360 : 30) * minute,
+      long: ['workers/conformance', 'workers/runaway', 'workers/calls', 'agent/held-thread', 'agent/attach-ends', 'cluster/storm'],
+    }),
   },
 ];
