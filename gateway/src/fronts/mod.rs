@@ -4,6 +4,7 @@ pub mod abp;
 pub mod apps;
 pub mod auth;
 pub mod contextforge;
+mod idle;
 mod in_use;
 pub mod jsonrpc;
 pub(crate) mod kept;

@@ -2,17 +2,17 @@
 //! themselves, and threads of RAP.
 //!
 //! A session for each would take as many of the app's as there are at once. So those of one caller
-//! to one app share one, which ends when it has not been used for a while, or when all threads in it
-//! are closed.
+//! to one app share one. It is kept until it has not been used for a while, or until all threads in it
+//! are closed, and ends with the last call made in it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
+use super::idle::look_after;
 use crate::broker::runs::Dialect;
 use crate::gateway::Hub;
 use crate::gateway::calls::{Call, Client, NewCall, Session};
@@ -27,47 +27,26 @@ pub struct SharedSessions {
     dialect: Dialect,
     /// What the app is told that the agent is called, which is several clients.
     name: &'static str,
-    idle: Duration,
     max: usize,
-    open: Mutex<HashMap<Key, Arc<Open>>>,
+    /// Those that a next call is made in.
+    kept: Mutex<HashMap<Key, Arc<Shared>>>,
 }
 
-struct Open {
+struct Shared {
     session: Session,
     usage: Mutex<Usage>,
-    /// It may be over now.
-    look: Notify,
 }
 
 struct Usage {
-    in_use: usize,
     last: Instant,
     /// The threads in it that are not closed.
     threads: HashSet<String>,
-    /// All of them have been closed.
-    deserted: bool,
 }
 
 /// A session in use: it does not end as long as this lives.
-pub struct InUse(Arc<Open>);
+pub struct InUse(Arc<Shared>);
 
 impl InUse {
-    fn new(open: Arc<Open>, thread: Option<&str>, max: usize) -> Self {
-        let mut usage = open.usage.lock();
-        usage.in_use += 1;
-        usage.deserted = false;
-        if let Some(thread) = thread
-            && usage.threads.insert(thread.into())
-            && usage.threads.len() > max
-        {
-            // One that nobody has closed, for lack of anything better to tell them apart by.
-            let other = usage.threads.iter().find(|it| *it != thread).cloned();
-            other.map(|other| usage.threads.remove(&other));
-        }
-        drop(usage);
-        InUse(open)
-    }
-
     /// Makes a call in it.
     pub fn call(&self, call: NewCall) -> Call {
         self.0.session.call(call)
@@ -76,32 +55,19 @@ impl InUse {
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        let mut usage = self.0.usage.lock();
-        usage.in_use -= 1;
-        usage.last = Instant::now();
-        self.0.look.notify_one();
+        self.0.usage.lock().last = Instant::now();
     }
 }
 
-impl Open {
-    /// When it was last used, unless it is now.
-    fn unused_since(&self) -> Option<Instant> {
-        let usage = self.usage.lock();
-        (usage.in_use == 0).then_some(usage.last)
-    }
-
-    /// When it ends if it is not used any more; it does not end while it is in use.
-    fn ends(&self, idle: Duration) -> Option<Instant> {
-        let unused_since = self.unused_since()?;
-        match self.usage.lock().deserted {
-            true => Some(unused_since),
-            false => Some(unused_since + idle),
-        }
-    }
+/// When it was last used, unless it is now. Nobody else takes it into use as long as the caller has the
+/// table.
+fn unused_since(shared: &Arc<Shared>) -> Option<Instant> {
+    let is_in_use = Arc::strong_count(shared) > 1;
+    (!is_in_use).then(|| shared.usage.lock().last)
 }
 
 impl SharedSessions {
-    /// None yet. Each ends after `idle` without use, and sooner while there are more than `max`, or
+    /// None yet. Each is kept for `idle` without use, and for less while there are more than `max`, or
     /// more than `max` threads in it.
     pub fn new(
         hub: Arc<Hub>,
@@ -109,122 +75,82 @@ impl SharedSessions {
         name: &'static str,
         idle: Duration,
         max: usize,
-    ) -> Self {
-        SharedSessions {
+    ) -> Arc<Self> {
+        let sessions = Arc::new(SharedSessions {
             hub,
             dialect,
             name,
-            idle,
             max,
-            open: Mutex::default(),
-        }
+            kept: Mutex::default(),
+        });
+        let hub = &sessions.hub;
+        look_after(&sessions, idle, "shared sessions", hub, move |all| {
+            let is_used =
+                |it: &Arc<Shared>| unused_since(it).is_none_or(|since| since.elapsed() < idle);
+            all.kept.lock().retain(|_, it| is_used(it));
+        });
+        sessions
     }
 
     /// The session of `owner` with `app`, opened if there is none. `thread` is in it from
     /// now on.
-    pub fn session(
-        self: &Arc<Self>,
-        owner: &Identity,
-        app: Option<&str>,
-        thread: Option<&str>,
-    ) -> InUse {
+    pub fn session(&self, owner: &Identity, app: Option<&str>, thread: Option<&str>) -> InUse {
         let key = (owner.clone(), app.map(str::to_string));
-        let mut open = self.open.lock();
-        if let Some(known) = open.get(&key) {
-            return InUse::new(known.clone(), thread, self.max);
+        let mut kept = self.kept.lock();
+        if kept.len() >= self.max && !kept.contains_key(&key) {
+            make_room(&mut kept);
         }
-        if open.len() >= self.max {
-            make_room(&mut open);
+        let shared = kept.entry(key).or_insert_with_key(|(owner, app)| {
+            let session = self.hub.open(Client {
+                dialect: self.dialect,
+                owner: owner.clone(),
+                app: app.clone(),
+                name: self.name.into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            });
+            let usage = Mutex::new(Usage {
+                last: Instant::now(),
+                threads: HashSet::new(),
+            });
+            Arc::new(Shared { session, usage })
+        });
+        if let Some(thread) = thread {
+            shared.usage.lock().join(thread, self.max);
         }
-        let session = self.hub.open(Client {
-            dialect: self.dialect,
-            owner: owner.clone(),
-            app: key.1.clone(),
-            name: self.name.into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-        });
-        let usage = Usage {
-            in_use: 0,
-            last: Instant::now(),
-            threads: HashSet::new(),
-            deserted: false,
-        };
-        let new = Arc::new(Open {
-            session,
-            usage: Mutex::new(usage),
-            look: Notify::new(),
-        });
-        open.insert(key.clone(), new.clone());
-        tokio::spawn(end_when_over(
-            Arc::downgrade(self),
-            key,
-            Arc::downgrade(&new),
-        ));
-        InUse::new(new, thread, self.max)
+        InUse(shared.clone())
     }
 
     /// Closes threads of that id for the owners and apps that `is_meant` picks.
     pub fn close_thread(&self, thread: &str, is_meant: impl Fn(&Identity, Option<&str>) -> bool) {
-        for ((owner, app), open) in &*self.open.lock() {
-            let mut usage = open.usage.lock();
-            if is_meant(owner, app.as_deref()) && usage.threads.remove(thread) {
-                usage.deserted = usage.threads.is_empty();
-                open.look.notify_one();
-            }
-        }
-    }
-
-    /// Ends a session that is over.
-    fn end_if_over(&self, key: &Key, session: &Arc<Open>) -> bool {
-        // Nobody takes it into use while this looks.
-        let mut open = self.open.lock();
-        let over = session
-            .ends(self.idle)
-            .is_some_and(|at| at <= Instant::now());
-        if over
-            && open
-                .get(key)
-                .is_some_and(|known| Arc::ptr_eq(known, session))
-        {
-            open.remove(key);
-        }
-        over
+        self.kept.lock().retain(|(owner, app), shared| {
+            let threads = &mut shared.usage.lock().threads;
+            let is_last =
+                is_meant(owner, app.as_deref()) && threads.remove(thread) && threads.is_empty();
+            !is_last
+        });
     }
 }
 
-/// Ends the session that has not been used for longest.
-fn make_room(open: &mut HashMap<Key, Arc<Open>>) {
-    let unused = open
+impl Usage {
+    /// A thread is in it, for which another may have to go if there are more than `max`.
+    fn join(&mut self, thread: &str, max: usize) {
+        if self.threads.insert(thread.into()) && self.threads.len() > max {
+            // One that nobody has closed, for lack of anything better to tell them apart by.
+            let other = self.threads.iter().find(|it| *it != thread).cloned();
+            other.map(|other| self.threads.remove(&other));
+        }
+    }
+}
+
+/// The session that has not been used for longest is kept no longer.
+fn make_room(kept: &mut HashMap<Key, Arc<Shared>>) {
+    let unused = kept
         .iter()
-        .filter_map(|(key, open)| Some((open.unused_since()?, key)));
+        .filter_map(|(key, shared)| Some((unused_since(shared)?, key)));
     let oldest = unused.min_by_key(|(since, _)| *since);
-    let oldest = oldest.map(|(_, key)| key.clone());
-    if let Some(ended) = oldest.and_then(|key| open.remove(&key)) {
-        ended.usage.lock().deserted = true;
-        ended.look.notify_one();
+    if let Some(key) = oldest.map(|(_, key)| key.clone()) {
+        kept.remove(&key);
     }
-}
-
-/// Looks after one session, as long as it is open.
-async fn end_when_over(of: Weak<SharedSessions>, key: Key, session: Weak<Open>) {
-    while let (Some(all), Some(open)) = (of.upgrade(), session.upgrade()) {
-        if all.end_if_over(&key, &open) {
-            break;
-        }
-        let ends = open.ends(all.idle);
-        drop(all);
-        let due = async {
-            match ends {
-                Some(at) => sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = due => {}
-            () = open.look.notified() => {}
-        }
-    }
-    tracing::debug!(owner = %key.0.name, "unused: the session with the app ended");
 }
 
 #[cfg(test)]
@@ -237,8 +163,7 @@ mod tests {
 
     fn sessions(max: usize) -> Arc<SharedSessions> {
         let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
-        let sessions = SharedSessions::new(hub, Dialect::Rap, "test", IDLE, max);
-        Arc::new(sessions)
+        SharedSessions::new(hub, Dialect::Rap, "test", IDLE, max)
     }
 
     fn agent(name: &str) -> Identity {
@@ -269,7 +194,7 @@ mod tests {
             drop(sessions.session(&agent(name), None, None));
             std::thread::sleep(Duration::from_millis(2));
         }
-        let open = sessions.open.lock();
+        let open = sessions.kept.lock();
         let mut names: Vec<_> = open.keys().map(|(owner, _)| &*owner.name).collect();
         names.sort_unstable();
         assert_eq!(names, ["busy", "new", "newest"]);
@@ -282,14 +207,14 @@ mod tests {
         let busy = sessions.session(&agent("busy"), None, None);
         drop(sessions.session(&agent("idle"), None, None));
         let left = async |count| {
-            while sessions.open.lock().len() > count {
+            while sessions.kept.lock().len() > count {
                 tokio::time::sleep(IDLE / 4).await;
             }
         };
         let soon = Duration::from_secs(10);
         tokio::time::timeout(soon, left(1)).await.unwrap();
         tokio::time::sleep(IDLE * 3).await;
-        assert_eq!(sessions.open.lock().len(), 1, "it is in use");
+        assert_eq!(sessions.kept.lock().len(), 1, "it is in use");
         drop(busy);
         tokio::time::timeout(soon, left(0)).await.unwrap();
     }
@@ -299,32 +224,23 @@ mod tests {
         let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
         let long = Duration::from_secs(3_600);
         let sessions = SharedSessions::new(hub, Dialect::Rap, "test", long, 10);
-        let sessions = Arc::new(sessions);
         let (alice, bob) = (agent("alice"), agent("bob"));
         let first = sessions.session(&alice, Some("a"), Some("t"));
+        let of_alice = Arc::downgrade(&first.0);
         drop(sessions.session(&alice, Some("a"), Some("u")));
-        drop(sessions.session(&bob, Some("a"), Some("t")));
+        let of_bob = sessions.session(&bob, Some("a"), Some("t"));
+        let of_bob = Arc::downgrade(&of_bob.0);
         let close = |thread: &str, whose: &Identity| {
             sessions.close_thread(thread, |owner, _| owner == whose);
         };
         close("t", &alice);
         close("none", &alice);
         close("u", &bob);
+        assert_eq!(sessions.kept.lock().len(), 2, "each has a thread");
         close("u", &alice);
-        tokio::time::sleep(IDLE).await;
-        assert_eq!(
-            sessions.open.lock().len(),
-            2,
-            "one is in use, one has a thread"
-        );
+        assert!(of_alice.upgrade().is_some(), "it is in use");
         drop(first);
-        let one_left = async {
-            while sessions.open.lock().len() > 1 {
-                tokio::time::sleep(IDLE / 4).await;
-            }
-        };
-        let soon = Duration::from_secs(10);
-        tokio::time::timeout(soon, one_left).await.unwrap();
-        assert!(sessions.open.lock().keys().all(|(owner, _)| *owner == bob));
+        assert!(of_alice.upgrade().is_none());
+        assert!(of_bob.upgrade().is_some(), "it has a thread");
     }
 }

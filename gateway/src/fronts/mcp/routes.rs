@@ -58,7 +58,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
         hub,
         page_size: options.mcp_page_size,
         sessions,
-        shared: Arc::new(shared),
+        shared,
         open: Shares::new(options.mcp_max_open, options.mcp_max_open_per_token),
     });
     let any_app = |State(mcp): State<Arc<Mcp>>, request: extract::Request| async move {

@@ -73,7 +73,7 @@ impl RapServer {
         RapServer {
             secure,
             lists: Listing::of_offers(hub.clone()),
-            sessions: Arc::new(sessions),
+            sessions,
             calls: Arc::default(),
             claims: Claims::new(hub.clone(), options.call_timeout),
             delivery: Delivery::new(
