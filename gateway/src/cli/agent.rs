@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::gateway::{AbpError, Confirmation, Outcome};
+use super::client::Failure;
 use crate::limits::Limits;
 use crate::wire::abp::{self, FromApp};
 use crate::wire::stops::Grade;
-use crate::wire::{Json, Subject, mended};
+use crate::wire::{Subject, mended};
 use caphost::agent::{Action, AgentOptions, AgentState, Outgoing};
 use caphost::call::{CallId, Code, Millis, StoppedBy};
 
@@ -24,19 +24,21 @@ const INITIALIZE: &str = "initialize";
 pub(super) enum Event {
     /// An ABP `ProgressInfo`.
     Progress(Value),
-    /// The call has ended.
-    Ended(Outcome),
-    /// The cancel is answered.
-    Cancelled(Confirmation),
+    /// The call has ended, with that `ABPResponse`.
+    Ended(Value),
+    /// The cancel is answered, with that `CancelResponse`.
+    Cancelled(Value),
 }
 
 /// An agent. It takes no questions; of notifications it heeds that abandoned calls have ended.
 pub(super) struct Agent {
     state: AgentState<Value>,
     started: Instant,
-    session: Option<Result<Value, AbpError>>,
+    session: Option<Result<Value, Failure>>,
     outgoing: VecDeque<String>,
     events: VecDeque<Event>,
+    /// The id of the call.
+    call: String,
     /// What has stopped the call, as was said first.
     stopped_by: Option<StoppedBy>,
     over: bool,
@@ -63,18 +65,20 @@ impl Agent {
             session: None,
             outgoing: VecDeque::from([hello.to_string()]),
             events: VecDeque::new(),
+            call: String::new(),
             stopped_by: None,
             over: false,
         }
     }
 
     /// The result of `initialize`, or why there will be none, once either is known.
-    pub fn session(&self) -> Option<&Result<Value, AbpError>> {
+    pub fn session(&self) -> Option<&Result<Value, Failure>> {
         self.session.as_ref()
     }
 
     /// Makes the call. Whatever is wrong with it comes as its outcome.
     pub fn call(&mut self, call: Outgoing<Value>) {
+        self.call = call.id.as_str().into();
         self.state.call(call);
         self.perform();
     }
@@ -100,8 +104,8 @@ impl Agent {
     /// again.
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front();
-        let disconnected = || Event::Ended(Outcome::Failed(AbpError::disconnected()));
-        event.or_else(|| self.over.then(disconnected))
+        let disconnected = || json!({ "success": false, "error": Failure::disconnected().body() });
+        event.or_else(|| self.over.then(|| Event::Ended(disconnected())))
     }
 
     /// Whether the session is over, so that the connection can be let go.
@@ -125,7 +129,7 @@ impl Agent {
 
     /// The connection is gone.
     pub fn lost(&mut self) {
-        self.refused(AbpError::disconnected());
+        self.refused(Failure::disconnected());
         self.perform();
     }
 
@@ -201,25 +205,25 @@ impl Agent {
         let id = Subject::peek(text, &Limits::default()).id;
         let id: Option<Value> = id.and_then(|id| serde_json::from_str(&id).ok());
         let message = format!("The answer cannot be read: {error}");
-        let lost = AbpError::new(Code::TRANSPORT_ERROR, message);
+        let lost = Failure::new(Code::TRANSPORT_ERROR, message);
         if id == Some(INITIALIZE.into()) {
             self.refused(lost);
         } else if let Some(key) = id.as_ref().and_then(abp::request_key) {
-            let response = json!({ "success": false, "error": lost.body });
+            let response = json!({ "success": false, "error": lost.body() });
             self.state.refused(key, Some(response));
         }
     }
 
     fn initialized(&mut self, mut session: Value) {
         if session["error"].is_object() {
-            self.refused(AbpError::read(session["error"].take()));
+            self.refused(Failure::of_app(session["error"].take()));
         } else if self.session.is_none() {
             self.session = Some(Ok(session));
         }
     }
 
     /// There will be no session, or no more of it.
-    fn refused(&mut self, error: AbpError) {
+    fn refused(&mut self, error: Failure) {
         self.session.get_or_insert(Err(error));
         self.state.disconnected();
     }
@@ -234,18 +238,11 @@ impl Agent {
                     self.outgoing.push_back(envelope.to_string());
                 }
                 Action::Settle(_, settled) => {
-                    let mut outcome = Outcome::read(&Json::from(&abp::settled(settled)));
-                    if let Outcome::Cancelled { by, .. } = &mut outcome {
-                        *by = self.stopped_by;
-                    }
-                    self.events.push_back(Event::Ended(outcome));
+                    let response = abp::settled(settled, self.stopped_by);
+                    self.events.push_back(Event::Ended(response));
                 }
                 Action::SettleCancel(_, outcome) => {
-                    let error = |error| match error {
-                        Ok(body) => AbpError::read(body),
-                        Err(found) => AbpError::from(&found),
-                    };
-                    let confirmation = Confirmation::of(outcome, self.stopped_by, error);
+                    let confirmation = abp::confirmation(&self.call, outcome, self.stopped_by);
                     self.events.push_back(Event::Cancelled(confirmation));
                 }
                 Action::Progress(_, info) => self.events.push_back(Event::Progress(info)),
@@ -325,10 +322,7 @@ mod tests {
         let (mut agent, id) = calling();
         assert_eq!(agent.next_event(), None);
         answer_call(&mut agent, &id, &json!({ "success": true, "data": 1 }));
-        let done = Outcome::Done {
-            data: Some(Json::from(&json!(1))),
-            metadata: None,
-        };
+        let done = json!({ "success": true, "data": 1 });
         assert_eq!(agent.next_event(), Some(Event::Ended(done)));
         assert_eq!(agent.session().unwrap().as_ref().unwrap()["sessionId"], "s");
     }
@@ -337,9 +331,9 @@ mod tests {
     fn a_refused_session_has_the_apps_error() {
         let mut agent = Agent::new(Duration::from_secs(5));
         let error = json!({ "code": "RATE_LIMITED", "message": "full", "retryable": true });
-        answer_hello(&mut agent, json!({ "error": error }));
+        answer_hello(&mut agent, json!({ "error": error.clone() }));
         let refused = agent.session().unwrap().as_ref().unwrap_err();
-        assert_eq!((&*refused.code, refused.retryable), ("RATE_LIMITED", true));
+        assert_eq!(*refused.body(), error);
         assert!(agent.is_over());
     }
 
@@ -348,13 +342,13 @@ mod tests {
         let mut agent = Agent::new(Duration::from_secs(5));
         agent.receive(r#"{"type":"initialize-result","id":"initialize","payload":{"#);
         let refused = agent.session().unwrap().as_ref().unwrap_err();
-        assert_eq!(refused.code, "TRANSPORT_ERROR");
+        assert_eq!(refused.code(), "TRANSPORT_ERROR");
         let (mut agent, id) = calling();
         agent.receive(&format!(r#"{{"type":"x","id":{id},"payload":{{"#));
-        let Some(Event::Ended(Outcome::Failed(error))) = agent.next_event() else {
+        let Some(Event::Ended(response)) = agent.next_event() else {
             panic!("the call is over")
         };
-        assert_eq!(error.code, "TRANSPORT_ERROR");
+        assert_eq!(response["error"]["code"], "TRANSPORT_ERROR");
     }
 
     #[test]
@@ -363,20 +357,19 @@ mod tests {
         agent.cancel(call().id, None);
         agent.lost();
         let events: Vec<_> = std::iter::from_fn(|| agent.next_event()).take(3).collect();
-        let disconnected =
-            |it: &Outcome| matches!(it, Outcome::Failed(error) if error.code == "DISCONNECTED");
-        let ended = |it: &Event| matches!(it, Event::Ended(outcome) if disconnected(outcome));
+        let ended =
+            |it: &Event| matches!(it, Event::Ended(it) if it["error"]["code"] == "DISCONNECTED");
         assert!(events.iter().any(ended), "{events:?}");
-        let refused = |it: &Event| matches!(it, Event::Cancelled(it) if !it.cancelled());
+        let refused = |it: &Event| matches!(it, Event::Cancelled(it) if it["cancelled"] == false);
         assert!(events.iter().any(refused), "{events:?}");
     }
 
     #[test]
     fn a_cancel_that_a_disconnect_overtakes_is_told_how_its_call_has_ended_if_that_is_known() {
         let failed = |code| json!({ "success": false, "error": { "code": code, "message": "" } });
-        let completed = Some("Operation already completed".to_string());
+        let completed = Some("Operation already completed");
         for (payload, reason, code) in [
-            (json!({ "success": true }), completed.clone(), None),
+            (json!({ "success": true }), completed, None),
             (failed("OPERATION_FAILED"), completed, None),
             (json!({ "success": false, "cancelled": true }), None, None),
             (failed("DISCONNECTED"), None, Some("DISCONNECTED")),
@@ -392,24 +385,11 @@ mod tests {
                 Event::Progress(_) | Event::Ended(_) => None,
             });
             let it = it.expect("the cancel is answered");
-            assert_eq!(it.cancelled(), payload["cancelled"] == true, "{payload}");
-            assert_eq!(it.error.map(|it| it.code).as_deref(), code, "{payload}");
-            assert_eq!(it.reason.filter(|_| code.is_none()), reason, "{payload}");
+            assert_eq!(it["callId"], "c");
+            assert_eq!(it["cancelled"], payload["cancelled"] == true, "{payload}");
+            assert_eq!(it["error"]["code"].as_str(), code, "{payload}");
+            let said = it["reason"].as_str().filter(|_| code.is_none());
+            assert_eq!(said, reason, "{payload}");
         }
-    }
-
-    #[test]
-    fn an_error_that_does_not_say_whether_it_is_retryable_is_as_its_code() {
-        let retryable = |body| AbpError::read(body).retryable;
-        assert!(retryable(json!({ "code": "TIMEOUT" })));
-        assert!(retryable(
-            json!({ "code": "RATE_LIMITED", "retryable": "yes" })
-        ));
-        assert!(!retryable(json!({ "code": "TIMEOUT", "retryable": false })));
-        assert!(!retryable(json!({ "code": "OPERATION_FAILED" })));
-        assert!(!retryable(json!({ "code": "OF_THE_APP" })));
-        assert!(retryable(
-            json!({ "code": "OF_THE_APP", "retryable": true })
-        ));
     }
 }

@@ -170,6 +170,20 @@ impl Failure {
         Failure { body, hints }
     }
 
+    /// An error as an app wrote it, with what it has left out.
+    pub fn of_app(body: Value) -> Self {
+        let error = AbpError::read(body);
+        let mut failure = Failure::from_body(error.body);
+        failure.body["code"] = error.code.into();
+        failure.body["message"] = error.message.into();
+        failure
+    }
+
+    /// The app, or the way to it, is gone.
+    pub fn disconnected() -> Self {
+        Failure::from_body(AbpError::disconnected().body)
+    }
+
     /// One that is a mere text.
     pub fn plain(message: impl Into<String>) -> Self {
         Failure {
@@ -264,16 +278,6 @@ impl Failure {
             say(&format!("caphost: {message}"));
         }
         Exit::Failed
-    }
-}
-
-impl From<AbpError> for Failure {
-    fn from(error: AbpError) -> Self {
-        let mut failure = Failure::from_body(error.body);
-        // What the app has left out.
-        failure.body["code"] = error.code.into();
-        failure.body["message"] = error.message.into();
-        failure
     }
 }
 

@@ -16,7 +16,6 @@ use url::Url;
 use super::agent::{Agent, Event};
 use super::client::{Failure, MAX_ANSWER_BYTES};
 use super::gateway_args::{Access, GatewayArgs};
-use crate::gateway::AbpError;
 use crate::http_client::install_crypto;
 use caphost::agent::Outgoing;
 use caphost::call::{CallId, Code};
@@ -237,8 +236,7 @@ fn silent(access: &Access) -> Failure {
 }
 
 /// Why there is no session, in terms of the command line.
-fn no_session(error: AbpError, closed: Option<u16>) -> Failure {
-    let failure = Failure::from(error);
+fn no_session(failure: Failure, closed: Option<u16>) -> Failure {
     let apps = failure.detail_list("apps");
     if !apps.is_empty() {
         let failure = match failure.code() {

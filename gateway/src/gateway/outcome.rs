@@ -229,4 +229,19 @@ mod tests {
             assert_eq!(error.code, "OPERATION_FAILED", "{response}");
         }
     }
+
+    #[test]
+    fn an_error_that_does_not_say_whether_it_is_retryable_is_as_its_code() {
+        let retryable = |body| AbpError::read(body).retryable;
+        assert!(retryable(json!({ "code": "TIMEOUT" })));
+        assert!(retryable(
+            json!({ "code": "RATE_LIMITED", "retryable": "yes" })
+        ));
+        assert!(!retryable(json!({ "code": "TIMEOUT", "retryable": false })));
+        assert!(!retryable(json!({ "code": "OPERATION_FAILED" })));
+        assert!(!retryable(json!({ "code": "OF_THE_APP" })));
+        assert!(retryable(
+            json!({ "code": "OF_THE_APP", "retryable": true })
+        ));
+    }
 }

@@ -97,18 +97,13 @@ impl Display {
             Display::Silent => {}
         }
     }
-
-    /// Nothing more will come.
-    pub fn clear(&self) {
-        if let Display::Bar(bar) = self {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 impl Drop for Display {
     fn drop(&mut self) {
-        self.clear();
+        if let Display::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
     }
 }
 

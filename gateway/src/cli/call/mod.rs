@@ -19,10 +19,9 @@ use super::client::{Exit, Failure};
 use super::connection::{Connection, OPEN_TIMEOUT};
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
-use crate::gateway::{Confirmation, Outcome};
 use crate::options::duration;
 use caphost::agent::Outgoing;
-use caphost::call::CallId;
+use caphost::call::{CallId, Code};
 use display::Display;
 use output::Output;
 use params::Params;
@@ -99,51 +98,49 @@ impl Call {
 
     pub(super) async fn run(mut self) -> Result<Exit, Failure> {
         let mut signals = Signals::listen()?;
-        let began = Instant::now();
-        let mut call = self.outgoing();
-        let id = call.id.clone();
+        let call = self.outgoing();
         let mut report = Report {
-            made: began,
-            call_id: id.as_str().into(),
-            timeout: self.timeout,
-            grace: self.grace,
-            output: self.output.clone(),
-            json: self.json,
+            options: &self,
+            call_id: call.id.clone(),
+            made: Instant::now(),
             offered: Vec::new(),
         };
+        let (end, connection) = self.make(call, &mut report, &mut signals).await;
+        let exit = report.tell(end, &mut signals).await;
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+        exit
+    }
+
+    /// Makes the call and waits for its end, with the connection if it is to be closed politely.
+    async fn make(
+        &self,
+        mut call: Outgoing<Value>,
+        report: &mut Report<'_>,
+        signals: &mut Signals,
+    ) -> (End, Option<Connection>) {
         let mut display = Display::new(&self.capability, self.quiet, !self.json);
         display.waiting("connecting");
         let opened = tokio::select! {
             opened = Connection::open(&self.gateway, self.grace, self.patience()) => opened,
-            () = signals.first() => {
-                display.clear();
-                return report.tell(End::NeverMade, &mut signals).await;
-            }
+            () = signals.first() => return (End::NeverMade, None),
         };
         let mut connection = match opened {
             Ok(connection) => connection,
-            Err(failure) => {
-                display.clear();
-                return report.tell(End::Failed(failure), &mut signals).await;
-            }
+            Err(failure) => return (End::Failed(failure, None), None),
         };
         report.offered = connection.capabilities().map(String::from).collect();
         if let Some(timeout) = self.timeout {
-            let left = timeout.saturating_sub(began.elapsed());
+            let left = timeout.saturating_sub(report.made.elapsed());
             call.timeout = Some(left.as_secs_f64() * 1_000.0);
         }
         display.waiting("");
         connection.call(call);
-        let end = self
-            .watch(&mut connection, id, &mut display, &mut signals)
-            .await;
-        display.clear();
-        let left = matches!(end, End::Left(_));
-        let exit = report.tell(end, &mut signals).await;
-        if !left {
-            connection.close().await;
-        }
-        exit
+        let id = report.call_id.clone();
+        let end = self.watch(&mut connection, id, &mut display, signals).await;
+        let has_ended = matches!(end, End::Settled(..));
+        (end, has_ended.then_some(connection))
     }
 
     /// How long connecting may take.
@@ -180,14 +177,14 @@ impl Call {
             tokio::select! {
                 event = connection.next() => match event {
                     Event::Progress(info) => display.progress(&info),
-                    Event::Ended(outcome) => return End::Settled(outcome, None),
+                    Event::Ended(response) => return End::Settled(response, None),
                     Event::Cancelled(_) => {}
                 },
                 () = signals.first() => break,
             }
         }
         display.cancelling();
-        connection.cancel(id, REASON);
+        connection.cancel(id.clone(), REASON);
         // Waits for the confirmation and for the end. When the cancel was refused, waits for the end no
         // longer than the grace; after a second interrupt, waits for nothing.
         let (mut ended, mut confirmed) = (None, None);
@@ -197,9 +194,9 @@ impl Call {
             tokio::select! {
                 event = connection.next() => match event {
                     Event::Progress(_) => {}
-                    Event::Ended(outcome) => ended = ended.or(Some(outcome)),
+                    Event::Ended(response) => ended = ended.or(Some(response)),
                     Event::Cancelled(confirmation) => {
-                        if !confirmation.cancelled() {
+                        if confirmation["cancelled"] == false {
                             patience.set(sleep(self.grace).fuse());
                         }
                         confirmed = Some(confirmation);
@@ -210,22 +207,25 @@ impl Call {
             }
         }
         match ended {
-            Some(outcome) => End::Settled(outcome, confirmed),
-            None => End::Left(confirmed),
+            Some(response) => End::Settled(response, confirmed),
+            None => {
+                let message = "left before the end of the call: its outcome is unknown";
+                let hint = format!("`caphost runs` may tell; its callId is {}", id.as_str());
+                let left = Failure::new(Code::DISCONNECTED, message).hint(hint);
+                End::Failed(left, confirmed)
+            }
         }
     }
 }
 
-/// How a call ended for the person who made it.
+/// How a call ended for the person who made it, with the `CancelResponse` if one was asked for.
 enum End {
     /// Interrupted before anything was sent.
     NeverMade,
-    /// No call could be made.
-    Failed(Failure),
-    /// The call has ended. With a confirmation, if it was asked for one.
-    Settled(Outcome, Option<Confirmation>),
-    /// Nobody waits for the end any longer.
-    Left(Option<Confirmation>),
+    /// No call could be made, or nobody waits for its end any longer.
+    Failed(Failure, Option<Value>),
+    /// The call has ended, with that `ABPResponse`.
+    Settled(Value, Option<Value>),
 }
 
 fn call_id(text: &str) -> Result<CallId, String> {

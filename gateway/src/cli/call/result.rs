@@ -6,50 +6,41 @@ use super::output::Output;
 use crate::cli::terminal::{self, one_line};
 use crate::wire::binary::Binary;
 
-/// What was written.
+/// What is written for some data.
 #[derive(Debug)]
-pub(super) struct Written {
-    bytes: usize,
+pub(super) struct Contents {
+    pub bytes: Vec<u8>,
     mime_type: Option<String>,
-    /// The data without what is in the file now, if anything is left.
+    /// The data without what is in the file, if anything is left.
     pub rest: Option<Value>,
     /// Where the file is that the data only refers to.
     reference: Option<String>,
 }
 
-/// Writes the file in the data, or the data as JSON if there is none. Blocks.
-pub(super) fn write(data: &Value, output: &Output) -> Result<Written, String> {
-    if let Some(file) = file_of(data) {
-        let file = file?;
-        output.write(&file.bytes)?;
-        return Ok(Written {
-            bytes: file.bytes.len(),
-            rest: Some(file.rest),
-            mime_type: file.mime_type,
-            reference: None,
-        });
+impl Contents {
+    /// The file in the data, or the data as JSON if there is none.
+    pub fn of(data: &Value, output: &Output) -> Result<Self, String> {
+        if let Some(file) = file_of(data) {
+            return file;
+        }
+        let reference = data["downloadUrl"].as_str();
+        if let Some(url) = reference.filter(|url| url.starts_with("blob:")) {
+            let (url, output) = (one_line(url), output.shown());
+            return Err(format!(
+                "nothing is written to {output}: the file is at {url}, which only the page can read"
+            ));
+        }
+        Ok(Contents {
+            bytes: format!("{}\n", terminal::json(data)).into_bytes(),
+            mime_type: Some("application/json".into()),
+            rest: None,
+            reference: reference.map(String::from),
+        })
     }
-    let reference = data["downloadUrl"].as_str();
-    if let Some(url) = reference.filter(|url| url.starts_with("blob:")) {
-        let (url, output) = (one_line(url), output.shown());
-        return Err(format!(
-            "nothing is written to {output}: the file is at {url}, which only the page can read"
-        ));
-    }
-    let text = format!("{}\n", terminal::json(data));
-    output.write(text.as_bytes())?;
-    Ok(Written {
-        bytes: text.len(),
-        mime_type: Some("application/json".into()),
-        rest: None,
-        reference: reference.map(String::from),
-    })
-}
 
-impl Written {
     /// `{ path, bytes, mimeType? }`
     pub fn document(&self, output: &Output) -> Value {
-        let mut document = json!({ "path": output.shown(), "bytes": self.bytes });
+        let mut document = json!({ "path": output.shown(), "bytes": self.bytes.len() });
         if let Some(mime_type) = &self.mime_type {
             document["mimeType"] = mime_type.as_str().into();
         }
@@ -58,7 +49,7 @@ impl Written {
 
     /// The line that tells a person.
     pub fn line(&self, output: &Output) -> String {
-        let mut line = format!("Wrote {} ({} bytes", output.shown(), self.bytes);
+        let mut line = format!("Wrote {} ({} bytes", output.shown(), self.bytes.len());
         if let Some(mime_type) = &self.mime_type {
             line.push_str(&format!(", {}", one_line(mime_type)));
         }
@@ -74,18 +65,9 @@ impl Written {
 /// Text from that length on that looks like base64 is not for reading.
 const LONG: usize = 256;
 
-/// A file, read.
-#[derive(Debug, PartialEq)]
-pub(super) struct ReadFile {
-    pub bytes: Vec<u8>,
-    pub mime_type: Option<String>,
-    /// The data without its content.
-    pub rest: Value,
-}
-
 /// The file in some data: the data itself is one, or one of its fields is. `Err` when it says that
 /// it is one and what is there cannot be read.
-pub(super) fn file_of(data: &Value) -> Option<Result<ReadFile, String>> {
+fn file_of(data: &Value) -> Option<Result<Contents, String>> {
     data.as_object()?;
     let files = Binary::all(data);
     let of_field = |file: &&Binary| file.path.len() == 2;
@@ -98,7 +80,7 @@ pub(super) fn file_of(data: &Value) -> Option<Result<ReadFile, String>> {
     Some(read(file, data))
 }
 
-fn read(file: &Binary, data: &Value) -> Result<ReadFile, String> {
+fn read(file: &Binary, data: &Value) -> Result<Contents, String> {
     let field = file.path.join(".");
     let bytes = file
         .encoding
@@ -112,10 +94,11 @@ fn read(file: &Binary, data: &Value) -> Result<ReadFile, String> {
     }
     let mut rest = data.clone();
     file.remove(&mut rest);
-    Ok(ReadFile {
+    Ok(Contents {
         bytes,
         mime_type: file.media_type.clone(),
-        rest,
+        rest: Some(rest),
+        reference: None,
     })
 }
 
@@ -177,7 +160,7 @@ mod tests {
         ] {
             let file = file_of(&data).unwrap().unwrap();
             assert_eq!(file.bytes, b"hi", "{data}");
-            assert_eq!(file.rest, rest);
+            assert_eq!(file.rest, Some(rest));
         }
     }
 

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::{CALL_ENDED, CAPABILITIES_CHANGED, VERSION, kind};
 use crate::wire::error_json;
 use crate::wire::stops::{self, Grade};
-use caphost::agent::{Request, RequestKey, Settled};
-use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response};
+use caphost::agent::{CancelOutcome, Request, RequestKey, Settled};
+use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, StoppedBy};
 use caphost::session::{Changes, Initialized};
 
 /// One envelope. `timestamp` is Unix milliseconds.
@@ -65,13 +65,27 @@ pub fn request_key(id: &Value) -> Option<RequestKey> {
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
-/// The `ABPResponse` of a settled call: the app's own, as it came, wherever there is one.
-pub fn settled(settled: Settled<Value>) -> Value {
+/// The `ABPResponse` of a settled call: the app's own, as it came, unless it is cancelled; `by` is what
+/// has stopped it then.
+pub fn settled(settled: Settled<Value>, by: Option<StoppedBy>) -> Value {
     match settled {
         Settled::Response(response) => response,
-        Settled::Cancelled(stop) => cancelled(stop.into()),
+        Settled::Cancelled(stop) => cancelled(Grade { by, ..stop.into() }),
         Settled::Failed(failure) => failed(&failure),
     }
+}
+
+/// The `CancelResponse` of a settled cancel; `by` is what has stopped the call.
+pub fn confirmation(call: &str, settled: CancelOutcome<Value>, by: Option<StoppedBy>) -> Value {
+    let mut written = json!({ "callId": call, "cancelled": settled.cancelled() });
+    if let Some(stop) = settled.stop {
+        let ended = settled.ended;
+        written["metadata"] = stops::metadata(Grade { stop, by, ended });
+    }
+    if let Some(error) = settled.error {
+        written["error"] = error.unwrap_or_else(|found| error_json(&found));
+    }
+    with_reason(written, settled.reason)
 }
 
 /// `{ success: false, error }`.
@@ -274,11 +288,11 @@ mod tests {
     fn settled_calls() {
         let metadata = json!({ "stop": "dropped" });
         let cancelled = json!({ "success": false, "cancelled": true, "metadata": metadata });
-        assert_eq!(settled(Settled::Cancelled(Stop::Dropped)), cancelled);
+        assert_eq!(settled(Settled::Cancelled(Stop::Dropped), None), cancelled);
         let lost = Error::new(Code::DISCONNECTED, "gone");
         let error = json!({ "code": "DISCONNECTED", "message": "gone", "retryable": true });
         let expected = json!({ "success": false, "error": error });
-        assert_eq!(settled(Settled::Failed(lost)), expected);
+        assert_eq!(settled(Settled::Failed(lost), None), expected);
     }
 
     #[test]

@@ -3,11 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::wire::abp::{self, Called, FromAgent, FromApp, Received};
-use crate::wire::error_json;
-use crate::wire::stops::{self, Grade};
-use caphost::agent::{
-    Action as AgentAction, AgentOptions, AgentState, CancelOutcome, Outgoing, RequestKey,
-};
+use caphost::agent::{Action as AgentAction, AgentOptions, AgentState, Outgoing, RequestKey};
 use caphost::call::{CallId, CallKey, Code, Error, Outcome, Stop};
 use caphost::capability::{Descriptor, Ending};
 use caphost::session::{Action, Answer, CallRequest, ConnectionId, HostState, Limits, ReplyTo};
@@ -209,11 +205,12 @@ impl Bench {
                     self.agent_end.send(abp::request(key, request, 0.0))
                 }
                 AgentAction::Settle(key, settled) => {
-                    self.settled.push((key, abp::settled(settled)))
+                    self.settled.push((key, abp::settled(settled, None)))
                 }
                 AgentAction::SettleCancel(key, outcome) => {
-                    let given = json!(self.asked.get(&key));
-                    self.settled.push((key, confirmation(&given, outcome)));
+                    let given = self.asked.get(&key).map_or("", String::as_str);
+                    self.settled
+                        .push((key, abp::confirmation(given, outcome, None)));
                 }
                 AgentAction::Progress(..) | AgentAction::Closed(_) => {}
             }
@@ -478,22 +475,6 @@ impl Bench {
             self.host.settle(key, result, told, self.now);
         }
     }
-}
-
-/// The `CancelResponse` of a settled cancel.
-fn confirmation(given: &Json, outcome: CancelOutcome<Json>) -> Json {
-    let mut written = json!({ "callId": given, "cancelled": outcome.cancelled() });
-    if let Some(stop) = outcome.stop {
-        let (by, ended) = (None, outcome.ended);
-        written["metadata"] = stops::metadata(Grade { stop, by, ended });
-    }
-    if let Some(reason) = outcome.reason {
-        written["reason"] = reason.into();
-    }
-    if let Some(error) = outcome.error {
-        written["error"] = error.unwrap_or_else(|found| error_json(&found));
-    }
-    written
 }
 
 /// The schema of `test.checked`.
