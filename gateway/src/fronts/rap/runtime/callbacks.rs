@@ -4,15 +4,16 @@
 //! one of its own, which nobody can guess and no other tool server is told. Its last segment names
 //! the call, so that a result too large to be read can still end the call it belongs to.
 
+use std::error::Error as _;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, HttpBody};
+use axum::body::{HttpBody, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use futures_util::StreamExt;
+use http_body_util::LengthLimitError;
 use serde::Deserialize;
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -25,6 +26,7 @@ use super::result::{Outcome, outcome};
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{Callback, SubscriptionEvent, ToolResult};
 use crate::gateway::Hub;
+use crate::gateway::metrics::Metrics;
 use crate::wire::{clipped, mended_bytes};
 use caphost::call::{Code, Error};
 
@@ -67,6 +69,7 @@ pub(super) struct CallbackEndpoint {
     /// The bytes of the bodies that may be read, or wait, at once.
     room: Arc<Semaphore>,
     max_body: usize,
+    metrics: Arc<Metrics>,
 }
 
 /// What waits to be dealt with, and its share of the bytes of all that does.
@@ -83,8 +86,8 @@ impl From<Input> for Delivered {
 
 impl CallbackEndpoint {
     /// An endpoint with a secret of its own, on a gateway that is reached at `public`.
-    /// Bodies may have `max_body` bytes.
-    pub fn new(public: &str, inbox: mpsc::Sender<Delivered>, max_body: usize) -> Self {
+    pub fn new(public: &str, inbox: mpsc::Sender<Delivered>, hub: &Hub) -> Self {
+        let max_body = hub.limits.message_bytes;
         let secret = Uuid::new_v4().simple().to_string();
         let base = format!("{}{CALLBACK_PATH}/{secret}", public.trim_end_matches('/'));
         CallbackEndpoint {
@@ -93,6 +96,7 @@ impl CallbackEndpoint {
             inbox,
             room: Arc::new(Semaphore::new(BODIES * max_body)),
             max_body,
+            metrics: hub.metrics.clone(),
         }
     }
 
@@ -107,79 +111,72 @@ impl CallbackEndpoint {
         Url::parse(&format!("{}/{call}", self.base))
     }
 
-    /// A callback for that call cannot be read.
-    async fn unreadable(&self, call: &str, code: Code, message: String) {
-        let error = Error::new(code, message);
-        if let Ok(id) = Identifier::new(call) {
+    /// A callback is refused. If it was the result of that call, it will not be sent again: the call, which
+    /// would wait for ever, ends with `error`.
+    async fn refused(&self, call: &str, error: Option<Error<Value>>) {
+        self.metrics.tool_servers.callbacks_refused.add();
+        if let (Ok(id), Some(error)) = (Identifier::new(call), error) {
             let input = Input::Unreadable { id, error };
             let _ = self.inbox.send(input.into()).await;
         }
     }
 }
 
-/// What the route knows.
-struct Endpoints {
-    endpoints: Vec<Arc<CallbackEndpoint>>,
-    hub: Arc<Hub>,
-}
-
-impl Endpoints {
-    fn find(&self, secret: &str) -> Option<&CallbackEndpoint> {
-        let is_it =
-            |it: &&Arc<CallbackEndpoint>| it.secret.as_bytes().ct_eq(secret.as_bytes()).into();
-        self.endpoints.iter().find(is_it).map(|it| &**it)
-    }
-}
+/// The endpoints of all tool servers.
+type Endpoints = Arc<[Arc<CallbackEndpoint>]>;
 
 /// The route for the callbacks of all tool servers.
-pub(super) fn routes(endpoints: Vec<Arc<CallbackEndpoint>>, hub: Arc<Hub>) -> Router {
+pub(super) fn routes(endpoints: Endpoints) -> Router {
     let path = format!("{CALLBACK_PATH}/{{secret}}/{{call}}");
     Router::new()
         .route(&path, post(receive))
-        .with_state(Arc::new(Endpoints { endpoints, hub }))
+        .with_state(endpoints)
 }
 
 /// Answers 200 to whatever can be read, also to what nobody waits for: a tool server cannot know,
 /// and is not to try again.
 async fn receive(
-    State(endpoints): State<Arc<Endpoints>>,
+    State(endpoints): State<Endpoints>,
     Path((secret, call)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let Some(endpoint) = endpoints.find(&secret) else {
+    let mut endpoints = endpoints.iter();
+    let is_meant = |it: &&Arc<CallbackEndpoint>| {
+        let same = it.secret.as_bytes().ct_eq(secret.as_bytes());
+        same.into()
+    };
+    let Some(endpoint) = endpoints.find(is_meant) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let counters = &endpoints.hub.metrics.tool_servers;
     let max = endpoint.max_body;
     // A body that says nothing of its size may have any.
     let announced = request.body().size_hint().upper();
     let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
     let room = endpoint.room(announced.unwrap_or(max)).await;
-    let body = match read(request.into_body(), max).await {
+    let body = match to_bytes(request.into_body(), max).await {
         Ok(body) => body,
-        Err(Unread::BrokenOff) => return StatusCode::BAD_REQUEST.into_response(),
-        Err(Unread::TooLarge) => {
-            counters.callbacks_refused.add();
+        Err(error) if is_too_large(&error) => {
             let message = format!("The tool's result has more than {max} bytes");
-            endpoint
-                .unreadable(&call, Code::OPERATION_FAILED, message.clone())
-                .await;
+            let error = Error::new(Code::OPERATION_FAILED, message.clone());
+            endpoint.refused(&call, Some(error)).await;
             return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
         }
+        // It broke off, and may come again.
+        Err(_) => return StatusCode::BAD_REQUEST.into_response(),
     };
-    let input = match serde_json::from_slice(&mended_bytes(&body)) {
+    let body = mended_bytes(&body);
+    let input = match serde_json::from_slice(&body) {
         Ok(Callback::ToolResult(result)) => of_result(result),
         Ok(Callback::SubscriptionEvent(event)) => Input::Event(event),
         Err(error) => {
-            counters.callbacks_refused.add();
-            if is_result_of(&call, &body) {
-                // It will not be sent again: the call would wait for ever.
-                let message = format!("The tool's result cannot be read: {}", shown(&error));
-                endpoint
-                    .unreadable(&call, Code::TRANSPORT_ERROR, message)
-                    .await;
-            }
-            let message = format!("not a callback: {}", shown(&error));
+            // It may quote all of what was sent.
+            let why = clipped(&error.to_string(), SHOWN_CHARS).to_string();
+            let error = is_result_of(&call, &body).then(|| {
+                let message = format!("The tool's result cannot be read: {why}");
+                Error::new(Code::TRANSPORT_ERROR, message)
+            });
+            endpoint.refused(&call, error).await;
+            let message = format!("not a callback: {why}");
             return (StatusCode::BAD_REQUEST, message).into_response();
         }
     };
@@ -191,36 +188,17 @@ async fn receive(
     }
 }
 
-/// An error without more than a little of what was sent: it may quote all of it.
-fn shown(error: &serde_json::Error) -> String {
-    clipped(&error.to_string(), SHOWN_CHARS).into()
-}
-
-enum Unread {
-    TooLarge,
-    BrokenOff,
-}
-
-async fn read(body: Body, max: usize) -> Result<Vec<u8>, Unread> {
-    let mut chunks = body.into_data_stream();
-    let mut read = Vec::new();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Unread::BrokenOff)?;
-        if read.len() + chunk.len() > max {
-            return Err(Unread::TooLarge);
-        }
-        read.extend_from_slice(&chunk);
-    }
-    Ok(read)
+fn is_too_large(error: &axum::Error) -> bool {
+    error.source().is_some_and(|it| it.is::<LengthLimitError>())
 }
 
 /// Whether what cannot be read says that it is the result of that call.
 fn is_result_of(call: &str, body: &[u8]) -> bool {
-    let named = serde_json::from_slice::<Named>(&mended_bytes(body));
+    let named = serde_json::from_slice::<Named>(body);
     named.is_ok_and(|it| it.kind == "tool_result" && it.id == call)
 }
 
-/// What every result says of itself.
+/// What every result says of itself, whatever else is in it.
 #[derive(Deserialize)]
 struct Named {
     #[serde(rename = "type")]

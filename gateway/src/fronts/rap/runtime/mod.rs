@@ -51,7 +51,6 @@ const CALLBACKS_QUEUED: usize = 256;
 
 /// The runtime, before it runs.
 pub struct Runtime {
-    hub: Arc<Hub>,
     servers: Vec<Parts>,
 }
 
@@ -81,26 +80,25 @@ impl Runtime {
         let notices = Arc::new(notices);
         let parts = |client| {
             let (to_inbox, inbox) = mpsc::channel(CALLBACKS_QUEUED);
-            let max = hub.limits.message_bytes;
             Parts {
                 hub: hub.clone(),
                 tasks: tasks.clone(),
                 client,
                 notices: notices.clone(),
-                callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox, max)),
+                callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox, &hub)),
                 limits: limits.clone(),
                 look: Arc::default(),
                 inbox,
             }
         };
         let servers = clients.into_iter().map(parts).collect();
-        Runtime { servers, hub }
+        Runtime { servers }
     }
 
     /// Where callbacks come in.
     pub fn routes(&self) -> Router {
         let endpoints = self.servers.iter().map(|it| it.callbacks.clone());
-        callbacks::routes(endpoints.collect(), self.hub.clone())
+        callbacks::routes(endpoints.collect())
     }
 
     /// Begins to run, on a thread of its own where states are kept.
