@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::ToolServerApp;
@@ -15,15 +15,20 @@ use caphost::call::{CallId, Code, Error};
 use caphost::session::{Answer, CallRequest, ConnectionId};
 
 /// One agent of the tool server.
-pub struct Agent {
+struct Agent {
     /// Its name on the broker's wire.
-    pub handle: String,
-    /// The thread of its session, while it has one.
-    pub thread: Option<Identifier>,
-    /// Whether it takes notifications.
+    handle: String,
+    session: Option<Session>,
+}
+
+/// An agent's session, which is one thread for the tool server.
+pub struct Session {
+    /// The thread.
+    pub thread: Identifier,
+    /// Whether the agent takes notifications.
     pub notifications: bool,
-    /// The tool calls that go on after their results, by its ids for them.
-    pub subscriptions: HashMap<CallId, Identifier>,
+    /// The tool calls that go on after their results, with the agent's ids for them.
+    pub subscriptions: HashMap<Identifier, CallId>,
 }
 
 /// The agents of the tool server.
@@ -31,6 +36,7 @@ pub struct Agent {
 pub struct Agents {
     connections: HashMap<String, ConnectionId>,
     agents: HashMap<ConnectionId, Agent>,
+    threads: HashMap<Identifier, ConnectionId>,
     /// The names of the agents that left last: they are still told when an abandoned run ends.
     left: Remembered<ConnectionId, String, LEFT>,
 }
@@ -40,39 +46,47 @@ const LEFT: usize = 1_024;
 
 impl Agents {
     /// The connection of the agent with that name; `connect` makes one for an agent that is new.
-    pub fn connection(
-        &mut self,
-        handle: &str,
-        connect: impl FnOnce() -> ConnectionId,
-    ) -> ConnectionId {
+    fn connection(&mut self, handle: &str, connect: impl FnOnce() -> ConnectionId) -> ConnectionId {
         if let Some(connection) = self.connections.get(handle) {
             return *connection;
         }
         let connection = connect();
         let agent = Agent {
             handle: handle.to_string(),
-            thread: None,
-            notifications: false,
-            subscriptions: HashMap::new(),
+            session: None,
         };
         self.connections.insert(handle.to_string(), connection);
         self.agents.insert(connection, agent);
         connection
     }
 
-    /// The connection of the agent with that name, if it has said anything.
-    pub fn known(&self, handle: &str) -> Option<ConnectionId> {
-        self.connections.get(handle).copied()
+    /// The session on a connection.
+    pub fn session(&mut self, connection: ConnectionId) -> Option<&mut Session> {
+        self.agents.get_mut(&connection)?.session.as_mut()
     }
 
-    /// The agent on a connection.
-    pub fn get(&self, connection: ConnectionId) -> Option<&Agent> {
-        self.agents.get(&connection)
+    /// The session that is that thread, and its connection.
+    pub fn in_thread(&mut self, thread: &Identifier) -> Option<(ConnectionId, &mut Session)> {
+        let connection = *self.threads.get(thread)?;
+        Some((connection, self.session(connection)?))
     }
 
-    /// The agent on a connection.
-    pub fn get_mut(&mut self, connection: ConnectionId) -> Option<&mut Agent> {
-        self.agents.get_mut(&connection)
+    fn open(&mut self, connection: ConnectionId, notifications: bool) {
+        if let Some(agent) = self.agents.get_mut(&connection) {
+            let thread = Identifier::random();
+            self.threads.insert(thread.clone(), connection);
+            agent.session = Some(Session {
+                thread,
+                notifications,
+                subscriptions: HashMap::new(),
+            });
+        }
+    }
+
+    fn close(&mut self, connection: ConnectionId) -> Option<Session> {
+        let session = self.agents.get_mut(&connection)?.session.take()?;
+        self.threads.remove(&session.thread);
+        Some(session)
     }
 
     /// All connections.
@@ -81,15 +95,15 @@ impl Agents {
     }
 
     /// Forgets an agent, except its name.
-    pub fn remove(&mut self, connection: ConnectionId) -> Option<Agent> {
-        let agent = self.agents.remove(&connection)?;
-        self.connections.remove(&agent.handle);
-        self.left.insert(connection, agent.handle.clone());
-        Some(agent)
+    fn remove(&mut self, connection: ConnectionId) {
+        if let Some(Agent { handle, .. }) = self.agents.remove(&connection) {
+            self.connections.remove(&handle);
+            self.left.insert(connection, handle);
+        }
     }
 
     /// The name of the agent that is, or was, on a connection.
-    pub fn handle(&self, connection: ConnectionId) -> Option<&str> {
+    fn handle(&self, connection: ConnectionId) -> Option<&str> {
         let here = self.agents.get(&connection).map(|agent| &agent.handle);
         let handle = here.or_else(|| self.left.get(&connection));
         handle.map(String::as_str)
@@ -111,7 +125,10 @@ impl ToolServerApp<'_> {
             return;
         };
         if message["type"] == "agent/closed" {
-            return self.agent_closed(handle);
+            if let Some(connection) = self.agents.connections.get(handle) {
+                self.disconnect(*connection);
+            }
+            return;
         }
         let state = &mut self.state;
         let connection = self.agents.connection(handle, || state.connect());
@@ -182,7 +199,8 @@ impl ToolServerApp<'_> {
     fn list(&self, to: ConnectionId, id: Option<Value>) {
         let payload = match self.state.session_id(to) {
             Some(_) => {
-                let documents: Vec<_> = self.capabilities.values().collect();
+                let tools = self.state.registry().iter();
+                let documents: Vec<_> = tools.map(|it| &it.descriptor.document).collect();
                 json!({ "capabilities": documents })
             }
             None => json!({ "error": error_json(&no_session()) }),
@@ -190,10 +208,8 @@ impl ToolServerApp<'_> {
         self.post(to, abp::kind::LIST_RESULT, id, payload);
     }
 
-    fn agent_closed(&mut self, handle: &str) {
-        let Some(connection) = self.agents.known(handle) else {
-            return;
-        };
+    /// An agent is gone: its calls are cancelled, and its thread is closed.
+    pub(super) fn disconnect(&mut self, connection: ConnectionId) {
         let now = self.now();
         self.state.disconnect(connection, now);
         self.drive();
@@ -204,9 +220,8 @@ impl ToolServerApp<'_> {
     pub(super) fn answer(&mut self, to: ConnectionId, id: Option<Value>, answer: Answer<Value>) {
         let (kind, payload) = match answer {
             Answer::Initialized(result) => {
-                if let (Ok(opened), Some(agent)) = (&result, self.agents.get_mut(to)) {
-                    agent.thread = Some(Identifier::random());
-                    agent.notifications = opened.features.notifications;
+                if let Ok(opened) = &result {
+                    self.agents.open(to, opened.features.notifications);
                 }
                 let payload = abp::initialized(&self.app, &result);
                 (abp::kind::INITIALIZE_RESULT, payload)
@@ -216,32 +231,26 @@ impl ToolServerApp<'_> {
                 (abp::kind::CANCEL_RESULT, payload)
             }
             Answer::ShutDown(result) => {
-                let mut payload = Map::new();
-                match &result {
-                    Ok(()) => self.close_thread(to),
-                    Err(error) => {
-                        payload.insert("error".into(), error_json(error));
-                    }
+                let payload = match &result {
+                    Ok(()) => json!({}),
+                    Err(error) => json!({ "error": error_json(error) }),
+                };
+                if result.is_ok() {
+                    self.close_thread(to);
                 }
                 // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
                 if id.is_none() {
                     return;
                 }
-                (abp::kind::SHUTDOWN_RESULT, payload.into())
+                (abp::kind::SHUTDOWN_RESULT, payload)
             }
         };
         self.post(to, kind, id, payload);
     }
 
     /// The session of an agent is over, and with it its thread.
-    pub fn close_thread(&mut self, connection: ConnectionId) {
-        let Some(agent) = self.agents.get_mut(connection) else {
-            return;
-        };
-        for (_, id) in agent.subscriptions.drain() {
-            self.subscriptions.remove(&id);
-        }
-        if let Some(thread) = agent.thread.take() {
+    fn close_thread(&mut self, connection: ConnectionId) {
+        if let Some(Session { thread, .. }) = self.agents.close(connection) {
             self.parts.notices.closed(&thread, &self.broker.keep);
         }
     }

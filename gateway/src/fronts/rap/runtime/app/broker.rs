@@ -1,6 +1,5 @@
 //! The app on the broker: its connection, which has no socket, and what it offers there.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -78,62 +77,46 @@ impl Drop for BrokerConnection {
 impl ToolServerApp<'_> {
     /// Registers the app.
     pub(super) fn register(&mut self, found: &Toolset) {
-        let hub = &self.parts.hub;
-        let here = hub.offers_here();
-        let elsewhere = hub.apps();
-        let id = toolset::app_id(&found.name, |id| {
-            // Other workers may have the same tool server, which is the same app.
-            let is_other = |app: &AppInfo| app.name != found.name || app.version != VERSION;
-            here.iter().any(|(_, offer)| offer.app.id == id)
-                || elsewhere.iter().any(|app| app.id == id && is_other(app))
-        });
-        self.app = json!({ "id": id, "name": found.name, "version": VERSION });
-        if let Some(description) = &found.description {
-            self.app["description"] = description.as_str().into();
+        self.adopt(found);
+        let app = json!({ "app": self.app });
+        self.offer("app/register", app, found);
+        let (app, server) = (self.app["id"].as_str(), &self.parts.client.server);
+        tracing::info!(app, ?server, "tool server joined");
+    }
+
+    /// The toolset has changed.
+    pub(super) fn update(&mut self, found: &Toolset) {
+        self.endpoint = found.endpoint.clone();
+        if self.adopt(found) {
+            self.offer("app/update", json!({}), found);
         }
-        self.offer("app/register", json!({ "app": self.app }), found);
-        tracing::info!(app = id, server = ?self.parts.client.server, "tool server joined");
     }
 
     /// Takes over the tools, and says whether any has changed. Calls of tools that are gone still
     /// run.
-    pub(super) fn adopt(&mut self, found: &Toolset) -> bool {
-        self.endpoint = Some(found.endpoint.clone());
-        let capabilities = toolset::capabilities(found);
-        let differs = |(name, document): &(&String, &Value), from: &BTreeMap<String, Value>| {
-            from.get(*name) != Some(*document)
-        };
-        let gone = self.capabilities.iter();
-        let gone = gone.filter(|it| differs(it, &capabilities));
-        let come = capabilities.iter();
-        let come = come.filter(|it| differs(it, &self.capabilities));
-        let mut changed = false;
-        for (name, _) in gone {
+    fn adopt(&mut self, found: &Toolset) -> bool {
+        let found = toolset::capabilities(found);
+        let before = self.state.registry().iter().map(|it| &it.descriptor);
+        let gone = before.filter(|it| found.get(&*it.name) != Some(&it.document));
+        let gone: Vec<_> = gone.map(|it| it.name.clone()).collect();
+        for name in &gone {
             self.state.unregister(name);
-            changed = true;
         }
-        for (name, document) in come {
+        let mut changed = !gone.is_empty();
+        for (name, document) in found {
             let descriptor = Descriptor {
-                name: name.as_str().into(),
+                name: name.into(),
                 concurrency: None,
                 available: true,
                 // Never waited for: a stop is settled at once, as no tool server confirms one.
                 ending: Ending::Told { grace: 1_000.0 },
                 checked: false,
-                document: document.clone(),
+                document,
             };
-            self.state.register(descriptor, ());
-            changed = true;
+            // Not those that are as they were.
+            changed |= self.state.register(descriptor, ());
         }
-        self.capabilities = capabilities;
         changed
-    }
-
-    /// The toolset has changed.
-    pub(super) fn update(&mut self, found: &Toolset) {
-        if self.adopt(found) {
-            self.offer("app/update", json!({}), found);
-        }
     }
 
     /// Tells the broker the tools. They are as few bytes as the tool server has made of them, as a
@@ -145,4 +128,21 @@ impl ToolServerApp<'_> {
         let envelope = abp::envelope(kind, None, self.broker.timestamp(), payload);
         self.broker.send(None, envelope);
     }
+}
+
+/// The `app` that a tool server registers as, under an id that no other has.
+pub(super) fn app_info(hub: &Hub, found: &Toolset) -> Value {
+    let here = hub.offers_here();
+    let elsewhere = hub.apps();
+    let id = toolset::app_id(&found.name, |id| {
+        // Other workers may have the same tool server, which is the same app.
+        let is_other = |app: &AppInfo| app.name != found.name || app.version != VERSION;
+        here.iter().any(|(_, offer)| offer.app.id == id)
+            || elsewhere.iter().any(|app| app.id == id && is_other(app))
+    });
+    let mut app = json!({ "id": id, "name": found.name, "version": VERSION });
+    if let Some(description) = &found.description {
+        app["description"] = description.as_str().into();
+    }
+    app
 }

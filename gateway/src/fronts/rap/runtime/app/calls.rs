@@ -12,6 +12,7 @@ use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::runtime::callbacks::Input;
 use crate::fronts::rap::runtime::client::Underway;
 use crate::fronts::rap::runtime::delivery::{Dispatch, Undelivered, deliver};
+use crate::fronts::rap::runtime::result::Outcome;
 use crate::fronts::rap::wire::Invocation;
 use crate::remembered::Remembered;
 use caphost::call::{CallId, CallKey, Code, Error, Stop};
@@ -19,6 +20,7 @@ use caphost::session::ConnectionId;
 
 /// A call whose invocation has no result yet.
 pub struct Running {
+    pub key: CallKey,
     /// The connection of its agent.
     pub connection: ConnectionId,
     /// The thread it was made in: a callback must name it.
@@ -38,57 +40,52 @@ pub struct Running {
 /// How many abandoned calls are remembered in case their results still come.
 const ABANDONED: usize = 10_000;
 
-/// The calls of the tool server.
+/// The calls of the tool server. Where a thread is named, a call must be of that thread.
 #[derive(Default)]
 pub struct Calls {
-    running: HashMap<CallKey, Running>,
-    keys: HashMap<Identifier, CallKey>,
+    running: HashMap<Identifier, Running>,
+    ids: HashMap<CallKey, Identifier>,
     /// Cancelled calls by the id of the tool call: a late result says that the work has ended.
     abandoned: Remembered<Identifier, (Identifier, CallKey), ABANDONED>,
 }
 
 impl Calls {
     /// A call has been started.
-    pub fn insert(&mut self, key: CallKey, running: Running) {
-        self.keys.insert(running.id.clone(), key);
-        self.running.insert(key, running);
-    }
-
-    /// The call with that id in that thread.
-    pub fn find(&self, thread: &Identifier, id: &Identifier) -> Option<CallKey> {
-        let key = self.find_any(id)?;
-        (self.running.get(&key)?.thread == *thread).then_some(key)
+    fn insert(&mut self, running: Running) {
+        self.ids.insert(running.key, running.id.clone());
+        self.running.insert(running.id.clone(), running);
     }
 
     /// The call with that id.
-    pub fn find_any(&self, id: &Identifier) -> Option<CallKey> {
-        self.keys.get(id).copied()
+    pub fn get_mut(
+        &mut self,
+        thread: Option<&Identifier>,
+        id: &Identifier,
+    ) -> Option<&mut Running> {
+        let running = self.running.get_mut(id)?;
+        let is_meant = thread.is_none_or(|thread| *thread == running.thread);
+        is_meant.then_some(running)
     }
 
-    /// A call.
-    pub fn get_mut(&mut self, key: CallKey) -> Option<&mut Running> {
-        self.running.get_mut(&key)
+    /// A call is over.
+    fn remove(&mut self, id: &Identifier) -> Option<Running> {
+        let running = self.running.remove(id)?;
+        self.ids.remove(&running.key);
+        Some(running)
     }
 
     /// A call was cancelled, and its tool may go on.
-    pub fn abandon(&mut self, key: CallKey, running: &Running) {
+    fn abandon(&mut self, running: &Running) {
         let (thread, id) = (running.thread.clone(), running.id.clone());
-        self.abandoned.insert(id, (thread, key));
+        self.abandoned.insert(id, (thread, running.key));
     }
 
-    /// The tool of an abandoned call with that id, in that thread if one is named, has ended.
-    pub fn ended_late(&mut self, thread: Option<&Identifier>, id: &Identifier) -> Option<CallKey> {
+    /// The tool of an abandoned call with that id has ended.
+    fn ended_late(&mut self, thread: Option<&Identifier>, id: &Identifier) -> Option<CallKey> {
         let (of, key) = self.abandoned.get(id)?;
         let key = thread.is_none_or(|thread| thread == of).then_some(*key)?;
         self.abandoned.remove(id);
         Some(key)
-    }
-
-    /// A call has ended.
-    pub fn remove(&mut self, key: CallKey) -> Option<Running> {
-        let running = self.running.remove(&key)?;
-        self.keys.remove(&running.id);
-        Some(running)
     }
 }
 
@@ -104,9 +101,9 @@ impl ToolServerApp<'_> {
         let gone = || Error::new(Code::DISCONNECTED, "The agent is gone");
         let connection = params[0].as_u64().and_then(|it| it.try_into().ok());
         let connection: ConnectionId = connection.ok_or_else(gone)?;
-        let agent = self.agents.get(connection).ok_or_else(gone)?;
-        let thread = agent.thread.clone().ok_or_else(gone)?;
-        let endpoint = self.endpoint.clone().ok_or_else(gone)?;
+        let session = self.agents.session(connection).ok_or_else(gone)?;
+        let thread = session.thread.clone();
+        let endpoint = self.endpoint.clone();
         let id = Identifier::random();
         let parts = &self.parts;
         let callback_url = parts.callbacks.url(&id).map_err(internal)?;
@@ -140,7 +137,8 @@ impl ToolServerApp<'_> {
             })
         };
         parts.counters().invocations.add();
-        let running = Running {
+        self.calls.insert(Running {
+            key,
             connection,
             thread,
             id,
@@ -148,8 +146,7 @@ impl ToolServerApp<'_> {
             dispatch,
             delivery,
             is_final: false,
-        };
-        self.calls.insert(key, running);
+        });
         Ok(())
     }
 
@@ -157,7 +154,8 @@ impl ToolServerApp<'_> {
     /// was sent, this server and all others are notified.
     pub(super) fn stop(&mut self, key: CallKey) {
         let now = self.now();
-        let Some(running) = self.calls.remove(key) else {
+        let running = self.calls.ids.get(&key).cloned();
+        let Some(running) = running.and_then(|id| self.calls.remove(&id)) else {
             return self.state.stopped(key, Stop::Abandoned, now);
         };
         if !running.dispatch.end() {
@@ -165,7 +163,7 @@ impl ToolServerApp<'_> {
             return self.state.stopped(key, Stop::NeverStarted, now);
         }
         self.state.stopped(key, Stop::Abandoned, now);
-        self.calls.abandon(key, &running);
+        self.calls.abandon(&running);
         let underway = Underway {
             server: self.parts.client.clone(),
             delivery: running.delivery,
@@ -177,7 +175,6 @@ impl ToolServerApp<'_> {
 
     /// Deals with an input.
     pub fn input(&mut self, input: Input) {
-        let now = self.now();
         match input {
             Input::Result {
                 thread,
@@ -185,64 +182,59 @@ impl ToolServerApp<'_> {
                 subscription,
                 outcome,
             } => {
-                let key = self.calls.find(&thread, &id);
-                let ended = key.and_then(|key| Some((key, self.calls.remove(key)?)));
-                let Some((key, running)) = ended else {
-                    self.parts.counters().results_dropped.add();
-                    // The result comes too late, but it says that the work has ended.
-                    if let Some(key) = self.calls.ended_late(Some(&thread), &id) {
-                        self.state.settle(key, outcome, true, now);
-                    }
-                    return;
+                let subscribes = subscription && outcome.is_ok();
+                let Some(running) = self.ended(Some(&thread), &id, outcome) else {
+                    return self.parts.counters().results_dropped.add();
                 };
-                running.dispatch.end();
-                if subscription && outcome.is_ok() {
-                    self.subscribe(&running);
-                }
                 self.parts.counters().results.add();
-                match outcome {
-                    // The server says that it has cancelled the call. Nobody knows whether the work has stopped.
-                    Err(error) if error.code == Code::CANCELLED => {
-                        self.state.cancel_child(key, None, now);
-                        self.state.stopped(key, Stop::Abandoned, now);
-                        // The call has ended, which is reported as well.
-                        self.state.settle(key, Err(error), true, now);
-                    }
-                    outcome => self.state.settle(key, outcome, true, now),
+                if subscribes {
+                    self.subscribe(running);
                 }
             }
             Input::Event(event) => self.event(event),
-            Input::Unreadable { id, error } => match self.calls.ended_late(None, &id) {
-                Some(key) => self.state.settle(key, Err(error), true, now),
-                None => self.fail(&id, error),
-            },
+            Input::Unreadable { id, error } => drop(self.ended(None, &id, Err(error))),
             Input::Undelivered { id, undelivered } => {
                 let Undelivered { error, may_run } = undelivered;
-                if !may_run && let Some(key) = self.calls.ended_late(None, &id) {
-                    return self.state.settle(key, Err(error), true, now);
-                }
                 self.parts.look.notify_one();
-                if may_run
-                    && let Some(key) = self.calls.find_any(&id)
-                    && let Some(running) = self.calls.get_mut(key)
-                {
+                if may_run {
+                    // The end of an abandoned call is not known.
+                    let Some(running) = self.calls.get_mut(None, &id) else {
+                        return;
+                    };
                     let (thread, keep) = (&running.thread, &self.broker.keep);
                     self.parts.notices.cancelled(thread, &id, None, keep);
                 }
-                self.fail(&id, error);
+                self.ended(None, &id, Err(error));
             }
         }
     }
 
-    fn fail(&mut self, id: &Identifier, error: Error<Value>) {
+    /// A tool has ended, or will never run. The call, unless it was over before: then what it ended with
+    /// comes too late, but says that the work has ended.
+    fn ended(
+        &mut self,
+        thread: Option<&Identifier>,
+        id: &Identifier,
+        outcome: Outcome,
+    ) -> Option<Running> {
         let now = self.now();
-        let Some(key) = self.calls.find_any(id) else {
-            return;
-        };
-        if let Some(running) = self.calls.remove(key) {
-            running.dispatch.end();
-            self.state.settle(key, Err(error), true, now);
+        if self.calls.get_mut(thread, id).is_none() {
+            let key = self.calls.ended_late(thread, id)?;
+            self.state.settle(key, outcome, true, now);
+            return None;
         }
+        let running = self.calls.remove(id)?;
+        running.dispatch.end();
+        if let Err(error) = &outcome
+            && error.code == Code::CANCELLED
+        {
+            // The server says that it has cancelled the call. Nobody knows whether the work has stopped, so
+            // it is abandoned before it is reported as ended.
+            self.state.cancel_child(running.key, None, now);
+            self.state.stopped(running.key, Stop::Abandoned, now);
+        }
+        self.state.settle(running.key, outcome, true, now);
+        Some(running)
     }
 }
 

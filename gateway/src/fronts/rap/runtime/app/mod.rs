@@ -8,7 +8,6 @@ mod broker;
 mod calls;
 mod subscriptions;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,15 +23,15 @@ use super::client::{Notices, ToolServerClient};
 use super::options::RuntimeLimits;
 use super::toolset::{self, Known};
 use crate::broker::CloseCode;
+use crate::fronts::rap::wire::Toolset;
 use crate::gateway::metrics::ToolServerCounters;
 use crate::gateway::{Hub, OutboxStep};
 use crate::wire::{abp, for_log};
 use agents::Agents;
-use broker::BrokerConnection;
+use broker::{BrokerConnection, app_info};
 use calls::Calls;
 use caphost::call::Millis;
 use caphost::session::{Action, HostState, Limits, ReplyTo};
-use subscriptions::Subscriptions;
 
 /// The longest single sleep.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
@@ -92,8 +91,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
                 continue;
             }
         };
-        let mut app = ToolServerApp::new(&mut parts);
-        app.adopt(&toolset);
+        let mut app = ToolServerApp::new(&mut parts, &toolset);
         app.register(&toolset);
         let end = app.serve(&mut known, &over).await;
         app.leave();
@@ -124,15 +122,12 @@ struct ToolServerApp<'a> {
     state: HostState<Value, ()>,
     agents: Agents,
     calls: Calls,
-    subscriptions: Subscriptions,
-    /// The `Capability` documents registered.
-    capabilities: BTreeMap<String, Value>,
-    endpoint: Option<Url>,
+    endpoint: Url,
     started: Instant,
 }
 
 impl<'a> ToolServerApp<'a> {
-    fn new(parts: &'a mut Parts) -> Self {
+    fn new(parts: &'a mut Parts, found: &Toolset) -> Self {
         let limits = &parts.hub.limits;
         let limits = Limits {
             in_flight: limits.in_flight,
@@ -142,14 +137,12 @@ impl<'a> ToolServerApp<'a> {
         };
         ToolServerApp {
             broker: BrokerConnection::join(&parts.hub),
+            app: app_info(&parts.hub, found),
             parts,
-            app: Value::Null,
             state: HostState::new(limits),
             agents: Agents::default(),
             calls: Calls::default(),
-            subscriptions: Subscriptions::default(),
-            capabilities: BTreeMap::new(),
-            endpoint: None,
+            endpoint: found.endpoint.clone(),
             started: Instant::now(),
         }
     }
@@ -247,12 +240,8 @@ impl<'a> ToolServerApp<'a> {
     /// Ends every session: calls are cancelled and threads closed, as far as the tool servers can
     /// be told.
     fn leave(&mut self) {
-        let now = self.now();
         for connection in self.agents.all() {
-            self.state.disconnect(connection, now);
-            self.drive();
-            self.close_thread(connection);
-            self.agents.remove(connection);
+            self.disconnect(connection);
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Tools that go on after their result, and send events.
 
-use std::collections::HashMap;
-
 use serde_json::json;
 
 use super::ToolServerApp;
+use super::agents::Session;
 use super::calls::Running;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::SubscriptionEvent;
@@ -19,85 +18,62 @@ const SUBSCRIPTION_EVENT: &str = "notifications/subscription/event";
 /// How many one agent may have; events of any more are dropped.
 const SUBSCRIPTIONS: usize = 1_024;
 
-/// Whose subscriptions there are, by the ids of their tool calls: an agent's, by the agent's id of the
-/// call that began it.
-pub type Subscriptions = HashMap<Identifier, (ConnectionId, CallId)>;
-
-impl ToolServerApp<'_> {
-    /// A call has its result, and sends events from now on, unless its agent has too many subscriptions.
-    pub(super) fn subscribe(&mut self, running: &Running) {
-        let Running {
-            connection,
-            call_id,
-            id,
-            ..
-        } = running;
-        if running.is_final {
+impl Session {
+    fn subscribe(&mut self, id: Identifier, call_id: CallId) {
+        // A callId may be used again once its call is no longer remembered.
+        self.unsubscribe(call_id.as_str());
+        if self.subscriptions.len() < SUBSCRIPTIONS {
+            self.subscriptions.insert(id, call_id);
             return;
         }
-        // An id may be used again once its call is no longer remembered.
-        self.forget_subscription(*connection, call_id.as_str());
-        let Some(agent) = self.agents.get_mut(*connection) else {
-            return;
-        };
-        if agent.subscriptions.len() >= SUBSCRIPTIONS {
-            static SAID: Seldom = Seldom::new();
-            if SAID.is_due() {
-                tracing::warn!(
-                    max = SUBSCRIPTIONS,
-                    "an agent has too many subscriptions: events are dropped"
-                );
-            }
-            return;
+        static SAID: Seldom = Seldom::new();
+        if SAID.is_due() {
+            tracing::warn!(
+                max = SUBSCRIPTIONS,
+                "an agent has too many subscriptions: events are dropped"
+            );
         }
-        agent.subscriptions.insert(call_id.clone(), id.clone());
-        let owner = (*connection, call_id.clone());
-        self.subscriptions.insert(id.clone(), owner);
     }
 
-    /// Whose subscription has that id in that thread.
-    fn subscriber(&self, thread: &Identifier, id: &Identifier) -> Option<(ConnectionId, CallId)> {
-        let (connection, call_id) = self.subscriptions.get(id)?;
-        let agent = self.agents.get(*connection)?;
-        (agent.thread.as_ref() == Some(thread)).then(|| (*connection, call_id.clone()))
-    }
-
-    fn forget_subscription(
-        &mut self,
-        connection: ConnectionId,
-        call_id: &str,
-    ) -> Option<Identifier> {
-        let agent = self.agents.get_mut(connection)?;
-        let id = agent.subscriptions.remove(call_id)?;
+    /// The tool call that goes on no more for the agent.
+    fn unsubscribe(&mut self, call_id: &str) -> Option<Identifier> {
+        let mut all = self.subscriptions.iter();
+        let (id, _) = all.find(|(_, it)| it.as_str() == call_id)?;
+        let id = id.clone();
         self.subscriptions.remove(&id);
         Some(id)
     }
+}
 
-    /// Passes an event on. It may come before the result that begins its subscription.
-    pub(super) fn event(&mut self, event: SubscriptionEvent) {
-        let (thread, id) = (&event.group_id, &event.tool_call_id);
-        let is_final = event.is_final.unwrap_or_default();
-        let (connection, call_id) = if let Some(owner) = self.subscriber(thread, id) {
-            owner
-        } else if let Some(key) = self.calls.find(thread, id)
-            && let Some(running) = self.calls.get_mut(key)
-            && !running.is_final
+impl ToolServerApp<'_> {
+    /// A call has its result, and sends events from now on, unless its agent has too many subscriptions.
+    pub(super) fn subscribe(&mut self, running: Running) {
+        if !running.is_final
+            && let Some(session) = self.agents.session(running.connection)
         {
-            running.is_final = is_final;
-            (running.connection, running.call_id.clone())
-        } else {
+            session.subscribe(running.id, running.call_id);
+        }
+    }
+
+    /// Passes an event on.
+    pub(super) fn event(&mut self, event: SubscriptionEvent) {
+        let SubscriptionEvent {
+            group_id: thread,
+            tool_call_id: id,
+            text,
+            associative,
+            is_final,
+        } = event;
+        let is_final = is_final.unwrap_or_default();
+        let call_id = self.begun_by(&thread, &id, is_final);
+        let session = self.agents.in_thread(&thread);
+        let session = session.filter(|(_, session)| session.notifications);
+        let (Some(call_id), Some((connection, _))) = (call_id, session) else {
             return self.parts.counters().events_dropped.add();
         };
-        if is_final {
-            self.forget_subscription(connection, call_id.as_str());
-        }
-        let agent = self.agents.get(connection);
-        if agent.is_none_or(|agent| !agent.notifications) {
-            return self.parts.counters().events_dropped.add();
-        }
-        let mut data = json!({ "callId": call_id.as_str(), "text": event.text });
+        let mut data = json!({ "callId": call_id.as_str(), "text": text });
         for (key, flag) in [
-            ("associative", event.associative.unwrap_or_default()),
+            ("associative", associative.unwrap_or_default()),
             ("final", is_final),
         ] {
             if flag {
@@ -109,14 +85,30 @@ impl ToolServerApp<'_> {
         self.parts.counters().events.add();
     }
 
+    /// The agent's id of the call that sends an event, which may come before the result that begins its
+    /// subscription. No more events come after one that `is_final`.
+    fn begun_by(&mut self, thread: &Identifier, id: &Identifier, is_final: bool) -> Option<CallId> {
+        if let Some(running) = self.calls.get_mut(Some(thread), id) {
+            if running.is_final {
+                return None;
+            }
+            running.is_final = is_final;
+            return Some(running.call_id.clone());
+        }
+        let (_, session) = self.agents.in_thread(thread)?;
+        match is_final {
+            true => session.subscriptions.remove(id),
+            false => session.subscriptions.get(id).cloned(),
+        }
+    }
+
     /// An agent has cancelled a call, and so ends the subscription it may have left behind.
     pub(super) fn unsubscribe(&mut self, connection: ConnectionId, call_id: &str) {
-        if let Some(id) = self.forget_subscription(connection, call_id)
-            && let Some(agent) = self.agents.get(connection)
-            && let Some(thread) = &agent.thread
+        if let Some(session) = self.agents.session(connection)
+            && let Some(id) = session.unsubscribe(call_id)
         {
-            let notices = &self.parts.notices;
-            notices.cancelled(thread, &id, None, &self.broker.keep);
+            let (thread, keep) = (&session.thread, &self.broker.keep);
+            self.parts.notices.cancelled(thread, &id, None, keep);
         }
     }
 }
