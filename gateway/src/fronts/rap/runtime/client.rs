@@ -67,7 +67,7 @@ impl ToolServerClient {
     /// The text of the toolset.
     pub async fn toolset(&self) -> Result<Vec<u8>, String> {
         let url = self.server.at(TOOLSET_PATH);
-        let request = self.request(Method::GET, &url, TOOLSET_TIMEOUT)?;
+        let request = self.request(Method::GET, url, TOOLSET_TIMEOUT);
         let sent = request.header(ACCEPT, JSON).send().await;
         let mut response = sent.map_err(describe)?;
         if !response.status().is_success() {
@@ -91,8 +91,7 @@ impl ToolServerClient {
     /// Sends an invocation once. The answer's body is not read.
     pub async fn invoke(&self, endpoint: &Url, body: Bytes) -> Result<Response, reqwest::Error> {
         let within = self.limits.invoke_timeout;
-        let request = self.to(Method::POST, endpoint.clone(), within);
-        request.header(CONTENT_TYPE, JSON).body(body).send().await
+        self.post(endpoint.clone(), within, body).send().await
     }
 
     /// Sends a notification once, whether or not it gets through. Takes no longer than the notice
@@ -101,8 +100,7 @@ impl ToolServerClient {
         let within = self.limits.notice_timeout;
         let sending = async {
             let _turn = self.notices.acquire().await;
-            let request = self.request(Method::POST, &self.server.at(path), within)?;
-            let sent = request.header(CONTENT_TYPE, JSON).body(body).send().await;
+            let sent = self.post(self.server.at(path), within, body).send().await;
             sent.map(|answer| answer.status()).map_err(describe)
         };
         let counters = &self.metrics.tool_servers;
@@ -116,17 +114,12 @@ impl ToolServerClient {
         tracing::debug!(server = ?self.server, path, lost, "notification not acknowledged");
     }
 
-    fn request(
-        &self,
-        method: Method,
-        url: &str,
-        within: Duration,
-    ) -> Result<RequestBuilder, String> {
-        let url = Url::parse(url).map_err(|error| error.to_string())?;
-        Ok(self.to(method, url, within))
+    fn post(&self, url: Url, within: Duration, body: Bytes) -> RequestBuilder {
+        let request = self.request(Method::POST, url, within);
+        request.header(CONTENT_TYPE, JSON).body(body)
     }
 
-    fn to(&self, method: Method, url: Url, within: Duration) -> RequestBuilder {
+    fn request(&self, method: Method, url: Url, within: Duration) -> RequestBuilder {
         let authorization = self.server.authorization(&url).cloned();
         let client = match same_host(&url, self.server.base()) {
             true => &self.http,

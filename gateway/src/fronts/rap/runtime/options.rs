@@ -82,8 +82,10 @@ pub struct ToolServer {
 
 impl ToolServer {
     /// The URL of `path`, which starts with `/`, under the server's base.
-    pub fn at(&self, path: &str) -> String {
-        format!("{}{path}", self.base.as_str().trim_end_matches('/'))
+    pub fn at(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
+        url
     }
 
     /// The `Authorization` for a request to `url`: the token goes to its own server only, whatever
@@ -174,10 +176,10 @@ mod tests {
     fn tool_servers_are_named_again_and_again_or_in_a_list() {
         let line = "serve --tool-server http://a/ --tool-server s@http://b,https://c";
         let config = Line::parse_from(line.split(' ')).options;
-        let bases = config.servers.iter().map(|it| it.at(""));
+        let urls = config.servers.iter().map(|it| it.at("/x").to_string());
         assert_eq!(
-            bases.collect::<Vec<_>>(),
-            ["http://a", "http://b", "https://c"]
+            urls.collect::<Vec<_>>(),
+            ["http://a/x", "http://b/x", "https://c/x"]
         );
     }
 
@@ -200,9 +202,9 @@ mod tests {
     #[test]
     fn slashes_at_the_end_are_trimmed() {
         for base in ["http://a:1/rap", "http://a:1/rap/", "http://a:1/rap//"] {
-            assert_eq!(server(base).at("/x"), "http://a:1/rap/x");
+            assert_eq!(server(base).at("/x").as_str(), "http://a:1/rap/x");
         }
-        assert_eq!(server("https://a").at("/x"), "https://a/x");
+        assert_eq!(server("https://a").at("/x").as_str(), "https://a/x");
     }
 
     #[test]
@@ -223,7 +225,7 @@ mod tests {
     fn a_url_may_hold_an_at_sign() {
         let server = server("http://a/@http://b");
         assert_eq!(server.authorization(server.base()), None);
-        assert_eq!(server.at("/x"), "http://a/@http://b/x");
+        assert_eq!(server.at("/x").as_str(), "http://a/@http://b/x");
     }
 
     #[test]
