@@ -16,7 +16,7 @@ use super::names::Identifier;
 pub const TOOLSET_PATH: &str = "/.well-known/rap-toolset";
 
 /// A tool server's manifest.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Toolset {
     /// 1 to 128 characters.
@@ -32,7 +32,7 @@ pub struct Toolset {
 }
 
 /// One tool of a [`Toolset`].
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
     /// See [`is_tool_name`](crate::fronts::rap::names::is_tool_name).

@@ -39,21 +39,19 @@ pub(super) async fn discover(
     known: watch::Sender<Known>,
 ) {
     let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
-    let mut text = Vec::new();
     let mut failing: Option<Instant> = None;
     loop {
-        let found = tokio::select! {
-            found = look_at(&client) => found,
+        let text = tokio::select! {
+            text = client.toolset() => text,
             () = known.closed() => return,
         };
-        let pause = match found {
-            Ok((read, toolset)) => {
+        let pause = match text.and_then(|text| read(&text, client.server.base())) {
+            Ok(toolset) => {
                 if failing.take().is_some() {
                     tracing::info!(server = ?client.server, "tool server is back");
                 }
                 pauses.reset();
-                if read != text || known.borrow().is_none() {
-                    text = read;
+                if known.borrow().as_deref() != Some(&toolset) {
                     known.send_replace(Some(Arc::new(toolset)));
                 }
                 limits.refresh_interval
@@ -79,13 +77,6 @@ pub(super) async fn discover(
             () = known.closed() => return,
         }
     }
-}
-
-/// The toolset, and the text it was read from.
-async fn look_at(client: &ToolServerClient) -> Result<(Vec<u8>, Toolset), String> {
-    let text = client.toolset().await?;
-    let toolset = read(&text, client.server.base())?;
-    Ok((text, toolset))
 }
 
 /// Reads the toolset of the tool server at `base`. One bad tool makes all of it unusable, as RAP
