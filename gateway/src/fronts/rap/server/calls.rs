@@ -106,43 +106,33 @@ impl Calls {
     }
 
     /// What cancels that call in that thread, where `viewer` may. An operator may mean the calls of
-    /// several callers.
+    /// several callers. Without an id the thread is closed: all its calls are meant, and their results
+    /// are unwanted.
     pub(super) fn cancellers(
         &self,
         thread: &str,
-        id: &str,
+        id: Option<&str>,
         app: Option<&str>,
         viewer: &Identity,
     ) -> Vec<Canceller> {
         let threads = self.threads.lock();
         let entries = threads.get(thread).into_iter().flatten();
-        let meant = entries.filter(|it| it.name.id.as_str() == id && it.is_meant(app, viewer));
-        meant.filter_map(|it| it.canceller.lock().clone()).collect()
-    }
-
-    /// Closes a thread, as far as `viewer` may: its results are unwanted. What cancels its calls.
-    pub(super) fn close(
-        &self,
-        thread: &str,
-        app: Option<&str>,
-        viewer: &Identity,
-    ) -> Vec<Canceller> {
-        let threads = self.threads.lock();
-        let entries = threads.get(thread).into_iter().flatten();
-        let meant = entries.filter(|it| it.is_meant(app, viewer));
-        let closed = meant.inspect(|it| it.unwanted.cancel());
-        closed
-            .filter_map(|it| it.canceller.lock().clone())
-            .collect()
-    }
-}
-
-impl Entry {
-    fn is_meant(&self, app: Option<&str>, viewer: &Identity) -> bool {
-        let Name {
-            owner, app: its, ..
-        } = &self.name;
-        app.is_none_or(|app| app == its) && viewer.may_see(owner, Some(its))
+        let meant = entries.filter(|it| {
+            let Name {
+                owner, app: its, ..
+            } = &it.name;
+            id.is_none_or(|id| id == it.name.id.as_str())
+                && app.is_none_or(|app| app == its)
+                && viewer.may_see(owner, Some(its))
+        });
+        let mut cancellers = Vec::new();
+        for entry in meant {
+            if id.is_none() {
+                entry.unwanted.cancel();
+            }
+            cancellers.extend(entry.canceller.lock().clone());
+        }
+        cancellers
     }
 }
 
@@ -206,7 +196,7 @@ mod tests {
         }
 
         fn seen(&self, thread: &str, app: Option<&str>, viewer: &Identity) -> usize {
-            let found = self.calls.cancellers(thread, "1", app, viewer);
+            let found = self.calls.cancellers(thread, Some("1"), app, viewer);
             found.len()
         }
     }
@@ -228,7 +218,7 @@ mod tests {
         assert_eq!(it.seen("t", None, &alice), 2);
         assert_eq!((it.seen("t", None, &bob), it.seen("u", None, &bob)), (1, 0));
         assert_eq!(it.seen("t", None, &Identity::anyone()), 3);
-        assert_eq!(it.calls.close("t", Some("a"), &alice).len(), 1);
+        assert_eq!(it.calls.cancellers("t", None, Some("a"), &alice).len(), 1);
         let unwanted = all.iter().flatten();
         let unwanted = unwanted.map(|(_, it)| it.unwanted().is_cancelled());
         assert_eq!(unwanted.collect::<Vec<_>>(), [true, false, false, false]);
@@ -246,7 +236,7 @@ mod tests {
         assert_eq!(it.seen("t", None, &alice), 0);
         let again = it.begin(&alice, "a", "t", "1");
         assert!(again.is_ok());
-        assert_eq!(it.calls.close("t", None, &alice).len(), 1);
+        assert_eq!(it.calls.cancellers("t", None, None, &alice).len(), 1);
         assert!(
             undelivered.unwanted().is_cancelled(),
             "its result is not in time"

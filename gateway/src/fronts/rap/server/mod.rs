@@ -29,9 +29,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::Response;
 use axum::routing::{get, post};
 use tokio::task::spawn_blocking;
 
@@ -39,7 +38,7 @@ pub use options::Options;
 
 pub use super::egress::AllowedHost;
 use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
-use crate::fronts::refusal::Refusal;
+use crate::fronts::refusal::{Refusal, json_text};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use caphost::call::{Code, Error};
@@ -107,8 +106,7 @@ async fn manifest(
             return Err(Refusal::new(StatusCode::NOT_FOUND, error));
         };
         turn.end(text.len());
-        let kind = HeaderValue::from_static("application/json");
-        Ok(([(CONTENT_TYPE, kind)], text).into_response())
+        Ok(json_text(StatusCode::OK, text))
     };
     // It may take milliseconds, for which nothing else is to wait.
     spawn_blocking(make).await.map_err(|error| {

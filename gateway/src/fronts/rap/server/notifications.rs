@@ -11,7 +11,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
 
-use super::request::{Target, read_json};
+use super::request::{Target, parse, read};
 use super::state::RapServer;
 use crate::cluster::Notice;
 use crate::fronts::rap::names::Identifier;
@@ -19,11 +19,7 @@ use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
-use crate::gateway::calls::Canceller;
-use crate::seldom::SeldomOf;
 use crate::tokens::Identity;
-use crate::wire::for_log;
-use caphost::call::Stop;
 
 /// How many bytes a notification may have: two ids, and room for members we do not know.
 const BODY_BYTES: usize = 64 << 10;
@@ -74,43 +70,38 @@ fn may_be_ours(id: &str) -> bool {
 }
 
 impl RapServer {
-    fn cancel_everywhere(self: &Arc<Self>, notice: Notice) {
+    fn cancel_everywhere(&self, notice: Notice) {
         self.cancel(&notice);
         if let Some(workers) = self.hub.workers() {
             workers.tell_all(notice);
         }
     }
 
-    /// Cancels what is meant of the calls here.
-    pub(super) fn cancel(self: &Arc<Self>, notice: &Notice) {
-        let (found, thread, by, reason) = match notice {
+    /// Cancels what is meant of the calls here. The runtime learns what comes of it from their results.
+    pub(super) fn cancel(&self, notice: &Notice) {
+        let (thread, id, app, by, reason) = match notice {
             Notice::CancelToolCall {
                 thread_id,
                 tool_call_id,
                 app,
                 by,
-            } => {
-                let app = app.as_deref();
-                let found = self.calls.cancellers(thread_id, tool_call_id, app, by);
-                (found, thread_id, by, CANCELLED)
-            }
-            Notice::CloseThread { thread_id, app, by } => {
-                let app = app.as_deref();
-                self.sessions.close_thread(thread_id, |owner, its| {
-                    app.is_none_or(|app| its == Some(app)) && by.may_see(owner, its)
-                });
-                let found = self.calls.close(thread_id, app, by);
-                (found, thread_id, by, CLOSED)
-            }
+            } => (thread_id, Some(&**tool_call_id), app, by, CANCELLED),
+            Notice::CloseThread { thread_id, app, by } => (thread_id, None, app, by, CLOSED),
             _ => return,
         };
+        let app = app.as_deref();
+        if id.is_none() {
+            self.sessions.close_thread(thread, |owner, its| {
+                app.is_none_or(|app| its == Some(app)) && by.may_see(owner, its)
+            });
+        }
+        let found = self.calls.cancellers(thread, id, app, by);
         if found.is_empty() {
             // Most often it has ended, or is another server's: every server is told.
             tracing::debug!(?thread, "cancel: no such tool call");
         }
         for canceller in found {
-            let server = self.clone();
-            tokio::spawn(server.see_cancelled(canceller, reason, thread.clone(), by.clone()));
+            drop(canceller.cancel(Some(reason.into())));
         }
     }
 
@@ -131,41 +122,7 @@ impl RapServer {
                 wait,
             )
         })?;
-        let notification = read_json(&parts.headers, body, BODY_BYTES).await?;
+        let notification = parse(&read(&parts.headers, body, BODY_BYTES).await?)?;
         Ok((caller, app, notification))
-    }
-
-    /// Cancels a call and logs what came of it. The runtime learns that from the call's result.
-    async fn see_cancelled(
-        self: Arc<Self>,
-        canceller: Canceller,
-        reason: &'static str,
-        thread_id: String,
-        by: Identity,
-    ) {
-        let confirmation = canceller.cancel(Some(reason.into())).await;
-        let cancelled = confirmation.cancelled();
-        let stop = confirmation.stop.map(Stop::as_str);
-        let why = confirmation.reason.map(for_log);
-        let Some(error) = confirmation.error else {
-            tracing::debug!(?thread_id, cancelled, why, stop, "cancel");
-            return;
-        };
-        let (code, message) = (for_log(error.code), for_log(error.message));
-        static NOT_CANCELLED: SeldomOf = SeldomOf::new();
-        match NOT_CANCELLED.is_due(&by.name) {
-            Some(passed_over) => {
-                let by = &*by.name;
-                tracing::warn!(
-                    ?thread_id,
-                    code,
-                    message,
-                    by,
-                    passed_over,
-                    "a tool call was not cancelled"
-                );
-            }
-            None => tracing::debug!(?thread_id, code, message, "a tool call was not cancelled"),
-        }
     }
 }

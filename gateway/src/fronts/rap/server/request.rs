@@ -1,11 +1,10 @@
 //! Requests to the tool server: which app they are for, and what is in them.
 
 use axum::body::{Body, to_bytes};
-use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{FromRequestParts, RawPathParams};
-use axum::http::StatusCode;
+use axum::extract::{FromRequestParts, Path};
 use axum::http::header::{HOST, HeaderMap, HeaderName};
 use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use url::{Url, form_urlencoded};
@@ -33,34 +32,31 @@ impl<S: Send + Sync> FromRequestParts<S> for Target {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
-        let in_path = match RawPathParams::from_request_parts(parts, state).await {
-            Ok(params) => {
-                let app = params.iter().find(|(name, _)| *name == "app");
-                app.map(|(_, app)| app.to_string())
-            }
-            Err(RawPathParamsRejection::MissingPathParams(_)) => None,
-            Err(error) => return Err(Refusal::invalid(error.body_text())),
-        };
-        if in_path.is_some() {
+        let in_path = Option::<Path<String>>::from_request_parts(parts, state).await;
+        let in_path = in_path.map_err(|error| Refusal::invalid(error.body_text()))?;
+        if let Some(Path(app)) = in_path {
             return Ok(Target {
-                app: in_path,
+                app: Some(app),
                 in_path: true,
             });
         }
-        let query = parts.uri.query().unwrap_or_default().as_bytes();
-        let app = form_urlencoded::parse(query).find(|(name, _)| name == "app");
-        // `?app=` alone asks for none in particular.
-        let app = app
-            .map(|(_, app)| app.into_owned())
-            .filter(|app| !app.is_empty());
-        Ok(Target {
-            app,
-            in_path: false,
-        })
+        Ok(Target::in_query(&parts.uri))
     }
 }
 
 impl Target {
+    /// The one that the query names, if any.
+    fn in_query(uri: &Uri) -> Self {
+        let query = uri.query().unwrap_or_default().as_bytes();
+        let app = form_urlencoded::parse(query).find(|(name, _)| name == "app");
+        // `?app=` alone asks for none in particular.
+        let app = app.map(|(_, app)| app.into_owned());
+        Target {
+            app: app.filter(|app| !app.is_empty()),
+            in_path: false,
+        }
+    }
+
     /// The URL of the endpoint, as the sender of a request with these headers reaches it.
     pub(super) fn endpoint(&self, headers: &HeaderMap, secure: bool) -> Option<Url> {
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -91,15 +87,6 @@ impl Target {
     }
 }
 
-/// Reads a JSON object of at most `limit` bytes.
-pub(super) async fn read_json<T: DeserializeOwned>(
-    headers: &HeaderMap,
-    body: Body,
-    limit: usize,
-) -> Result<T, Refusal> {
-    parse(&read(headers, body, limit).await?)
-}
-
 /// Reads a body of at most `limit` bytes whose `Content-Type` is JSON.
 pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
     if content_type(headers) != "application/json" {
@@ -107,12 +94,8 @@ pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Resul
         let error = Error::new(Code::INVALID_TYPE, message);
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
-    to_bytes(body, limit).await.map_err(|error| {
-        // It is too long, or the connection broke and nobody reads the answer.
-        tracing::debug!(%error, "body");
-        let error = Error::invalid_params(format!("The body has more than {limit} bytes"));
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
-    })
+    let body = to_bytes(body, limit).await;
+    body.map_err(|error| Refusal::unread(&error, limit))
 }
 
 /// Reads a JSON object.
@@ -131,16 +114,15 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
     use axum::http::header::CONTENT_TYPE;
-    use axum::http::{HeaderValue, Request};
     use axum::response::IntoResponse;
     use serde_json::{Map, Value};
 
     use super::*;
 
-    async fn target(uri: &str) -> Target {
-        let (mut parts, ()) = Request::get(uri).body(()).unwrap().into_parts();
-        Target::from_request_parts(&mut parts, &()).await.unwrap()
+    fn target(uri: &'static str) -> Target {
+        Target::in_query(&Uri::from_static(uri))
     }
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
@@ -150,14 +132,14 @@ mod tests {
         pairs.iter().map(pair).collect()
     }
 
-    #[tokio::test]
-    async fn an_app_named_in_the_query_stays_there() {
+    #[test]
+    fn an_app_named_in_the_query_stays_there() {
         let host = headers(&[("host", "127.0.0.1:8787")]);
         let url = |target: Target| target.endpoint(&host, false).unwrap().to_string();
-        assert_eq!(url(target("/x").await), "http://127.0.0.1:8787/invoke");
-        assert_eq!(url(target("/x?app=").await), "http://127.0.0.1:8787/invoke");
+        assert_eq!(url(target("/x")), "http://127.0.0.1:8787/invoke");
+        assert_eq!(url(target("/x?app=")), "http://127.0.0.1:8787/invoke");
         assert_eq!(
-            url(target("/x?token=secret&app=a%20%2Fb").await),
+            url(target("/x?token=secret&app=a%20%2Fb")),
             "http://127.0.0.1:8787/invoke?app=a+%2Fb"
         );
     }
@@ -173,9 +155,9 @@ mod tests {
         assert_eq!(url.as_str(), "https://a.example/rap/a%2Fb%20%C3%BC/invoke");
     }
 
-    #[tokio::test]
-    async fn the_scheme_is_how_the_client_reached_the_first_of_us() {
-        let any = target("/x").await;
+    #[test]
+    fn the_scheme_is_how_the_client_reached_the_first_of_us() {
+        let any = target("/x");
         let scheme = |proto: &'static str, secure| {
             let headers = headers(&[("host", "a"), ("x-forwarded-proto", proto)]);
             any.endpoint(&headers, secure).unwrap().scheme().to_string()
@@ -191,7 +173,8 @@ mod tests {
         if let Some(kind) = kind {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         }
-        match read_json::<Map<String, Value>>(&headers, body.into(), 10).await {
+        let read = read(&headers, body.into(), 10).await;
+        match read.and_then(|body| parse::<Map<String, Value>>(&body)) {
             Ok(_) => 200,
             Err(refusal) => refusal.into_response().status().as_u16(),
         }
