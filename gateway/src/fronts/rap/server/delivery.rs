@@ -156,43 +156,40 @@ impl Failure {
 /// How many results are sent at once.
 #[derive(Debug)]
 struct SendLimits {
-    /// For each owner, by URL and by origin, while somebody sends or waits.
+    /// Places to send to, while somebody does or waits.
     places: InUse<String, Semaphore>,
-    /// By owner.
-    owners: InUse<String, Semaphore>,
     /// How many one owner may have.
     share: usize,
-    all: Arc<Semaphore>,
 }
 
 /// The right to send to a URL, until it is dropped.
-type SendPermits = [OwnedSemaphorePermit; 4];
+type SendPermits = Vec<OwnedSemaphorePermit>;
 
 impl SendLimits {
     fn new(share: usize) -> Self {
         SendLimits {
             places: InUse::default(),
-            owners: InUse::default(),
             share,
-            all: Arc::new(Semaphore::new(IN_ALL)),
         }
     }
 
     /// Waits until a result of `owner` may be sent to `url`.
     async fn acquire(&self, owner: &str, url: &Url) -> Result<SendPermits, AcquireError> {
+        let host = url.origin().ascii_serialization();
         // The narrowest first: one that waits for a URL that hangs must hold no place of others. No URL
         // and no origin has a space in it.
-        let at_url = format!("{url} {owner}");
-        let at_url = self.places.get(&at_url, || permits(PER_URL));
-        let at_url = at_url.acquire_owned().await?;
-        let host = url.origin().ascii_serialization();
-        let at_host = format!("{host} {owner}");
-        let at_host = self.places.get(&at_host, || permits(PER_HOST));
-        let at_host = at_host.acquire_owned().await?;
-        let own = self.owners.get(owner, || permits(self.share));
-        let own = own.acquire_owned().await?;
-        let anywhere = self.all.clone().acquire_owned().await?;
-        Ok([at_url, at_host, own, anywhere])
+        let places = [
+            (format!("{url} {owner}"), PER_URL),
+            (format!("{host} {owner}"), PER_HOST),
+            (format!("anywhere {owner}"), self.share),
+            ("anywhere".into(), IN_ALL),
+        ];
+        let mut held = Vec::with_capacity(places.len());
+        for (place, most) in places {
+            let place = self.places.get(&place, || permits(most));
+            held.push(place.acquire_owned().await?);
+        }
+        Ok(held)
     }
 }
 
@@ -242,7 +239,7 @@ mod tests {
         busy.pop();
         assert!(at_once(&limits, "http://a/1").await.is_some());
         busy.clear();
-        assert_eq!(limits.all.available_permits(), IN_ALL);
+        assert_eq!(limits.places.in_use(), 0);
     }
 
     #[tokio::test]
