@@ -34,7 +34,7 @@ const MAX_URL_BYTES: usize = 8 << 10;
 /// How many characters of tool names are told when a tool is unknown.
 const TOLD_CHARS: usize = 1_000;
 /// Timers of an app may be a little early.
-const EARLY_MILLIS: u128 = 20;
+const EARLY: Duration = Duration::from_millis(20);
 
 /// Takes an invocation. What is wrong with the message is answered with a 4xx; what is wrong with
 /// the call comes as its result.
@@ -278,23 +278,18 @@ impl Pending {
     }
 
     /// Gives a cancelled call its reason if its time was up: the outcome has none.
-    fn explained(&self, outcome: Outcome) -> Outcome {
+    fn explained(&self, mut outcome: Outcome) -> Outcome {
         let timeout = self.server.options.call_timeout;
-        let late = self.since.elapsed().as_millis() + EARLY_MILLIS >= timeout.as_millis();
-        match outcome {
-            Outcome::Cancelled {
-                reason: None,
-                by_caller: false,
-                stop,
-                by,
-            } if late => Outcome::Cancelled {
-                reason: Some(format!("it did not end within {timeout:?}")),
-                by_caller: false,
-                stop,
-                by,
-            },
-            other => other,
+        if let Outcome::Cancelled {
+            reason: reason @ None,
+            by_caller: false,
+            ..
+        } = &mut outcome
+            && self.since.elapsed() + EARLY >= timeout
+        {
+            *reason = Some(format!("it did not end within {timeout:?}"));
         }
+        outcome
     }
 
     async fn deliver(self, body: Body, unwanted: &CancellationToken) {
