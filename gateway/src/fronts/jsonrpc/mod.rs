@@ -25,10 +25,10 @@ use axum::routing::any;
 
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shares::{Full, Holder, Share, Shares};
-use crate::fronts::socket::{PeerAddress, RETRY_SHARE, Socket, SocketRequest, serve_socket};
+use crate::fronts::shares::{Full, Holder, Shares};
+use crate::fronts::socket::{PeerAddress, RETRY_SHARE, SocketRequest, serve_socket};
 use crate::gateway::Hub;
-use crate::tokens::{Identity, Role};
+use crate::tokens::Role;
 use peer::Peer;
 
 /// The subprotocol a browser offers beside a token's.
@@ -65,44 +65,26 @@ async fn open(
     let holder = Holder::of(&hub, &owner, address.ip());
     let room = shared.room.take(&holder).map_err(no_room)?;
     let app = request.app();
-    Ok(request.accept(PROTOCOL, &hub.limits, |socket| {
-        shared.serve(socket, owner, holder, room, app)
-    }))
-}
-
-fn no_room(full: Full) -> Refusal {
-    let (status, message) = match full {
-        Full::All(max) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            format!("{max} JSON-RPC peers are connected, and no more are accepted"),
-        ),
-        Full::Share(max) => (
-            StatusCode::TOO_MANY_REQUESTS,
-            format!("{max} JSON-RPC peers of yours are connected, and no more are accepted"),
-        ),
-    };
-    Refusal::later(status, message, RETRY_SHARE)
-}
-
-impl Jsonrpc {
-    async fn serve(
-        self,
-        socket: Socket,
-        owner: Identity,
-        holder: Holder,
-        room: Share,
-        app: Option<String>,
-    ) {
-        let hub = self.hub.clone();
+    let limits = hub.limits.clone();
+    Ok(request.accept(PROTOCOL, &limits, async move |socket| {
         let _connected = hub.connected();
         let number = hub.next_number();
         tracing::debug!(number, owner = &*owner.name, "JSON-RPC peer connected");
         let queued = hub.queue(&owner.name);
         let outbox = queued.outbox.clone();
-        let peer = Peer::new(self, owner, holder, room, app, outbox.clone());
+        let peer = Peer::new(shared, owner, holder, room, app, outbox.clone());
         let ending = tokio::spawn(peer.clone().end_with_gateway());
         serve_socket(socket, &hub.limits, peer, outbox).await;
         ending.abort();
         tracing::debug!(number, "JSON-RPC peer gone");
-    }
+    }))
+}
+
+fn no_room(full: Full) -> Refusal {
+    let (status, max, whose) = match full {
+        Full::All(max) => (StatusCode::SERVICE_UNAVAILABLE, max, ""),
+        Full::Share(max) => (StatusCode::TOO_MANY_REQUESTS, max, " of yours"),
+    };
+    let message = format!("{max} JSON-RPC peers{whose} are connected, and no more are accepted");
+    Refusal::later(status, message, RETRY_SHARE)
 }

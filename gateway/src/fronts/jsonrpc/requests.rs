@@ -15,7 +15,7 @@ use super::peer::Peer;
 use crate::broker::CapabilityInfo;
 use crate::fronts::lists::Turn;
 use crate::fronts::refusal::Refusal;
-use crate::gateway::calls::{AbpError, Call, CancelNotice, NewCall, Outcome, Step};
+use crate::gateway::calls::{Call, CancelNotice, NewCall, Outcome, Step};
 use crate::seldom::Seldom;
 use crate::wire::abp::{self, Called};
 use crate::wire::json_rpc::{self as message, Id, RpcError, code};
@@ -91,29 +91,25 @@ impl Peer {
 
     /// The answer to a `_capabilities/list` whose turn it is.
     fn listed(&self, turn: Result<Turn, Refusal>, id: &Id) -> String {
-        let turn = match turn {
-            Ok(turn) => turn,
-            Err(refusal) => return message::failed(id.value(), &refusal.error).to_string(),
-        };
-        let offer = self.hub.offer(self.app.as_deref());
-        let offer = offer.map_err(|error| AbpError::from(&error));
-        let offer = offer.and_then(|offer| match self.owner.may_reach(&offer.app.id) {
-            true => Ok(offer),
-            false => {
-                let message = "The token is for another app";
-                Err(AbpError::new(Code::PERMISSION_DENIED, message))
+        let offered = turn.map_err(|refusal| refusal.error).and_then(|turn| {
+            let offer = self.hub.offer(self.app.as_deref())?;
+            match self.owner.may_reach(&offer.app.id) {
+                true => Ok((turn, offer)),
+                false => {
+                    let message = "The token is for another app";
+                    Err(Error::new(Code::PERMISSION_DENIED, message))
+                }
             }
         });
-        match offer {
-            Ok(offer) => {
-                let documents: Vec<_> = offer.capabilities.iter().map(document).collect();
-                let result = BTreeMap::from([("capabilities", documents)]);
-                let answer = message::success(id.value(), &result);
-                turn.end(answer.len());
-                answer
-            }
-            Err(error) => failed(id, &error).to_string(),
-        }
+        let (turn, offer) = match offered {
+            Ok(offered) => offered,
+            Err(error) => return message::failed(id.value(), &error).to_string(),
+        };
+        let documents: Vec<_> = offer.capabilities.iter().map(document).collect();
+        let result = BTreeMap::from([("capabilities", documents)]);
+        let answer = message::success(id.value(), &result);
+        turn.end(answer.len());
+        answer
     }
 
     /// Whether no more requests are accepted, which the peer is told.
@@ -235,7 +231,11 @@ impl Calling {
         let id = self.id.value();
         match outcome {
             Outcome::Done { data, metadata } => message::success(id, &Done { data, metadata }),
-            Outcome::Failed(error) => failed(&self.id, &error).to_string(),
+            Outcome::Failed(error) => {
+                let code = message::rpc_code(&error.code);
+                let error = RpcError::of_abp(code, &error.body);
+                error.answer(id).to_string()
+            }
             Outcome::Cancelled { stop, by, .. } => {
                 message::cancelled(&self.id, &self.capability, stop, by).to_string()
             }
@@ -277,12 +277,6 @@ fn read_call(params: Option<&str>) -> Result<(Called, Json), Error<Value>> {
         }
     });
     Ok((read, Json::from(String::from_utf8_lossy(own).into_owned())))
-}
-
-/// The answer to a request that failed as `error` says.
-fn failed(id: &Id, error: &AbpError) -> Value {
-    let code = message::rpc_code(&error.code);
-    RpcError::of_abp(code, &error.body).answer(id.value())
 }
 
 /// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
