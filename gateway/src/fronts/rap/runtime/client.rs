@@ -37,10 +37,12 @@ pub(crate) const NOTICES_AT_ONCE: usize = 64;
 /// Sends requests to one tool server, with its token.
 pub(super) struct ToolServerClient {
     pub server: ToolServer,
+    pub limits: RuntimeLimits,
+    /// Where what is sent to it is sent from.
+    pub tasks: Handle,
     http: Client,
     /// For endpoints on another host than the server's: that host the server has named.
     elsewhere: Client,
-    limits: Arc<RuntimeLimits>,
     metrics: Arc<Metrics>,
     invocations: Semaphore,
     notices: Semaphore,
@@ -50,11 +52,12 @@ impl ToolServerClient {
     pub fn new(
         server: ToolServer,
         [http, elsewhere]: [Client; 2],
-        limits: Arc<RuntimeLimits>,
+        limits: RuntimeLimits,
         metrics: Arc<Metrics>,
     ) -> Self {
         ToolServerClient {
             server,
+            tasks: Handle::current(),
             http,
             elsewhere,
             invocations: Semaphore::new(limits.invocations_at_once),
@@ -143,25 +146,9 @@ pub(super) struct Underway {
 
 /// Notifies every tool server: a call was cancelled, a thread was closed. Best effort: each is sent
 /// once to each server, to all at the same time, and nobody waits.
-pub(super) struct Notices {
-    servers: Vec<Arc<ToolServerClient>>,
-    tasks: Handle,
-    limits: Arc<RuntimeLimits>,
-}
+pub(super) struct Notices(pub Vec<Arc<ToolServerClient>>);
 
 impl Notices {
-    pub fn new(
-        servers: Vec<Arc<ToolServerClient>>,
-        tasks: Handle,
-        limits: Arc<RuntimeLimits>,
-    ) -> Self {
-        Notices {
-            servers,
-            tasks,
-            limits,
-        }
-    }
-
     /// A call was cancelled. Its own server is told only once it has acknowledged the invocation, or
     /// has taken too long: before that it would not know the call.
     pub fn cancelled(
@@ -196,12 +183,12 @@ impl Notices {
         let Ok(body) = serde_json::to_vec(notice).map(Bytes::from) else {
             return;
         };
-        for server in &self.servers {
+        for server in &self.0 {
             let awaited = underway.take_if(|it| Arc::ptr_eq(&it.server, server));
+            let tasks = &server.tasks;
             let (server, body, keep) = (server.clone(), body.clone(), keep.clone());
-            let patience = self.limits.notice_timeout;
-            self.tasks.spawn(async move {
-                let _keep = keep;
+            tasks.spawn(async move {
+                let (_keep, patience) = (keep, server.limits.notice_timeout);
                 if let Some(Underway { mut delivery, .. }) = awaited
                     && timeout(patience, &mut delivery).await.is_err()
                 {

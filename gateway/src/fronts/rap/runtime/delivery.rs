@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::client::{ToolServerClient, describe};
-use super::options::RuntimeLimits;
 use crate::pauses::Pauses;
 use caphost::call::{Code, Error};
 
@@ -58,9 +57,9 @@ pub(super) async fn deliver(
     client: &ToolServerClient,
     endpoint: &Url,
     body: Bytes,
-    limits: &RuntimeLimits,
     dispatch: &Dispatch,
 ) -> Result<(), Undelivered> {
+    let limits = &client.limits;
     let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
     let (mut attempts, mut may_run) = (0, false);
     loop {

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::thread;
 
 use axum::Router;
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -54,9 +54,6 @@ pub struct Runtime {
     servers: Vec<Parts>,
 }
 
-/// The runtime while it runs; dropping it ends it.
-pub struct Started(#[expect(dead_code, reason = "held to be dropped")] Option<DropGuard>);
-
 impl Runtime {
     /// A runtime for a gateway that listens on `address`, with TLS or not. Its requests are tasks of the
     /// Tokio runtime in which this is called.
@@ -66,7 +63,6 @@ impl Runtime {
             public,
             limits,
         } = config;
-        let limits = Arc::new(limits);
         let elsewhere = Arc::new(Egress::default()).client(limits.invoke_timeout);
         let http = [http_client::client(limits.invoke_timeout), elsewhere];
         let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
@@ -75,18 +71,14 @@ impl Runtime {
             Arc::new(ToolServerClient::new(server, http, limits, metrics))
         };
         let clients: Vec<_> = servers.into_iter().map(client).collect();
-        let tasks = Handle::current();
-        let notices = Notices::new(clients.clone(), tasks.clone(), limits.clone());
-        let notices = Arc::new(notices);
+        let notices = Arc::new(Notices(clients.clone()));
         let parts = |client| {
             let (to_inbox, inbox) = mpsc::channel(CALLBACKS_QUEUED);
             Parts {
                 hub: hub.clone(),
-                tasks: tasks.clone(),
                 client,
                 notices: notices.clone(),
                 callbacks: Arc::new(CallbackEndpoint::new(&public, to_inbox, &hub)),
-                limits: limits.clone(),
                 look: Arc::default(),
                 inbox,
             }
@@ -101,10 +93,10 @@ impl Runtime {
         callbacks::routes(endpoints.collect())
     }
 
-    /// Begins to run, on a thread of its own where states are kept.
-    pub fn start(self) -> io::Result<Started> {
+    /// Begins to run, on a thread of its own where states are kept, until what it returns is dropped.
+    pub fn start(self) -> io::Result<Option<DropGuard>> {
         if self.servers.is_empty() {
-            return Ok(Started(None));
+            return Ok(None);
         }
         let over = CancellationToken::new();
         let timers = Builder::new_current_thread().enable_time().build()?;
@@ -123,7 +115,7 @@ impl Runtime {
         thread::Builder::new()
             .name("rap-runtime".into())
             .spawn(run)?;
-        Ok(Started(Some(over.drop_guard())))
+        Ok(Some(over.drop_guard()))
     }
 }
 

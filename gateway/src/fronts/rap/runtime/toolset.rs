@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep};
 use url::Url;
 
 use super::client::ToolServerClient;
-use super::options::RuntimeLimits;
 use crate::fronts::rap::egress::{Egress, same_host};
 use crate::fronts::rap::names::is_tool_name;
 use crate::fronts::rap::wire::{Tool, Toolset};
@@ -31,13 +30,13 @@ const MAX_NAME_CHARS: usize = 128;
 pub(super) type Known = Option<Arc<Toolset>>;
 
 /// Keeps `known` up to date until nobody reads it any more. A server that fails keeps its toolset
-/// for [`RuntimeLimits::gone_after`]. `look` asks for a look ahead of time.
+/// for [`gone_after`](super::RuntimeLimits::gone_after). `look` asks for a look ahead of time.
 pub(super) async fn discover(
     client: Arc<ToolServerClient>,
-    limits: Arc<RuntimeLimits>,
     look: Arc<Notify>,
     known: watch::Sender<Known>,
 ) {
+    let limits = &client.limits;
     let mut pauses = Pauses::new(limits.first_pause, limits.longest_pause);
     let mut failing: Option<Instant> = None;
     loop {

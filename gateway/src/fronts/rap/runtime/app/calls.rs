@@ -96,21 +96,17 @@ impl ToolServerApp<'_> {
         key: CallKey,
         call_id: CallId,
         tool: &str,
-        mut params: Value,
+        params: Value,
     ) -> Result<(), Error<Value>> {
+        let (connection, arguments): (ConnectionId, Map<String, Value>) =
+            serde_json::from_value(params).map_err(internal)?;
+        let session = self.agents.session(connection);
         let gone = || Error::new(Code::DISCONNECTED, "The agent is gone");
-        let connection = params[0].as_u64().and_then(|it| it.try_into().ok());
-        let connection: ConnectionId = connection.ok_or_else(gone)?;
-        let session = self.agents.session(connection).ok_or_else(gone)?;
-        let thread = session.thread.clone();
+        let thread = session.ok_or_else(gone)?.thread.clone();
         let endpoint = self.endpoint.clone();
         let id = Identifier::random();
         let parts = &self.parts;
         let callback_url = parts.callbacks.url(&id).map_err(internal)?;
-        let arguments = match params[1].take() {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
-        };
         let arguments = serde_json::value::to_raw_value(&arguments).map_err(internal)?;
         let invocation = Invocation {
             operation: tool.to_string(),
@@ -125,11 +121,10 @@ impl ToolServerApp<'_> {
         let body = serde_json::to_vec(&invocation).map_err(internal)?;
         let dispatch = Arc::<Dispatch>::default();
         let delivery = {
-            let (client, limits) = (parts.client.clone(), parts.limits.clone());
-            let (inbox, dispatch, id) =
-                (parts.callbacks.inbox.clone(), dispatch.clone(), id.clone());
-            parts.tasks.spawn(async move {
-                let delivered = deliver(&client, &endpoint, Bytes::from(body), &limits, &dispatch);
+            let (client, inbox) = (parts.client.clone(), parts.callbacks.inbox.clone());
+            let (dispatch, id) = (dispatch.clone(), id.clone());
+            parts.client.tasks.spawn(async move {
+                let delivered = deliver(&client, &endpoint, Bytes::from(body), &dispatch);
                 if let Err(undelivered) = delivered.await {
                     let input = Input::Undelivered { id, undelivered };
                     let _ = inbox.send(input.into()).await;

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +19,6 @@ use url::Url;
 
 use super::callbacks::{CallbackEndpoint, Delivered, Input};
 use super::client::{Notices, ToolServerClient};
-use super::options::RuntimeLimits;
 use super::toolset::{self, Known};
 use crate::broker::CloseCode;
 use crate::fronts::rap::wire::Toolset;
@@ -39,11 +37,9 @@ const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 /// What a tool server's app is made of. It outlives the app's time on the broker.
 pub(super) struct Parts {
     pub hub: Arc<Hub>,
-    pub tasks: Handle,
     pub client: Arc<ToolServerClient>,
     pub notices: Arc<Notices>,
     pub callbacks: Arc<CallbackEndpoint>,
-    pub limits: Arc<RuntimeLimits>,
     /// Asks for a look at the toolset.
     pub look: Arc<Notify>,
     pub inbox: mpsc::Receiver<Delivered>,
@@ -68,12 +64,9 @@ enum End {
 /// Keeps a tool server on the broker, while it is there, until `over`.
 pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
     let (discovered, mut known) = watch::channel(None);
-    parts.tasks.spawn(toolset::discover(
-        parts.client.clone(),
-        parts.limits.clone(),
-        parts.look.clone(),
-        discovered,
-    ));
+    let client = parts.client.clone();
+    let discovering = toolset::discover(client.clone(), parts.look.clone(), discovered);
+    client.tasks.spawn(discovering);
     loop {
         let toolset = tokio::select! {
             () = over.cancelled() => return,
@@ -98,15 +91,15 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
         drop(app);
         match end {
             End::ServerGone => {
-                tracing::warn!(server = ?parts.client.server, "tool server is gone")
+                tracing::warn!(server = ?client.server, "tool server is gone")
             }
             End::Closed(CloseCode::GOING_AWAY, _) | End::Over => return,
             End::Closed(_, reason) => {
                 let reason = for_log(reason);
-                tracing::warn!(server = ?parts.client.server, reason, "tool server is not let in");
+                tracing::warn!(server = ?client.server, reason, "tool server is not let in");
                 tokio::select! {
                     () = over.cancelled() => return,
-                    () = sleep(parts.limits.longest_pause) => {}
+                    () = sleep(client.limits.longest_pause) => {}
                 }
             }
         }
@@ -220,20 +213,7 @@ impl<'a> ToolServerApp<'a> {
             }
             // Tools take any parameters, make no calls, report no progress and ask nothing, and nobody
             // observes the state.
-            Action::Check { .. }
-            | Action::Terminate { .. }
-            | Action::Respond { .. }
-            | Action::Progress { .. }
-            | Action::Elicit { .. }
-            | Action::Withdraw { .. }
-            | Action::Elicited { .. }
-            | Action::Notify { .. }
-            | Action::Call(_)
-            | Action::Progressed { .. }
-            | Action::CancelAnswered { .. }
-            | Action::Confirm { .. }
-            | Action::EndedLate { .. }
-            | Action::Session { .. } => {}
+            _ => {}
         }
     }
 
