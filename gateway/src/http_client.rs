@@ -31,8 +31,7 @@ pub fn with(configure: impl Fn(ClientBuilder) -> ClientBuilder) -> Client {
     with_roots.unwrap_or_else(|error| unreachable!("neither roots nor files are needed: {error}"))
 }
 
-/// A builder for [`client`] without a timeout for the whole request, for answers read as they come.
-pub fn builder() -> ClientBuilder {
+fn builder() -> ClientBuilder {
     install_crypto();
     Client::builder()
         .user_agent(concat!("caphost/", env!("CARGO_PKG_VERSION")))

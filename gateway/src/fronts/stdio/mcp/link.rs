@@ -44,11 +44,11 @@ pub struct Request {
     /// Its id.
     pub id: Id,
     /// Its method.
-    pub method: String,
+    method: String,
     /// What it is about: the name of a tool or prompt, the URI of a resource.
     name: Option<String>,
-    /// Its version, if it says so itself: it belongs to no session then.
-    pub version: Option<String>,
+    /// Its version, if it says so itself.
+    version: Option<String>,
 }
 
 impl Request {
@@ -63,6 +63,16 @@ impl Request {
             name: text(&params["name"]).or_else(|| text(&params["uri"])),
             version: text(&params["_meta"][META_VERSION]),
         }
+    }
+
+    /// Whether it belongs to no session: it says everything itself.
+    pub fn is_alone(&self) -> bool {
+        self.version.is_some()
+    }
+
+    /// Whether it begins a session.
+    pub fn begins(&self) -> bool {
+        self.method == "initialize" && !self.is_alone()
     }
 }
 
@@ -86,13 +96,10 @@ pub struct Link {
 
 impl Link {
     pub fn new(endpoint: Endpoint) -> Self {
-        let client = http_client::builder().build();
-        let client = client.unwrap_or_else(|_| http_client::client(SILENCE));
-        let only = OnceLock::new();
         Link {
-            client,
+            client: http_client::with(|builder| builder),
             endpoint,
-            only,
+            only: OnceLock::new(),
         }
     }
 
@@ -202,21 +209,15 @@ impl Session {
         self.state.lock().membership.clone()
     }
 
-    /// `initialize` is answered with success: what it was, and the session in the headers.
-    pub fn begun(&self, hello: String, id: Id, response: &reqwest::Response) {
-        let mut state = self.state.lock();
-        state.membership = Membership {
-            session: named(response),
-            version: None,
-        };
-        state.hello = Some((hello, id));
-    }
-
-    /// The answer to `initialize`: which version it is.
-    pub fn answered(&self, answer: &str) {
+    /// `initialize`, which is kept to be said again, is answered: that session has begun.
+    pub fn begun(&self, hello: (String, Id), session: Option<String>, answer: &str) {
         let answer: Value = serde_json::from_str(answer).unwrap_or_default();
         let version = answer["result"]["protocolVersion"].as_str();
-        self.state.lock().membership.version = version.map(str::to_string);
+        let version = version.map(str::to_string);
+        *self.state.lock() = State {
+            membership: Membership { session, version },
+            hello: Some(hello),
+        };
     }
 
     /// The gateway does not know `lost` any more, such as after a restart: begins another in the
@@ -226,21 +227,20 @@ impl Session {
         if self.membership().session != lost.session {
             return true;
         }
-        let Some((hello, id)) = self.state.lock().hello.clone() else {
+        let Some(hello) = self.state.lock().hello.clone() else {
             return false;
         };
-        let Ok(response) = link.post(hello, &Membership::default()).await else {
+        let Ok(response) = link.post(hello.0.clone(), &Membership::default()).await else {
             return false;
         };
-        let session = named(&response);
+        let session = session_of(&response);
         if !response.status().is_success() || session.is_none() {
             return false;
         }
         let mut incoming = messages(response);
         while let Some(message) = incoming.next().await {
-            if answers(&message, &id) {
-                self.state.lock().membership.session = session;
-                self.answered(&message);
+            if answers(&message, &hello.1) {
+                self.begun(hello, session, &message);
                 let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
                 let told = link.post(told.into(), &self.membership()).await;
                 tracing::info!(told = told.is_ok(), "the gateway's session was begun again");
@@ -251,7 +251,8 @@ impl Session {
     }
 }
 
-fn named(response: &reqwest::Response) -> Option<String> {
+/// The session that an answer names.
+pub fn session_of(response: &Response) -> Option<String> {
     let id = response.headers().get(SESSION)?;
     Some(id.to_str().ok()?.to_string())
 }
@@ -333,14 +334,39 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_call_may_take_any_time_with_root_certificates_and_without() {
+        const WITHOUT: &str = "CAPHOST_TEST_WITHOUT_ROOTS";
+        let url = "http://127.0.0.1:9/mcp".parse().unwrap();
+        let link = Link::new(Endpoint {
+            url,
+            authorization: None,
+        });
+        let bounds = |client: &Client| format!("{client:?}").to_lowercase();
+        let unbounded = bounds(&link.client);
+        assert!(!unbounded.contains("timeout"), "{unbounded}");
+        assert!(bounds(&http_client::client(SILENCE)).contains("timeout"));
+        if std::env::var_os(WITHOUT).is_some() {
+            assert!(Client::builder().build().is_err(), "there are no roots");
+            return;
+        }
+        let test = "a_call_may_take_any_time_with_root_certificates_and_without";
+        let mut without = std::process::Command::new(std::env::current_exe().unwrap());
+        without.arg(test).env(WITHOUT, "1");
+        without.env("SSL_CERT_FILE", "/nowhere");
+        without.env("SSL_CERT_DIR", "/nowhere");
+        assert!(without.status().unwrap().success());
+    }
+
+    #[test]
     fn requests_name_what_they_are_about() {
         let params =
             r#"{"name":"a.b","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
         let id = Id::read(&json!(0)).unwrap();
         let request = Request::new(id.clone(), "tools/call", Some(params));
         assert_eq!(request.name.as_deref(), Some("a.b"));
+        assert!(request.is_alone());
         assert_eq!(request.version.as_deref(), Some("2026-07-28"));
-        assert!(Request::new(id, "ping", None).version.is_none());
+        assert!(!Request::new(id, "ping", None).is_alone());
     }
 
     #[test]

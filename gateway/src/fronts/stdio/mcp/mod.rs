@@ -34,7 +34,9 @@ use crate::pauses::Pauses;
 use crate::wire::json_rpc::{Fault, Id, Message, RpcError, code, read, read_cancel};
 use crate::wire::mended;
 pub use link::Endpoint;
-use link::{Link, Membership, Request, Session, answers, disconnected, failure, messages};
+use link::{
+    Link, Membership, Request, Session, answers, disconnected, failure, messages, session_of,
+};
 
 /// How long what follows `initialize` waits for its answer.
 const GREETING: Duration = Duration::from_secs(30);
@@ -91,8 +93,8 @@ struct Bridge<W> {
     output: Output<W>,
     in_flight: Mutex<HashMap<Id, Exchange>>,
     /// What is no request, to be sent in the order it came.
-    posts: UnboundedSender<String>,
-    /// The client has said `notifications/initialized`.
+    posts: UnboundedSender<Post>,
+    /// That the client is initialised was sent.
     initialized: Notify,
     /// How many `initialize` are in flight. What follows them waits: it needs the session.
     greeting: watch::Sender<usize>,
@@ -106,118 +108,108 @@ struct Exchange {
     cancel: UnboundedSender<String>,
 }
 
-/// What a message of the client leaves to do.
-enum Task<'a> {
-    /// To pass it on, and what comes for it.
-    Request(BoxFuture<'a, io::Result<()>>),
-    /// To answer it here.
-    Answer(BoxFuture<'a, io::Result<()>>),
+/// A message that is no request.
+struct Post {
+    text: String,
+    /// Whether it is `notifications/initialized`.
+    initializes: bool,
 }
+
+/// A request being passed on, and what comes for it.
+type Exchanging<'a> = BoxFuture<'a, io::Result<()>>;
 
 impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     /// Reads what the client says, and does what it asks for, until the input ends.
     async fn read(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> io::Result<()> {
-        let (mut requests, mut answers) = (FuturesUnordered::new(), FuturesUnordered::new());
+        let (mut requests, mut refusals) = (FuturesUnordered::new(), FuturesUnordered::new());
         loop {
             tokio::select! {
                 // A client that does not read its answers is not read from either.
-                frame = input.next(), if answers.len() < UNWRITTEN => match frame {
+                frame = input.next(), if refusals.len() < UNWRITTEN => match frame {
                     Some(Ok(frame)) => match self.take(frame) {
-                        Some(Task::Request(request)) => requests.push(request),
-                        Some(Task::Answer(answer)) => answers.push(answer),
-                        None => {}
+                        Ok(request) => requests.extend(request),
+                        Err(refusal) => refusals.push(async move { self.output.say(&refusal).await }),
                     },
                     Some(Err(Broken::Io(error))) => return Err(error),
                     Some(Err(Broken::Lost(what))) => return Err(io::Error::other(what)),
                     None => {
                         // Requests in flight are given up, and with them their hold on the output.
                         drop(requests);
-                        let rest = answers.try_collect::<()>();
+                        let rest = refusals.try_collect::<()>();
                         return timeout(LAST_MESSAGES, rest).await.unwrap_or(Ok(()));
                     }
                 },
                 Some(done) = requests.next() => done?,
-                Some(done) = answers.next() => done?,
+                Some(done) = refusals.next() => done?,
             }
         }
     }
 
-    fn take(&self, frame: Frame) -> Option<Task<'_>> {
-        let refuse = |id: Option<Id>, code: i32, what: &str| {
-            let id = id.as_ref().map_or(&Value::Null, Id::value);
-            Some(self.answer(RpcError::new(code, what).answer(id).to_string()))
-        };
+    /// Takes a message: what is to be done for it, if it is a request. The error is its refusal.
+    fn take(&self, frame: Frame) -> Result<Option<Exchanging<'_>>, String> {
         let Frame::Message(text) = frame else {
-            return refuse(None, code::PARSE_ERROR, "A line too long, or not UTF-8");
+            let what = "A line too long, or not UTF-8";
+            return Err(refusal(None, code::PARSE_ERROR, what));
         };
-        match read(&mended(&text)) {
-            Err(_) => return refuse(None, code::PARSE_ERROR, "Not JSON"),
-            Ok(
-                Message::Invalid {
-                    fault: Fault::NoObject,
-                    ..
-                }
-                | Message::Batch,
-            ) => {
+        let mended = mended(&text);
+        let message = read(&mended).map_err(|_| refusal(None, code::PARSE_ERROR, "Not JSON"))?;
+        let invalid = |id: Option<&Id>, what: &str| Err(refusal(id, code::INVALID_REQUEST, what));
+        match message {
+            Message::Batch
+            | Message::Invalid {
+                fault: Fault::NoObject,
+                ..
+            } => {
                 let what = "A message is an object; batches are not part of this protocol";
-                return refuse(None, code::INVALID_REQUEST, what);
+                invalid(None, what)
             }
-            Ok(Message::Invalid { id, fault }) => {
-                return refuse(id, code::INVALID_REQUEST, fault.as_str());
+            Message::Invalid { id, fault } => invalid(id.as_ref(), fault.as_str()),
+            Message::Request { id, .. } if id.value().is_null() => {
+                invalid(None, "`id` must be a string or an integer")
             }
-            Ok(Message::Request { id, .. }) if id.value().is_null() => {
-                let what = "`id` must be a string or an integer";
-                return refuse(None, code::INVALID_REQUEST, what);
-            }
-            Ok(Message::Request { id, method, params }) => {
+            Message::Request { id, method, params } => {
                 let request = Request::new(id, &method, params);
-                return Some(self.request(text, request));
+                self.request(text, request).map(Some)
             }
-            Ok(Message::Notification { method, params }) => match read_cancel(&method, params) {
-                Some(cancel) => self.cancel(&cancel.id, text),
-                None => drop(self.posts.send(text)),
-            },
-            Ok(Message::Response(_)) => drop(self.posts.send(text)),
+            Message::Notification { method, params } => {
+                let initializes = method == "notifications/initialized";
+                match read_cancel(&method, params) {
+                    Some(cancel) => self.cancel(&cancel.id, text),
+                    None => drop(self.posts.send(Post { text, initializes })),
+                }
+                Ok(None)
+            }
+            Message::Response(_) => {
+                let initializes = false;
+                drop(self.posts.send(Post { text, initializes }));
+                Ok(None)
+            }
         }
-        None
     }
 
-    fn answer(&self, answer: String) -> Task<'_> {
-        Task::Answer(async move { self.output.say(&answer).await }.boxed())
-    }
-
-    fn request(&self, text: String, request: Request) -> Task<'_> {
+    fn request(&self, text: String, request: Request) -> Result<Exchanging<'_>, String> {
         let mut in_flight = self.in_flight.lock();
         if in_flight.contains_key(&request.id) {
             let what = "A request with this id is in flight";
-            let refusal = RpcError::new(code::INVALID_REQUEST, what);
-            return self.answer(refusal.answer(request.id.value()).to_string());
+            return Err(refusal(Some(&request.id), code::INVALID_REQUEST, what));
         }
         let (cancel, mut cancels) = unbounded_channel();
-        let alone = request.version.is_some();
-        let begins = !alone && request.method == "initialize";
+        let (alone, begins) = (request.is_alone(), request.begins());
         if begins {
             self.greeting.send_modify(|greeting| *greeting += 1);
         }
         in_flight.insert(request.id.clone(), Exchange { alone, cancel });
         let request = async move {
-            if begins {
-                let said = self.exchange(text, &request, &mut cancels).await;
-                self.greeting.send_modify(|greeting| *greeting -= 1);
-                return said;
-            }
-            if !alone {
+            if !alone && !begins {
                 self.greeted().await;
-                return self.exchange(text, &request, &mut cancels).await;
             }
-            let (_never, mut none) = unbounded_channel();
-            tokio::select! {
-                biased;
-                Some(_) = cancels.recv() => Ok(()),
-                said = self.exchange(text, &request, &mut none) => said,
+            let said = self.exchange(text, &request, &mut cancels).await;
+            if begins {
+                self.greeting.send_modify(|greeting| *greeting -= 1);
             }
+            said
         };
-        Task::Request(request.boxed())
+        Ok(request.boxed())
     }
 
     /// Sends a request and passes on what comes for it.
@@ -227,9 +219,14 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
         request: &Request,
         cancels: &mut UnboundedReceiver<String>,
     ) -> io::Result<()> {
-        let id = request.id.value();
-        let begins = request.method == "initialize";
-        let response = match self.send(&text, request).await {
+        let (id, alone) = (request.id.value(), request.is_alone());
+        let sent = tokio::select! {
+            biased;
+            // Without a session a request is cancelled by closing its stream.
+            Some(_) = cancels.recv(), if alone => return Ok(()),
+            sent = self.send(&text, request) => sent,
+        };
+        let response = match sent {
             Ok(response) if response.status().is_success() => response,
             sent => {
                 let said = match sent {
@@ -243,9 +240,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
                 };
             }
         };
-        if begins {
-            self.session.begun(text, request.id.clone(), &response);
-        }
+        let session = session_of(&response);
         let mut incoming = messages(response);
         let (mut told, mut cancelled) = (None, false);
         loop {
@@ -253,6 +248,9 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
                 biased;
                 // A cancel must not overtake its request, which is another connection.
                 Some(cancel) = cancels.recv() => {
+                    if alone {
+                        return Ok(());
+                    }
                     cancelled = true;
                     self.deliver(cancel).await;
                     continue;
@@ -271,8 +269,9 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
             let message = message.unwrap_or_else(|| {
                 disconnected(id, "The gateway closed the stream before it answered")
             });
-            if answered && begins {
-                self.session.answered(&message);
+            if answered && request.begins() {
+                let hello = (text.clone(), request.id.clone());
+                self.session.begun(hello, session.clone(), &message);
             }
             if !cancelled && cancels.is_empty() {
                 self.output.say(&message).await?;
@@ -285,12 +284,12 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
 
     /// Sends a request; once more if the gateway has lost the session, and another is begun.
     async fn send(&self, text: &str, request: &Request) -> reqwest::Result<reqwest::Response> {
-        if request.version.is_some() {
+        if request.is_alone() {
             return self.link.post_alone(text.into(), request).await;
         }
-        let membership = match &*request.method {
-            "initialize" => Membership::default(),
-            _ => self.session.membership(),
+        let membership = match request.begins() {
+            true => Membership::default(),
+            false => self.session.membership(),
         };
         let response = self.link.post(text.into(), &membership).await?;
         let lost = response.status() == StatusCode::NOT_FOUND && membership.session.is_some();
@@ -325,15 +324,11 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     }
 
     /// Sends what is no request, each after what came before it.
-    async fn post(&self, mut posts: UnboundedReceiver<String>) {
-        while let Some(text) = posts.recv().await {
-            let begins = matches!(
-                read(&text),
-                Ok(Message::Notification { method, .. }) if method == "notifications/initialized"
-            );
+    async fn post(&self, mut posts: UnboundedReceiver<Post>) {
+        while let Some(post) = posts.recv().await {
             self.greeted().await;
-            self.deliver(text).await;
-            if begins {
+            self.deliver(post.text).await;
+            if post.initializes {
                 self.initialized.notify_one();
             }
         }
@@ -376,4 +371,10 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
             sleep(pauses.next()).await;
         }
     }
+}
+
+/// The answer to a message that is not passed on.
+fn refusal(id: Option<&Id>, code: i32, what: &str) -> String {
+    let id = id.map_or(&Value::Null, Id::value);
+    RpcError::new(code, what).answer(id).to_string()
 }
