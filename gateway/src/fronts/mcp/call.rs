@@ -1,18 +1,23 @@
-//! A `tools/call`, in a session or without one.
+//! A `tools/call`, in a session or without one: the tool it means, and the call that is made of it.
 
 use std::sync::Arc;
 
 use axum::response::Response;
 
-use super::calling::Tool;
 use super::listening::whole;
+use super::progress::Progress;
 use super::request::Request;
-use super::result::{ToolResult, answer};
+use super::result::{self, Ended, ToolResult, answer};
 use super::session::{Caller, NotTaken, Session};
-use super::underway::{Member, Underway};
+use super::tools;
+use super::underway::{Underway, Within};
+use crate::broker::Offer;
+use crate::broker::runs::RunId;
 use crate::fronts::shared_sessions::InUse;
 use crate::fronts::shares::Share;
 use crate::gateway::Hub;
+use crate::gateway::calls::{NewCall, Outcome};
+use crate::wire::json_rpc::{Id, RpcError, code};
 
 /// Answers a call in a session.
 pub async fn in_session(
@@ -21,30 +26,21 @@ pub async fn in_session(
     request: Request<'_>,
     share: Share,
 ) -> Result<Response, NotTaken> {
-    let tool = match Tool::find(hub, &session.caller, session.app(hub), &request) {
-        Ok(tool) => tool,
+    let (tool, call) = match find(hub, &session.caller, session.app(hub), &request) {
+        Ok(found) => found,
         Err(ended) => {
             session.take(&request.id)?;
             return Ok(whole(Some(&answer(&request.id, ended))));
         }
     };
-    let id = request.id;
-    let thread = Some(session.thread.to_string());
-    let begun = session.begin(hub, &id, |page| {
-        let calling = tool.call(&id, thread, |new| page.call(new));
-        let canceller = calling.canceller();
-        (calling, canceller)
-    });
-    let (number, given_up, calling) = begun?;
-    let underway = Underway {
-        id,
-        member: Some(Member {
-            session: session.clone(),
-            number,
-            given_up,
-        }),
-        calling: Some(calling),
+    let call = NewCall {
+        thread: Some(session.thread.to_string()),
+        ..call
     };
+    let (call, given_up) = session.begin(hub, &request.id, call)?;
+    let session = session.clone();
+    let within = Within::Session { session, given_up };
+    let underway = Underway::new(request.id, tool, call, within);
     Ok(underway.respond(share).await)
 }
 
@@ -56,17 +52,70 @@ pub async fn alone(
     request: Request<'_>,
     share: Share,
 ) -> Response {
-    let tool = match Tool::find(hub, caller, caller.app.as_deref(), &request) {
-        Ok(tool) => tool,
+    let (tool, call) = match find(hub, caller, caller.app.as_deref(), &request) {
+        Ok(found) => found,
         Err(ended) => return whole(Some(&answer(&request.id, ended.map(ToolResult::complete)))),
     };
-    let (id, in_use) = (request.id, in_use());
-    let mut calling = tool.call(&id, None, |new| in_use.call(new));
-    calling.in_use = Some(in_use);
-    let underway = Underway {
-        id,
-        member: None,
-        calling: Some(calling),
-    };
+    let in_use = in_use();
+    let call = in_use.call(call);
+    let within = Within::Shared { _in_use: in_use };
+    let underway = Underway::new(request.id, tool, call, within);
     underway.respond(share).await
+}
+
+/// Looks for the tool that the client means, and makes the call ready. The error is how the call ends
+/// without it.
+fn find(
+    hub: &Hub,
+    caller: &Caller,
+    app: Option<&str>,
+    request: &Request<'_>,
+) -> Result<(Tool, NewCall), Ended> {
+    let (Some(name), Ok(arguments)) = (request.name(), request.arguments()) else {
+        let message = "Invalid parameters for tools/call";
+        return Err(Err(RpcError::new(code::INVALID_PARAMS, message)));
+    };
+    let offer = tools::offer(hub, caller, app)?;
+    let name = tools::find(&offer, &name).map_err(Err)?.name.clone();
+    let progress = request.progress_token().cloned().map(Progress::new);
+    let call = NewCall {
+        capability: name.clone(),
+        params: Some(arguments.to_string().into()),
+        dialect_id: Some(request.id.plain()),
+        progress: progress.is_some(),
+        ..NewCall::default()
+    };
+    let tool = Tool {
+        offer,
+        name,
+        progress,
+    };
+    Ok((tool, call))
+}
+
+/// The tool that is called.
+pub struct Tool {
+    offer: Arc<Offer>,
+    name: String,
+    /// What the client is told of progress, if it wants to know.
+    pub progress: Option<Progress>,
+}
+
+impl Tool {
+    /// How the request with that id ends, as the call did.
+    pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
+        match outcome {
+            Outcome::Done { data, metadata } => {
+                Ok(result::done(data, metadata, || self.promises(), run))
+            }
+            Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
+            Outcome::Cancelled { stop, by, .. } => Err(result::cancelled(&self.name, id, stop, by)),
+        }
+    }
+
+    /// Whether it has an output schema.
+    fn promises(&self) -> bool {
+        let tool = self.offer.named(&self.name);
+        tool.is_some_and(tools::promises)
+    }
 }

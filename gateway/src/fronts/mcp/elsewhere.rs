@@ -1,28 +1,23 @@
 //! Sessions that several workers have: whichever a message comes to takes the session up.
 
-use std::ops::ControlFlow;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
 use super::request::{ClientInfo, WITH_SESSIONS};
 use super::session::{Caller, Session};
-use super::sessions::Sessions;
-use crate::cluster::{Away, Cluster, Notice};
+use super::sessions::{Sessions, close};
+use crate::cluster::{Away, Notice};
+use crate::fronts::idle::tick;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::Holder;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 
-/// The longest time between two looks at which sessions are in use.
-const LONGEST_TICK: Duration = Duration::from_secs(60);
-/// And at the shortest.
-const SHORTEST_TICK: Duration = Duration::from_millis(10);
 /// What is kept of a session that has ended.
 const ENDED: &[u8] = b"";
 
@@ -47,9 +42,9 @@ struct Params {
 }
 
 impl Record {
-    fn of(session: &Session, app: Option<&str>) -> Self {
+    fn of(session: &Session) -> Self {
         Record {
-            app: app.filter(|_| session.caller.app.is_none()).map(Arc::from),
+            app: session.met.get().cloned(),
             caller: session.caller.clone(),
             thread: session.thread.clone(),
             params: Params {
@@ -64,32 +59,32 @@ impl Record {
     fn read(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()
     }
-}
 
-/// Lets the other workers know which sessions are in use, as long as there are sessions.
-pub async fn keep(sessions: Weak<Sessions>) -> ControlFlow<()> {
-    let Some(tick) = sessions.upgrade().map(|sessions| sessions.tick()) else {
-        return ControlFlow::Break(());
-    };
-    let mut ticks = interval(tick);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        let Some(sessions) = sessions.upgrade() else {
-            return ControlFlow::Break(());
-        };
-        drop(tokio::spawn(async move { sessions.keep_used().await }));
+    fn write(&self) -> Vec<u8> {
+        // Strings and maps can always be written.
+        serde_json::to_vec(self).unwrap_or_default()
     }
 }
 
 impl Sessions {
-    /// Takes up the session with that id if it is the caller's, and is not here. Whether it is here
-    /// now, [`Sessions::find`] tells.
-    pub async fn take_up(
-        self: &Arc<Self>,
+    /// Hears from now on what other workers tell.
+    pub(super) fn hear_others(self: &Arc<Self>) {
+        let sessions = Arc::downgrade(self);
+        self.hub.hear_others(move |notice| {
+            let sessions = sessions.upgrade();
+            sessions.is_some_and(|sessions| {
+                sessions.obey(notice);
+                true
+            })
+        });
+    }
+
+    /// Takes up the session with that id if it is the caller's, and is not here.
+    pub(super) async fn take_up(
+        &self,
         id: &str,
         caller: &Caller,
-        holder: Holder,
+        holder: &Holder,
     ) -> Result<(), Refusal> {
         let Some(workers) = self.hub.workers() else {
             return Ok(());
@@ -99,46 +94,34 @@ impl Sessions {
         }
         let known = workers.fact(&name(id)).await;
         let known = known.map_err(|Away| unknown_for_now())?;
-        let read = |json: Vec<u8>| Some((Record::read(&json)?, json));
-        let theirs = |(record, _): &(Record, Vec<u8>)| record.caller == *caller;
-        let Some((record, json)) = known.and_then(read).filter(theirs) else {
+        let known = known.and_then(|json| Record::read(&json));
+        let Some(record) = known.filter(|record| record.caller == *caller) else {
             return Ok(());
         };
-        let Record {
-            caller,
-            thread,
-            params,
-            app,
-        } = record;
-        let mut session = Session::new(caller, holder, thread, params.client_info, self.idle);
+        let (holder, client) = (holder.clone(), record.params.client_info);
+        let mut session = Session::new(record.caller, holder, record.thread, client);
         session.is_taken_up = true;
-        let _ = session.record.set(json);
-        if let Some(app) = app {
-            session.stay_with(app);
-        }
+        session.met = record.app.map(OnceLock::from).unwrap_or_default();
         let session = Arc::new(session);
-        self.enter(id.into(), &session)?;
+        self.enter(id, &session)?;
         tracing::debug!(session = %session.thread, "taken up");
         Ok(())
     }
 
     /// A session has begun: others may take it up from now on.
-    pub async fn begun(&self, id: &str, session: &Session) {
+    pub(super) async fn tell_begun(&self, id: &str, session: &Session) {
         let Some(workers) = self.hub.workers() else {
             return;
         };
-        let Ok(json) = serde_json::to_vec(&Record::of(session, session.app(&self.hub))) else {
-            return;
-        };
-        let told = workers.set_fact(&name(id), &json, self.kept_for()).await;
-        let _ = session.record.set(json);
+        let record = Record::of(session).write();
+        let told = workers.set_fact(&name(id), &record, self.kept_for()).await;
         if let Err(error) = told {
             tracing::warn!(%error, session = %session.thread, "no other worker knows this session");
         }
     }
 
     /// A cancel whose request is not known here: it may be on another worker.
-    pub fn pass_on(&self, id: &str, request: &Id, reason: Option<String>) {
+    pub fn tell_cancel(&self, id: &str, request: &Id, reason: Option<String>) {
         if let Some(workers) = self.hub.workers() {
             workers.tell_all(Notice::CancelRequest {
                 session: id.to_string(),
@@ -149,7 +132,7 @@ impl Sessions {
     }
 
     /// The client ends a session: on all other workers, it has ended.
-    pub async fn end_elsewhere(&self, id: &str) {
+    pub(super) async fn tell_ended(&self, id: &str) {
         let Some(workers) = self.hub.workers() else {
             return;
         };
@@ -162,7 +145,7 @@ impl Sessions {
     }
 
     /// Does what another worker tells.
-    pub fn obey(&self, notice: &Notice) {
+    fn obey(&self, notice: &Notice) {
         match notice {
             Notice::CancelRequest {
                 session,
@@ -170,52 +153,42 @@ impl Sessions {
                 reason,
             } => match Id::read(request_id) {
                 Some(request) => {
-                    let (session, reason) = (session.clone(), reason.clone());
-                    self.table().cancel(session, request, reason);
+                    self.table().cancel(session, &request, reason.clone());
                 }
                 None => tracing::warn!("another worker names no request"),
             },
-            Notice::EndSession { session } => self.end_here(session.clone()),
+            Notice::EndSession { session } => self.end_here(session),
             _ => {}
         }
     }
 
-    /// Whatever is in use here lives on, wherever it is used next.
-    async fn keep_used(&self) {
-        let Some(workers) = self.hub.workers() else {
+    /// Lets the other workers know which sessions are in use: those live on, wherever they are used next.
+    pub(super) fn keep_used(self: &Arc<Self>) {
+        let Some(workers) = self.hub.workers().cloned() else {
             return;
         };
-        let used = self.table().used_within(2 * self.tick());
-        for (id, session) in used {
-            if self.is_ended(workers, &id, &session).await {
-                self.end_here(id);
+        let sessions = self.clone();
+        tokio::spawn(async move {
+            let used = sessions.table().used_within(2 * tick(sessions.idle));
+            for (id, session) in used {
+                let (name, record) = (name(&id), Record::of(&session).write());
+                let kept = workers.keep_fact(&name, &record, sessions.kept_for());
+                if kept.await.is_ok_and(|kept| kept == ENDED) {
+                    sessions.end_here(&id);
+                }
             }
-        }
+        });
     }
 
     /// It has ended elsewhere.
-    fn end_here(&self, id: String) {
+    fn end_here(&self, id: &str) {
         let ended = self.table().end(id);
-        if let Some(session) = ended {
-            session.close();
-        }
-    }
-
-    async fn is_ended(&self, workers: &Cluster, id: &str, session: &Session) -> bool {
-        let Some(record) = session.record.get() else {
-            return false;
-        };
-        let kept = workers.keep_fact(&name(id), record, self.kept_for()).await;
-        kept.is_ok_and(|kept| kept == ENDED)
-    }
-
-    fn tick(&self) -> Duration {
-        (self.idle / 10).clamp(SHORTEST_TICK, LONGEST_TICK)
+        close(ended, "ended on another worker");
     }
 
     /// How long after its last use: a little longer than a session lives here, as news may be late.
     fn kept_for(&self) -> Duration {
-        self.idle + 3 * self.tick()
+        self.idle + 3 * tick(self.idle)
     }
 }
 
@@ -246,8 +219,8 @@ mod tests {
             version: "1".into(),
         };
         let holder = Holder::Token("a".into());
-        let session = Session::new(caller, holder, "t".into(), client, Duration::ZERO);
-        let written = serde_json::to_value(Record::of(&session, Some("demo"))).unwrap();
+        let session = Session::new(caller, holder, "t".into(), client);
+        let written = serde_json::to_value(Record::of(&session)).unwrap();
         let identity = json!(Identity::anyone());
         assert_eq!(
             written,

@@ -1,5 +1,6 @@
 //! Streams of what a client is told without having asked for it just now.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,9 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::future::ready;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -29,36 +32,28 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
-/// What comes one after the other.
-pub trait Source: Send + 'static {
-    /// The next message; nothing when none will come any more. Safe to drop and to call again.
-    fn next(&mut self) -> impl Future<Output = Option<String>> + Send;
-}
-
 /// A response of one message, or of none.
 pub fn whole(message: Option<&str>) -> Response {
     let body = message.map(event).unwrap_or_default();
     respond(Body::from(body))
 }
 
-/// A response that says `first`, and then what `source` has to say. Dropping it drops that, and gives
+/// A response that says `first`, and then what comes as `messages`. Dropping it drops those, and gives
 /// its share of the open ones back.
-pub fn events(first: Option<String>, source: impl Source, share: Share) -> Response {
-    let start = (first, source, share);
-    let messages = stream::unfold(start, |(first, mut source, share)| async move {
-        let message = match first {
-            Some(first) => event(&first),
-            None => match timeout(KEEP_ALIVE, source.next()).await {
-                Ok(message) => event(&message?),
-                Err(_) => Bytes::from_static(b":\n\n"),
-            },
+pub fn events(
+    first: Option<String>,
+    messages: impl Stream<Item = String> + Send + Unpin + 'static,
+    share: Share,
+) -> Response {
+    let messages = stream::iter(first).chain(messages);
+    let events = stream::unfold((messages, share), |(mut messages, share)| async move {
+        let event = match timeout(KEEP_ALIVE, messages.next()).await {
+            Ok(message) => event(&message?),
+            Err(_) => Bytes::from_static(b":\n\n"),
         };
-        Some((
-            Ok::<_, std::convert::Infallible>(message),
-            (None, source, share),
-        ))
+        Some((Ok::<_, Infallible>(event), (messages, share)))
     });
-    respond(Body::from_stream(messages))
+    respond(Body::from_stream(events))
 }
 
 fn respond(body: Body) -> Response {
@@ -76,7 +71,7 @@ fn event(message: &str) -> Bytes {
 }
 
 /// A stream of one session. Of several the newest is told what there is to tell.
-pub struct Listening {
+struct Listening {
     session: Arc<Session>,
     number: u64,
     /// What is sent to this stream.
@@ -88,30 +83,32 @@ pub struct Listening {
     cancels: broadcast::Receiver<CancelNotice>,
 }
 
-impl Listening {
-    /// Another stream, which begins with what the client was not told yet.
-    pub fn open(hub: &Arc<Hub>, session: &Arc<Session>) -> Self {
-        let (number, inbox) = session.listen();
-        let (app, mut offers) = offers(hub, session);
-        offers.mark_changed();
-        Listening {
-            is_for_one: app,
-            session: session.clone(),
-            number,
-            inbox,
-            hub: hub.clone(),
-            offers,
-            cancels: hub.cancellations(),
-        }
-    }
+/// Another stream of a session, which begins with what the client was not told yet.
+pub fn listening(hub: &Arc<Hub>, session: &Arc<Session>) -> BoxStream<'static, String> {
+    let (number, inbox) = session.listen();
+    let (is_for_one, mut offers) = offers(hub, session);
+    offers.mark_changed();
+    let listening = Listening {
+        is_for_one,
+        session: session.clone(),
+        number,
+        inbox,
+        hub: hub.clone(),
+        offers,
+        cancels: hub.cancellations(),
+    };
+    let messages = stream::unfold(listening, |mut listening| async {
+        Some((listening.next().await?, listening))
+    });
+    messages.boxed()
+}
 
+impl Listening {
     /// Of several streams the newest tells, and only of runs that the client may see.
     fn tells(&self, notice: &CancelNotice) -> bool {
         self.session.is_newest(self.number) && notice.concerns(&self.session.caller.identity)
     }
-}
 
-impl Source for Listening {
     async fn next(&mut self) -> Option<String> {
         loop {
             tokio::select! {
@@ -156,66 +153,32 @@ impl Drop for Listening {
     }
 }
 
-/// The stream of a subscription, which belongs to no session.
-pub struct Subscription {
-    id: Id,
-    hub: Arc<Hub>,
-    app: Option<Arc<str>>,
-    offers: watch::Receiver<u64>,
-    tools: u64,
+/// What a subscription begins with: which changes it will tell.
+pub fn acknowledged(id: &Id, tools: bool) -> String {
+    let accepted = match tools {
+        true => json!({ "toolsListChanged": true }),
+        false => json!({}),
+    };
+    let params = json!({ "notifications": accepted, "_meta": subscribed(id) });
+    notification("notifications/subscriptions/acknowledged", params).to_string()
 }
 
-impl Subscription {
-    /// To the tools of an app, by the request with that id.
-    pub fn new(hub: &Arc<Hub>, app: Option<Arc<str>>, id: Id) -> Self {
-        let mut offers = hub.offers(app.as_deref());
-        offers.mark_unchanged();
-        Subscription {
-            id,
-            tools: tools::offered(hub, app.as_deref()),
-            hub: hub.clone(),
-            offers,
-            app,
-        }
-    }
-
-    /// What a subscription begins with: which changes it will tell.
-    pub fn acknowledged(id: &Id, tools: bool) -> String {
-        let accepted = match tools {
-            true => json!({ "toolsListChanged": true }),
-            false => json!({}),
-        };
-        let params = json!({ "notifications": accepted, "_meta": subscribed(id) });
-        notification("notifications/subscriptions/acknowledged", params).to_string()
-    }
-}
-
-impl Source for Subscription {
-    async fn next(&mut self) -> Option<String> {
-        loop {
-            self.offers.changed().await.ok()?;
-            let tools = tools::offered(&self.hub, self.app.as_deref());
-            if std::mem::replace(&mut self.tools, tools) != tools {
-                return Some(tools_changed(Some(&self.id)));
-            }
-        }
-    }
-}
-
-/// What somebody else says.
-impl Source for mpsc::Receiver<String> {
-    async fn next(&mut self) -> Option<String> {
-        self.recv().await
-    }
-}
-
-/// A stream that has nothing to say.
-pub struct Silent;
-
-impl Source for Silent {
-    async fn next(&mut self) -> Option<String> {
-        std::future::pending().await
-    }
+/// What the subscription by the request with that id, which belongs to no session, is told of the tools of
+/// an app.
+pub fn subscription(hub: &Arc<Hub>, app: Option<Arc<str>>, id: Id) -> BoxStream<'static, String> {
+    let (hub, mut offers) = (hub.clone(), hub.offers(app.as_deref()));
+    offers.mark_unchanged();
+    let mut known = tools::offered(&hub, app.as_deref());
+    let changes = stream::unfold(offers, |mut offers| async {
+        offers.changed().await.ok()?;
+        Some(((), offers))
+    });
+    let messages = changes.filter_map(move |()| {
+        let tools = tools::offered(&hub, app.as_deref());
+        let is_news = std::mem::replace(&mut known, tools) != tools;
+        ready(is_news.then(|| tools_changed(Some(&id))))
+    });
+    messages.boxed()
 }
 
 fn tools_changed(subscription: Option<&Id>) -> String {

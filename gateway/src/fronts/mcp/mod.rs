@@ -6,13 +6,12 @@
 //! | `routes` | HTTP: whom a request is from, and which part answers it |
 //! | `request` | the parameters of a request, its version, and what its HTTP head must say |
 //! | `sessions`, `session`, `elsewhere` | sessions of versions before 2026-07-28: which there are, one of them, those that several workers have |
-//! | `call`, `calling`, `underway` | a call, from `tools/call` to the end of its response |
+//! | `call`, `underway` | a call, from `tools/call` to the end of its response |
 //! | `progress`, `result`, `content` | what a call says, and its result |
 //! | `tools`, `schema` | capabilities as tools |
 //! | `listening` | streams of what a client is told unasked |
 
 mod call;
-mod calling;
 mod content;
 mod elsewhere;
 mod listening;

@@ -1,16 +1,20 @@
 //! Answering the requests of MCP, in a session and without.
 
+use std::sync::Arc;
+
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
+use futures_util::stream;
 use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use super::call;
-use super::listening::{Silent, Subscription, events, whole};
+use super::listening::{acknowledged, events, subscription, whole};
 use super::request::{Head, Request, SESSION, WITH_SESSIONS};
 use super::result::{answer, complete};
-use super::server::{Asker, Mcp, cacheable, no_session};
+use super::server::{Asker, Mcp, cacheable};
 use super::session::{Caller, NotTaken, Session};
+use super::sessions::no_session;
 use super::tools;
 use crate::fronts::refusal::Refusal;
 use crate::wire::clipped;
@@ -21,6 +25,7 @@ use caphost::call::{Code, Error};
 const APP: &str = "caphost-app";
 
 impl Mcp {
+    /// Answers a request.
     pub(super) async fn request(
         &self,
         asker: &Asker,
@@ -28,37 +33,17 @@ impl Mcp {
         request: Request<'_>,
     ) -> Result<Response, Refusal> {
         if request.method == "initialize" {
-            return self.initialize(asker, head, &request).await;
-        }
-        if request.is_stateless(head)? {
+            self.initialize(asker, head, &request).await
+        } else if request.is_stateless(head)? {
             let only = self.only_app(&asker.caller);
             let mut response = self.alone(asker, request).await?;
             if let Some(app) = only {
                 response.headers_mut().insert(APP, app);
             }
-            return Ok(response);
-        }
-        let session = self.session(asker, head).await?;
-        let (hub, id) = (&self.hub, request.id.clone());
-        let answered = match &*request.method {
-            "tools/call" => {
-                let share = self.share(asker)?;
-                call::in_session(hub, &session, request, share).await
-            }
-            _ => session.take(&id).map(|()| {
-                let ended = self.ask_in_session(&session, &request);
-                whole(Some(&answer(&id, ended)))
-            }),
-        };
-        match answered {
-            Ok(response) => Ok(response),
-            Err(NotTaken::Gone) => Err(no_session()),
-            Err(NotTaken::Cancelled) => Ok(whole(None)),
-            Err(NotTaken::InFlight) => {
-                let what = "A request with this id is in flight";
-                let error = RpcError::new(code::INVALID_REQUEST, what);
-                Ok(whole(Some(&error.answer(id.value()).to_string())))
-            }
+            Ok(response)
+        } else {
+            let session = self.session(asker, head).await?;
+            self.in_session(asker, session, request).await
         }
     }
 
@@ -77,42 +62,40 @@ impl Mcp {
             self.session(asker, head).await?;
             return Ok(response);
         }
-        let begun = (self.sessions).begin(&asker.caller, asker.holder.clone(), client);
-        let (id, session) = begun?;
-        // Before the client knows the id: its next message may come to another worker.
-        self.sessions.begun(&id, &session).await;
-        if let Ok(id) = HeaderValue::from_str(&id) {
+        let begun = (self.sessions).begin(&asker.caller, &asker.holder, client);
+        if let Ok(id) = HeaderValue::from_str(&begun.await?) {
             response.headers_mut().insert(SESSION, id);
         }
         Ok(response)
     }
 
-    /// Answers a request of a session that is no call.
-    fn ask_in_session(&self, session: &Session, request: &Request<'_>) -> Result<Value, RpcError> {
-        match &*request.method {
-            "ping" => Ok(json!({})),
-            "tools/list" => {
-                let (caller, app) = (&session.caller, session.app(&self.hub));
-                tools::list(&self.hub, caller, app, request, self.page_size)
+    async fn in_session(
+        &self,
+        asker: &Asker,
+        session: Arc<Session>,
+        request: Request<'_>,
+    ) -> Result<Response, Refusal> {
+        let id = request.id.clone();
+        let answered = match &*request.method {
+            "tools/call" => {
+                let share = self.share(asker)?;
+                call::in_session(&self.hub, &session, request, share).await
             }
-            "logging/setLevel" => {
-                let hears_notices = hears_notices(request)?;
-                session.hear_notices(hears_notices);
-                Ok(json!({}))
+            _ => session.take(&id).map(|()| {
+                let ended = self.ask(&session.caller, Some(&session), &request);
+                whole(Some(&answer(&id, ended)))
+            }),
+        };
+        match answered {
+            Ok(response) => Ok(response),
+            Err(NotTaken::Gone) => Err(no_session()),
+            Err(NotTaken::Cancelled) => Ok(whole(None)),
+            Err(NotTaken::InFlight) => {
+                let what = "A request with this id is in flight";
+                let error = RpcError::new(code::INVALID_REQUEST, what);
+                Ok(whole(Some(&error.answer(id.value()).to_string())))
             }
-            method => Err(no_such_method(method)),
         }
-    }
-
-    /// The only app there is, if the client names none: who speaks to it without a session is told, so
-    /// that it may stay with it.
-    fn only_app(&self, caller: &Caller) -> Option<HeaderValue> {
-        if caller.app.is_some() {
-            return None;
-        }
-        let only = self.hub.offer(None).ok()?;
-        let id = byte_serialize(only.app.id.as_bytes()).collect::<String>();
-        HeaderValue::from_str(&id).ok()
     }
 
     /// Answers a request without a session.
@@ -132,33 +115,65 @@ impl Mcp {
                     Err(RpcError::new(code::INVALID_PARAMS, what))
                 }
             },
-            "server/discover" => Ok(self.discovered(caller)),
-            "tools/list" => {
-                let app = caller.app.as_deref();
-                let list = tools::list(&self.hub, caller, app, &request, self.page_size);
-                list.map(cacheable)
-            }
-            "logging/setLevel" => hears_notices(&request).map(|_| json!({})),
-            method => Err(no_such_method(method)),
+            _ => self.ask(caller, None, &request),
         };
-        let is_unknown = matches!(&ended, Err(error) if error.code == code::METHOD_NOT_FOUND);
-        if let Err(error) = &ended
-            && is_unknown
-        {
-            let error = Error::new(Code::NOT_IMPLEMENTED, error.message.clone());
-            let refusal = Refusal::new(StatusCode::NOT_FOUND, error);
-            return Err(refusal.with_rpc_code(code::METHOD_NOT_FOUND));
+        match ended {
+            Err(error) if error.code == code::METHOD_NOT_FOUND => {
+                let error = Error::new(Code::NOT_IMPLEMENTED, error.message);
+                let refusal = Refusal::new(StatusCode::NOT_FOUND, error);
+                Err(refusal.with_rpc_code(code::METHOD_NOT_FOUND))
+            }
+            ended => Ok(whole(Some(&answer(&request.id, ended.map(complete))))),
         }
-        Ok(whole(Some(&answer(&request.id, ended.map(complete)))))
+    }
+
+    /// The result of a request that is answered at once.
+    fn ask(
+        &self,
+        caller: &Caller,
+        session: Option<&Session>,
+        request: &Request<'_>,
+    ) -> Result<Value, RpcError> {
+        match (&*request.method, session) {
+            ("ping", Some(_)) => Ok(json!({})),
+            ("server/discover", None) => Ok(self.discovered(caller)),
+            ("tools/list", None) => {
+                let app = caller.app.as_deref();
+                tools::list(&self.hub, caller, app, request, self.page_size).map(cacheable)
+            }
+            ("tools/list", Some(session)) => {
+                let app = session.app(&self.hub);
+                tools::list(&self.hub, caller, app, request, self.page_size)
+            }
+            ("logging/setLevel", session) => {
+                let hears_notices = hears_notices(request)?;
+                if let Some(session) = session {
+                    session.hear_notices(hears_notices);
+                }
+                Ok(json!({}))
+            }
+            (method, _) => Err(no_such_method(method)),
+        }
+    }
+
+    /// The only app there is, if the client names none: who speaks to it without a session is told, so
+    /// that it may stay with it.
+    fn only_app(&self, caller: &Caller) -> Option<HeaderValue> {
+        if caller.app.is_some() {
+            return None;
+        }
+        let only = self.hub.offer(None).ok()?;
+        let id = byte_serialize(only.app.id.as_bytes()).collect::<String>();
+        HeaderValue::from_str(&id).ok()
     }
 
     fn subscribe(&self, asker: &Asker, id: Id, tools: bool) -> Result<Response, Refusal> {
         let share = self.share(asker)?;
-        let first = Some(Subscription::acknowledged(&id, tools));
+        let first = Some(acknowledged(&id, tools));
         let app = asker.caller.app.clone();
         Ok(match tools {
-            true => events(first, Subscription::new(&self.hub, app, id), share),
-            false => events(first, Silent, share),
+            true => events(first, subscription(&self.hub, app, id), share),
+            false => events(first, stream::pending(), share),
         })
     }
 }

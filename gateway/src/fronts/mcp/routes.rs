@@ -12,12 +12,12 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 
-use super::listening::{Listening, events};
+use super::listening::{events, listening};
 use super::request::{Head, Request};
 use super::server::{Asker, Mcp};
 use super::session::Caller;
 use super::sessions::{McpOptions, Sessions};
-use super::{elsewhere, tools};
+use super::tools;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
 use crate::fronts::lists::Listing;
@@ -35,24 +35,9 @@ const MAX_APP_ID_CHARS: usize = 128;
 
 /// The routes of MCP.
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
-    let sessions = Arc::new(Sessions::new(hub.clone(), &options));
+    let sessions = Sessions::new(hub.clone(), &options);
     let idle = options.mcp_session_idle;
     let shared = SharedSessions::new(hub.clone(), Dialect::Mcp, "caphost MCP", idle, usize::MAX);
-    if hub.workers().is_some() {
-        let (tasks, sessions) = (hub.tasks.clone(), Arc::downgrade(&sessions));
-        let hears = sessions.clone();
-        hub.hear_others(move |notice| {
-            let sessions = hears.upgrade();
-            sessions.is_some_and(|sessions| {
-                sessions.obey(notice);
-                true
-            })
-        });
-        tokio::spawn(async move {
-            let keep = || elsewhere::keep(sessions.clone());
-            tasks.keep_going("mcp sessions", keep).await;
-        });
-    }
     let mcp = Arc::new(Mcp {
         lists: Listing::of_offers(hub.clone()),
         hub,
@@ -61,22 +46,25 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
         shared,
         open: Shares::new(options.mcp_max_open, options.mcp_max_open_per_token),
     });
-    let any_app = |State(mcp): State<Arc<Mcp>>, request: extract::Request| async move {
-        mcp.answer(None, request).await
-    };
-    let one_app = |State(mcp): State<Arc<Mcp>>,
-                   path: Result<Path<String>, PathRejection>,
-                   request: extract::Request| async move {
-        match path {
-            Ok(Path(app)) => mcp.answer(Some(&app), request).await,
-            Err(error) => JsonRpc(Refusal::invalid(error.body_text()), None).into_response(),
-        }
-    };
     Router::new()
-        .route("/mcp", any(any_app))
-        .route("/mcp/", any(any_app))
-        .route("/mcp/{*app}", any(one_app))
+        .route("/mcp", any(serve))
+        .route("/mcp/", any(serve))
+        .route("/mcp/{*app}", any(serve))
         .with_state(mcp)
+}
+
+async fn serve(
+    State(mcp): State<Arc<Mcp>>,
+    app: Result<Option<Path<String>>, PathRejection>,
+    request: extract::Request,
+) -> Response {
+    match app {
+        Ok(app) => {
+            mcp.answer(app.as_ref().map(|Path(app)| app.as_str()), request)
+                .await
+        }
+        Err(error) => JsonRpc(Refusal::invalid(error.body_text()), None).into_response(),
+    }
 }
 
 impl Mcp {
@@ -130,19 +118,10 @@ impl Mcp {
         let body = to_bytes(body, max).await;
         let body = body.map_err(|error| Refusal::unread(&error, max))?;
         let body = mended_bytes(&body);
-        match message(&body)? {
+        match message(&body, self.hub.limits.id_bytes)? {
             Message::Request { id, method, params } => {
-                let max = self.hub.limits.id_bytes;
-                if id.value().to_string().len() > max {
-                    let what = format!("`id` has more than {max} bytes");
-                    return Err(Refusal::invalid(what).into());
-                }
-                let request = Request::read(id.clone(), method, params);
-                let answered = match request {
-                    Ok(request) if request.method == "tools/list" => {
-                        self.list(&asker, head, request).await
-                    }
-                    Ok(request) => self.request(&asker, head, request).await,
+                let answered = match Request::read(id.clone(), method, params) {
+                    Ok(request) => self.in_turn(&asker, head, request).await,
                     Err(refusal) => Err(refusal),
                 };
                 answered.map_err(|refusal| JsonRpc(refusal, Some(id)))
@@ -160,7 +139,7 @@ impl Mcp {
                     && !session.cancel(&id, reason.clone())
                 {
                     let named = head.session().unwrap_or_default();
-                    self.sessions.pass_on(named, &id, reason);
+                    self.sessions.tell_cancel(named, &id, reason);
                 }
                 Ok(StatusCode::ACCEPTED.into_response())
             }
@@ -183,13 +162,16 @@ impl Mcp {
         }
     }
 
-    /// Lists may be long.
-    async fn list(
+    /// Answers a request; one for a list when it is its holder's turn, as lists may be long.
+    async fn in_turn(
         &self,
         asker: &Asker,
         head: Head<'_>,
         request: Request<'_>,
     ) -> Result<Response, Refusal> {
+        if request.method != "tools/list" {
+            return self.request(asker, head, request).await;
+        }
         let turn = self.lists.turn_of(&asker.holder).await?;
         let response = self.request(asker, head, request).await?;
         let bytes = response.body().size_hint().exact();
@@ -206,7 +188,7 @@ impl Mcp {
         }
         let session = self.session(asker, head).await?;
         let share = self.share(asker)?;
-        Ok(events(None, Listening::open(&self.hub, &session), share))
+        Ok(events(None, listening(&self.hub, &session), share))
     }
 
     /// The client ends its session, which is looked for here and on all other workers.
@@ -216,16 +198,13 @@ impl Mcp {
             return Err(no_method().into());
         }
         self.session(asker, head).await?;
-        if let Some(id) = head.session() {
-            self.sessions.end_elsewhere(id).await;
-            self.sessions.end(id);
-        }
+        self.sessions.end(head.session().unwrap_or_default()).await;
         Ok(StatusCode::ACCEPTED.into_response())
     }
 }
 
-/// Reads a body.
-fn message(body: &[u8]) -> Result<Message<'_>, JsonRpc> {
+/// Reads a body. The id of a request has at most so many bytes.
+fn message(body: &[u8], id_bytes: usize) -> Result<Message<'_>, JsonRpc> {
     let not_json = |error: &dyn std::fmt::Display| {
         let refusal = Refusal::invalid(format!("Not JSON: {error}"));
         JsonRpc::from(refusal.with_rpc_code(code::PARSE_ERROR))
@@ -241,6 +220,9 @@ fn message(body: &[u8]) -> Result<Message<'_>, JsonRpc> {
     match message {
         Message::Request { id, .. } if !is_allowed(&id) => {
             Err(Refusal::invalid("`id` must be a string or an integer").into())
+        }
+        Message::Request { id, .. } if id.value().to_string().len() > id_bytes => {
+            Err(Refusal::invalid(format!("`id` has more than {id_bytes} bytes")).into())
         }
         message => Ok(message),
     }
@@ -326,10 +308,10 @@ mod tests {
                 Some(json!(5)),
             ),
         ] {
-            let JsonRpc(refusal, found) = message(body.as_bytes()).unwrap_err();
+            let JsonRpc(refusal, found) = message(body.as_bytes(), 256).unwrap_err();
             let found = found.map(|id| id.value().clone());
             assert_eq!((refusal.rpc_code, found), (code, id), "{body}");
         }
-        assert!(message(br#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#).is_ok());
+        assert!(message(br#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#, 3).is_ok());
     }
 }

@@ -59,8 +59,7 @@ impl Mcp {
         head.check_version()?;
         let named = head.session();
         let id = named.ok_or_else(|| Refusal::invalid("Mcp-Session-Id is missing"))?;
-        self.sessions.take_up(id, caller, holder.clone()).await?;
-        self.sessions.find(id, caller).ok_or_else(no_session)
+        self.sessions.find(id, caller, holder).await
     }
 
     /// What a client is told of the server.
@@ -102,9 +101,4 @@ pub(super) fn cacheable(mut result: Value) -> Value {
     result["ttlMs"] = 0.into();
     result["cacheScope"] = "private".into();
     result
-}
-
-/// 404: it has ended, or never was, or is another's.
-pub(super) fn no_session() -> Refusal {
-    Refusal::not_found("Session not found")
 }

@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::overtaken::Overtaken;
 use super::request::ClientInfo;
-use crate::broker::runs::Dialect;
+use crate::broker::runs::{Dialect, RunId};
 use crate::fronts::shares::Holder;
 use crate::gateway::Hub;
-use crate::gateway::calls::{self, Canceller, Client};
+use crate::gateway::calls::{self, Call, Canceller, Client, NewCall};
 use crate::tokens::Identity;
 use crate::wire::clipped;
 use crate::wire::json_rpc::Id;
@@ -50,17 +50,14 @@ pub struct Session {
     pub caller: Caller,
     /// Whose share of the sessions it counts towards.
     pub holder: Holder,
-    /// The app it stays with, if its caller names none.
-    app: OnceLock<Arc<str>>,
+    /// The app it stays with, if its caller names none, once it has met one.
+    pub met: OnceLock<Arc<str>>,
     /// Whether it has begun on another worker.
     pub is_taken_up: bool,
     /// What its client says it is called.
     pub client: ClientInfo,
     /// Cancelled when it is over.
     pub ended: CancellationToken,
-    /// For other workers; none in a gateway that is alone.
-    pub record: OnceLock<Vec<u8>>,
-    idle: Duration,
     state: Mutex<State>,
 }
 
@@ -69,11 +66,11 @@ struct State {
     page: Option<calls::Session>,
     /// The calls in flight, by the ids their client gave them.
     calls: HashMap<Id, InFlight>,
-    /// The number of the last call, or stream.
-    last: u64,
     overtaken: Overtaken,
     /// The streams that listen, the newest last: it gets what there is to hear.
     listening: VecDeque<(u64, mpsc::Sender<String>)>,
+    /// The number of the last of them.
+    last: u64,
     /// The tools as far as the client was told of them; nothing if that is not known.
     tools: Option<u64>,
     /// The client wants to hear messages of level `notice`.
@@ -83,7 +80,7 @@ struct State {
 
 /// A call in flight.
 struct InFlight {
-    number: u64,
+    run: RunId,
     canceller: Canceller,
     /// Dropped with the entry: nobody waits for the answer any more.
     _awaited: oneshot::Sender<()>,
@@ -102,33 +99,25 @@ pub enum NotTaken {
 
 impl Session {
     /// A new one.
-    pub fn new(
-        caller: Caller,
-        holder: Holder,
-        thread: Arc<str>,
-        client: ClientInfo,
-        idle: Duration,
-    ) -> Self {
+    pub fn new(caller: Caller, holder: Holder, thread: Arc<str>, client: ClientInfo) -> Self {
         let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
         Session {
             thread,
             caller,
             holder,
-            app: OnceLock::new(),
+            met: OnceLock::new(),
             is_taken_up: false,
             client: ClientInfo {
                 name: clip(client.name),
                 version: clip(client.version),
             },
             ended: CancellationToken::new(),
-            record: OnceLock::new(),
-            idle,
             state: Mutex::new(State {
                 page: None,
                 calls: HashMap::new(),
-                last: 0,
                 overtaken: Overtaken::default(),
                 listening: VecDeque::new(),
+                last: 0,
                 tools: None,
                 hears_notices: true,
                 used: Instant::now(),
@@ -136,19 +125,14 @@ impl Session {
         }
     }
 
-    /// From now on it stays with that app.
-    pub fn stay_with(&self, app: Arc<str>) {
-        let _ = self.app.set(app);
-    }
-
     /// The app it is for: the one its caller names, or the first that was the only one connected. It
     /// stays with that, whichever comes later.
     pub fn app(&self, hub: &Hub) -> Option<&str> {
-        if let Some(app) = self.caller.app.as_ref().or(self.app.get()) {
+        if let Some(app) = self.caller.app.as_ref().or(self.met.get()) {
             return Some(app);
         }
         let only = hub.offer(None).ok()?;
-        Some(self.app.get_or_init(|| only.app.id.as_str().into()))
+        Some(self.met.get_or_init(|| only.app.id.as_str().into()))
     }
 
     /// The client is about to find these tools.
@@ -172,34 +156,33 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a request that `make` makes a call of: its number, and what ends when nobody waits for
-    /// the answer any more.
-    pub fn begin<T>(
+    /// Takes a request that is this call, and makes it. What comes with it ends when nobody waits for the
+    /// answer any more.
+    pub fn begin(
         &self,
         hub: &Arc<Hub>,
         id: &Id,
-        make: impl FnOnce(&calls::Session) -> (T, Canceller),
-    ) -> Result<(u64, oneshot::Receiver<()>, T), NotTaken> {
+        call: NewCall,
+    ) -> Result<(Call, oneshot::Receiver<()>), NotTaken> {
         let mut state = self.state.lock();
         self.may_take(&mut state, id)?;
-        let page = &mut state.page;
-        let (made, canceller) = make(page.get_or_insert_with(|| self.open(hub)));
+        let page = state.page.get_or_insert_with(|| self.open(hub));
+        let call = page.call(call);
         let (awaited, given_up) = oneshot::channel();
-        state.last += 1;
-        let call = InFlight {
-            number: state.last,
-            canceller,
+        let in_flight = InFlight {
+            run: call.id,
+            canceller: call.canceller(),
             _awaited: awaited,
         };
-        state.calls.insert(id.clone(), call);
-        Ok((state.last, given_up, made))
+        state.calls.insert(id.clone(), in_flight);
+        Ok((call, given_up))
     }
 
     /// Nobody needs to know of that call any more. Whether it was still in flight.
-    pub fn over(&self, id: &Id, number: u64) -> bool {
+    pub fn over(&self, id: &Id, run: RunId) -> bool {
         let mut state = self.state.lock();
         state.used = Instant::now();
-        let is_known = state.calls.get(id).is_some_and(|it| it.number == number);
+        let is_known = state.calls.get(id).is_some_and(|it| it.run == run);
         if is_known {
             state.over(id);
         }
@@ -222,6 +205,11 @@ impl Session {
             }
             None => !state.overtaken.cancelled(id),
         }
+    }
+
+    /// These cancels have come before it was taken up.
+    pub fn is_overtaken(&self, overtaken: Overtaken) {
+        self.state.lock().overtaken = overtaken;
     }
 
     /// Another stream that listens: its number, and what is sent to it.
@@ -290,11 +278,6 @@ impl Session {
         drop(page);
     }
 
-    /// Whether it was used within that time, or is in use.
-    pub fn used_within(&self, time: Duration) -> bool {
-        self.expires() + time >= Instant::now() + self.idle
-    }
-
     /// When it was last used, unless it is in use.
     pub fn unused_since(&self) -> Option<Instant> {
         let state = self.state.lock();
@@ -302,9 +285,10 @@ impl Session {
         (!busy).then_some(state.used)
     }
 
-    /// When it ends unless it is used before.
-    pub fn expires(&self) -> Instant {
-        self.unused_since().unwrap_or_else(Instant::now) + self.idle
+    /// For how long it was not used.
+    pub fn unused_for(&self) -> Duration {
+        self.unused_since()
+            .map_or(Duration::ZERO, |it| it.elapsed())
     }
 
     /// It was asked for.
@@ -362,8 +346,7 @@ mod tests {
             name: "é".repeat(1 << 20),
             version: "1".into(),
         };
-        let idle = Duration::from_secs(60);
-        Session::new(caller, holder, "thread".into(), client, idle)
+        Session::new(caller, holder, "thread".into(), client)
     }
 
     #[test]

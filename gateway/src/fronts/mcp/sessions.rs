@@ -1,30 +1,30 @@
 //! Which sessions there are.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Weak};
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use clap::Args;
 use parking_lot::{Mutex, MutexGuard};
-use tokio::time::{Instant, sleep_until};
 use uuid::Uuid;
 
+use super::overtaken::Overtaken;
 use super::request::ClientInfo;
 use super::session::{Caller, Session};
 use super::tools;
+use crate::fronts::idle::look_after;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::Holder;
 use crate::gateway::Hub;
 use crate::options::{count, defaults, duration};
+use crate::remembered::Remembered;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 
-/// What is remembered of sessions that are not here.
+/// Sessions that are not here of which news is remembered.
 const ABSENT: usize = 4_096;
-/// For how long they are remembered: news of them may be on its way.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Bounds of MCP, with their defaults.
 #[derive(Args, Clone, Debug)]
@@ -76,69 +76,84 @@ pub struct Sessions {
 
 impl Sessions {
     /// None yet.
-    pub fn new(hub: Arc<Hub>, options: &McpOptions) -> Self {
-        Sessions {
+    pub fn new(hub: Arc<Hub>, options: &McpOptions) -> Arc<Self> {
+        let sessions = Arc::new(Sessions {
             hub,
             idle: options.mcp_session_idle,
             max: options.mcp_max_sessions,
             share: options.mcp_max_sessions_per_token,
             table: Mutex::default(),
-        }
+        });
+        let (hub, idle) = (&sessions.hub, sessions.idle);
+        look_after(&sessions, idle, "mcp sessions", hub, |sessions| {
+            sessions.end_unused();
+            sessions.keep_used();
+        });
+        sessions.hear_others();
+        sessions
     }
 
-    /// A new session, with its id. One that is not in use may have to end for it.
-    pub fn begin(
-        self: &Arc<Self>,
+    /// Begins a session: its id. One that is not in use may have to end for it.
+    pub async fn begin(
+        &self,
         caller: &Caller,
-        holder: Holder,
+        holder: &Holder,
         client: ClientInfo,
-    ) -> Result<(String, Arc<Session>), Refusal> {
+    ) -> Result<String, Refusal> {
         let id = Uuid::new_v4().to_string();
         let thread = Uuid::new_v4().to_string().into();
-        let session = Session::new(caller.clone(), holder, thread, client, self.idle);
+        let session = Session::new(caller.clone(), holder.clone(), thread, client);
         let app = session.app(&self.hub);
         // What the client sees on another worker may be older, or newer.
         if self.hub.workers().is_none() {
             session.finds(tools::offered(&self.hub, app));
         }
         let session = Arc::new(session);
-        self.enter(id.clone(), &session)?;
+        self.enter(&id, &session)?;
         tracing::debug!(session = %session.thread, owner = %caller.identity.name, "begun");
-        Ok((id, session))
+        // Before the client knows the id: its next message may come to another worker.
+        self.tell_begun(&id, &session).await;
+        Ok(id)
     }
 
-    /// The session with that id, if it is the caller's.
-    pub fn find(&self, id: &str, caller: &Caller) -> Option<Arc<Session>> {
+    /// The session with that id, if it is the caller's. It may have begun on another worker.
+    pub async fn find(
+        &self,
+        id: &str,
+        caller: &Caller,
+        holder: &Holder,
+    ) -> Result<Arc<Session>, Refusal> {
+        self.take_up(id, caller, holder).await?;
         let found = self.table().sessions.get(id).cloned();
-        let found = found.filter(|session| session.caller == *caller)?;
+        let found = found.filter(|session| session.caller == *caller);
+        let found = found.ok_or_else(no_session)?;
         found.touch();
-        Some(found)
+        Ok(found)
     }
 
-    /// Ends a session here.
-    pub fn end(&self, id: &str) {
+    /// The client ends a session, here and on all other workers.
+    pub async fn end(&self, id: &str) {
+        self.tell_ended(id).await;
         let ended = self.table().sessions.remove(id);
-        if let Some(session) = ended {
-            session.close();
-            tracing::debug!(session = %session.thread, "ended");
-        }
+        close(ended, "ended");
+    }
+
+    fn end_unused(&self) {
+        let is_unused = |_: &String, it: &mut Arc<Session>| it.unused_for() >= self.idle;
+        let ended: Vec<_> = self.table().sessions.extract_if(is_unused).collect();
+        close(ended.into_iter().map(|(_, session)| session), "unused");
     }
 
     /// Adds a session, for which one that is not in use may have to end.
-    pub(super) fn enter(self: &Arc<Self>, id: String, new: &Arc<Session>) -> Result<(), Refusal> {
+    pub(super) fn enter(&self, id: &str, new: &Arc<Session>) -> Result<(), Refusal> {
         let mut table = self.table();
-        if table.has(&id) {
+        if table.has(id) {
             return Ok(());
         }
-        let room = table.make_room(&new.holder, self.max, self.share)?;
-        if table.insert(id.clone(), new) {
-            tokio::spawn(end_when_idle(Arc::downgrade(self), id, new.clone()));
-        }
+        let ended = table.make_room(&new.holder, self.max, self.share)?;
+        table.insert(id.into(), new);
         drop(table);
-        if let Some(ended) = room {
-            ended.close();
-            tracing::debug!(session = %ended.thread, "unused: made room");
-        }
+        close(ended, "unused: made room");
         Ok(())
     }
 
@@ -147,42 +162,37 @@ impl Sessions {
     }
 }
 
+/// Closes sessions that are in the table no more.
+pub(super) fn close(ended: impl IntoIterator<Item = Arc<Session>>, why: &'static str) {
+    for session in ended {
+        session.close();
+        tracing::debug!(session = %session.thread, why, "the session has ended");
+    }
+}
+
+/// 404: it has ended, or never was, or is another's.
+pub(super) fn no_session() -> Refusal {
+    Refusal::not_found("Session not found")
+}
+
 /// 503: there are as many sessions as there may be, all in use.
 fn no_room() -> Refusal {
     let error = Error::new(Code::RATE_LIMITED, "Too many MCP sessions");
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }
 
-/// Looks after one session, until it has ended.
-async fn end_when_idle(sessions: Weak<Sessions>, id: String, session: Arc<Session>) {
-    loop {
-        let expires = session.expires();
-        if expires <= Instant::now() {
-            break;
-        }
-        tokio::select! {
-            () = session.ended.cancelled() => return,
-            () = sleep_until(expires) => {}
-        }
-    }
-    if let Some(sessions) = sessions.upgrade() {
-        sessions.end(&id);
-    }
-}
-
-/// Sessions by their ids, and what was told of those that are not here.
+/// Sessions by their ids, and what other workers have told of those that are not here.
 #[derive(Default)]
 pub(super) struct Table {
     sessions: HashMap<String, Arc<Session>>,
-    absent: VecDeque<(Instant, String, Told)>,
+    absent: Remembered<String, Absent, ABSENT>,
 }
 
-/// What another worker has told.
-enum Told {
-    /// A request is cancelled that may come here.
-    Cancelled(Id, Option<String>),
-    /// The session has ended.
-    Ended,
+/// A session that is not here. News of it may come before the request that it is taken up for.
+#[derive(Default)]
+struct Absent {
+    has_ended: bool,
+    overtaken: Overtaken,
 }
 
 impl Table {
@@ -225,60 +235,43 @@ impl Table {
 
     /// Adds a session, unless it is here, or has ended elsewhere by now. Whether it is added.
     fn insert(&mut self, id: String, session: &Arc<Session>) -> bool {
-        self.tidy();
-        if self.has(&id) {
+        let has_ended = self.absent.get(&id).is_some_and(|it| it.has_ended);
+        if has_ended || self.has(&id) {
             return false;
         }
-        for (_, _, told) in self.absent.iter().filter(|(_, of, _)| *of == id) {
-            match told {
-                Told::Ended => return false,
-                Told::Cancelled(request, reason) => {
-                    session.cancel(request, reason.clone());
-                }
-            }
+        if let Some(absent) = self.absent.remove(&id) {
+            session.is_overtaken(absent.overtaken);
         }
         self.sessions.insert(id, session.clone());
         true
     }
 
     /// Another worker tells of a cancel.
-    pub fn cancel(&mut self, id: String, request: Id, reason: Option<String>) {
-        match self.sessions.get(&id) {
-            Some(session) => {
-                session.cancel(&request, reason);
-            }
-            None => self.remember(id, Told::Cancelled(request, reason)),
-        }
+    pub fn cancel(&mut self, id: &str, request: &Id, reason: Option<String>) {
+        match self.sessions.get(id) {
+            Some(session) => session.cancel(request, reason),
+            None => self.absent(id).overtaken.cancelled(request),
+        };
     }
 
     /// It has ended, on whichever worker: it is here no more.
-    pub fn end(&mut self, id: String) -> Option<Arc<Session>> {
-        let ended = self.sessions.remove(&id);
-        self.remember(id, Told::Ended);
-        ended
+    pub fn end(&mut self, id: &str) -> Option<Arc<Session>> {
+        self.absent(id).has_ended = true;
+        self.sessions.remove(id)
     }
 
-    /// Those used within that time.
+    fn absent(&mut self, id: &str) -> &mut Absent {
+        self.absent.get_or_insert(id.into(), Absent::default())
+    }
+
+    /// Those that were used within that time.
     pub fn used_within(&self, time: Duration) -> Vec<(String, Arc<Session>)> {
-        let used = self.sessions.iter().filter(|(_, it)| it.used_within(time));
+        let used = self
+            .sessions
+            .iter()
+            .filter(|(_, it)| it.unused_for() <= time);
         used.map(|(id, session)| (id.clone(), session.clone()))
             .collect()
-    }
-
-    fn remember(&mut self, id: String, told: Told) {
-        self.tidy();
-        self.absent.push_back((Instant::now(), id, told));
-        if self.absent.len() > ABSENT {
-            self.absent.pop_front();
-        }
-    }
-
-    fn tidy(&mut self) {
-        while let Some((at, ..)) = self.absent.front()
-            && at.elapsed() >= PATIENCE
-        {
-            self.absent.pop_front();
-        }
     }
 }
 
@@ -299,16 +292,15 @@ mod tests {
             name: "test".into(),
             version: "1".into(),
         };
-        let idle = Duration::from_secs(60);
         let holder = Holder::Token("a".into());
-        Arc::new(Session::new(caller, holder, "thread".into(), client, idle))
+        Arc::new(Session::new(caller, holder, "thread".into(), client))
     }
 
     #[test]
     fn a_cancel_that_was_told_before_its_session_came_keeps_the_request_from_starting() {
         let id = |number: u64| Id::read(&json!(number)).unwrap();
         let mut table = Table::default();
-        table.cancel("a".into(), id(1), None);
+        table.cancel("a", &id(1), None);
         let session = session();
         assert!(table.insert("a".into(), &session));
         assert_eq!(session.take(&id(1)), Err(NotTaken::Cancelled));
@@ -318,18 +310,18 @@ mod tests {
     #[test]
     fn a_session_that_has_ended_is_not_taken_up_any_more() {
         let mut table = Table::default();
-        assert!(table.end("a".into()).is_none());
+        assert!(table.end("a").is_none());
         assert!(!table.insert("a".into(), &session()));
         assert!(table.insert("b".into(), &session()));
         assert!(!table.insert("b".into(), &session()), "it is here");
-        assert!(table.end("b".into()).is_some() && !table.has("b"));
+        assert!(table.end("b").is_some() && !table.has("b"));
     }
 
     #[test]
     fn not_everything_is_remembered() {
         let mut table = Table::default();
         for id in 0..2 * ABSENT {
-            table.end(id.to_string());
+            table.end(&id.to_string());
         }
         assert_eq!(table.absent.len(), ABSENT);
         assert!(table.insert("0".into(), &session()));

@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
+use futures_util::stream;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::calling::{Calling, Said};
-use super::listening::{Source, events, whole};
+use super::call::Tool;
+use super::listening::{events, whole};
 use super::result::{ToolResult, answer};
 use super::session::Session;
 use crate::fronts::kept::keep;
+use crate::fronts::shared_sessions::InUse;
 use crate::fronts::shares::Share;
-use crate::gateway::calls::Call;
+use crate::gateway::calls::{Call, Outcome, Step};
 use crate::wire::abp::CALL_ENDED;
 use crate::wire::json_rpc::{Id, notification};
 use crate::wire::stops;
@@ -27,38 +29,54 @@ const PROMPT: Duration = Duration::from_millis(10);
 /// Messages of one call that its client has not read: progress, and its answer.
 const UNREAD: usize = 16;
 
-/// The place of a call in its session.
-pub struct Member {
-    pub session: Arc<Session>,
-    pub number: u64,
-    /// Ends when the client gives the call up.
-    pub given_up: oneshot::Receiver<()>,
+/// A call whose answer its client waits for; none once it is answered. Dropped before, it is cancelled.
+pub struct Underway(Option<Awaited>);
+
+struct Awaited {
+    id: Id,
+    tool: Tool,
+    call: Call,
+    within: Within,
 }
 
-/// A call that is not answered yet. Dropped, it is cancelled.
-pub struct Underway {
-    pub id: Id,
-    /// None without a session.
-    pub member: Option<Member>,
-    /// None once it is answered.
-    pub calling: Option<Calling>,
+/// What a call is made in.
+pub enum Within {
+    /// A session of MCP.
+    Session {
+        session: Arc<Session>,
+        /// Ends when the client cancels the call: it is not answered then.
+        given_up: oneshot::Receiver<()>,
+    },
+    /// A session of the app that those without one share, and which is kept as long as the call.
+    Shared { _in_use: InUse },
 }
 
 impl Underway {
+    /// The answer to the request with that id is that of `call`, which calls `tool`.
+    pub fn new(id: Id, tool: Tool, call: Call, within: Within) -> Self {
+        Underway(Some(Awaited {
+            id,
+            tool,
+            call,
+            within,
+        }))
+    }
+
     /// The response. It is read as slowly as its client likes: the call does not wait for that.
     pub async fn respond(mut self, share: Share) -> Response {
         let first = match timeout(PROMPT, self.next()).await {
             Ok(None) => return whole(None),
-            Ok(Some(answer)) if self.calling.is_none() => {
+            Ok(Some(answer)) if self.0.is_none() => {
                 // It is open until it is written.
                 return whole(Some(&answer)).map(|body| keep(body, share));
             }
             Ok(Some(progress)) => Some(progress),
             Err(_) => None,
         };
-        let (sender, receiver) = mpsc::channel(UNREAD);
+        let (sender, mut receiver) = mpsc::channel(UNREAD);
         tokio::spawn(self.see_through(sender));
-        events(first, receiver, share)
+        let messages = stream::poll_fn(move |context| receiver.poll_recv(context));
+        events(first, messages, share)
     }
 
     /// Goes on until the call is answered, or its response is closed.
@@ -73,70 +91,89 @@ impl Underway {
                 return;
             };
             // There is room for the answer. Progress that nobody reads makes way for what comes next.
-            if self.calling.is_none() || sender.capacity() > 1 {
+            if self.0.is_none() || sender.capacity() > 1 {
                 let _ = sender.try_send(message);
             }
         }
     }
-}
 
-impl Source for Underway {
+    /// The next message: of its progress, or its answer. None if it is not answered, or was. Safe to drop
+    /// and to call again.
     async fn next(&mut self) -> Option<String> {
-        let calling = self.calling.as_mut()?;
-        let said = match &mut self.member {
-            None => calling.next(&self.id).await,
-            Some(member) => tokio::select! {
-                biased;
-                _ = &mut member.given_up => return None,
-                said = calling.next(&self.id) => said,
-            },
-        };
-        let (ended, stop) = match said {
-            Said::Progress(params) => {
-                return Some(notification("notifications/progress", params).to_string());
+        loop {
+            let it = self.0.as_mut()?;
+            let step = match &mut it.within {
+                Within::Shared { .. } => it.call.next().await,
+                Within::Session { given_up, .. } => tokio::select! {
+                    biased;
+                    _ = given_up => return None,
+                    step = it.call.next() => step,
+                },
+            };
+            match step {
+                Step::Progress(info) => {
+                    let progress = it.tool.progress.as_mut();
+                    if let Some(params) = progress.and_then(|it| it.read(&info)) {
+                        return Some(notification("notifications/progress", params).to_string());
+                    }
+                }
+                Step::Ended(outcome) => return Some(self.0.take()?.answer(outcome)),
             }
-            Said::Ended(ended, stop) => (ended, stop),
-        };
-        let calling = self.calling.take()?;
-        let Some(Member {
-            session, number, ..
-        }) = &self.member
-        else {
-            return Some(answer(&self.id, ended.map(ToolResult::complete)));
-        };
-        // The id may be used again as soon as the client has read this.
-        session.over(&self.id, *number);
-        if stop == Some(Stop::Abandoned) {
-            let (session, id) = (session.clone(), self.id.clone());
-            tokio::spawn(tell_late_end(session, id, calling.call));
         }
-        Some(answer(&self.id, ended))
     }
 }
 
 impl Drop for Underway {
     fn drop(&mut self) {
-        let Some(mut calling) = self.calling.take() else {
-            return;
+        if let Some(awaited) = self.0.take() {
+            awaited.give_up();
+        }
+    }
+}
+
+impl Awaited {
+    fn answer(self, outcome: Outcome) -> String {
+        let is_abandoned = is_abandoned(&outcome);
+        let ended = self.tool.ended(&self.id, self.call.id, outcome);
+        let Within::Session { session, .. } = self.within else {
+            return answer(&self.id, ended.map(ToolResult::complete));
         };
-        let member = self.member.take();
+        // The id may be used again as soon as the client has read this.
+        session.over(&self.id, self.call.id);
+        let answer = answer(&self.id, ended);
+        if is_abandoned {
+            tokio::spawn(tell_late_end(session, self.id, self.call));
+        }
+        answer
+    }
+
+    /// Nobody waits for the answer any more.
+    fn give_up(mut self) {
         // Its client may have cancelled it before, and said why.
-        let is_awaited = member
-            .as_ref()
-            .is_none_or(|it| it.session.over(&self.id, it.number));
-        if is_awaited {
+        let is_cancelled = match &self.within {
+            Within::Session { session, .. } => !session.over(&self.id, self.call.id),
+            Within::Shared { .. } => false,
+        };
+        if !is_cancelled {
             let reason = "The response stream was closed";
-            drop(calling.canceller().cancel(Some(reason.into())));
+            drop(self.call.canceller().cancel(Some(reason.into())));
         }
         // How it ends is for the record, and told if that takes long.
-        let id = self.id.clone();
         tokio::spawn(async move {
-            let stop = calling.abandoned(&id).await;
-            if let (Some(member), Some(Stop::Abandoned)) = (member, stop) {
-                tell_late_end(member.session, id, calling.call).await;
+            let outcome = loop {
+                if let Step::Ended(outcome) = self.call.next().await {
+                    break outcome;
+                }
+            };
+            if let (Within::Session { session, .. }, true) = (self.within, is_abandoned(&outcome)) {
+                tell_late_end(session, self.id, self.call).await;
             }
         });
     }
+}
+
+fn is_abandoned(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Cancelled { stop, .. } if *stop == Stop::Abandoned)
 }
 
 /// Waits for the late end of a call that was abandoned, and tells its client of it as a log message,
