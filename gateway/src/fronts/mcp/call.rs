@@ -77,7 +77,7 @@ fn find(
     };
     let offer = tools::offer(hub, caller, app)?;
     let name = tools::find(&offer, &name).map_err(Err)?.name.clone();
-    let progress = request.progress_token().cloned().map(Progress::new);
+    let progress = request.progress_token().map(Progress::new);
     let call = NewCall {
         capability: name.clone(),
         params: Some(arguments.to_string().into()),

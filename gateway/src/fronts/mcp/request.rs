@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::fronts::media_type::{content_type, essence};
 use crate::fronts::refusal::Refusal;
 use crate::wire::json_rpc::{Id, code};
-use crate::wire::{Failure, clipped, members, text_of};
+use crate::wire::{Failure, clipped, text_of};
 
 /// The version spoken in sessions, whichever the client asks for.
 pub const WITH_SESSIONS: &str = "2025-11-25";
@@ -29,10 +29,6 @@ pub const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
-
-/// Keys of `_meta` in a request without a session.
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// A header says something else than the body.
 const HEADER_MISMATCH: i32 = -32020;
@@ -118,8 +114,8 @@ impl<'a> Head<'a> {
         let method = self.text(METHOD).map(Cow::Borrowed);
         agree("Mcp-Method", method, &request.method)?;
         let subject = match &*request.method {
-            "tools/call" | "prompts/get" => request.fields.name,
-            "resources/read" => request.fields.uri,
+            "tools/call" | "prompts/get" => request.params.name,
+            "resources/read" => request.params.uri,
             _ => None,
         };
         match text(subject) {
@@ -165,39 +161,15 @@ pub struct Request<'a> {
     /// What is asked for.
     pub method: Cow<'a, str>,
     /// Its parameters, as JSON.
-    params: &'a str,
-    fields: Fields<'a>,
+    text: &'a str,
+    params: Params<'a>,
     meta: Meta<'a>,
 }
 
-/// What is looked at of `_meta`, which may be large: nothing else of it is read.
-#[derive(Debug, Default)]
-struct Meta<'a> {
-    version: Option<Cow<'a, str>>,
-    has_capabilities: bool,
-    progress_token: Option<Value>,
-}
-
-impl<'a> Meta<'a> {
-    fn read(text: &'a str) -> Self {
-        let mut meta = Meta::default();
-        members(text.as_bytes(), |key, value| match key {
-            META_VERSION => meta.version = text_of(value),
-            META_CAPABILITIES => meta.has_capabilities = value.starts_with(b"{"),
-            "progressToken" if value.starts_with(b"[") || value.starts_with(b"{") => {
-                meta.progress_token = None;
-            }
-            "progressToken" => meta.progress_token = serde_json::from_slice(value).ok(),
-            _ => {}
-        });
-        meta
-    }
-}
-
-/// Those parameters that are looked at.
+/// Those parameters that are looked at. None of them may be there twice, for a router may look at the other.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Fields<'a> {
+struct Params<'a> {
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -212,6 +184,40 @@ struct Fields<'a> {
     notifications: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta")]
     meta: Option<&'a RawValue>,
+}
+
+/// What is looked at of `_meta`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Meta<'a> {
+    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
+    version: Option<&'a RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow, rename = "progressToken")]
+    progress_token: Option<&'a RawValue>,
+}
+
+/// What a subscription wants to hear of.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Wanted<'a> {
+    #[serde(borrow, rename = "toolsListChanged")]
+    tool_changes: Option<&'a RawValue>,
+}
+
+/// Reads the members that are looked at of an object, which there need not be.
+fn object<'a, T: Default + Deserialize<'a>>(
+    what: &str,
+    text: Option<&'a str>,
+) -> Result<T, Refusal> {
+    match text {
+        None => Ok(T::default()),
+        Some(text) if text.starts_with('{') => {
+            serde_json::from_str(text).map_err(|error| Refusal::invalid(format!("{what}: {error}")))
+        }
+        Some(_) => Err(Refusal::invalid(format!("{what}: it must be an object"))),
+    }
 }
 
 /// What a client says of itself with `initialize`.
@@ -235,23 +241,14 @@ pub struct ClientInfo {
 
 impl<'a> Request<'a> {
     /// Reads the parameters, which are an object.
-    pub fn read(id: Id, method: Cow<'a, str>, params: Option<&'a str>) -> Result<Self, Refusal> {
-        let params = params.unwrap_or("{}");
-        if !params.starts_with('{') {
-            return Err(Refusal::invalid("Parameters are an object"));
-        }
-        let malformed = |error| Refusal::invalid(format!("The parameters: {error}"));
-        let fields: Fields<'a> = serde_json::from_str(params).map_err(malformed)?;
-        let meta = fields.meta.map_or("{}", RawValue::get);
-        if !meta.starts_with('{') {
-            return Err(Refusal::invalid("The parameters: _meta is an object"));
-        }
-        let meta = Meta::read(meta);
+    pub fn read(id: Id, method: Cow<'a, str>, text: Option<&'a str>) -> Result<Self, Refusal> {
+        let params: Params<'a> = object("The parameters", text)?;
+        let meta = object("The parameters: _meta", params.meta.map(RawValue::get))?;
         Ok(Request {
             id,
             method,
+            text: text.unwrap_or("{}"),
             params,
-            fields,
             meta,
         })
     }
@@ -263,7 +260,7 @@ impl<'a> Request<'a> {
             let what = format!("The parameters of initialize: {what}");
             Refusal::invalid(what).with_rpc_code(code::INVALID_PARAMS)
         };
-        let read = serde_json::from_str::<Introduction<'_>>(self.params);
+        let read = serde_json::from_str::<Introduction<'_>>(self.text);
         let introduction = read.map_err(|error| malformed(error.to_string()))?;
         if !introduction.capabilities.get().starts_with('{') {
             return Err(malformed("capabilities are an object".into()));
@@ -285,14 +282,16 @@ impl<'a> Request<'a> {
 
     /// Whether it is of a version without sessions, and as that has it.
     pub fn is_stateless(&self, head: Head<'_>) -> Result<bool, Refusal> {
-        let has_capabilities = self.meta.has_capabilities;
-        let Some(named) = self.meta.version.as_deref() else {
+        let capabilities = self.meta.capabilities.map(RawValue::get);
+        let has_capabilities = capabilities.is_some_and(|it| it.starts_with('{'));
+        let Some(named) = text(self.meta.version) else {
             head.check_version()?;
             return match head.is_stateless() || self.method == "server/discover" {
                 true => Err(incomplete()),
                 false => Ok(false),
             };
         };
+        let named = &*named;
         let is_stateless = named >= STATELESS || has_capabilities;
         match head.text(VERSION) {
             Some(header) if header != named => {
@@ -325,12 +324,12 @@ impl<'a> Request<'a> {
 
     /// The name of what is called.
     pub fn name(&self) -> Option<Cow<'a, str>> {
-        text(self.fields.name)
+        text(self.params.name)
     }
 
     /// What it is called with, an object as JSON. The error: it is something else.
     pub fn arguments(&self) -> Result<&'a str, ()> {
-        match self.fields.arguments.map_or("{}", RawValue::get) {
+        match self.params.arguments.map_or("{}", RawValue::get) {
             "null" => Ok("{}"),
             arguments if arguments.starts_with('{') => Ok(arguments),
             _ => Err(()),
@@ -339,30 +338,27 @@ impl<'a> Request<'a> {
 
     /// Where a list goes on.
     pub fn cursor(&self) -> Option<Cow<'a, str>> {
-        text(self.fields.cursor)
+        text(self.params.cursor)
     }
 
     /// Which log messages the client wants to hear.
     pub fn level(&self) -> Option<Cow<'a, str>> {
-        text(self.fields.level)
+        text(self.params.level)
     }
 
     /// Whether a subscription wants to hear that the list of tools has changed. Nothing, if it is
     /// malformed.
     pub fn wants_tool_changes(&self) -> Option<bool> {
-        let wanted = self.fields.notifications?.get();
-        let mut tools = false;
-        members(wanted.as_bytes(), |key, value| {
-            if key == "toolsListChanged" {
-                tools = value == b"true";
-            }
-        });
-        wanted.starts_with('{').then_some(tools)
+        let wanted = self.params.notifications.map(RawValue::get);
+        let wanted: Wanted<'_> = object("notifications", Some(wanted?)).ok()?;
+        Some(wanted.tool_changes.is_some_and(|it| it.get() == "true"))
     }
 
     /// Under what the client wants to hear of progress.
-    pub fn progress_token(&self) -> Option<&Value> {
-        let token = self.meta.progress_token.as_ref()?;
+    pub fn progress_token(&self) -> Option<Value> {
+        let token = self.meta.progress_token?.get();
+        let is_small = !token.starts_with(['{', '[']);
+        let token: Value = is_small.then(|| serde_json::from_str(token).ok())??;
         (token.is_string() || token.is_i64()).then_some(token)
     }
 }
@@ -372,7 +368,8 @@ fn text(field: Option<&RawValue>) -> Option<Cow<'_, str>> {
 }
 
 fn incomplete() -> Refusal {
-    let what = format!("_meta has {META_VERSION} and {META_CAPABILITIES}");
+    let prefix = "io.modelcontextprotocol";
+    let what = format!("_meta has {prefix}/protocolVersion and {prefix}/clientCapabilities");
     Refusal::invalid(what).with_rpc_code(code::INVALID_PARAMS)
 }
 
@@ -430,9 +427,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_looked_at_is_not_there_twice() {
+        let read = |params: &str| {
+            let id = Id::read(&json!(1)).unwrap();
+            Request::read(id, "tools/call".into(), Some(params)).is_ok()
+        };
+        for once in [
+            r#"{"name":"a","arguments":{"a":1,"a":2},"other":1,"other":2}"#,
+            r#"{"name":null,"_meta":{"progressToken":1,"other":1,"other":2}}"#,
+        ] {
+            assert!(read(once), "{once}");
+        }
+        for twice in [
+            r#"{"name":"a","name":"b"}"#,
+            r#"{"name":"a","n\u0061me":"a"}"#,
+            r#"{"arguments":{},"arguments":{"a":1}}"#,
+            r#"{"_meta":{},"_meta":{}}"#,
+            r#"{"_meta":{"progressToken":1,"progressToken":1}}"#,
+            r#"{"_meta":{
+                "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                "io.modelcontextprotocol/protocolVersion":"2025-11-25"
+            }}"#,
+        ] {
+            assert!(!read(twice), "{twice}");
+        }
+        let notifications =
+            r#"{"notifications":{"toolsListChanged":true,"toolsListChanged":false}}"#;
+        let listen = request("subscriptions/listen", notifications);
+        assert_eq!(listen.wants_tool_changes(), None);
+    }
+
+    #[test]
     fn a_version_without_sessions_is_told_from_the_others() {
         let meta = |version: &str| {
-            let meta = json!({ META_VERSION: version, META_CAPABILITIES: {} });
+            let meta = json!({
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
             json!({ "name": "é", "_meta": meta }).to_string()
         };
         let (new, old) = (meta(STATELESS), meta(WITH_SESSIONS));
