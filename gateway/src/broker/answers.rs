@@ -273,7 +273,7 @@ mod tests {
             ),
         ] {
             let said = said(payload);
-            assert_eq!(ending_of(&said, said.grade()), ending, "{payload}");
+            assert_eq!(ending_of(&said, said.grade), ending, "{payload}");
         }
     }
 }

@@ -178,9 +178,9 @@ impl Broker {
         let call_id = self.runs.place(run).map(|place| place.call_id.clone());
         let grade = match (call_id, self.leaving.get_mut(&peer)) {
             (Some(call_id), Some(leaving)) if said.cancelled => {
-                leaving.stopped.told(call_id, run, said.grade())
+                leaving.stopped.told(call_id, run, said.grade)
             }
-            _ => said.grade(),
+            _ => said.grade,
         };
         match (request, envelope.object()) {
             (Request::Cancel, _) => self.revocation_answered(run, said, grade),

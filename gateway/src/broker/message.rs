@@ -3,14 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::offering::{Register, Update};
 use super::offers::Registration;
 use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
-use crate::wire::{Envelope, Failure, Said, members, said, stops, text_of};
+use crate::wire::{Envelope, Failure, Said, member, members, outline, said, stops, text_of};
 use caphost::call::LateEnd;
 
 /// No notification that the broker heeds is longer.
@@ -131,14 +128,7 @@ impl<'a> Call<'a> {
         members(payload.as_bytes(), |key, value| match key {
             "capability" => capability = text_of(value),
             "callId" => call_id = text_of(value),
-            "options" => {
-                in_options = None;
-                members(value, |key, value| {
-                    if key == "callId" {
-                        in_options = text_of(value);
-                    }
-                });
-            }
+            "options" => in_options = member(value, "callId").and_then(text_of),
             _ => {}
         });
         let run = RunId::random();
@@ -177,13 +167,8 @@ fn with_call_id(payload: &str, call_id: &str) -> Option<String> {
 }
 
 fn error_of(payload: &str) -> Option<(&str, Said<'_>)> {
-    #[derive(Deserialize)]
-    struct Failed<'a> {
-        #[serde(borrow)]
-        error: &'a RawValue,
-    }
-    let failed: Option<Failed> = serde_json::from_str(payload).ok();
-    let error = failed?.error.get();
+    let error = member(payload.as_bytes(), "error")?;
+    let error = std::str::from_utf8(error).ok()?;
     let Said {
         error: object,
         code,
@@ -200,63 +185,37 @@ fn error_of(payload: &str) -> Option<(&str, Said<'_>)> {
 
 /// The name in the payload of an `initialize`, or the beginning of a long one.
 fn agent_of(payload: &str) -> Option<Arc<str>> {
-    let mut name = None;
-    members(payload.as_bytes(), |key, value| {
-        if key == "agent" {
-            name = None;
-            members(value, |key, value| {
-                if key == "name" {
-                    name = text_of(value);
-                }
-            });
-        }
-    });
-    name.map(|name| runs::name(name.into()))
+    let agent = member(payload.as_bytes(), "agent")?;
+    let name = member(agent, "name").and_then(text_of)?;
+    Some(runs::name(name.into()))
 }
 
 fn operation_of(payload: &str) -> Option<Cow<'_, str>> {
-    let mut operation = None;
-    members(payload.as_bytes(), |key, value| {
-        if key == "operationId" {
-            // An app may turn a token of digits into a number.
-            operation = text_of(value).or_else(|| {
-                let number: u32 = serde_json::from_slice(value).ok()?;
-                Some(number.to_string().into())
-            });
-        }
-    });
-    operation
+    let operation = member(payload.as_bytes(), "operationId")?;
+    // An app may turn a token of digits into a number.
+    text_of(operation).or_else(|| {
+        let number: u32 = serde_json::from_slice(operation).ok()?;
+        Some(number.to_string().into())
+    })
 }
 
 fn notification(payload: &str) -> Content<'_> {
     if payload.len() > MAX_NOTIFICATION_BYTES {
         return Content::Other;
     }
-    let (mut event, mut data) = (None, &[][..]);
-    members(payload.as_bytes(), |key, value| match key {
-        "event" => event = text_of(value),
-        "data" => data = value,
-        _ => {}
-    });
-    let member = |wanted: &str| {
-        let mut found = None;
-        members(data, |key, value| {
-            if key == wanted {
-                found = Some(value);
-            }
-        });
-        found
-    };
+    let event = member(payload.as_bytes(), "event").and_then(text_of);
+    let data = member(payload.as_bytes(), "data").unwrap_or_default();
     match event.as_deref() {
         Some(CALL_ENDED) => {
-            let call_id = member("callId").and_then(text_of);
-            match (call_id, stops::read_ended(data)) {
+            let call_id = member(data, "callId").and_then(text_of);
+            let ended = stops::late_end(&outline(data, &["success", "after"]));
+            match (call_id, ended) {
                 (Some(call_id), Some(ended)) => Content::Ended(call_id, ended),
                 _ => Content::Other,
             }
         }
         Some(ELICITATION_WITHDRAWN) => {
-            let id = member("id").and_then(|id| std::str::from_utf8(id).ok());
+            let id = member(data, "id").and_then(|id| std::str::from_utf8(id).ok());
             id.map_or(Content::Other, Content::Withdrawn)
         }
         _ => Content::Other,

@@ -137,7 +137,7 @@ impl Broker {
     /// What an app's answer that says that a call is cancelled says of the stop, as its agent is
     /// told.
     pub(super) fn grade(&mut self, agent: PeerId, entry: &Entry, said: &Said<'_>) -> Grade {
-        let grade = said.grade();
+        let grade = said.grade;
         let agent = self.agents.get_mut(&agent);
         // Where the agent is, it is remembered what it was told.
         let Some(agent) = agent.filter(|agent| said.cancelled && agent.is_here()) else {
@@ -164,7 +164,7 @@ impl Broker {
             return grade;
         };
         // The app knows, and its notification may have been lost.
-        let news = said.ended.filter(|_| told.may_end());
+        let news = said.grade.ended.filter(|_| told.may_end());
         if news.is_some() {
             told.grade.ended = news;
         }

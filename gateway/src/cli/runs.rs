@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::client::{Api, Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, say, table};
-use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
 use caphost::call::{Code, LateEnd, Stop};
 
@@ -100,9 +99,9 @@ fn row(run: &Value, now: f64) -> Vec<String> {
     } else if let Some(percentage) = run["progress"]["percentage"].as_f64() {
         state.push_str(&format!(" {percentage:.0} %"));
     }
-    if let Some(stop) = run["stop"].as_str() {
-        let ended = stops::read_ended(run["ended"].to_string().as_bytes());
-        state.push_str(&seen(Stop::of_peer(Some(stop)), ended));
+    if run["stop"].is_string() {
+        let grade = Grade::read(run);
+        state.push_str(&seen(grade.stop, grade.ended));
     }
     let lost = run["lost"].as_str().and_then(gone);
     if let Some(lost) = lost {
@@ -238,15 +237,13 @@ impl Cancel {
 fn said(answer: &Value, cancelled: bool, waited: Duration) -> String {
     let run = one_line(answer["runId"].as_str().unwrap_or("the run"));
     if cancelled {
-        let stop = Stop::of_peer(answer["stop"].as_str());
-        let ended = stops::read_ended(answer["ended"].to_string().as_bytes());
-        let by = stopped_by::read_in(answer);
+        let grade = Grade::read(answer);
         let said = style("Cancelled, and confirmed by the app");
-        let said = match (stop, ended) {
+        let said = match (grade.stop, grade.ended) {
             (Stop::Abandoned, None) => said.yellow(),
             _ => said.green(),
         };
-        return format!("{said}: {run}{}", stops::clause(Grade { stop, by, ended }));
+        return format!("{said}: {run}{}", stops::clause(grade));
     }
     // What cannot be tried again was not asked of anybody: the run had ended before.
     let error = &answer["error"];

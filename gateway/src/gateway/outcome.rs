@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::broker::{CancelOutcome, Reply};
-use crate::wire::stops::{self, Grade};
+use crate::wire::stops::Grade;
 use crate::wire::{Json, members};
 use caphost::call::{Code, Error, Stop, StoppedBy};
 
@@ -124,7 +124,7 @@ impl Outcome {
         }
         let mut response = response.value()?;
         if response["cancelled"] == true {
-            return Ok(Outcome::cancelled(stops::of(&response)));
+            return Ok(Outcome::cancelled(Grade::read(&response["metadata"])));
         }
         let error = response.get_mut("error").map(Value::take);
         let error = AbpError::read(error.unwrap_or_default());

@@ -186,13 +186,8 @@ impl<'a> Envelope<'a> {
 impl Subject {
     /// The type of a message that somebody else reads, wherever it stands in it.
     pub fn kind_of(text: &str) -> Option<String> {
-        let mut kind = None;
-        scan::members(text.as_bytes(), |key, value| {
-            if key == "type" {
-                kind = scan::text_of(value).map(Cow::into_owned);
-            }
-        });
-        kind
+        let kind = scan::member(text.as_bytes(), "type");
+        kind.and_then(scan::text_of).map(Cow::into_owned)
     }
 
     /// What a message that is not read as a whole is about, as far as its beginning tells.
@@ -274,14 +269,9 @@ fn check_id<'a>(id: &'a RawValue, limits: &Limits) -> Result<&'a str, Failure> {
 }
 
 fn call_id(payload: &[u8]) -> Option<&str> {
-    let mut found = None;
-    scan::members(payload, |key, value| {
-        if key == "callId" && value.len() <= 1024 {
-            let text = std::str::from_utf8(value).ok();
-            found = text.filter(|text| serde_json::from_str::<Cow<str>>(text).is_ok());
-        }
-    });
-    found
+    let id = scan::member(payload, "callId").filter(|id| id.len() <= 1024)?;
+    let id = std::str::from_utf8(id).ok()?;
+    scan::text_of(id.as_bytes()).is_some().then_some(id)
 }
 
 fn string(raw: &RawValue) -> Option<Cow<'_, str>> {

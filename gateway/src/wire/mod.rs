@@ -29,7 +29,7 @@ pub use outline::outline;
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
 pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use said::{Said, said, with_grade};
-pub use scan::{members, text_of, too_deep};
+pub use scan::{member, members, text_of, too_deep};
 
 /// An error of the gateway's own, its details as JSON.
 pub type Failure = Error<Box<Value>>;

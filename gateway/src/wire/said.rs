@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::scan::{members, text_of};
-use crate::wire::stopped_by;
-use crate::wire::stops::{self, Grade};
-use caphost::call::{LateEnd, Stop, StoppedBy};
+use super::outline;
+use super::scan::{member, members, text_of};
+use super::stops::{self, Grade};
 
 /// What the payload of an answer says that its relaying depends on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,14 +13,10 @@ pub struct Said<'a> {
     pub success: Option<bool>,
     /// `cancelled: true`, and not a success.
     pub cancelled: bool,
-    /// `metadata.stop`, if it is there and one of the words known here.
-    pub stop: Option<Stop>,
-    /// `metadata.step` and `metadata.took`, if both are there and can be.
-    pub by: Option<StoppedBy>,
-    /// `metadata.ended`, if it is there.
-    pub ended: Option<LateEnd>,
-    /// Something of these is there, and cannot be read.
-    pub odd: bool,
+    /// How far `metadata` says that the stop was seen.
+    pub grade: Grade,
+    /// That is all there, and in words that are known here.
+    pub exact: bool,
     /// `reason`, if it is a string.
     pub reason: Option<Cow<'a, str>>,
     /// `error` as JSON, if it is an object.
@@ -42,18 +37,13 @@ pub fn said(payload: &str) -> Said<'_> {
                 _ => None,
             }
         }
-        "metadata" => said.read_metadata(value),
+        "metadata" => (said.grade, said.exact) = grade_in(value),
         "reason" => said.reason = text_of(value),
         "error" => {
             said.error = std::str::from_utf8(value)
                 .ok()
                 .filter(|it| it.starts_with('{'));
-            said.code = None;
-            members(value, |key, value| {
-                if key == "code" {
-                    said.code = text_of(value);
-                }
-            });
+            said.code = member(value, "code").and_then(text_of);
         }
         _ => {}
     });
@@ -62,40 +52,24 @@ pub fn said(payload: &str) -> Said<'_> {
 }
 
 impl Said<'_> {
-    fn read_metadata(&mut self, metadata: &[u8]) {
-        let (mut stop, mut ended) = (None, None);
-        let (mut step, mut took, mut written) = (None, None, [false; 2]);
-        members(metadata, |key, value| match key {
-            "stop" => {
-                let word = text_of(value);
-                stop = Stop::ALL
-                    .into_iter()
-                    .find(|it| word.as_deref() == Some(it.as_str()));
-            }
-            "ended" => (ended, written[1]) = (stops::read_ended(value), true),
-            "step" => (step, written[0]) = (text_of(value), true),
-            "took" => (took, written[0]) = (serde_json::from_slice(value).ok(), true),
-            _ => {}
-        });
-        let by = stopped_by::read(step.as_deref(), took);
-        self.odd = written != [by.is_some(), ended.is_some()];
-        (self.stop, self.by, self.ended) = (stop, by, ended);
-    }
-
     /// Whether it says that, and nothing of it that cannot be read.
     pub fn says(&self, grade: Grade) -> bool {
-        let said = (self.stop, self.by, self.ended);
-        !self.odd && said == (Some(grade.stop), grade.by, grade.ended)
+        self.exact && self.grade == grade
     }
+}
 
-    /// How far it says that the stop was seen: one that does not say has shown nothing.
-    pub fn grade(&self) -> Grade {
-        Grade {
-            stop: self.stop.unwrap_or(Stop::Abandoned),
-            by: self.by,
-            ended: self.ended,
-        }
-    }
+/// What `metadata` says of a stop, and whether every reader reads the same there.
+fn grade_in(metadata: &[u8]) -> (Grade, bool) {
+    let read = outline(
+        metadata,
+        &["stop", "step", "took", "ended.success", "ended.after"],
+    );
+    let grade = Grade::read(&read);
+    let has = |name: &str| read.get(name).is_some();
+    let exact = read["stop"] == grade.stop.as_str()
+        && (has("step") || has("took")) == grade.by.is_some()
+        && has("ended") == grade.ended.is_some();
+    (grade, exact)
 }
 
 /// The payload with that in its `metadata`, whatever it said of it before. All else stays.
@@ -113,14 +87,8 @@ pub fn with_grade(payload: &str, grade: Grade) -> String {
         }
         _ => push(&mut written, key, value),
     });
-    let stop = format!("\"{}\"", grade.stop.as_str());
-    push(&mut metadata, "stop", stop.as_bytes());
-    for (name, value) in grade.by.into_iter().flat_map(stopped_by::members) {
+    for (name, value) in stops::metadata(grade).as_object().into_iter().flatten() {
         push(&mut metadata, name, value.to_string().as_bytes());
-    }
-    if let Some(ended) = grade.ended {
-        let ended = stops::ended_json(ended).to_string();
-        push(&mut metadata, "ended", ended.as_bytes());
     }
     let metadata = format!("{{{metadata}}}");
     push(&mut written, "metadata", metadata.as_bytes());
@@ -143,6 +111,8 @@ fn push(object: &mut String, key: &str, value: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::stopped_by;
+    use caphost::call::{LateEnd, Stop};
 
     const ENDED: LateEnd = LateEnd {
         success: true,
@@ -152,26 +122,37 @@ mod tests {
     #[test]
     fn what_is_said_of_a_stop_is_read() {
         for (payload, cancelled, stop, ended) in [
-            (r#"{"callId":"c","cancelled":true}"#, true, None, None),
+            (
+                r#"{"callId":"c","cancelled":true}"#,
+                true,
+                Stop::Abandoned,
+                None,
+            ),
             (
                 r#"{"success":false,"cancelled":true,"metadata":{"stop":"returned"}}"#,
                 true,
-                Some(Stop::Returned),
+                Stop::Returned,
                 None,
             ),
             (
                 r#"{"cancelled":true,"metadata":{"ended":{"success":true,"after":200},"stop":"gone"}}"#,
                 true,
-                None,
+                Stop::Abandoned,
                 Some(ENDED),
             ),
-            (r#"{"success":true,"cancelled":true}"#, false, None, None),
-            (r#"{"cancelled":"true"}"#, false, None, None),
-            ("[]", false, None, None),
+            (
+                r#"{"success":true,"cancelled":true}"#,
+                false,
+                Stop::Abandoned,
+                None,
+            ),
+            (r#"{"cancelled":"true"}"#, false, Stop::Abandoned, None),
+            ("[]", false, Stop::Abandoned, None),
         ] {
             let said = said(payload);
-            let read = (said.cancelled, said.stop, said.ended);
+            let read = (said.cancelled, said.grade.stop, said.grade.ended);
             assert_eq!(read, (cancelled, stop, ended), "{payload}");
+            assert_eq!(said.exact, stop == Stop::Returned, "{payload}");
         }
     }
 
@@ -201,11 +182,11 @@ mod tests {
             let stop = Stop::Abandoned;
             let grade = Grade { stop, by, ended };
             let odd = r#"{"metadata":{"ended":1,"step":"flag","took":-1}}"#;
-            assert!(said(odd).odd);
+            assert!(!said(odd).exact);
             let written = with_grade(odd, grade);
             let said = said(&written);
             assert!(said.says(grade) && !said.cancelled, "{written}");
-            assert_eq!(said.grade(), grade);
+            assert_eq!(said.grade, grade);
         }
     }
 
@@ -214,24 +195,24 @@ mod tests {
         let read = |metadata: &str| {
             let payload = format!(r#"{{"cancelled":true,"metadata":{metadata}}}"#);
             let said = said(&payload);
-            (said.by, said.odd)
+            (said.grade.by, said.exact)
         };
         let by = stopped_by::read(Some("signal"), Some(3.0));
         assert_eq!(
             read(r#"{"stop":"returned","step":"signal","took":3}"#),
-            (by, false)
+            (by, true)
         );
-        assert_eq!(read(r#"{"stop":"returned"}"#), (None, false));
+        assert_eq!(read(r#"{"stop":"returned"}"#), (None, true));
         for odd in [
-            r#"{"step":"signal"}"#,
-            r#"{"took":3}"#,
-            r#"{"step":"kill","took":3}"#,
-            r#"{"step":"signal","took":"3"}"#,
-            r#"{"step":"signal","took":-3}"#,
-            r#"{"step":"signal","took":1e400}"#,
-            r#"{"step":7,"took":3}"#,
+            r#"{"stop":"returned","step":"signal"}"#,
+            r#"{"stop":"returned","took":3}"#,
+            r#"{"stop":"returned","step":"kill","took":3}"#,
+            r#"{"stop":"returned","step":"signal","took":"3"}"#,
+            r#"{"stop":"returned","step":"signal","took":-3}"#,
+            r#"{"stop":"returned","step":"signal","took":1e400}"#,
+            r#"{"stop":"returned","step":7,"took":3}"#,
         ] {
-            assert_eq!(read(odd), (None, true), "{odd}");
+            assert_eq!(read(odd), (None, false), "{odd}");
         }
     }
 }

@@ -66,6 +66,17 @@ pub fn members<'a>(text: &'a [u8], mut member: impl FnMut(&str, &'a [u8])) {
     }
 }
 
+/// The raw value of that member of the object `text` starts with.
+pub fn member<'a>(text: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
+    let mut found = None;
+    members(text, |key, value| {
+        if key == wanted {
+            found = Some(value);
+        }
+    });
+    found
+}
+
 /// The text of a JSON string.
 pub fn text_of(value: &[u8]) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]

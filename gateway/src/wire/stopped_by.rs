@@ -2,12 +2,9 @@
 //! `took`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use caphost::call::{Millis, Step, StoppedBy};
-
-/// Names of the two members.
-pub const MEMBERS: [&str; 2] = ["step", "took"];
 
 /// What a peer has written, if it is one of the words known here and a time that can be.
 pub fn read(step: Option<&str>, took: Option<Millis>) -> Option<StoppedBy> {
@@ -19,20 +16,14 @@ pub fn read(step: Option<&str>, took: Option<Millis>) -> Option<StoppedBy> {
 
 /// Reads it from the object that has it.
 pub fn read_in(object: &Value) -> Option<StoppedBy> {
-    let [step, took] = MEMBERS.map(|name| &object[name]);
-    read(step.as_str(), took.as_f64())
-}
-
-/// `step` and `took`.
-pub fn members(by: StoppedBy) -> [(&'static str, Value); 2] {
-    let [step, took] = MEMBERS;
-    [(step, by.step.as_str().into()), (took, number(by.took))]
+    read(object["step"].as_str(), object["took"].as_f64())
 }
 
 /// Adds both to an object, where they are known; `prefix` is what their names begin with.
 pub fn put(object: &mut Value, by: Option<StoppedBy>, prefix: &str) {
-    for (member, value) in by.into_iter().flat_map(members) {
-        object[format!("{prefix}{member}")] = value;
+    if let Some(by) = by {
+        object[format!("{prefix}step")] = by.step.as_str().into();
+        object[format!("{prefix}took")] = number(by.took);
     }
 }
 
@@ -59,8 +50,9 @@ pub mod optional {
 
     /// `{ step, took }`, or `null`.
     pub fn serialize<S: Serializer>(by: &Option<StoppedBy>, to: S) -> Result<S::Ok, S::Error> {
-        let object = |by| members(by).map(|(name, value)| (name.to_string(), value));
-        by.map(|by| Map::from_iter(object(by))).serialize(to)
+        let mut object = Value::Null;
+        put(&mut object, *by, "");
+        object.serialize(to)
     }
 
     /// Reads `{ step, took }`. What cannot be read, such as the word of a later version, is as if

@@ -1,8 +1,5 @@
 //! How far a stop was seen: as it stands in JSON, and in words for people.
 
-use std::borrow::Cow;
-
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -30,29 +27,38 @@ impl From<Stop> for Grade {
     }
 }
 
-/// A [`LateEnd`] as JSON: `{ success, after }`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-struct Ended {
-    success: bool,
-    after: Millis,
+/// One of which nothing was said has shown nothing.
+impl Default for Grade {
+    fn default() -> Self {
+        Stop::Abandoned.into()
+    }
 }
 
-impl From<LateEnd> for Ended {
-    fn from(ended: LateEnd) -> Self {
-        Ended {
-            success: ended.success,
-            after: ended.after,
+impl Grade {
+    /// Reads `{ stop, step?, took?, ended? }`, as a peer says it of a call that it has cancelled.
+    pub fn read(written: &Value) -> Self {
+        Grade {
+            stop: Stop::of_peer(written["stop"].as_str()),
+            by: stopped_by::read_in(written),
+            ended: late_end(&written["ended"]),
+        }
+    }
+
+    /// Adds `stop`, and `step`, `took` and `ended` where they are known, to an object.
+    pub fn put(self, object: &mut Value) {
+        object["stop"] = self.stop.as_str().into();
+        stopped_by::put(object, self.by, "");
+        if let Some(ended) = self.ended {
+            object["ended"] = ended_json(ended);
         }
     }
 }
 
-impl From<Ended> for LateEnd {
-    fn from(ended: Ended) -> Self {
-        LateEnd {
-            success: ended.success,
-            after: whole_micros(ended.after),
-        }
-    }
+/// The `metadata` of a confirmation: `{ stop, step?, took?, ended? }`.
+pub fn metadata(grade: Grade) -> Value {
+    let mut metadata = json!({});
+    grade.put(&mut metadata);
+    metadata
 }
 
 /// `{ success, after }`
@@ -61,35 +67,12 @@ pub fn ended_json(ended: LateEnd) -> Value {
 }
 
 /// Reads `{ success, after }`, whatever else is in it.
-pub fn read_ended(text: &[u8]) -> Option<LateEnd> {
-    let ended: Ended = serde_json::from_slice(text).ok()?;
-    ended.after.is_finite().then(|| ended.into())
-}
-
-/// The `metadata` of a confirmation: `{ stop, step?, took?, ended? }`.
-pub fn metadata(grade: Grade) -> Value {
-    let mut metadata = json!({ "stop": grade.stop.as_str() });
-    stopped_by::put(&mut metadata, grade.by, "");
-    if let Some(ended) = grade.ended {
-        metadata["ended"] = ended_json(ended);
-    }
-    metadata
-}
-
-/// The grade in what a peer has written that says it is cancelled.
-pub fn of(written: &Value) -> Grade {
-    let metadata = &written["metadata"];
-    Grade {
-        stop: Stop::of_peer(metadata["stop"].as_str()),
-        by: stopped_by::read_in(metadata),
-        ended: ended_in(&metadata["ended"]),
-    }
-}
-
-/// `{ success, after }`, whatever else is in it.
-pub fn ended_in(written: &Value) -> Option<LateEnd> {
-    let ended = Ended::deserialize(written).ok()?;
-    ended.after.is_finite().then(|| ended.into())
+pub fn late_end(written: &Value) -> Option<LateEnd> {
+    let after = written["after"].as_f64()?;
+    Some(LateEnd {
+        success: written["success"].as_bool()?,
+        after: whole_micros(after),
+    })
 }
 
 /// What became of the work, to end a sentence with that says that it is cancelled.
@@ -154,18 +137,8 @@ pub mod word {
 
     /// Reads a word, or `null`.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Stop>, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Word<'a> {
-            #[serde(borrow)]
-            Text(Cow<'a, str>),
-            Other(IgnoredAny),
-        }
-        let word = Option::<Word>::deserialize(from)?;
-        Ok(word.map(|word| match word {
-            Word::Text(text) => Stop::of_peer(Some(&text)),
-            Word::Other(_) => Stop::Abandoned,
-        }))
+        let word = Option::<Value>::deserialize(from)?;
+        Ok(word.map(|word| Stop::of_peer(word.as_str())))
     }
 }
 
@@ -178,9 +151,9 @@ pub mod late {
         ended.map(ended_json).serialize(to)
     }
 
-    /// Reads `{ success, after }`, or `null`.
+    /// Reads `{ success, after }`. What cannot be read is as if it were not there.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<LateEnd>, D::Error> {
-        Ok(Option::<Ended>::deserialize(from)?.map(LateEnd::from))
+        Ok(late_end(&Value::deserialize(from)?))
     }
 }
 
@@ -199,23 +172,26 @@ mod tests {
                 after,
             };
             assert_eq!(ended_json(ended).to_string(), written);
-            assert_eq!(read_ended(written.as_bytes()), Some(ended));
+            let read = serde_json::from_str(written).unwrap();
+            assert_eq!(late_end(&read), Some(ended));
         }
-        let negative = read_ended(br#"{"success":false,"after":-1,"more":[]}"#);
+        let negative = late_end(&json!({ "success": false, "after": -1, "more": [] }));
         assert_eq!(negative.map(|it| it.after), Some(0.0));
-        for bad in [r#"{"success":true}"#, r#"{"success":1,"after":1}"#, "1", ""] {
-            assert_eq!(read_ended(bad.as_bytes()), None, "{bad}");
+        for bad in [
+            json!({ "success": true }),
+            json!({ "success": 1, "after": 1 }),
+            json!(1),
+            json!(null),
+        ] {
+            assert_eq!(late_end(&bad), None, "{bad}");
         }
     }
 
     #[test]
     fn what_a_peer_says_of_a_cancelled_call_is_read() {
-        let read = |metadata: Value| {
-            let written = json!({ "cancelled": true, "metadata": metadata });
-            of(&written)
-        };
-        assert_eq!(read(json!({ "stop": "dropped" })), Stop::Dropped.into());
-        assert_eq!(read(json!(null)), Stop::Abandoned.into());
+        let dropped = Grade::read(&json!({ "stop": "dropped" }));
+        assert_eq!(dropped, Stop::Dropped.into());
+        assert_eq!(Grade::read(&json!(null)), Stop::Abandoned.into());
         let ended = LateEnd {
             success: false,
             after: 7.0,
@@ -224,7 +200,7 @@ mod tests {
         for (by, ended) in [(None, Some(ended)), (by, None), (by, Some(ended))] {
             let stop = Stop::Abandoned;
             let grade = Grade { stop, by, ended };
-            assert_eq!(read(metadata(grade)), grade);
+            assert_eq!(Grade::read(&metadata(grade)), grade);
         }
     }
 

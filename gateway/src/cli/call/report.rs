@@ -60,10 +60,12 @@ impl Report<'_> {
             End::Settled(response, confirmation) if response["cancelled"] == true => {
                 document["cancelled"] = true.into();
                 document["metadata"] = response["metadata"].clone();
-                let ended = confirmation.as_ref().and_then(|it| stops::of(it).ended);
+                let ended = confirmation
+                    .as_ref()
+                    .and_then(|it| Grade::read(&it["metadata"]).ended);
                 let grade = Grade {
                     ended,
-                    ..stops::of(&response)
+                    ..Grade::read(&response["metadata"])
                 };
                 warn(self.who(confirmation.is_some()) + &stops::clause(grade));
                 Exit::Cancelled

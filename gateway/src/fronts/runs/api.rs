@@ -19,7 +19,8 @@ use crate::fronts::lists::{Listing, viewer};
 use crate::fronts::refusal::{Refusal, found};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
-use crate::wire::{mended_bytes, stopped_by, stops};
+use crate::wire::mended_bytes;
+use crate::wire::stops::Grade;
 use caphost::call::{Code, Error};
 
 /// Runs of a list that is made at once.
@@ -109,11 +110,8 @@ async fn cancel(
         answer["error"] = error.body;
     }
     if let Some(stop) = confirmation.stop {
-        answer["stop"] = stop.as_str().into();
-    }
-    stopped_by::put(&mut answer, confirmation.by, "");
-    if let Some(ended) = confirmation.ended {
-        answer["ended"] = stops::ended_json(ended);
+        let (by, ended) = (confirmation.by, confirmation.ended);
+        Grade { stop, by, ended }.put(&mut answer);
     }
     Ok(Json(answer).into_response())
 }

@@ -44,6 +44,7 @@ pub enum FromApp {
 /// Reads one envelope: its id, if it has one, and what it says. `None` for what is no message.
 pub fn read(envelope: &Value) -> Option<(Option<Value>, FromApp)> {
     let payload = &envelope["payload"];
+    let metadata = &payload["metadata"];
     let text = |value: &Value| value.as_str().map(String::from);
     let success = payload["success"].as_bool();
     let cancelled = payload["cancelled"] == true;
@@ -57,19 +58,19 @@ pub fn read(envelope: &Value) -> Option<(Option<Value>, FromApp)> {
                 response["cancelled"] = false.into();
             }
             FromApp::Called {
-                cancelled: (cancelled && !contradicts).then(|| stops::of(payload)),
+                cancelled: (cancelled && !contradicts).then(|| Grade::read(metadata)),
                 response,
             }
         }
         kind::CANCEL_RESULT => FromApp::Cancelled {
-            confirmed: cancelled.then(|| stops::of(payload)),
+            confirmed: cancelled.then(|| Grade::read(metadata)),
             reason: text(&payload["reason"]),
             error: payload.get("error").filter(|it| it.is_object()).cloned(),
         },
         kind::SHUTDOWN_RESULT => FromApp::ShutDown,
         kind::NOTIFICATION if payload["event"] == CALL_ENDED => {
             let data = &payload["data"];
-            FromApp::Ended(text(&data["callId"])?, stops::ended_in(data)?)
+            FromApp::Ended(text(&data["callId"])?, stops::late_end(data)?)
         }
         kind::NOTIFICATION => {
             FromApp::Notification(text(&payload["event"])?, payload.get("data").cloned())

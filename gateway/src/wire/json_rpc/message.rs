@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 
-use crate::wire::{check, members, text_of};
+use crate::wire::{check, member, members, text_of};
 
 /// How much of a message that cannot be read is searched for its id.
 const PEEK_BYTES: usize = 64 << 10;
@@ -138,15 +138,9 @@ pub struct Unreadable {
 impl Unreadable {
     fn new(text: &str, error: serde_json::Error) -> Self {
         let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
-        let mut id = None;
-        if is_json {
-            let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
-            members(head, |key, value| {
-                if key == "id" {
-                    id = Id::of(value);
-                }
-            });
-        }
+        let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
+        let id = is_json.then(|| member(head, "id")).flatten();
+        let id = id.and_then(Id::of);
         Unreadable { is_json, id, error }
     }
 }
