@@ -17,7 +17,7 @@ use crate::fronts::rap::runtime::client::{NOTICES_AT_ONCE, TOOLSET_BYTES, TOOLSE
 use crate::fronts::rap::server::delivery::{IN_ALL, PER_HOST, PER_TOKEN, PER_URL};
 use crate::fronts::socket::bounds::{REFUSED_AT_ONCE, REFUSED_PER_SECOND};
 use crate::fronts::socket::bursts::AT_ONCE;
-use crate::fronts::socket::parts::TINY_PER_SECOND;
+use crate::fronts::socket::messages::TINY_PER_SECOND;
 use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND};
 use crate::fronts::socket::stream::UNFINISHED_TIME;
 use crate::gateway::{LIST_BYTES, NOTICES};

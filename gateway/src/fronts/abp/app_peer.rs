@@ -8,11 +8,10 @@ use parking_lot::Mutex;
 use tungstenite::Utf8Bytes;
 
 use crate::broker::{CloseCode, Event, PeerId};
-use crate::fronts::socket::bounds::LobbyPlace;
+use crate::fronts::socket::bounds::{FIRST_BYTES, LobbyPlace};
 use crate::fronts::socket::{Connection, Endpoint};
 use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
 use crate::gateway::{Counted, Elsewhere, Hub, Outbox, Tunnel};
-use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
 use caphost::call::{Code, Error};
@@ -50,7 +49,7 @@ impl AppPeer {
         outbox: Arc<Outbox>,
         connection: Connection,
     ) -> Self {
-        connection.watch.allow(REGISTRATION_BYTES);
+        connection.watch.allow(FIRST_BYTES);
         // The ledger's party is what the lobby tells apart: a token, or a network.
         let lobby = &connection.bounds.lobby;
         let place = lobby.enter(connection.watch.party(), outbox.clone());

@@ -11,10 +11,9 @@ use tungstenite::Utf8Bytes;
 use super::PROTOCOL;
 use crate::broker::CloseCode;
 use crate::fronts::refusal::Refusal;
-use crate::fronts::socket::bounds::LobbyPlace;
+use crate::fronts::socket::bounds::{FIRST_BYTES, LobbyPlace};
 use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};
 use crate::gateway::{Counted, Hub, Outbox};
-use crate::limits::REGISTRATION_BYTES;
 use crate::refusals;
 use crate::tokens::Role;
 use crate::wire::{Failure, Header, Incoming, Outgoing, error_json, failed};
@@ -46,7 +45,7 @@ pub(super) fn refuse(
     Ok(request.accept(PROTOCOL, &limits, async move |socket| {
         let (outbox, _connected) = (Arc::new(hub.outbox()), hub.connected());
         let (watch, lobby) = (&connection.watch, &connection.bounds.lobby);
-        watch.allow(REGISTRATION_BYTES);
+        watch.allow(FIRST_BYTES);
         let limits = hub.limits.clone();
         let peer = RefusedPeer {
             _place: lobby.enter(watch.party(), outbox.clone()),

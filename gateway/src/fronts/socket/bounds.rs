@@ -12,13 +12,16 @@ use crate::fronts::shares::Shares;
 use crate::fronts::socket::bursts::Bursts;
 use crate::fronts::turns::Turns;
 use crate::gateway::Outbox;
-use crate::limits::Limits;
+use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::tally::Tally;
 
 /// Frames of all connections of one token, or of one address without a token, that are no message or a
 /// request that is refused, and how many may come at once. A peer that sends more has to wait.
 pub(crate) const REFUSED_PER_SECOND: u32 = 5_000;
 pub(crate) const REFUSED_AT_ONCE: u32 = 10_000;
+
+/// The largest message of an app that has not registered: a registration, and what is around it.
+pub(crate) const FIRST_BYTES: usize = REGISTRATION_BYTES + (64 << 10);
 
 /// What every WebSocket is opened with.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 pub(crate) mod bounds;
 pub(crate) mod bursts;
-mod cuts;
-pub(crate) mod parts;
+mod end;
+pub(crate) mod messages;
 pub(crate) mod reader;
+mod replies;
 pub(crate) mod stream;
 mod upgrade;
-mod web_socket;
 mod writer;
 
 use std::future::ready;
@@ -29,8 +29,7 @@ use stream::Watch;
 
 pub use reader::serve as serve_socket;
 pub(crate) use upgrade::RETRY_SHARE;
-pub use upgrade::SocketRequest;
-pub use web_socket::Socket;
+pub use upgrade::{Socket, SocketRequest};
 
 /// The address of a connection's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,20 +4,21 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::FusedFuture;
-use futures_util::{FutureExt, Stream, StreamExt};
+use tokio::io::{AsyncRead, split};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tungstenite::error::{CapacityError, ProtocolError};
-use tungstenite::{Error as Ws, Message, Utf8Bytes};
 
 use crate::broker::CloseCode;
+use crate::fronts::ledger::NoRoom;
 use crate::fronts::rate_limit::Pace;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
-use crate::fronts::socket::parts::fitted;
-use crate::fronts::socket::stream::{Excess, Watch};
+use crate::fronts::socket::end::End;
+use crate::fronts::socket::messages::{Messages, Received, Text, fitted};
+use crate::fronts::socket::stream::Watch;
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
@@ -39,20 +40,6 @@ const REFUSED_WAIT: Duration = Duration::from_millis(100);
 pub(crate) const UPDATES_PER_SECOND: u32 = 10;
 pub(crate) const UPDATES_AT_ONCE: u32 = 100;
 
-/// Why reading ended.
-enum End {
-    /// The gateway closes, or the peer has.
-    Closed,
-    /// The connection broke.
-    Lost,
-    /// The beginning of a message had to make room for others: the peer may try again.
-    NoRoom,
-    /// The peer has shown no sign of life for this long.
-    Silent(Duration),
-    /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
-    Broken(CloseCode, String),
-}
-
 /// Serves one connection until it is gone.
 pub async fn serve<E: Endpoint>(
     socket: Socket,
@@ -61,16 +48,20 @@ pub async fn serve<E: Endpoint>(
     outbox: Arc<Outbox>,
 ) {
     let Socket {
-        socket,
+        stream,
+        bytes,
         watch,
         bounds,
     } = socket;
-    let (sink, mut stream) = socket.split();
+    let (input, output) = split(stream);
+    let mut messages = Messages::new(input, bytes, watch.clone());
+    let replies = messages.replies();
+    let every = limits.ping_interval;
     // In one task: neither half waits for the other, nor wakes another thread.
-    let mut writing = pin!(write(sink, limits.ping_interval, &*endpoint, &outbox).fuse());
+    let mut writing = pin!(write(output, every, &*endpoint, &outbox, &replies).fuse());
     let end = {
-        let stream = &mut stream;
-        let mut reading = pin!(read(stream, &watch, &bounds, limits, &endpoint, &outbox));
+        let messages = &mut messages;
+        let mut reading = pin!(read(messages, &watch, &bounds, limits, &endpoint, &outbox));
         let mut rest = pin!(sleep(Duration::MAX));
         loop {
             tokio::select! {
@@ -96,7 +87,7 @@ pub async fn serve<E: Endpoint>(
     let why = match end {
         End::Closed | End::Lost => None,
         End::Broken(code, reason) => Some((code, reason)),
-        End::NoRoom => Some((CloseCode::TRY_AGAIN, Excess::Budget.to_string())),
+        End::NoRoom => Some((CloseCode::TRY_AGAIN, NoRoom.to_string())),
         End::Silent(time) => Some((
             CloseCode::POLICY,
             format!("No sign of life for {} s", time.as_secs_f64()),
@@ -118,7 +109,7 @@ pub async fn serve<E: Endpoint>(
         if !writing.is_terminated() {
             (&mut writing).await;
         }
-        while let Some(Ok(_)) = stream.next().await {}
+        while messages.next().await.is_ok() {}
         if broken {
             outbox.reached(Phase::Over).await;
         }
@@ -131,7 +122,7 @@ pub async fn serve<E: Endpoint>(
 }
 
 async fn read(
-    stream: &mut (impl Stream<Item = Result<Message, Ws>> + Unpin),
+    messages: &mut Messages<impl AsyncRead + Unpin>,
     watch: &Watch,
     bounds: &SocketBounds,
     limits: &Limits,
@@ -149,8 +140,6 @@ async fn read(
     let aside = Pace::new(ASIDE_PER_SECOND.into(), ASIDE_PER_SECOND.into());
     let updates = Pace::new(UPDATES_PER_SECOND.into(), UPDATES_AT_ONCE.into());
     let rate = endpoint.rate().map(|rate| Pace::new(rate, rate));
-    // Messages of this connection, of any kind.
-    let mut messages = 0;
     // Messages taken since the clock was last looked at.
     let mut at_once = 0;
     // While messages have arrived that are not read.
@@ -168,7 +157,7 @@ async fn read(
         let may_read = has_room && (endpoint.is_urgent() || !outbox.is_congested());
         // What has arrived already is read without setting up timers and wakers.
         let arrived = match may_read && outbox.is_open() {
-            true => stream.next().now_or_never(),
+            true => messages.next().now_or_never(),
             false => None,
         };
         let message = match arrived {
@@ -186,7 +175,7 @@ async fn read(
                         outbox.short().await;
                     }
                     endpoint.room().await;
-                    stream.next().await
+                    messages.next().await
                 };
                 tokio::select! {
                     biased;
@@ -215,21 +204,18 @@ async fn read(
             }
         };
         at_once += 1;
-        let bytes = match &message {
-            Some(Ok(message @ (Message::Text(_) | Message::Binary(_)))) => {
-                messages += 1;
-                watch.bytes_of(messages, message.len())
-            }
-            _ => 0,
-        };
         let counted = match message {
-            None => return End::Lost,
-            Some(Ok(Message::Close(_))) => return End::Closed,
-            Some(Ok(Message::Text(text))) if text.len() <= LARGE_BYTES => {
+            Err(end) => return end,
+            Ok(Received::Close) => return End::Closed,
+            Ok(Received::Text(text)) if text.len() <= LARGE_BYTES => {
                 watch.finished();
-                endpoint.text(&fitted(text), bytes)
+                let sent = text.sent;
+                match text.read() {
+                    Ok(text) => endpoint.text(&fitted(text), sent),
+                    Err(end) => return end,
+                }
             }
-            Some(Ok(Message::Text(text))) => {
+            Ok(Received::Text(text)) => {
                 let party = watch.party();
                 let turn = tokio::select! {
                     biased;
@@ -237,7 +223,10 @@ async fn read(
                     () = watch.evicted() => return End::NoRoom,
                     turn = bounds.turns.take(&party) => turn,
                 };
-                let counted = large(text, bytes, limits, endpoint);
+                let counted = match large(text, limits, endpoint) {
+                    Ok(counted) => counted,
+                    Err(end) => return end,
+                };
                 drop(turn);
                 watch.finished();
                 // Others have their turn before its next.
@@ -245,18 +234,12 @@ async fn read(
                 burst.get_or_insert_with(begin);
                 counted
             }
-            Some(Ok(Message::Binary(_))) => {
+            Ok(Received::Binary(sent)) => {
                 watch.finished();
-                endpoint.binary(not_text(bytes));
+                endpoint.binary(not_text(sent));
                 Counted::Aside
             }
-            Some(Ok(Message::Ping(bytes) | Message::Pong(bytes))) => {
-                watch.control_frame(bytes.len());
-                Counted::Aside
-            }
-            // Never read.
-            Some(Ok(Message::Frame(_))) => continue,
-            Some(Err(error)) => return broken(&error, limits.frame_bytes),
+            Ok(Received::Control) => Counted::Aside,
         };
         let pace = match counted {
             Counted::Message => rate.as_ref(),
@@ -285,45 +268,20 @@ async fn read(
 }
 
 /// Hands on a large message.
-fn large(text: Utf8Bytes, bytes: usize, limits: &Limits, endpoint: &Arc<impl Endpoint>) -> Counted {
+fn large(text: Text, limits: &Limits, endpoint: &Arc<impl Endpoint>) -> Result<Counted, End> {
     let handle = move || {
+        let sent = text.sent;
+        let text = text.read()?;
         // What is refused is not kept.
-        let text = match bytes > limits.message_bytes {
+        let text = match sent > limits.message_bytes {
             true => text,
             false => fitted(text),
         };
-        endpoint.text(&text, bytes)
+        Ok(endpoint.text(&text, sent))
     };
     match Handle::current().runtime_flavor() {
         RuntimeFlavor::MultiThread => tokio::task::block_in_place(handle),
         _ => handle(),
-    }
-}
-
-fn broken(error: &Ws, frame_bytes: usize) -> End {
-    if let Ws::Io(error) = error
-        && let Some(excess) = error.get_ref().and_then(|it| it.downcast_ref::<Excess>())
-    {
-        let code = match excess {
-            Excess::Message(_) => CloseCode::TOO_BIG,
-            Excess::Budget => return End::NoRoom,
-            Excess::Late => CloseCode::POLICY,
-        };
-        return End::Broken(code, excess.to_string());
-    }
-    match error {
-        Ws::Capacity(error) => {
-            let most = match error {
-                CapacityError::MessageTooLong { max_size, .. } => *max_size,
-                CapacityError::TooManyHeaders => frame_bytes,
-            };
-            let reason = format!("A message may have at most {most} bytes");
-            End::Broken(CloseCode::TOO_BIG, reason)
-        }
-        Ws::Utf8(_) => End::Broken(CloseCode::NOT_TEXT, "Not UTF-8".into()),
-        Ws::Protocol(ProtocolError::ResetWithoutClosingHandshake) => End::Lost,
-        Ws::Protocol(error) => End::Broken(CloseCode::PROTOCOL, error.to_string()),
-        _ => End::Lost,
     }
 }
 

@@ -6,7 +6,6 @@
 //! itself may not be read meanwhile. But a write that had to wait for room only gets through once the
 //! peer's system has taken some of what was written before.
 
-use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,11 +18,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::cuts::Cuts;
-use crate::fronts::ledger::{Account, FREE, Ledgers, NoRoom, Party};
-
-/// Bytes of a ping or pong before its payload: of any that a client may send.
-const CONTROL_HEAD: usize = 6;
+use super::end::End;
+use crate::broker::CloseCode;
+use crate::fronts::ledger::{Account, FREE, Ledgers, Party};
 
 /// How long the rest of a larger one may take to come.
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
@@ -42,42 +39,15 @@ struct Noted {
     is_socket: AtomicBool,
     /// The largest message of a WebSocket that is read.
     most: AtomicUsize,
-    /// Bytes read since the last message was finished, and how many of them the ledger knows.
-    unfinished: AtomicUsize,
-    charged: AtomicUsize,
-    /// Bytes of that message that were read and not kept.
-    dropped: AtomicUsize,
-    cuts: Cuts,
     ledgers: Arc<Ledgers>,
     party: Mutex<Party>,
-    /// While the ledger knows of any, and since when.
+    /// How many bytes of an unfinished message the ledger knows.
+    charged: AtomicUsize,
+    /// While it knows of any, and since when.
     account: Mutex<Option<(Account, Instant)>>,
     /// Told when they have to make room.
     evicted: Arc<Notify>,
 }
-
-/// Why no more of a message is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Excess {
-    /// It is larger than that.
-    Message(usize),
-    /// There are too many unfinished messages on all connections together, and most of them here.
-    Budget,
-    /// It takes too long to come.
-    Late,
-}
-
-impl fmt::Display for Excess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Excess::Message(most) => write!(f, "A message may have at most {most} bytes here"),
-            Excess::Budget => NoRoom.fmt(f),
-            Excess::Late => f.write_str("The rest of a message did not come in time"),
-        }
-    }
-}
-
-impl std::error::Error for Excess {}
 
 impl Watch {
     /// A connection that is just opened. What it leaves unfinished is on `ledgers`.
@@ -87,12 +57,9 @@ impl Watch {
             waits: Mutex::default(),
             is_socket: AtomicBool::new(false),
             most: AtomicUsize::new(usize::MAX),
-            unfinished: AtomicUsize::new(0),
-            charged: AtomicUsize::new(0),
-            dropped: AtomicUsize::new(0),
-            cuts: Cuts::default(),
             ledgers,
             party: Mutex::new(party),
+            charged: AtomicUsize::new(0),
             account: Mutex::default(),
             evicted: Arc::default(),
         }))
@@ -109,10 +76,9 @@ impl Watch {
         *self.0.waits.lock()
     }
 
-    /// From now on it is a WebSocket, whose messages have at most this many bytes.
-    pub(crate) fn is_socket(&self, most: usize) {
+    /// From now on it is a WebSocket.
+    pub(super) fn is_socket(&self) {
         self.0.is_socket.store(true, Relaxed);
-        self.allow(most);
     }
 
     /// From now on messages have at most this many bytes.
@@ -120,10 +86,15 @@ impl Watch {
         self.0.most.store(most, Relaxed);
     }
 
+    /// How many bytes a message may have.
+    pub(super) fn most(&self) -> usize {
+        self.0.most.load(Relaxed)
+    }
+
     /// It is that party's from now on.
     pub(crate) fn belongs_to(&self, party: Party) {
         *self.0.party.lock() = party;
-        self.0.give_back();
+        self.finished();
     }
 
     /// Whose it is.
@@ -131,46 +102,36 @@ impl Watch {
         self.0.party.lock().clone()
     }
 
+    /// This many bytes are kept of a message that is not finished. Only the reader says so.
+    pub(super) fn unfinished(&self, bytes: usize) -> Result<(), End> {
+        let noted = &*self.0;
+        let charged = noted.charged.load(Relaxed);
+        if charged == 0 && bytes <= FREE {
+            return Ok(());
+        }
+        let mut account = noted.account.lock();
+        let open = || {
+            let account = noted.ledgers.open(self.party(), noted.evicted.clone());
+            (account, Instant::now())
+        };
+        let (account, since) = account.get_or_insert_with(open);
+        if since.elapsed() > UNFINISHED_TIME {
+            let reason = "The rest of a message did not come in time";
+            return Err(End::Broken(CloseCode::POLICY, reason.into()));
+        }
+        if bytes > charged + FREE {
+            if !account.set(bytes) {
+                return Err(End::NoRoom);
+            }
+            noted.charged.store(bytes, Relaxed);
+        }
+        Ok(())
+    }
+
     /// A message is finished, and handled: until then its bytes count.
     pub(crate) fn finished(&self) {
-        self.0.unfinished.store(0, Relaxed);
-        self.0.dropped.store(0, Relaxed);
-        self.0.give_back();
-    }
-
-    /// Notes that this many bytes read are not kept, and that no more comes of those messages.
-    pub(super) fn dropped(&self, bytes: u64, cuts: impl IntoIterator<Item = (u64, u64)>) {
-        let noted = &*self.0;
-        let kept = noted
-            .unfinished
-            .load(Relaxed)
-            .saturating_sub(bytes as usize);
-        noted.unfinished.store(kept, Relaxed);
-        noted.dropped.fetch_add(bytes as usize, Relaxed);
-        noted.cuts.add(cuts);
-    }
-
-    /// How many bytes that message of this connection had, when this many have come.
-    pub(super) fn bytes_of(&self, number: u64, came: usize) -> usize {
-        self.0.cuts.bytes(number, came)
-    }
-
-    /// A ping or pong with this many bytes was read. It may have come between the fragments of a message.
-    pub(crate) fn control_frame(&self, bytes: usize) {
-        let noted = &*self.0;
-        let less = |it: &AtomicUsize| {
-            let left = it.load(Relaxed).saturating_sub(bytes + CONTROL_HEAD);
-            it.store(left, Relaxed);
-            left
-        };
-        less(&noted.unfinished);
-        if noted.charged.load(Relaxed) > 0 {
-            let charged = less(&noted.charged);
-            let mut account = noted.account.lock();
-            match &*account {
-                Some((account, _)) if charged > 0 => drop(account.set(charged)),
-                _ => drop(account.take()),
-            }
+        if self.0.charged.swap(0, Relaxed) > 0 {
+            drop(self.0.account.lock().take());
         }
     }
 
@@ -186,58 +147,15 @@ impl Watch {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn began_before(&self, time: Duration) {
+        if let Some((_, since)) = &mut *self.0.account.lock() {
+            *since -= time;
+        }
+    }
+
     fn taken(&self) -> MutexGuard<'_, Instant> {
         self.0.taken.lock()
-    }
-
-    /// Whether more may be read.
-    fn has_room(&self) -> Result<(), Excess> {
-        let most = self.0.most.load(Relaxed);
-        // Some of it may be of the message after.
-        let came = self.0.unfinished.load(Relaxed) + self.0.dropped.load(Relaxed);
-        if came > most.saturating_add(FREE) {
-            return Err(Excess::Message(most));
-        }
-        if self.0.charged.load(Relaxed) > 0
-            && let Some((_, since)) = &*self.0.account.lock()
-            && since.elapsed() > UNFINISHED_TIME
-        {
-            return Err(Excess::Late);
-        }
-        Ok(())
-    }
-
-    /// Notes that this many bytes were read.
-    fn received(&self, bytes: usize) -> Result<(), Excess> {
-        let noted = &*self.0;
-        if !noted.is_socket.load(Relaxed) {
-            return Ok(());
-        }
-        // There is one reader.
-        let unfinished = noted.unfinished.load(Relaxed) + bytes;
-        noted.unfinished.store(unfinished, Relaxed);
-        let charged = noted.charged.load(Relaxed);
-        if unfinished > charged + FREE {
-            let mut account = noted.account.lock();
-            let open = || {
-                let party = noted.party.lock().clone();
-                let account = noted.ledgers.open(party, noted.evicted.clone());
-                (account, Instant::now())
-            };
-            if !account.get_or_insert_with(open).0.set(unfinished) {
-                return Err(Excess::Budget);
-            }
-            noted.charged.store(unfinished, Relaxed);
-        }
-        self.has_room()
-    }
-}
-
-impl Noted {
-    fn give_back(&self) {
-        if self.charged.swap(0, Relaxed) > 0 {
-            drop(self.account.lock().take());
-        }
     }
 }
 
@@ -307,13 +225,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let it = &mut *self;
-        it.watch.has_room().map_err(io::Error::other)?;
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut it.stream).poll_read(context, buffer);
-        let bytes = buffer.filled().len() - before;
-        it.watch.received(bytes).map_err(io::Error::other)?;
-        polled
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 

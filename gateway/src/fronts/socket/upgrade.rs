@@ -1,6 +1,7 @@
 //! Requests that ask for a WebSocket: who may have one, and its opening.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -9,18 +10,17 @@ use axum::http::header::{HeaderMap, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE
 use axum::http::request::Parts as RequestParts;
 use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hyper::upgrade::OnUpgrade;
+use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use tokio_tungstenite::WebSocketStream;
 use tungstenite::handshake::server::create_response_with_body;
-use tungstenite::protocol::{Role as Side, WebSocketConfig};
 
 use crate::fronts::auth::{TOKEN_PROTOCOL, authenticate, shows_secret};
 use crate::fronts::refusal::{Refusal, refuse};
 use crate::fronts::shares::{Holder, Share};
-use crate::fronts::socket::parts::Parts;
-use crate::fronts::socket::{Connection, Socket};
+use crate::fronts::socket::Connection;
+use crate::fronts::socket::bounds::SocketBounds;
+use crate::fronts::socket::stream::Watch;
 use crate::gateway::Hub;
 use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::tokens::{Identity, Role};
@@ -40,6 +40,15 @@ pub struct SocketRequest {
     connection: Connection,
     /// Whether no token is shown although there are tokens.
     is_strange: bool,
+}
+
+/// A WebSocket, and the connection it is on.
+pub struct Socket {
+    pub(super) stream: TokioIo<Upgraded>,
+    /// More bytes of a message are not kept, and more are not read.
+    pub(super) bytes: (usize, usize),
+    pub(super) watch: Watch,
+    pub(super) bounds: Arc<SocketBounds>,
 }
 
 #[derive(Default, Deserialize)]
@@ -176,21 +185,15 @@ impl SocketRequest {
         if is_strange {
             frame_bytes = message_bytes.max(REGISTRATION_BYTES);
         }
-        let config = WebSocketConfig::default()
-            .read_buffer_size(32 << 10)
-            .max_message_size(Some(frame_bytes))
-            .max_frame_size(Some(frame_bytes));
         tokio::spawn(async move {
             let Ok(stream) = upgrade.await else {
                 return;
             };
             let Connection { watch, bounds, .. } = connection;
-            let stream = TokioIo::new(stream);
-            let stream = Parts::new(stream, message_bytes, frame_bytes, watch.clone());
-            let socket = WebSocketStream::from_raw_socket(stream, Side::Server, Some(config)).await;
-            watch.is_socket(frame_bytes);
+            watch.is_socket();
             serve(Socket {
-                socket,
+                stream: TokioIo::new(stream),
+                bytes: (message_bytes, frame_bytes),
                 watch,
                 bounds,
             })

@@ -1,88 +1,182 @@
-//! Writing to one peer: what is queued, pings, and the close frame.
+//! Writing to one peer: what is queued, what it is answered, pings, and the close frame.
 
+use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::SinkExt;
-use futures_util::stream::SplitSink;
+use bytes::{BufMut, Bytes, BytesMut};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tungstenite::Utf8Bytes;
 use tungstenite::protocol::CloseFrame;
-use tungstenite::{Message, Utf8Bytes};
+use tungstenite::protocol::frame::Frame;
+use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
 use crate::broker::CloseCode;
 use crate::fronts::socket::Endpoint;
-use crate::fronts::socket::parts::frames_of;
-use crate::fronts::socket::web_socket::WebSocket;
+use crate::fronts::socket::messages::PART;
+use crate::fronts::socket::replies::Replies;
 use crate::gateway::{Outbox, OutboxPhase as Phase, OutboxStep as Step};
 
 /// How long a peer that does not read has to take the close frame.
 pub(super) const LAST_WORD: Duration = Duration::from_millis(200);
 /// How many bytes of a reason fit into a close frame.
 const MAX_REASON_BYTES: usize = 123;
+/// How many bytes are gathered before they are written.
+const AT_ONCE: usize = 128 << 10;
 
-type Sink = SplitSink<WebSocket, Message>;
+/// What is written next.
+enum Due {
+    Frame(Frame),
+    Step(Step),
+}
 
 /// Writes until the connection is closed, breaks, or is over.
-pub async fn write<E: Endpoint>(mut sink: Sink, every: Duration, endpoint: &E, outbox: &Outbox) {
+pub async fn write<E: Endpoint>(
+    stream: impl AsyncWrite + Unpin,
+    every: Duration,
+    endpoint: &E,
+    outbox: &Outbox,
+    replies: &Replies,
+) {
+    let mut frames = Frames {
+        stream,
+        buffer: BytesMut::new(),
+        is_closed: false,
+    };
     let mut over = pin!(outbox.reached(Phase::Over));
     let mut ping = interval_at(Instant::now() + every, every);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let ended = tokio::select! {
+        let due = tokio::select! {
             biased;
             () = &mut over => break,
-            step = outbox.next() => tokio::select! {
-                biased;
-                () = &mut over => break,
-                ended = drain(&mut sink, endpoint, outbox, step) => ended,
-            },
-            _ = ping.tick() => tokio::select! {
-                biased;
-                () = &mut over => break,
-                sent = sink.send(Message::Ping(Default::default())) => sent.is_err(),
-            },
+            reply = replies.next() => Due::Frame(reply),
+            step = outbox.next() => Due::Step(step),
+            _ = ping.tick() => Due::Frame(Frame::ping(Bytes::new())),
         };
-        if ended {
+        let drained = tokio::select! {
+            biased;
+            () = &mut over => break,
+            drained = frames.drain(due, endpoint, outbox, replies) => drained,
+        };
+        if drained.is_err() || frames.is_closed {
             return;
         }
     }
     if let Some(Step::Close(code, reason)) = outbox.pop() {
-        let _ = timeout(LAST_WORD, sink.send(close_frame(code, &reason))).await;
-    }
-}
-
-/// Writes `step` and whatever is queued behind it in one go. Whether that was the last.
-async fn drain(sink: &mut Sink, endpoint: &impl Endpoint, outbox: &Outbox, step: Step) -> bool {
-    let mut next = Some(step);
-    while let Some(step) = next {
-        let (message, cost) = match step {
-            Step::Message(message, cost) => (message.into_text(), cost),
-            Step::Close(code, reason) => {
-                let _ = sink.send(close_frame(code, &reason)).await;
-                return true;
-            }
+        let last = async {
+            frames.feed(close_frame(code, &reason)).await?;
+            frames.flush().await
         };
-        for frame in frames_of(message.into()) {
-            if sink.feed(Message::Frame(frame)).await.is_err() {
-                return true;
-            }
-        }
-        if outbox.written(cost) {
-            endpoint.relieved(outbox);
-        }
-        next = outbox.pop();
+        let _ = timeout(LAST_WORD, last).await;
     }
-    sink.flush().await.is_err()
 }
 
-fn close_frame(code: CloseCode, reason: &str) -> Message {
+/// Frames on their way. Whoever stops waiting for some of it to be written can go on later.
+struct Frames<S> {
+    stream: S,
+    buffer: BytesMut,
+    /// The close frame was the last of all.
+    is_closed: bool,
+}
+
+impl<S: AsyncWrite + Unpin> Frames<S> {
+    /// Writes that, and whatever is due then, in one go.
+    async fn drain(
+        &mut self,
+        due: Due,
+        endpoint: &impl Endpoint,
+        outbox: &Outbox,
+        replies: &Replies,
+    ) -> io::Result<()> {
+        let mut next = Some(due);
+        while let Some(due) = next.filter(|_| !self.is_closed) {
+            match due {
+                Due::Frame(frame) => self.feed(frame).await?,
+                Due::Step(Step::Close(code, reason)) => {
+                    self.feed(close_frame(code, &reason)).await?;
+                }
+                Due::Step(Step::Message(message, cost)) => {
+                    for frame in frames_of(message.into_text().into()) {
+                        self.feed(frame).await?;
+                    }
+                    if outbox.written(cost) {
+                        endpoint.relieved(outbox);
+                    }
+                }
+            }
+            let reply = replies.take().map(Due::Frame);
+            next = reply.or_else(|| outbox.pop().map(Due::Step));
+        }
+        self.flush().await
+    }
+
+    async fn feed(&mut self, frame: Frame) -> io::Result<()> {
+        if self.is_closed {
+            return Ok(());
+        }
+        self.is_closed = frame.header().opcode == OpCode::Control(Control::Close);
+        self.buffer.reserve(frame.len());
+        let formatted = frame.format(&mut (&mut self.buffer).writer());
+        formatted.map_err(io::Error::other)?;
+        if self.buffer.len() > AT_ONCE {
+            self.stream.write_all_buf(&mut self.buffer).await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        self.stream.write_all_buf(&mut self.buffer).await?;
+        self.stream.flush().await
+    }
+}
+
+/// The frames of a text message.
+fn frames_of(mut text: Bytes) -> impl Iterator<Item = Frame> {
+    let mut code = Some(Data::Text);
+    std::iter::from_fn(move || {
+        let data = code?;
+        let part = text.split_to(text.len().min(PART));
+        code = (!text.is_empty()).then_some(Data::Continue);
+        Some(Frame::message(part, OpCode::Data(data), code.is_none()))
+    })
+}
+
+fn close_frame(code: CloseCode, reason: &str) -> Frame {
     let mut end = reason.len().min(MAX_REASON_BYTES);
     while !reason.is_char_boundary(end) {
         end -= 1;
     }
-    let reason = Utf8Bytes::from(&reason[..end]);
-    Message::Close(Some(CloseFrame {
+    let reason = &reason[..end];
+    Frame::close(Some(CloseFrame {
         code: code.0.into(),
-        reason,
+        reason: Utf8Bytes::from(reason),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_cut_into_frames_that_make_it() {
+        for (bytes, count) in [(0, 1), (1, 1), (PART, 1), (PART + 1, 2), (3 * PART, 3)] {
+            let text = Bytes::from(vec![b'x'; bytes]);
+            let frames: Vec<_> = frames_of(text.clone()).collect();
+            assert_eq!(frames.len(), count, "{bytes}");
+            let payloads: Vec<_> = frames.iter().map(Frame::payload).collect();
+            assert_eq!(payloads.concat(), text);
+            for (index, frame) in frames.iter().enumerate() {
+                let header = frame.header();
+                assert_eq!(header.is_final, index + 1 == count);
+                let code = if index == 0 {
+                    Data::Text
+                } else {
+                    Data::Continue
+                };
+                assert_eq!(header.opcode, OpCode::Data(code));
+            }
+        }
+    }
 }

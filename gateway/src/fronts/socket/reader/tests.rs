@@ -1,13 +1,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use futures_util::stream;
-
 use super::*;
 use crate::fronts::ledger::Party;
 use crate::fronts::shares::Holder;
 use crate::fronts::socket::bursts::AT_ONCE;
 use crate::tokens::Role;
 use crate::wire::Failure;
+use tungstenite::Utf8Bytes;
 
 /// Shows a token in its first message.
 struct Registering {
@@ -50,7 +49,10 @@ async fn what_comes_after_a_token_was_shown_counts_for_the_token() {
     });
     let (watch, bounds) = (&endpoint.watch, &endpoint.bounds);
     let many = 2 * AT_ONCE;
-    let mut messages = stream::iter((0..many).map(|_| Ok(Message::text("x"))));
+    // Masked with zeros.
+    let sent = [0x81, 0x81, 0, 0, 0, 0, b'x'].repeat(many);
+    let bytes = (limits.message_bytes, limits.frame_bytes);
+    let mut messages = Messages::new(&sent[..], bytes, watch.clone());
     let outbox = Outbox::new(1, Arc::default());
     let end = read(&mut messages, watch, bounds, &limits, &endpoint, &outbox).await;
     assert!(matches!(end, End::Lost));

@@ -1,0 +1,358 @@
+//! The messages of one WebSocket, read from its frames (RFC 6455).
+//!
+//! What has come of a message is kept apart from the buffer that frames are read into, so that a large one
+//! leaves no more room behind than a small one. Of a message that is too large to be accepted only the
+//! beginning is kept, which is enough to refuse it under its id. Fragments are counted as well: a message
+//! in any number of them is not seen before its end.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::sleep;
+use tungstenite::error::ProtocolError;
+use tungstenite::protocol::CloseFrame;
+use tungstenite::protocol::frame::coding::{CloseCode as WsCode, Control, Data, OpCode};
+use tungstenite::protocol::frame::{Frame, FrameHeader};
+use tungstenite::{Error as Ws, Utf8Bytes};
+
+use super::end::End;
+use super::replies::Replies;
+use super::stream::Watch;
+use crate::broker::CloseCode;
+use crate::fronts::rate_limit::Pace;
+
+/// How much is kept of a message that is too large, and the largest frame that is written.
+pub(super) const PART: usize = 64 << 10;
+/// Room made for what comes, and the largest message that stays there.
+const READ: usize = 32 << 10;
+/// The least room that is read into.
+const LEAST: usize = 4 << 10;
+/// The longest control frame.
+const CONTROL: u64 = 125;
+
+/// A fragment of fewer bytes costs more than its bytes do.
+const TINY: u64 = 1 << 10;
+/// Fragments of less than 1 KiB of one connection, not counting the last of each message. A peer that
+/// sends more has to wait.
+pub(crate) const TINY_PER_SECOND: u32 = 1_000;
+
+/// What is read from a WebSocket.
+#[derive(Debug)]
+pub(super) struct Messages<S> {
+    stream: S,
+    /// Is told what is unfinished.
+    watch: Watch,
+    replies: Arc<Replies>,
+    /// Of messages of more bytes only the beginning is kept.
+    accepted: usize,
+    /// Those of more bytes are not read.
+    most: usize,
+    /// What has come and is not looked at yet.
+    buffer: BytesMut,
+    message: Option<Partial>,
+    frame: Option<Rest>,
+    tiny: Pace,
+    is_over: bool,
+}
+
+/// What has come.
+#[derive(Debug)]
+pub(super) enum Received {
+    Text(Text),
+    /// Of a binary message nothing is kept: it had this many bytes.
+    Binary(usize),
+    /// A ping, which is answered, or a pong.
+    Control,
+    /// The last frame of all, which is answered.
+    Close,
+}
+
+/// A text message, which may not be UTF-8.
+#[derive(Debug)]
+pub(super) struct Text {
+    kept: Bytes,
+    /// The bytes that were sent: more than are kept, if those are only the beginning.
+    pub sent: usize,
+}
+
+/// What has come of a message in several frames, or in a large one.
+#[derive(Debug)]
+struct Partial {
+    is_text: bool,
+    kept: Vec<u8>,
+    /// Its bytes up to the end of the frame.
+    sent: usize,
+}
+
+/// What is yet to come of its frame.
+#[derive(Debug)]
+struct Rest {
+    bytes: usize,
+    /// Of the next byte on.
+    mask: [u8; 4],
+    is_final: bool,
+}
+
+impl<S: AsyncRead + Unpin> Messages<S> {
+    /// Of messages of more than `accepted` bytes only the beginning is kept, and those of more than `most`,
+    /// or of more than `watch` allows, end the connection.
+    pub fn new(stream: S, (accepted, most): (usize, usize), watch: Watch) -> Self {
+        Messages {
+            stream,
+            watch,
+            replies: Arc::default(),
+            // What tells which message it is must be in it.
+            accepted: accepted.max(PART),
+            most,
+            buffer: BytesMut::new(),
+            message: None,
+            frame: None,
+            tiny: Pace::new(TINY_PER_SECOND.into(), TINY_PER_SECOND.into()),
+            is_over: false,
+        }
+    }
+
+    /// The answers to what has come.
+    pub fn replies(&self) -> Arc<Replies> {
+        self.replies.clone()
+    }
+
+    /// Waits for the next. Whoever stops waiting misses nothing.
+    pub async fn next(&mut self) -> Result<Received, End> {
+        if self.is_over {
+            return Err(End::Lost);
+        }
+        let next = self.read().await;
+        self.is_over = matches!(next, Ok(Received::Close) | Err(_));
+        next
+    }
+
+    async fn read(&mut self) -> Result<Received, End> {
+        loop {
+            if self.frame.is_some() {
+                if let Some(received) = self.gather() {
+                    return Ok(received);
+                }
+                if self.frame.is_some() {
+                    self.fill().await?;
+                }
+                continue;
+            }
+            let mut cursor = Cursor::new(&self.buffer);
+            let header = FrameHeader::parse(&mut cursor).map_err(refused)?;
+            let start = cursor.position() as usize;
+            let Some((header, length)) = header else {
+                self.fill().await?;
+                continue;
+            };
+            let mask = self.check(&header, length)?;
+            // It is not more than may be read.
+            let length = length as usize;
+            let data = match header.opcode {
+                OpCode::Data(data) => Some(data),
+                OpCode::Control(_) => None,
+            };
+            let in_parts = !header.is_final || self.message.is_some() || length > READ;
+            if let Some(data) = data.filter(|_| in_parts) {
+                while !header.is_final
+                    && length < TINY as usize
+                    && let Err(wait) = self.tiny.check()
+                {
+                    sleep(wait).await;
+                }
+                self.buffer.advance(start);
+                let message = self.message.get_or_insert_with(|| Partial {
+                    is_text: data == Data::Text,
+                    kept: Vec::with_capacity(length.min(PART)),
+                    sent: 0,
+                });
+                message.sent += length;
+                self.frame = Some(Rest {
+                    bytes: length,
+                    mask,
+                    is_final: header.is_final,
+                });
+                continue;
+            }
+            if self.buffer.len() < start + length {
+                self.fill().await?;
+                continue;
+            }
+            self.buffer.advance(start);
+            let mut payload = self.buffer.split_to(length);
+            unmask(&mut payload, mask);
+            let (kept, sent) = (payload.freeze(), length);
+            return match header.opcode {
+                OpCode::Data(Data::Text) => Ok(Received::Text(Text { kept, sent })),
+                OpCode::Data(_) => Ok(Received::Binary(sent)),
+                OpCode::Control(control) => self.control(control, kept),
+            };
+        }
+    }
+
+    /// Waits for more of what is sent.
+    async fn fill(&mut self) -> Result<(), End> {
+        if self.buffer.capacity() - self.buffer.len() < LEAST {
+            self.buffer.reserve(READ);
+        }
+        let read = self.stream.read_buf(&mut self.buffer).await;
+        if read.is_err() || matches!(read, Ok(0)) {
+            return Err(End::Lost);
+        }
+        let kept = self.message.as_ref().map_or(0, |it| it.kept.len());
+        self.watch.unfinished(kept + self.buffer.len())
+    }
+
+    /// Whether such a frame may come now. Its mask.
+    fn check(&self, header: &FrameHeader, length: u64) -> Result<[u8; 4], End> {
+        let goes_on = self.message.is_some();
+        let refusal = match header.opcode {
+            _ if header.rsv1 || header.rsv2 || header.rsv3 => ProtocolError::NonZeroReservedBits,
+            OpCode::Control(_) if !header.is_final => ProtocolError::FragmentedControlFrame,
+            OpCode::Control(_) if length > CONTROL => ProtocolError::ControlFrameTooBig,
+            OpCode::Data(Data::Continue) if !goes_on => ProtocolError::UnexpectedContinueFrame,
+            OpCode::Data(data) if data != Data::Continue && goes_on => {
+                ProtocolError::ExpectedFragment(data)
+            }
+            _ => match header.mask {
+                Some(mask) => return self.has_room(header, length).map(|()| mask),
+                None => ProtocolError::UnmaskedFrameFromClient,
+            },
+        };
+        Err(refused(refusal.into()))
+    }
+
+    /// Whether the message of a frame of so many bytes is read.
+    fn has_room(&self, header: &FrameHeader, length: u64) -> Result<(), End> {
+        let most = self.most.min(self.watch.most());
+        let before = self.message.as_ref().map_or(0, |it| it.sent);
+        if matches!(header.opcode, OpCode::Data(_)) && length > (most - before.min(most)) as u64 {
+            let reason = format!("A message may have at most {most} bytes");
+            return Err(End::Broken(CloseCode::TOO_BIG, reason));
+        }
+        Ok(())
+    }
+
+    /// Takes what has come of a frame. The message, if that was the last of it.
+    fn gather(&mut self) -> Option<Received> {
+        let (frame, message) = (self.frame.as_mut()?, self.message.as_mut()?);
+        let now = frame.bytes.min(self.buffer.len());
+        let bytes = &mut self.buffer[..now];
+        unmask(bytes, frame.mask);
+        frame.mask.rotate_left(now % 4);
+        frame.bytes -= now;
+        message.keep(bytes, self.accepted);
+        self.buffer.advance(now);
+        if frame.bytes > 0 {
+            return None;
+        }
+        let is_final = frame.is_final;
+        self.frame = None;
+        let message = self.message.take_if(|_| is_final)?;
+        Some(match message.is_text {
+            true => Received::Text(Text {
+                kept: message.kept.into(),
+                sent: message.sent,
+            }),
+            false => Received::Binary(message.sent),
+        })
+    }
+
+    fn control(&self, control: Control, payload: Bytes) -> Result<Received, End> {
+        match control {
+            Control::Ping => self.replies.give(Frame::pong(payload)),
+            Control::Close => {
+                self.replies.give(Frame::close(answer_to(payload)?));
+                return Ok(Received::Close);
+            }
+            Control::Pong | Control::Reserved(_) => {}
+        }
+        Ok(Received::Control)
+    }
+}
+
+impl Partial {
+    fn keep(&mut self, bytes: &[u8], accepted: usize) {
+        let most = match self.sent > accepted {
+            _ if !self.is_text => 0,
+            true => PART,
+            false => self.sent,
+        };
+        if self.kept.len() > most {
+            self.kept.truncate(most);
+            self.kept.shrink_to_fit();
+        }
+        let room = most - self.kept.len();
+        self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+impl Text {
+    /// How many bytes have to be looked at.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// What it says, or the beginning of it.
+    pub fn read(mut self) -> Result<Utf8Bytes, End> {
+        if self.sent > self.len()
+            && let Err(error) = str::from_utf8(&self.kept)
+            && error.error_len().is_none()
+        {
+            // It ends within a character.
+            self.kept.truncate(error.valid_up_to());
+        }
+        Utf8Bytes::try_from(self.kept).map_err(|error| refused(error.into()))
+    }
+}
+
+/// A text without the room that it was gathered in: of that there may be twice as much, and the text may
+/// wait for long in what is counted by its length. It is copied, as allocators leave a block as it is when
+/// somewhat less of it is needed.
+pub(super) fn fitted(text: Utf8Bytes) -> Utf8Bytes {
+    match text.len() > PART {
+        true => Utf8Bytes::from(text.as_str()),
+        false => text,
+    }
+}
+
+/// What a close frame is answered with: what it says, if it may say that.
+fn answer_to(payload: Bytes) -> Result<Option<CloseFrame>, End> {
+    let code = match *payload {
+        [] => return Ok(None),
+        [_] => return Err(refused(ProtocolError::InvalidCloseSequence.into())),
+        [first, second, ..] => WsCode::from(u16::from_be_bytes([first, second])),
+    };
+    let reason = Utf8Bytes::try_from(payload.slice(2..)).map_err(|error| refused(error.into()))?;
+    Ok(Some(match code.is_allowed() {
+        true => CloseFrame { code, reason },
+        false => CloseFrame {
+            code: WsCode::Protocol,
+            reason: Utf8Bytes::from_static("Protocol violation"),
+        },
+    }))
+}
+
+/// The peer has broken a rule of the protocol.
+fn refused(error: Ws) -> End {
+    match error {
+        Ws::Protocol(error) => End::Broken(CloseCode::PROTOCOL, error.to_string()),
+        _ => End::Broken(CloseCode::NOT_TEXT, "Not UTF-8".into()),
+    }
+}
+
+fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
+    let (words, rest) = bytes.as_chunks_mut();
+    let word_mask = u32::from_ne_bytes(mask);
+    for word in words {
+        *word = (u32::from_ne_bytes(*word) ^ word_mask).to_ne_bytes();
+    }
+    for (byte, mask) in rest.iter_mut().zip(mask) {
+        *byte ^= mask;
+    }
+}
+
+#[cfg(test)]
+mod tests;

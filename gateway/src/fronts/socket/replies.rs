@@ -1,0 +1,44 @@
+//! What a WebSocket answers by itself: pongs, and the close frame of a peer that closes.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tungstenite::protocol::frame::Frame;
+
+use super::bursts::AT_ONCE;
+
+/// The answers that are due. Of more than are asked for at once only the newest count.
+#[derive(Debug, Default)]
+pub(super) struct Replies {
+    all: Mutex<VecDeque<Frame>>,
+    due: Notify,
+}
+
+impl Replies {
+    /// That is to be answered.
+    pub fn give(&self, reply: Frame) {
+        let mut all = self.all.lock();
+        if all.len() >= AT_ONCE {
+            all.pop_front();
+        }
+        all.push_back(reply);
+        drop(all);
+        self.due.notify_one();
+    }
+
+    /// Takes out what is due next, if anything is.
+    pub fn take(&self) -> Option<Frame> {
+        self.all.lock().pop_front()
+    }
+
+    /// Waits for what is due next.
+    pub async fn next(&self) -> Frame {
+        loop {
+            if let Some(reply) = self.take() {
+                return reply;
+            }
+            self.due.notified().await;
+        }
+    }
+}
