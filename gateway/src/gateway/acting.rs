@@ -4,13 +4,12 @@ use smallvec::SmallVec;
 use uuid::Uuid;
 
 use crate::broker::runs::News;
-use crate::broker::{Action, Backlog, CloseCode, Event, Now, PeerId, Waiting};
+use crate::broker::{Action, CloseCode, Event, Now, PeerId, Waiting};
 use crate::gateway::hub::{Hub, State};
 use crate::gateway::lifecycle::Phase;
 use crate::gateway::noticed::Noticed;
 use crate::gateway::outbox::Pushed;
 use crate::gateway::resume::registered;
-use crate::limits::Limits;
 use crate::wire::Outgoing;
 
 /// What is done when nothing is locked any more.
@@ -114,12 +113,7 @@ impl Hub {
                 match outbox.push(message) {
                     Pushed::Queued => {}
                     Pushed::Unkept => after.log.push(Noticed::Unkept(peer)),
-                    Pushed::Congested => {
-                        let backlog = Backlog::Long;
-                        broker.handle(Event::Backlog { peer, backlog }, now);
-                    }
-                    Pushed::Full => {
-                        let backlog = Backlog::Full;
+                    Pushed::Grown(backlog) => {
                         broker.handle(Event::Backlog { peer, backlog }, now);
                     }
                     Pushed::Emptied => {
@@ -161,14 +155,9 @@ impl Hub {
             } => {
                 let secret = Uuid::new_v4().simple();
                 let token = format!("{}.{}.{secret}", self.resume_prefix, peer.0);
-                let Limits {
-                    app_grace,
-                    queued_bytes,
-                    ..
-                } = self.limits;
-                let answer = registered(now.unix_ms, id.as_deref(), &app, &token, app_grace);
-                let limits = (queued_bytes, self.queued.clone());
-                outboxes.keep(peer, (app, owner), token, limits, answer);
+                let grace = self.limits.app_grace;
+                let answer = registered(now.unix_ms, id.as_deref(), &app, &token, grace);
+                outboxes.keep(peer, (app, owner), token, answer);
             }
             Action::Replaced { token, app, by } => {
                 if let Some(peer) = outboxes.replaced(&token, &app, &by) {

@@ -190,7 +190,9 @@ impl Hub {
         let outbox = Arc::new(self.outbox());
         let peer = self.next_peer();
         let mut state = self.state();
-        state.outboxes.insert_of(owner, peer, outbox.clone());
+        state
+            .outboxes
+            .insert_of(Some(owner.clone()), peer, outbox.clone());
         drop(state);
         let hub = self.clone();
         Queued { hub, peer, outbox }
@@ -207,12 +209,15 @@ impl Hub {
         self.handle(Event::received(peer, incoming.envelope(&self.limits)));
     }
 
-    /// The queue to a peer is shorter than it was, unless it has grown again by now.
+    /// The queue to a peer is shorter than it was, unless it has grown again by now, or the peer is on
+    /// another connection.
     pub fn relieved(&self, peer: PeerId, outbox: &Outbox) {
         let now = self.now();
         let mut state = self.state();
-        let backlog = outbox.backlog();
-        state.broker.handle(Event::Backlog { peer, backlog }, now);
+        if state.outboxes.is_on(peer, outbox) {
+            let backlog = outbox.backlog();
+            state.broker.handle(Event::Backlog { peer, backlog }, now);
+        }
     }
 
     /// `/abp.json` of the app named; of the only one, or the demo app, when none is.

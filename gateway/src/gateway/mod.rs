@@ -5,6 +5,7 @@ mod announcer;
 pub mod background;
 pub mod calls;
 mod counted;
+mod delivery;
 mod elsewhere;
 mod hub;
 pub(crate) mod lifecycle;

@@ -1,4 +1,7 @@
 //! What waits to be written to one peer.
+//!
+//! Of a peer that may come back on another connection what it has not acknowledged is kept as well. The
+//! queue of the next connection takes it over; until there is one, messages are only kept.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -7,9 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
+use super::delivery::{Misfit, Sent};
 use crate::broker::{Backlog, CloseCode};
 use crate::wire::{Outgoing, for_log};
 
@@ -29,27 +33,15 @@ pub enum Phase {
 pub enum Pushed {
     /// It waits.
     Queued,
-    /// It waits, and with it the queue has passed half of its limit.
-    Congested,
-    /// It waits, and with it the queue has passed three quarters of its limit.
-    Full,
+    /// It waits, and with it the queue has passed half or three quarters of its limit.
+    Grown(Backlog),
     /// There was no room for it: the queue is over.
     Overflow,
     /// There was no room for it in a queue that lasts: it and what waited are dropped, except
     /// farewells.
     Emptied,
-    /// It waits, and the session of its app cannot be taken up again: too much was kept for that.
+    /// It waits, and the peer cannot come back any more: too much was kept for that.
     Unkept,
-}
-
-impl From<Backlog> for Pushed {
-    fn from(backlog: Backlog) -> Self {
-        match backlog {
-            Backlog::Short => Pushed::Queued,
-            Backlog::Long => Pushed::Congested,
-            Backlog::Full => Pushed::Full,
-        }
-    }
 }
 
 /// What is to be written next.
@@ -99,6 +91,8 @@ pub struct Outbox {
 struct Queue {
     messages: VecDeque<Outgoing>,
     bytes: usize,
+    /// What is kept for another connection, if there may be one.
+    kept: Option<Sent<Outgoing>>,
     close: Option<(CloseCode, String)>,
     phase: Phase,
     backlog: Backlog,
@@ -118,6 +112,7 @@ impl Outbox {
             queue: Mutex::new(Queue {
                 messages: VecDeque::new(),
                 bytes: 0,
+                kept: None,
                 close: None,
                 phase: Phase::Open,
                 backlog: Backlog::Short,
@@ -152,9 +147,42 @@ impl Outbox {
         self
     }
 
-    /// Queues a message. After [`Outbox::close`] it is dropped.
+    /// Queues a message. After [`Outbox::close`] it is dropped, unless it is kept.
     pub fn push(&self, message: Outgoing) -> Pushed {
         let mut queue = self.queue.lock();
+        let (cost, is_open) = (message.cost(), queue.phase == Phase::Open);
+        let Some(kept) = &mut queue.kept else {
+            return self.queue(queue, message);
+        };
+        let fits = kept.bytes() == 0 || kept.bytes() + cost <= self.limit;
+        if fits {
+            self.budget.add(cost);
+            kept.keep(message.clone(), cost);
+        }
+        match (fits, is_open) {
+            (true, true) => self.queue(queue, message),
+            (true, false) => {
+                let bytes = kept.bytes();
+                let grown = queue.backlog.grow(bytes, self.limit);
+                grown.map_or(Pushed::Queued, Pushed::Grown)
+            }
+            (false, true) => {
+                self.give_up(&mut queue);
+                match self.queue(queue, message) {
+                    Pushed::Queued => Pushed::Unkept,
+                    pushed => pushed,
+                }
+            }
+            (false, false) => Pushed::Overflow,
+        }
+    }
+
+    /// Queues a message that is for this connection only.
+    pub(crate) fn push_unkept(&self, message: Outgoing) -> Pushed {
+        self.queue(self.queue.lock(), message)
+    }
+
+    fn queue(&self, mut queue: MutexGuard<'_, Queue>, message: Outgoing) -> Pushed {
         if queue.phase != Phase::Open {
             return Pushed::Queued;
         }
@@ -175,24 +203,70 @@ impl Outbox {
         let grown = queue.grow(self.limit);
         drop(queue);
         self.wake.notify_one();
-        match grown {
-            Some(backlog) => backlog.into(),
-            None => Pushed::Queued,
-        }
+        grown.map_or(Pushed::Queued, Pushed::Grown)
     }
 
-    /// Queues messages whatever the limit, for a connection that takes over from another.
-    pub fn refill(&self, messages: impl Iterator<Item = Outgoing>) {
+    /// From now on keeps what is pushed until the peer has it.
+    pub(crate) fn keep(&self) {
+        self.queue.lock().kept = Some(Sent::default());
+    }
+
+    /// The peer has received this many of the messages that were to be kept.
+    pub(crate) fn acknowledge(&self, received: u64) -> Result<(), Misfit> {
         let mut queue = self.queue.lock();
-        if queue.phase != Phase::Open {
-            return;
+        let Some(kept) = &mut queue.kept else {
+            return Ok(());
+        };
+        let before = kept.bytes();
+        let taken = kept.acknowledge(received);
+        self.budget.give_back(before - kept.bytes());
+        taken
+    }
+
+    /// The connection is lost: until another takes over, messages are only kept. How much that is by now;
+    /// nothing if there can be no other connection.
+    pub(crate) fn suspend(&self) -> Option<Backlog> {
+        let mut queue = self.queue.lock();
+        let kept = queue.kept.as_ref()?.bytes();
+        queue.phase = queue.phase.max(Phase::Closing);
+        queue.backlog = Backlog::of(kept, self.limit);
+        let backlog = queue.backlog;
+        drop(queue);
+        self.changed.notify_waiters();
+        Some(backlog)
+    }
+
+    /// Takes over from the connection before, of which the peer has received this many messages: queues
+    /// `first`, then what is lacking, whatever the limit.
+    pub(crate) fn take_over(
+        &self,
+        before: &Outbox,
+        received: u64,
+        first: Outgoing,
+    ) -> Result<(), Misfit> {
+        before.acknowledge(received)?;
+        let kept = before.queue.lock().kept.take().ok_or(Misfit)?;
+        let mut queue = self.queue.lock();
+        if queue.phase == Phase::Open {
+            for message in [first].into_iter().chain(kept.kept().cloned()) {
+                self.add(&mut queue, message);
+            }
         }
-        for message in messages {
-            self.add(&mut queue, message);
-        }
+        queue.kept = Some(kept);
         queue.grow(self.limit);
         drop(queue);
         self.wake.notify_one();
+        Ok(())
+    }
+
+    /// The peer does not come back: nothing is kept for it any more.
+    pub(crate) fn forget(&self) {
+        self.give_up(&mut self.queue.lock());
+    }
+
+    fn give_up(&self, queue: &mut Queue) {
+        let kept = queue.kept.take();
+        self.budget.give_back(kept.map_or(0, |kept| kept.bytes()));
     }
 
     fn add(&self, queue: &mut Queue, message: Outgoing) {
@@ -219,15 +293,21 @@ impl Outbox {
     pub(crate) fn evict(&self) -> bool {
         match self.lasts {
             true => self.empty(&mut self.queue.lock(), None),
-            false => self.end(),
+            false => {
+                self.forget();
+                self.end();
+            }
         }
         !self.lasts
     }
 
-    /// How many bytes wait, and since when nothing of it was written.
-    pub(crate) fn waiting(&self) -> (usize, Instant) {
+    /// How many bytes wait or are kept, and since when nothing was written. None: there is no connection.
+    pub(crate) fn waiting(&self) -> (usize, Option<Instant>) {
         let queue = self.queue.lock();
-        (queue.bytes, queue.moved)
+        let kept = queue.kept.as_ref().map(Sent::bytes);
+        let is_suspended = kept.is_some() && queue.phase != Phase::Open;
+        let moved = (!is_suspended).then_some(queue.moved);
+        (queue.bytes + kept.unwrap_or_default(), moved)
     }
 
     /// Closes after what is queued. The first reason given is the one sent.
@@ -283,7 +363,7 @@ impl Outbox {
         queue.bytes -= gone;
         queue.moved = Instant::now();
         self.budget.give_back(gone);
-        let less = queue.shrink(self.limit);
+        let less = queue.phase == Phase::Open && queue.shrink(self.limit);
         let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
         queue.awaited = queue.awaited.filter(|_| !few);
         drop(queue);
@@ -362,8 +442,8 @@ impl Queue {
 
 impl Drop for Outbox {
     fn drop(&mut self) {
-        let bytes = self.queue.lock().bytes;
-        self.budget.give_back(bytes);
+        self.budget.give_back(self.queue.lock().bytes);
+        self.forget();
     }
 }
 
@@ -386,9 +466,9 @@ mod tests {
     fn a_queue_says_when_it_is_long_and_when_it_is_short_again() {
         let outbox = Outbox::new(10_000, Arc::default());
         assert_eq!(outbox.push(message(4_000)), Pushed::Queued);
-        assert_eq!(outbox.push(message(2_000)), Pushed::Congested);
+        assert_eq!(outbox.push(message(2_000)), Pushed::Grown(Backlog::Long));
         assert_eq!(outbox.push(message(1_000)), Pushed::Queued);
-        assert_eq!(outbox.push(message(1_000)), Pushed::Full);
+        assert_eq!(outbox.push(message(1_000)), Pushed::Grown(Backlog::Full));
         assert_eq!(outbox.push(message(1)), Pushed::Queued);
         let mut less = Vec::new();
         while let Some(Step::Message(_, cost)) = outbox.pop() {
@@ -412,7 +492,7 @@ mod tests {
         let outbox = Outbox::new(10_000, Arc::default());
         assert_eq!(
             outbox.push(message(20_000)),
-            Pushed::Full,
+            Pushed::Grown(Backlog::Full),
             "one message always fits"
         );
         assert_eq!(outbox.push(message(1)), Pushed::Overflow);
@@ -430,12 +510,12 @@ mod tests {
             timestamp: "0",
         };
         outbox.push(Outgoing::new(header, "{}", None));
-        assert_eq!(outbox.push(message(9_000)), Pushed::Full);
+        assert_eq!(outbox.push(message(9_000)), Pushed::Grown(Backlog::Full));
         assert_eq!(outbox.push(message(9_000)), Pushed::Emptied);
         assert!(outbox.is_open() && !outbox.is_congested());
         assert!(matches!(outbox.pop(), Some(Step::Message(farewell, _)) if farewell.is_farewell()));
         assert!(outbox.pop().is_none());
-        assert_eq!(outbox.push(message(9_000)), Pushed::Full);
+        assert_eq!(outbox.push(message(9_000)), Pushed::Grown(Backlog::Full));
     }
 
     #[test]
@@ -463,7 +543,7 @@ mod tests {
         assert_eq!(left, 1 + (10_000 - message(9_000).cost() - cost) / cost + 1);
         assert_eq!(
             outbox.push(message(5_000)),
-            Pushed::Congested,
+            Pushed::Grown(Backlog::Long),
             "nothing is counted twice"
         );
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::sleep;
 
-use super::delivery::Due;
 use super::messages::{self, ACK, AckPayload, RESUME};
 use super::session::{Inbound, Session};
 use crate::broker::{Event, PeerId};
 use crate::gateway::counted::Counted;
+use crate::gateway::delivery::Due;
 use crate::gateway::hub::Hub;
 use crate::gateway::outbox::{Outbox, Pushed};
 use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
@@ -28,21 +28,14 @@ const IDLE: Duration = Duration::from_secs(1);
 pub struct Attached {
     hub: Arc<Hub>,
     session: Arc<Session>,
-    link: u64,
     outbox: Arc<Outbox>,
 }
 
 impl Attached {
-    pub(crate) fn new(
-        hub: Arc<Hub>,
-        session: Arc<Session>,
-        link: u64,
-        outbox: Arc<Outbox>,
-    ) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, session: Arc<Session>, outbox: Arc<Outbox>) -> Self {
         Attached {
             hub,
             session,
-            link,
             outbox,
         }
     }
@@ -62,7 +55,7 @@ impl Attached {
     /// just the beginning.
     pub fn beginning(&self, text: &str, bytes: usize, shared: Option<&Bytes>) -> Counted {
         let mut inbound = self.session.inbound();
-        if inbound.link != self.link {
+        if !self.is_on(&inbound) {
             return Counted::Message;
         }
         let peer = self.session.peer;
@@ -85,9 +78,13 @@ impl Attached {
         };
         self.hub.handle(event);
         match due {
-            Some(Due::Now) => self.acknowledge(&mut inbound),
-            Some(Due::Later) => self.session.untold.notify_one(),
-            Some(Due::Pending) | None => {}
+            Some(Due::Now) => acknowledge(&self.hub, self.session.peer, &mut inbound),
+            Some(Due::Later) if !inbound.is_timed => {
+                inbound.is_timed = true;
+                let later = acknowledge_later(self.hub.clone(), self.session.clone());
+                tokio::spawn(later);
+            }
+            Some(Due::Later | Due::Pending) | None => {}
         }
         counted
     }
@@ -95,7 +92,7 @@ impl Attached {
     /// The app has sent what is no text frame.
     pub fn refuse(&self, error: Failure) {
         let inbound = self.session.inbound();
-        if inbound.link == self.link {
+        if self.is_on(&inbound) {
             let subject = Subject::default();
             self.hub.handle(refused(self.session.peer, subject, error));
         }
@@ -103,35 +100,17 @@ impl Attached {
 
     /// [`Outbox::written`] says that the queue is shorter.
     pub fn relieved(&self) {
-        let (peer, link) = (self.session.peer, self.link);
-        self.hub.relieved_if(peer, || self.session.outbox(link));
+        self.hub.relieved(self.session.peer, &self.outbox);
     }
 
     /// The app has closed the connection, or broken a rule: the session is over.
     pub fn end(self) {
-        if self.session.end_link(self.link) {
-            let peer = self.session.peer;
-            self.hub.handle(Event::Gone { peer });
-        }
+        self.hub.end_session(self.session.peer, &self.outbox);
     }
 
-    /// Acknowledges what came, a little after the first of it, until the session is over.
-    pub(crate) async fn acknowledge_later(hub: Arc<Hub>, session: Arc<Session>) {
-        loop {
-            tokio::select! {
-                () = session.over() => return,
-                () = session.untold.notified() => {}
-            }
-            sleep(IDLE).await;
-            let mut inbound = session.inbound();
-            if let Some(outbox) = session.outbox(inbound.link) {
-                acknowledge(&hub, &session, &outbox, &mut inbound);
-            }
-        }
-    }
-
-    fn acknowledge(&self, inbound: &mut Inbound) {
-        acknowledge(&self.hub, &self.session, &self.outbox, inbound);
+    /// Whether the session is still on this connection.
+    fn is_on(&self, inbound: &Inbound) -> bool {
+        Arc::ptr_eq(&inbound.outbox, &self.outbox)
     }
 
     /// Takes a message that is not counted.
@@ -141,25 +120,33 @@ impl Attached {
             return Err(Error::new(Code::ALREADY_INITIALIZED, message));
         }
         let AckPayload { received } = messages::read(envelope)?;
-        let acknowledged = self.session.acknowledge(received);
+        let acknowledged = self.outbox.acknowledge(received);
         acknowledged.map_err(|_| Error::invalid_params("`received` does not fit what was sent"))
     }
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        self.hub.connection_lost(&self.session, self.link);
+        self.hub.connection_lost(self.session.peer, &self.outbox);
     }
 }
 
-fn acknowledge(hub: &Hub, session: &Session, outbox: &Arc<Outbox>, inbound: &mut Inbound) {
+/// Acknowledges what has come, a little after the first of it.
+async fn acknowledge_later(hub: Arc<Hub>, session: Arc<Session>) {
+    sleep(IDLE).await;
+    let mut inbound = session.inbound();
+    inbound.is_timed = false;
+    acknowledge(&hub, session.peer, &mut inbound);
+}
+
+fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
     let Some(received) = inbound.received.acknowledge() else {
         return;
     };
     // Without room for it the connection is over, and its reader says so.
-    let pushed = outbox.push(messages::ack(hub.now().unix_ms, received));
-    if matches!(pushed, Pushed::Congested | Pushed::Full) {
-        hub.relieved_if(session.peer, || Some(outbox.clone()));
+    let ack = messages::ack(hub.now().unix_ms, received);
+    if let Pushed::Grown(_) = inbound.outbox.push_unkept(ack) {
+        hub.relieved(peer, &inbound.outbox);
     }
 }
 

@@ -2,18 +2,17 @@
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | [`delivery`] | which messages the other side has: counts and acknowledgements, nothing else |
-//! | [`session`] | one session: what its app has not acknowledged, and where messages go just now |
+//! | [`session`] | one session: whose it is, and what has come from its app |
 //! | [`attached`] | one connection's hold on a session |
 //! | [`queues`] | what waits for each peer, by peer; the sessions, by token |
 //! | [`resuming`] | taking up, suspending and giving up sessions |
 //! | [`messages`] | `app/registered`, `app/resume`, `app/resumed`, `app/lost` and `app/ack` |
 //!
-//! Locks are taken in this order: a session's way in, the hub's state, a session's way out, an
-//! outbox.
+//! What an app has not acknowledged is kept in the queue of its connection, which the next one takes over.
+//!
+//! Locks are taken in this order: a session's way in, the hub's state, an outbox.
 
 mod attached;
-mod delivery;
 mod messages;
 mod queues;
 mod resuming;

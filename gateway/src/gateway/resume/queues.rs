@@ -1,15 +1,18 @@
 //! What waits to be written, by peer, and the sessions that can be resumed.
 
-use std::net::SocketAddr;
+use std::ptr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap;
+use tokio::task::AbortHandle;
+
+use super::messages::Lost;
 use super::session::Session;
 use crate::broker::{CloseCode, PeerId};
-use crate::gateway::outbox::{Budget, Outbox, Pushed};
+use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
-use rustc_hash::FxHashMap;
 
 /// A peer counts as not reading when something has waited this long and nothing was written to it.
 const STUCK: Duration = Duration::from_secs(1);
@@ -17,68 +20,25 @@ const STUCK: Duration = Duration::from_secs(1);
 /// Weight divisor for peers that are reading.
 const READS: usize = 8;
 
-/// Where messages for a peer go.
-pub enum Queue {
-    /// To its connection.
-    Plain(Arc<Outbox>),
-    /// To its session.
-    Kept(Arc<Session>),
+/// What waits for a peer.
+struct Queue {
+    outbox: Arc<Outbox>,
+    /// Whose it is, if the broker does not know.
+    owner: Option<Arc<str>>,
+    session: Option<Held>,
 }
 
-impl Queue {
-    /// See [`Outbox::push`].
-    pub fn push(&self, message: Outgoing) -> Pushed {
-        match self {
-            Queue::Plain(outbox) => outbox.push(message),
-            Queue::Kept(session) => session.push(message),
-        }
-    }
-
-    /// How many bytes wait, and since when nothing was written. None: nobody writes to this peer.
-    pub fn waiting(&self) -> (usize, Option<Instant>) {
-        match self {
-            Queue::Plain(outbox) => {
-                let (bytes, moved) = outbox.waiting();
-                (bytes, Some(moved))
-            }
-            Queue::Kept(session) => session.waiting(),
-        }
-    }
-
-    /// See [`Outbox::evict`].
-    pub fn evict(&self) -> bool {
-        match self {
-            Queue::Plain(outbox) => outbox.evict(),
-            Queue::Kept(session) => {
-                session.evict();
-                true
-            }
-        }
-    }
-
-    /// What the log is to say of the peer: its address, and which app it says it is.
-    pub fn peer(&self) -> (Option<SocketAddr>, Option<String>) {
-        match self {
-            Queue::Plain(outbox) => outbox.peer(),
-            Queue::Kept(session) => session.peer_for_log(),
-        }
-    }
-
-    /// See [`Outbox::close`].
-    pub fn close(&self, code: CloseCode, reason: String) {
-        match self {
-            Queue::Plain(outbox) => outbox.close(code, reason),
-            Queue::Kept(session) => session.close(code, reason),
-        }
-    }
+/// A session that the peer may take up again.
+struct Held {
+    session: Arc<Session>,
+    /// While there is no connection: what gives it up in the end.
+    suspended: Option<AbortHandle>,
 }
 
 /// All of them.
 #[derive(Default)]
 pub struct Queues {
     queues: FxHashMap<PeerId, Queue>,
-    /// Owners of queues the broker does not know.
-    owners: FxHashMap<PeerId, Arc<str>>,
     /// Queues that are no peer's any more, as long as something of them may be written.
     leaving: Vec<Weak<Outbox>>,
     /// What is counted of the sessions.
@@ -98,17 +58,28 @@ pub struct SessionCounts {
 
 impl Queues {
     pub fn insert(&mut self, peer: PeerId, outbox: Arc<Outbox>) {
-        self.queues.insert(peer, Queue::Plain(outbox));
+        self.insert_of(None, peer, outbox);
     }
 
-    /// A queue of `owner` that is no peer's of the broker.
-    pub fn insert_of(&mut self, owner: &Arc<str>, peer: PeerId, outbox: Arc<Outbox>) {
-        self.owners.insert(peer, owner.clone());
-        self.insert(peer, outbox);
+    /// A queue that is no peer's of the broker has an `owner`.
+    pub fn insert_of(&mut self, owner: Option<Arc<str>>, peer: PeerId, outbox: Arc<Outbox>) {
+        let session = None;
+        let queue = Queue {
+            outbox,
+            owner,
+            session,
+        };
+        self.queues.insert(peer, queue);
     }
 
-    pub fn get(&self, peer: &PeerId) -> Option<&Queue> {
-        self.queues.get(peer)
+    /// The queue of the connection a peer is on, or was on when it was lost.
+    pub fn get(&self, peer: &PeerId) -> Option<&Arc<Outbox>> {
+        self.queues.get(peer).map(|queue| &queue.outbox)
+    }
+
+    /// Whether a peer is on the connection behind `outbox`.
+    pub fn is_on(&self, peer: PeerId, outbox: &Outbox) -> bool {
+        self.get(&peer).is_some_and(|it| ptr::eq(&**it, outbox))
     }
 
     /// Drops what peers that are forgotten have not read of their last messages. Whether there were
@@ -128,10 +99,10 @@ impl Queues {
     pub fn longest<'a>(&'a self, owner: impl Fn(PeerId) -> Option<&'a Arc<str>>) -> Option<PeerId> {
         let now = Instant::now();
         let weights = self.queues.iter().filter_map(|(peer, queue)| {
-            let (bytes, moved) = queue.waiting();
+            let (bytes, moved) = queue.outbox.waiting();
             let stuck = moved.is_none_or(|moved| now.duration_since(moved) >= STUCK);
             let weight = if stuck { bytes } else { bytes / READS };
-            let owner = self.owners.get(peer).or_else(|| owner(*peer));
+            let owner = queue.owner.as_ref().or_else(|| owner(*peer));
             (bytes > 0).then_some((owner, weight, *peer))
         });
         let weights: Vec<_> = weights.collect();
@@ -149,31 +120,34 @@ impl Queues {
     }
 
     /// Forgets a peer, whose session is over.
-    pub fn remove(&mut self, peer: &PeerId) -> Option<Queue> {
-        self.owners.remove(peer);
-        let queue = self.queues.remove(peer)?;
-        match &queue {
-            Queue::Kept(session) if session.end() => {
+    pub fn remove(&mut self, peer: &PeerId) -> Option<Arc<Outbox>> {
+        let Queue {
+            outbox, session, ..
+        } = self.queues.remove(peer)?;
+        if let Some(held) = session {
+            outbox.forget();
+            if let Some(timer) = held.suspended {
+                timer.abort();
                 self.counts.suspended -= 1;
                 self.counts.lost += 1;
             }
-            Queue::Kept(_) => {}
-            Queue::Plain(outbox) => {
-                self.leaving.retain(|it| it.strong_count() > 0);
-                self.leaving.push(Arc::downgrade(outbox));
-            }
         }
-        Some(queue)
+        self.leaving.retain(|it| it.strong_count() > 0);
+        self.leaving.push(Arc::downgrade(&outbox));
+        Some(outbox)
     }
 
     /// The session with that token, if `by` may take it up.
     pub fn session(&self, token: &str, by: &Identity) -> Option<&Arc<Session>> {
         let (_, rest) = token.split_once('.')?;
         let (peer, _) = rest.split_once('.')?;
-        match self.queues.get(&PeerId(peer.parse().ok()?))? {
-            Queue::Kept(session) => session.is_of(token, by).then_some(session),
-            Queue::Plain(_) => None,
-        }
+        let session = self.session_of(PeerId(peer.parse().ok()?))?;
+        session.is_of(token, by).then_some(session)
+    }
+
+    /// The session of that peer.
+    pub fn session_of(&self, peer: PeerId) -> Option<&Arc<Session>> {
+        Some(&self.queues.get(&peer)?.session.as_ref()?.session)
     }
 
     /// From now on messages to `peer` are kept until it has them. `registered`, with the token in
@@ -183,16 +157,57 @@ impl Queues {
         peer: PeerId,
         app: (Arc<str>, Identity),
         token: String,
-        limits: (usize, Arc<Budget>),
         registered: Outgoing,
     ) {
-        let Some(Queue::Plain(outbox)) = self.queues.get(&peer) else {
+        let Some(queue) = self.queues.get_mut(&peer) else {
             return;
         };
         // If there is no room for it the connection is over, and reading from it ends.
-        outbox.push(registered);
-        let session = Session::new(peer, app, token, limits, outbox.clone());
-        self.queues.insert(peer, Queue::Kept(Arc::new(session)));
+        queue.outbox.push(registered);
+        queue.outbox.keep();
+        let session = Session::new(peer, app, token, queue.outbox.clone());
+        queue.session = Some(Held {
+            session: Arc::new(session),
+            suspended: None,
+        });
+    }
+
+    /// The session of that peer has no connection, and will be given up.
+    pub fn suspend(&mut self, peer: PeerId, timer: AbortHandle) {
+        let queue = self.queues.get_mut(&peer);
+        if let Some(held) = queue.and_then(|queue| queue.session.as_mut()) {
+            held.suspended = Some(timer);
+            self.counts.suspended += 1;
+        }
+    }
+
+    /// The session of that peer, which has received so many messages, goes on over the connection behind
+    /// `outbox`: `first` goes there, then what is lacking. Closes the connection before. Whether there was
+    /// none.
+    pub fn resume(
+        &mut self,
+        peer: PeerId,
+        received: u64,
+        outbox: &Arc<Outbox>,
+        first: Outgoing,
+    ) -> Result<bool, Lost> {
+        let queue = self.queues.get_mut(&peer).ok_or(Lost::Unknown)?;
+        let held = queue.session.as_mut().ok_or(Lost::Unknown)?;
+        let taken_over = outbox.take_over(&queue.outbox, received, first);
+        taken_over.map_err(|_| Lost::Misfit)?;
+        outbox.is_of(&held.session.app);
+        let before = std::mem::replace(&mut queue.outbox, outbox.clone());
+        let reason = "The app has resumed on another connection";
+        before.close(CloseCode::REPLACED, reason.into());
+        // What it has not written goes over the new one.
+        before.end();
+        self.counts.resumed += 1;
+        let timer = held.suspended.take();
+        if let Some(timer) = &timer {
+            timer.abort();
+            self.counts.suspended -= 1;
+        }
+        Ok(timer.is_some())
     }
 
     /// `app` has registered afresh, as `by`, and says that its session was the one with that token:
@@ -201,9 +216,9 @@ impl Queues {
     pub fn replaced(&mut self, token: &str, app: &str, by: &Identity) -> Option<PeerId> {
         let session = self.session(token, by)?;
         let peer = (*session.app == *app).then_some(session.peer)?;
-        let queue = self.remove(&peer)?;
         let reason = "The app has registered on another connection";
-        queue.close(CloseCode::REPLACED, reason.into());
+        self.remove(&peer)?
+            .close(CloseCode::REPLACED, reason.into());
         Some(peer)
     }
 }
@@ -236,7 +251,7 @@ mod tests {
         assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(2)));
         assert_eq!(queues.longest(|_| None), Some(PeerId(4)), "each for itself");
         // A front's own queue is somebody's too.
-        queues.insert_of(&"modest".into(), PeerId(5), waits(5_000));
+        queues.insert_of(Some("modest".into()), PeerId(5), waits(5_000));
         assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(4)));
         queues.remove(&PeerId(4));
         assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(2)));

@@ -7,8 +7,6 @@ use tokio::time::sleep;
 
 use super::attached::Attached;
 use super::messages::{self, Lost, Resume};
-use super::queues::Queue;
-use super::session::{Left, Session};
 use crate::broker::{CloseCode, Event, PeerId};
 use crate::gateway::hub::Hub;
 use crate::gateway::outbox::Outbox;
@@ -32,37 +30,32 @@ impl Hub {
     ) -> Result<Attached, Lost> {
         let known = self.state().outboxes.session(resume.token, by).cloned();
         let session = known.ok_or(Lost::Unknown)?;
+        let peer = session.peer;
         // What the connection before has brought is either counted and done, or dropped.
         let mut inbound = session.inbound();
         let now = self.now();
         let mut state = self.state();
-        let was_suspended = session.outbox(inbound.link).is_none();
-        let answer = messages::resumed(now.unix_ms, resume.id, inbound.received.tell());
-        let attached = session.attach(&mut inbound, resume.received, outbox.clone(), answer);
-        let link = match attached {
-            Ok(link) => link,
+        let first = messages::resumed(now.unix_ms, resume.id, inbound.received.tell());
+        let resumed = state.outboxes.resume(peer, resume.received, &outbox, first);
+        let was_suspended = match resumed {
+            Ok(was_suspended) => was_suspended,
             Err(why) => {
                 drop(state);
-                self.give_up(&session, inbound.link);
+                self.give_up(peer, &inbound.outbox);
                 return Err(why);
             }
         };
-        let peer = session.peer;
-        state.outboxes.counts.suspended -= usize::from(was_suspended);
-        state.outboxes.counts.resumed += 1;
+        inbound.outbox = outbox.clone();
+        let suspended = false;
+        state
+            .broker
+            .handle(Event::Suspended { peer, suspended }, now);
         let backlog = outbox.backlog();
-        state.broker.handle(
-            Event::Suspended {
-                peer,
-                suspended: false,
-            },
-            now,
-        );
         state.broker.handle(Event::Backlog { peer, backlog }, now);
         drop(state);
         drop(inbound);
-        tracing::debug!(peer = peer.0, link, was_suspended, "resumed");
-        Ok(Attached::new(self.clone(), session, link, outbox))
+        tracing::debug!(peer = peer.0, was_suspended, "resumed");
+        Ok(Attached::new(self.clone(), session, outbox))
     }
 
     /// The answer to an app whose session cannot be resumed.
@@ -77,69 +70,66 @@ impl Hub {
 
     /// The session that `peer` has just registered, if it has one.
     pub(crate) fn attached(self: &Arc<Self>, peer: PeerId) -> Option<Attached> {
-        let session = match self.state().outboxes.get(&peer) {
-            Some(Queue::Kept(session)) => session.clone(),
-            _ => return None,
-        };
-        let link = session.inbound().link;
-        let outbox = session.outbox(link)?;
-        tokio::spawn(Attached::acknowledge_later(self.clone(), session.clone()));
-        Some(Attached::new(self.clone(), session, link, outbox))
+        let session = self.state().outboxes.session_of(peer)?.clone();
+        let outbox = session.inbound().outbox.clone();
+        Some(Attached::new(self.clone(), session, outbox))
     }
 
-    /// The queue to a peer is shorter than it was, unless it has grown again by now, or another one
-    /// takes its messages.
-    pub(crate) fn relieved_if(&self, peer: PeerId, outbox: impl FnOnce() -> Option<Arc<Outbox>>) {
+    /// The connection behind `outbox`, of that peer's session, was lost: the session waits for another for
+    /// the grace time.
+    pub(crate) fn connection_lost(self: &Arc<Self>, peer: PeerId, outbox: &Arc<Outbox>) {
         let now = self.now();
         let mut state = self.state();
-        if let Some(outbox) = outbox() {
-            let backlog = outbox.backlog();
-            let event = Event::Backlog { peer, backlog };
-            state.broker.handle(event, now);
+        if !state.outboxes.is_on(peer, outbox) {
+            return;
         }
-    }
-
-    /// A session's connection was lost: it waits for another for the grace time.
-    pub(crate) fn connection_lost(self: &Arc<Self>, session: &Arc<Session>, link: u64) {
-        let peer = session.peer;
-        let now = self.now();
-        let mut state = self.state();
-        let room = state.outboxes.counts.suspended < self.limits.apps;
-        let left = match session.suspend(link) {
-            Left::Nothing => return,
-            left => left,
-        };
-        let Left::Waiting { backlog } = left else {
+        let Some(backlog) = outbox.suspend() else {
             drop(state);
-            return self.give_up(session, link);
+            return self.give_up(peer, outbox);
         };
-        state.outboxes.counts.suspended += 1;
+        let room = state.outboxes.counts.suspended < self.limits.apps;
+        let (Ok(runtime), true) = (Handle::try_current(), room) else {
+            state.outboxes.counts.lost += 1;
+            drop(state);
+            return self.give_up(peer, outbox);
+        };
+        let timer = runtime.spawn(give_up_later(self.clone(), peer, outbox.clone()));
+        state.outboxes.suspend(peer, timer.abort_handle());
         let suspended = true;
         state
             .broker
             .handle(Event::Suspended { peer, suspended }, now);
         state.broker.handle(Event::Backlog { peer, backlog }, now);
         drop(state);
-        let (Ok(runtime), true) = (Handle::try_current(), room) else {
-            return self.give_up(session, link);
-        };
-        tracing::debug!(peer = peer.0, link, "suspended");
-        let (hub, session) = (self.clone(), session.clone());
-        runtime.spawn(async move {
-            tokio::select! {
-                () = session.moved_on(link) => return,
-                () = sleep(hub.limits.app_grace) => {}
-            }
-            tracing::debug!(peer = peer.0, link, "not resumed in time");
-            hub.give_up(&session, link);
-        });
+        tracing::debug!(peer = peer.0, "suspended");
     }
 
-    /// Ends a session that cannot be taken up again, if it is still on `link`.
-    fn give_up(&self, session: &Session, link: u64) {
-        if session.end_link(link) {
-            session.close(CloseCode::REPLACED, "The app cannot be resumed".into());
-            self.handle(Event::Gone { peer: session.peer });
+    /// Ends the session of that peer, if it is still on the connection behind `outbox`, or was last. Whether
+    /// it was.
+    pub(crate) fn end_session(&self, peer: PeerId, outbox: &Outbox) -> bool {
+        let mut state = self.state();
+        let is_on = state.outboxes.is_on(peer, outbox);
+        if is_on {
+            // From here on nobody takes it up.
+            state.outboxes.remove(&peer);
+        }
+        drop(state);
+        if is_on {
+            self.handle(Event::Gone { peer });
+        }
+        is_on
+    }
+
+    /// Ends a session that cannot be taken up again, if it is still on that connection.
+    fn give_up(&self, peer: PeerId, outbox: &Outbox) {
+        if self.end_session(peer, outbox) {
+            outbox.close(CloseCode::REPLACED, "The app cannot be resumed".into());
         }
     }
+}
+
+async fn give_up_later(hub: Arc<Hub>, peer: PeerId, outbox: Arc<Outbox>) {
+    sleep(hub.limits.app_grace).await;
+    tracing::debug!(peer = peer.0, "not resumed in time");
+    hub.give_up(peer, &outbox);
 }
