@@ -3,6 +3,7 @@
 pub mod abp;
 pub mod apps;
 pub mod auth;
+mod cancel_notices;
 pub mod contextforge;
 mod idle;
 mod in_use;

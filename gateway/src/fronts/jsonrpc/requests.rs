@@ -8,15 +8,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 
 use super::greeting::Greeting;
 use super::peer::Peer;
 use crate::broker::CapabilityInfo;
+use crate::fronts::cancel_notices::next_cancelled;
 use crate::fronts::lists::Turn;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::calls::{Call, CancelNotice, NewCall, Outcome, Step};
-use crate::seldom::Seldom;
 use crate::wire::abp::{self, Called};
 use crate::wire::json_rpc::{self as message, Id, RpcError, code};
 use crate::wire::{Json, clipped, members, outline};
@@ -281,26 +280,14 @@ fn read_call(params: Option<&str>) -> Result<(Called, Json), Error<Value>> {
 
 /// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
 /// from now on and until it is gone; except of runs it may not see.
-async fn tell_of_cancels(peer: Arc<Peer>, mut notices: Receiver<CancelNotice>) {
-    loop {
-        let notice = tokio::select! {
-            () = peer.gone.cancelled() => return,
-            notice = notices.recv() => notice,
-        };
-        match notice {
-            Ok(notice) => {
-                if notice.concerns(&peer.owner) {
-                    let (id, reason) = (&notice.request_id, notice.reason.as_deref());
-                    peer.send(&message::cancel_notice(id, reason));
-                }
-            }
-            Err(RecvError::Lagged(missed)) => {
-                static SAID: Seldom = Seldom::new();
-                if SAID.is_due() {
-                    tracing::warn!(missed, "cancel notices came too fast for a peer");
-                }
-            }
-            Err(RecvError::Closed) => return,
+async fn tell_of_cancels(peer: Arc<Peer>, mut cancels: Receiver<CancelNotice>) {
+    let telling = async {
+        while let Some(notice) = next_cancelled(&mut cancels, &peer.owner).await {
+            peer.send(&notice);
         }
+    };
+    tokio::select! {
+        () = peer.gone.cancelled() => {}
+        () = telling => {}
     }
 }

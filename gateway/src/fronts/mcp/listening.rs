@@ -13,17 +13,16 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use super::session::Session;
 use super::tools;
+use crate::fronts::cancel_notices::next_cancelled;
 use crate::fronts::shares::Share;
 use crate::gateway::Hub;
 use crate::gateway::calls::CancelNotice;
-use crate::seldom::Seldom;
-use crate::wire::json_rpc::{Id, cancel_notice, notification};
+use crate::wire::json_rpc::{Id, notification};
 
 /// Time between two comments in a stream that has nothing to say.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -104,11 +103,6 @@ pub fn listening(hub: &Arc<Hub>, session: &Arc<Session>) -> BoxStream<'static, S
 }
 
 impl Listening {
-    /// Of several streams the newest tells, and only of runs that the client may see.
-    fn tells(&self, notice: &CancelNotice) -> bool {
-        self.session.is_newest(self.number) && notice.concerns(&self.session.caller.identity)
-    }
-
     async fn next(&mut self) -> Option<String> {
         loop {
             tokio::select! {
@@ -122,20 +116,13 @@ impl Listening {
                         return Some(tools_changed(None));
                     }
                 }
-                notice = self.cancels.recv() => match notice {
-                    Ok(notice) if self.tells(&notice) => {
-                        let (id, reason) = (&notice.request_id, notice.reason.as_deref());
-                        return Some(cancel_notice(id, reason).to_string());
+                cancelled = next_cancelled(&mut self.cancels, &self.session.caller.identity) => {
+                    let cancelled = cancelled?;
+                    // Of several streams the newest tells.
+                    if self.session.is_newest(self.number) {
+                        return Some(cancelled.to_string());
                     }
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(missed)) => {
-                        static SAID: Seldom = Seldom::new();
-                        if SAID.is_due() {
-                            tracing::warn!(missed, "a session did not keep up with cancels");
-                        }
-                    }
-                    Err(RecvError::Closed) => return None,
-                },
+                }
             }
         }
     }

@@ -3,9 +3,10 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `routes` | HTTP: whom a request is from, and which part answers it |
-//! | `request` | the parameters of a request, its version, and what its HTTP head must say |
+//! | `routes`, `server` | HTTP: whom a request is from, and what all requests share |
+//! | `request`, `requests` | the parameters of a request, its version, and what its HTTP head must say; what answers each |
 //! | `sessions`, `session`, `elsewhere` | sessions of versions before 2026-07-28: which there are, one of them, those that several workers have |
+//! | `overtaken` | cancels in a session that came before their requests |
 //! | `call`, `underway` | a call, from `tools/call` to the end of its response |
 //! | `progress`, `result`, `content` | what a call says, and its result |
 //! | `tools`, `schema` | capabilities as tools |
@@ -25,10 +26,10 @@ mod schema;
 mod server;
 mod session;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod underway;
-#[cfg(test)]
-mod vectors;
 
 pub use routes::routes;
 #[cfg(test)]

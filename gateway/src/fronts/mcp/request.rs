@@ -71,21 +71,19 @@ impl<'a> Head<'a> {
             let what = format!("Content-Type must be {JSON}");
             return Err(status(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
         }
-        match self.accepts(JSON) && self.accepts(EVENTS) {
-            true => Ok(()),
-            false => {
-                let what = format!("Accept must have both {JSON} and {EVENTS}");
-                Err(status(StatusCode::NOT_ACCEPTABLE, what))
-            }
-        }
+        self.check_accept(&[JSON, EVENTS])
     }
 
     /// Checks that it may be answered with a stream of events.
     pub fn check_events(self) -> Result<(), Refusal> {
-        match self.accepts(EVENTS) {
+        self.check_accept(&[EVENTS])
+    }
+
+    fn check_accept(self, kinds: &[&str]) -> Result<(), Refusal> {
+        match kinds.iter().all(|kind| self.accepts(kind)) {
             true => Ok(()),
             false => {
-                let what = format!("Accept must have {EVENTS}");
+                let what = format!("Accept must have {}", kinds.join(" and "));
                 Err(status(StatusCode::NOT_ACCEPTABLE, what))
             }
         }

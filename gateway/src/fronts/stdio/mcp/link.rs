@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use futures_util::future::ready;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Method, RequestBuilder, Response};
@@ -275,16 +275,11 @@ pub fn messages(response: Response) -> BoxStream<'static, String> {
         Some((chunk, response))
     });
     let events = SseStream::from_bytes_stream(chunks.boxed());
-    let data = events.map(|event| match event {
-        Ok(event) => Some(event.data.unwrap_or_default()),
-        Err(error) => {
-            tracing::debug!(%error, "a stream broke off");
-            None
-        }
-    });
-    let data = data.take_while(|data| ready(data.is_some()));
-    data.filter_map(|data| ready(data.filter(|data| !data.is_empty())))
-        .boxed()
+    let events = events.inspect_err(|error| tracing::debug!(%error, "a stream broke off"));
+    let data = events.map_ok(|event| event.data.unwrap_or_default());
+    // Until it breaks off.
+    let data = data.scan((), |(), data| ready(data.ok()));
+    data.filter(|data| ready(!data.is_empty())).boxed()
 }
 
 /// An answer that is no success, as the answer to the request with that id.
